@@ -1,0 +1,155 @@
+"""Scores to confidence, and the default threshold, from held-out scores that the registry itself provides.
+
+Every utterance is left out in turn. Against the rest of its own registry it is a message the bot should answer; with
+its whole intent left out as well, it is a message the bot should refuse. Both cost nothing but products of vectors that
+are there already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from intentmatch.index import ExactIndex
+from intentmatch.types import Vectors
+
+FALLBACK_THRESHOLD = 0.5
+"""For registries too small to learn from; the embedded encoder puts unrelated sentences below it."""
+
+# Below this many held-out cases of either kind, a fitted curve says more about chance than about the registry.
+_FEWEST_CASES = 20
+# The work grows with the square of the utterances; this many cases, spread evenly, pin two parameters down.
+_MOST_CASES = 4000
+_BLOCK = 512
+# Two utterances nearer than this are the same line but for spelling, and would answer for each other.
+_SAME = 0.9999
+_RIDGE = 1e-3
+_NEWTON_STEPS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """One row a held-out case; all arrays have shape `(cases,)`."""
+
+    score: NDArray[np.float32]
+    """Of the leading intent."""
+    gap: NDArray[np.float32]
+    """To the second."""
+    right: NDArray[np.bool_]
+    """Whether the leading intent is the one the utterance belongs to."""
+    known: NDArray[np.bool_]
+    """Whether the intent it belongs to was there to be found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What the held-out cases taught. Without enough of them, `weights` is None and so is every confidence."""
+
+    threshold: float = FALLBACK_THRESHOLD
+    weights: tuple[float, float, float] | None = None
+    """Of 1, the score and the gap, in the logit of the confidence."""
+    cases: int = 0
+    """Held-out cases behind it."""
+
+    def confidence(self, score: float, gap: float) -> float | None:
+        """Probability that the leading candidate is right, given its score and its lead over the second."""
+        if self.weights is None:
+            return None
+        bias, by_score, by_gap = self.weights
+        return float(_sigmoid(np.float64(bias + by_score * score + by_gap * gap)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON values."""
+        return {"threshold": self.threshold, "weights": self.weights, "cases": self.cases}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Calibration:
+        """The inverse of `to_dict`."""
+        weights = values["weights"]
+        return cls(float(values["threshold"]), None if weights is None else tuple(weights), int(values["cases"]))
+
+
+def calibrate(vectors: Vectors, owners: Sequence[int], aggregation: str) -> Calibration:
+    """Fit confidence and threshold on a registry's own vectors, shape `(utterances, dim)`. Deterministic."""
+    held_out = hold_out(vectors, owners, aggregation)
+    accepted, refused = held_out.right & held_out.known, ~held_out.right
+    if min(accepted.sum(), refused.sum()) < _FEWEST_CASES:
+        return Calibration(cases=len(held_out.score))
+    return Calibration(
+        threshold=_balanced_cut(held_out.score[accepted], held_out.score[~held_out.known]),
+        weights=_fit_logistic(held_out),
+        cases=len(held_out.score),
+    )
+
+
+def hold_out(vectors: Vectors, owners: Sequence[int], aggregation: str) -> HeldOut:
+    """Score utterances against the rest of their registry, with their own intent and without it."""
+    index = ExactIndex(vectors, owners, aggregation)
+    owner = np.asarray(owners, dtype=np.int64)
+    lengths = np.diff(np.append(np.searchsorted(owner, index.owners), len(owner)))
+    alone = dict(zip(index.owners.tolist(), (lengths < 2).tolist(), strict=True))
+    step = max(1, -(-len(owner) // (_MOST_CASES // 2)))
+    chosen = np.arange(0, len(owner), step)
+    scores, gaps, rights, knowns = [], [], [], []
+    for start in range(0, len(chosen), _BLOCK):
+        rows = chosen[start : start + _BLOCK]
+        cosines = index.vectors[rows] @ index.vectors.T
+        cosines[cosines > _SAME] = -1.0
+        columns = np.searchsorted(index.owners, owner[rows])
+        for known in (True, False):
+            by_intent = index.aggregate(cosines)
+            if not known:
+                by_intent[np.arange(len(rows)), columns] = -np.inf
+            if by_intent.shape[1] < 2:
+                continue
+            # An utterance that is its intent's only one leaves nothing to be found.
+            usable = np.array([not (known and alone[o]) for o in owner[rows].tolist()])
+            second, first = np.partition(by_intent, -2, axis=1)[:, -2:].T
+            scores.append(first[usable])
+            gaps.append((first - np.maximum(second, -1.0))[usable])
+            rights.append((by_intent.argmax(axis=1) == columns)[usable] & known)
+            knowns.append(np.full(int(usable.sum()), known))
+    if not scores:
+        nothing = np.empty(0, dtype=np.float32)
+        return HeldOut(nothing, nothing, nothing.astype(bool), nothing.astype(bool))
+    return HeldOut(np.concatenate(scores), np.concatenate(gaps), np.concatenate(rights), np.concatenate(knowns))
+
+
+def _balanced_cut(inside: NDArray[np.float32], outside: NDArray[np.float32]) -> float:
+    """The cut with the best mean of (share of `inside` at or above it) and (share of `outside` below it).
+
+    Youden's index (Youden 1950, "Index for rating diagnostic tests"), exact over all scores.
+    """
+    cuts = np.unique(np.concatenate([inside, outside]))
+    kept = 1.0 - np.searchsorted(np.sort(inside), cuts, side="left") / len(inside)
+    dropped = np.searchsorted(np.sort(outside), cuts, side="left") / len(outside)
+    return float(np.clip(cuts[int(np.argmax(kept + dropped))], 0.0, 1.0))
+
+
+def _fit_logistic(held_out: HeldOut) -> tuple[float, float, float]:
+    """Ridge-regularised logistic regression by Newton's method.
+
+    Platt 1999, "Probabilistic Outputs for Support Vector Machines", with the gap as a second input.
+    """
+    inputs = np.stack([np.ones_like(held_out.score), held_out.score, held_out.gap], axis=1).astype(np.float64)
+    targets = held_out.right.astype(np.float64)
+    weights = np.zeros(3)
+    ridge = _RIDGE * len(targets) * np.diag([0.0, 1.0, 1.0])
+    for _ in range(_NEWTON_STEPS):
+        chance = _sigmoid(inputs @ weights)
+        gradient = inputs.T @ (chance - targets) + ridge @ weights
+        curvature = (inputs * (chance * (1.0 - chance))[:, None]).T @ inputs + ridge + 1e-9 * np.eye(3)
+        change = np.linalg.solve(curvature, gradient)
+        weights -= change
+        if float(np.abs(change).max()) < 1e-10:
+            break
+    bias, by_score, by_gap = weights.tolist()
+    return bias, by_score, by_gap
+
+
+def _sigmoid(x: Any) -> Any:
+    return 1.0 / (1.0 + np.exp(-np.clip(x, -50.0, 50.0)))

@@ -1,0 +1,126 @@
+"""The embedded default: one vector per subword piece, summed. No torch, microseconds a message.
+
+Reads the file layout that model2vec and sentence-transformers' StaticEmbedding share: `tokenizer.json` beside a
+`model.safetensors` with `embeddings` (or `embedding.weight`), and optionally `weights` (a factor for each row) and
+`mapping` (piece to row). The embedded model keeps its rows as int8 and their scales in `weights`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file
+from tokenizers import Tokenizer
+
+from intentmatch.errors import ModelUnavailableError
+from intentmatch.settings import Settings
+from intentmatch.types import Kind, Vectors
+
+EMBEDDED = Path(__file__).with_name("multilingual-static")
+# Pieces beyond this cannot change the direction of a sum by much, and bound the work for a pasted document.
+MAX_PIECES = 512
+
+
+def load(model: str, settings: Settings) -> StaticEncoder:
+    """The encoder in a folder, or the embedded one for an empty name."""
+    return StaticEncoder(model or EMBEDDED)
+
+
+class StaticEncoder:
+    """Sum of the vectors of a text's pieces, scaled to unit length. Symmetric: `kind` makes no difference.
+
+    Raises `ModelUnavailableError` when the folder holds no such model. Safe to use from many threads.
+    """
+
+    tolerance = 1e-5
+
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = _module_folder(Path(folder))
+        self.name = "static" if Path(folder) == EMBEDDED else f"static:{folder}"
+        try:
+            tensors = load_file(self._folder / "model.safetensors")
+            self._tokenizer = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
+        except FileNotFoundError:
+            raise _not_a_model(folder, "no model.safetensors there") from None
+        except SafetensorError as error:
+            raise _not_a_model(folder, f"model.safetensors is damaged ({error})") from None
+        except Exception as error:  # the tokenizers package raises a bare Exception for whatever it cannot read
+            raise _not_a_model(folder, f"tokenizer.json cannot be read ({error})") from None
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(MAX_PIECES)
+        rows = tensors.get("embeddings", tensors.get("embedding.weight"))
+        if rows is None or rows.ndim != 2:
+            raise _not_a_model(folder, "model.safetensors holds no table of embeddings")
+        self._rows: NDArray[Any] = rows
+        self._mapping: NDArray[np.int64] | None = _optional(tensors.get("mapping"), np.int64)
+        self._weights: NDArray[np.float32] | None = _optional(tensors.get("weights"), np.float32)
+        # Pieces the model does not know say nothing; model2vec leaves them out as well.
+        self._unknown = {self._tokenizer.token_to_id(token) for token in ("[UNK]", "<unk>")}
+        pieces = len(rows) if self._mapping is None else len(self._mapping)
+        if self._tokenizer.get_vocab_size() > pieces:
+            raise _not_a_model(folder, f"the tokenizer has more pieces than the table has rows ({pieces})")
+
+    @property
+    def dim(self) -> int:
+        """Numbers in a vector."""
+        return int(self._rows.shape[1])
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Digest of the two files that every vector depends on."""
+        digest = hashlib.sha256(b"static/1")
+        for name in ("model.safetensors", "tokenizer.json"):
+            digest.update((self._folder / name).read_bytes())
+        return digest.hexdigest()[:16]
+
+    def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
+        """Unit rows of shape `(len(texts), dim)`; a text without a known piece is a row of zeros."""
+        vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
+        if len(texts) == 1:
+            encodings = [self._tokenizer.encode(texts[0], add_special_tokens=False)]
+        else:
+            encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        for vector, encoding in zip(vectors, encodings, strict=True):
+            self._sum_into(vector, encoding.ids)
+        return vectors
+
+    def _sum_into(self, vector: NDArray[np.float32], pieces: Sequence[int]) -> None:
+        known = [piece for piece in pieces if piece not in self._unknown]
+        if not known:
+            return
+        rows = self._rows[known if self._mapping is None else self._mapping[known]].astype(np.float32)
+        total = rows.sum(axis=0) if self._weights is None else self._weights[known] @ rows
+        length = float(np.sqrt(total @ total))
+        if length > 0.0:
+            np.divide(total, length, out=vector)
+
+
+def _module_folder(folder: Path) -> Path:
+    """Where the model's files are: sentence-transformers may keep them one folder down, named in modules.json."""
+    modules = folder / "modules.json"
+    if (folder / "model.safetensors").exists() or not modules.is_file():
+        return folder
+    try:
+        listed = json.loads(modules.read_text(encoding="utf-8"))
+        return folder / next(m["path"] for m in listed if m["type"].endswith("StaticEmbedding"))
+    except (ValueError, TypeError, KeyError, StopIteration):
+        return folder
+
+
+def _optional(tensor: NDArray[Any] | None, dtype: type[Any]) -> NDArray[Any] | None:
+    return None if tensor is None else tensor.astype(dtype)
+
+
+def _not_a_model(folder: str | Path, why: str) -> ModelUnavailableError:
+    return ModelUnavailableError(
+        f"{folder} is no static model: {why}. Name a folder with tokenizer.json and model.safetensors in the model2vec "
+        "layout, or use `encoder: static` for the embedded one."
+    )

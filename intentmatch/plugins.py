@@ -1,0 +1,70 @@
+"""Names in settings to the code that answers them. The only place that reads entry points.
+
+Built-ins stand in a table of import strings, so that naming one imports that one and nothing else. Other packages
+add theirs through the entry-point groups `intentmatch.encoders` and `intentmatch.rerankers`; a factory takes
+`(model, settings)`, where `model` is the text after the first colon of the name (or "").
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Literal
+
+from intentmatch.errors import MissingExtraError, UnknownNameError
+
+Group = Literal["encoders", "rerankers"]
+Factory = Callable[..., Any]
+
+BUILT_IN: Mapping[Group, Mapping[str, str]] = {
+    "encoders": {
+        "static": "intentmatch.encoders.static:load",
+        "sentence_transformer": "intentmatch.encoders.sentence_transformer:load",
+    },
+    "rerankers": {
+        "cross_encoder": "intentmatch.rerank:load",
+    },
+}
+
+EXTRAS: Mapping[str, str] = {"sentence_transformer": "torch", "cross_encoder": "torch", "server": "server"}
+"""Built-in name to the extra of ours that it needs; a name not in it needs none."""
+
+
+def factory(group: Group, name: str, *, hint: str = "") -> Factory:
+    """The factory behind a name.
+
+    Raises `UnknownNameError`, which lists the known names, and whatever the factory's own import raises.
+    """
+    if name in BUILT_IN[group]:
+        module, _, attribute = BUILT_IN[group][name].partition(":")
+        built_in: Factory = getattr(importlib.import_module(module), attribute)
+        return built_in
+    installed = third_party(group)
+    if name in installed:
+        loaded: Factory = installed[name].load()
+        return loaded
+    raise UnknownNameError(group.rstrip("s"), name, names(group), hint)
+
+
+def names(group: Group) -> list[str]:
+    """Every name that `factory` answers to here, built-ins first."""
+    return [*BUILT_IN[group], *sorted(set(third_party(group)) - set(BUILT_IN[group]))]
+
+
+def third_party(group: Group) -> dict[str, EntryPoint]:
+    """The entry points that other installed packages add to a group, by name."""
+    return {entry.name: entry for entry in entry_points(group=f"intentmatch.{group}")}
+
+
+def require(module: str, *, what: str, extra: str) -> Any:
+    """Import an optional package, or raise `MissingExtraError` with the pip line.
+
+    A package that is there but broken raises its own ImportError untouched.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != module.partition(".")[0]:
+            raise
+        raise MissingExtraError(what, extra) from None

@@ -1,0 +1,231 @@
+"""Positioned nodes of one file to the values of `types`, noting every departure from the grammar on the way.
+
+    file      version, language, settings, intents
+    intent    title, description, utterances, not, threshold, response, metadata
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from intentmatch import settings
+from intentmatch.errors import InputError, Location, Problem, suggest
+from intentmatch.registry.nodes import Mapping, Node, NodeError, Scalar
+from intentmatch.registry.nodes import Sequence as ListNode
+from intentmatch.types import Intent, Utterance
+
+GRAMMAR_VERSION = "1"
+FILE_KEYS = ("version", "language", "settings", "intents")
+INTENT_KEYS = ("title", "description", "utterances", "not", "threshold", "response", "metadata")
+
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-[A-Za-z0-9]{5,8})*")
+_JSON_LITERAL = re.compile(r"true|false|null|-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
+
+@dataclass
+class FileContent:
+    """What one file holds."""
+
+    intents: list[Intent] = field(default_factory=list)
+    settings: dict[str, tuple[Any, Location]] = field(default_factory=dict)
+
+
+class FileGrammar:
+    """Reads the nodes of one file; `problems` fills up as it goes."""
+
+    def __init__(self, path: str, characters: int) -> None:
+        self.path = path
+        self.problems: list[Problem] = []
+        self._language: str | None = None
+        # A file cannot hold more nodes than characters, unless aliases multiply them without end.
+        self._visits_left = characters
+
+    def read(self, root: Node | None) -> FileContent:
+        """The content of the file; what could not be understood is left out and stands in `problems`.
+
+        Raises `NodeError` where aliases blow the file up.
+        """
+        content = FileContent()
+        if root is None:
+            self._warn(Location(self.path), "empty-file", "the file is empty", "add an `intents:` block or delete it")
+            return content
+        entries = {key.text: value for key, value in self._entries(root, "a file", FILE_KEYS)}
+        if "version" in entries:
+            self._version(entries["version"])
+        if "language" in entries:
+            self._language = self._language_code(entries["language"])
+        if "settings" in entries:
+            content.settings = self._settings(entries["settings"])
+        if "intents" in entries:
+            for name, node in self._entries(entries["intents"], "`intents`"):
+                content.intents.append(self._intent(name, node))
+        return content
+
+    def _version(self, node: Node) -> None:
+        text = self._text(node, "`version`")
+        if text is not None and text != GRAMMAR_VERSION:
+            message = f"version {text!r} of the file grammar is not known here"
+            self._error(node.location, "version", message, f"write `version: {GRAMMAR_VERSION}`, or upgrade intentmatch")
+
+    def _settings(self, node: Node) -> dict[str, tuple[Any, Location]]:
+        values: dict[str, tuple[Any, Location]] = {}
+        for key, value_node in self._entries(node, "`settings`"):
+            if isinstance(value_node, Mapping):
+                entries = self._entries(value_node, f"`{key.text}`")
+                value: Any = {inner.text: self._text(v, f"`{inner.text}`") or "" for inner, v in entries}
+            else:
+                value = self._text(value_node, f"`{key.text}`")
+            if value is None:
+                continue
+            try:
+                settings.parse(key.text, value)
+            except InputError as error:
+                self._error(key.location, "setting", str(error))
+            else:
+                values[key.text] = (value, key.location)
+        return values
+
+    def _intent(self, name: Scalar, node: Node) -> Intent:
+        entries = {key.text: value for key, value in self._entries(node, f"intent {name.text!r}", INTENT_KEYS)}
+
+        def text(key: str) -> str | None:
+            return self._text(entries[key], f"`{key}`") if key in entries else None
+
+        return Intent(
+            name=name.text.strip(),
+            utterances=self._utterances(entries["utterances"], "utterances") if "utterances" in entries else (),
+            negatives=self._utterances(entries["not"], "not") if "not" in entries else (),
+            title=text("title"),
+            description=text("description"),
+            threshold=self._threshold(entries["threshold"]) if "threshold" in entries else None,
+            responses=self._responses(entries["response"]) if "response" in entries else {},
+            metadata=self._metadata(entries["metadata"]) if "metadata" in entries else {},
+            location=name.location,
+        )
+
+    def _threshold(self, node: Node) -> float | None:
+        text = self._text(node, "`threshold`")
+        if text is None:
+            return None
+        try:
+            return settings.fraction(text)
+        except ValueError as error:
+            self._error(node.location, "threshold", f"threshold {text!r} is not usable: {error}")
+            return None
+
+    def _utterances(self, node: Node, key: str) -> tuple[Utterance, ...]:
+        if isinstance(node, Mapping):
+            return tuple(
+                utterance
+                for code, lines in self._entries(node, f"`{key}`")
+                for utterance in self._lines(lines, key, self._canonical(code))
+            )
+        return tuple(self._lines(node, key, self._language))
+
+    def _lines(self, node: Node, key: str, language: str | None) -> Iterator[Utterance]:
+        if not isinstance(node, ListNode):
+            self._error(node.location, "wrong-type", f"`{key}` must be a list", "start each line with `- `")
+            return
+        for item in node.items:
+            self._visit(item)
+            if isinstance(item, Scalar):
+                yield Utterance(item.text, language, item.location)
+            else:
+                hint = 'put the whole line in double quotes: ": " inside, or [ or { in front, means something else to YAML'
+                self._error(item.location, "wrong-type", "an utterance must be text", hint)
+
+    def _responses(self, node: Node) -> dict[str, str]:
+        if not isinstance(node, Mapping):
+            text = self._text(node, "`response`")
+            return {} if text is None else {self._language or "": text}
+        responses: dict[str, str] = {}
+        for code, value in self._entries(node, "`response`"):
+            language = self._canonical(code)
+            text = self._text(value, "a response")
+            if language is not None and text is not None:
+                responses[language] = text
+        return responses
+
+    def _metadata(self, node: Node) -> dict[str, Any]:
+        if not isinstance(node, Mapping):
+            self._error(node.location, "wrong-type", "`metadata` must be a mapping", "write `metadata:` and keys below it")
+            return {}
+        value = self._json(node)
+        return value if isinstance(value, dict) else {}
+
+    def _json(self, node: Node) -> Any:
+        """Metadata as JSON would read it: 3, 1.5, true, false and null unquoted; everything else is text."""
+        if isinstance(node, Mapping):
+            return {key.text: self._json(value) for key, value in self._entries(node, "`metadata`")}
+        if isinstance(node, ListNode):
+            for item in node.items:
+                self._visit(item)
+            return [self._json(item) for item in node.items]
+        return json.loads(node.text) if node.plain and _JSON_LITERAL.fullmatch(node.text) else node.text
+
+    def _language_code(self, node: Node) -> str | None:
+        return self._canonical(node) if isinstance(node, Scalar) and self._text(node, "`language`") else None
+
+    def _canonical(self, node: Scalar) -> str | None:
+        """A BCP-47 code in its usual case, or None with a problem noted."""
+        code = node.text
+        if _LANGUAGE.fullmatch(code) is None:
+            hint = "use a BCP-47 code such as en, pt-BR or zh-Hant"
+            if _LANGUAGE.fullmatch(code.replace("_", "-")):
+                hint = f"write {_usual_case(code.replace('_', '-'))}"
+            self._error(node.location, "language-code", f"{code!r} is not a language code", hint)
+            return None
+        return _usual_case(code)
+
+    def _text(self, node: Node, what: str) -> str | None:
+        if isinstance(node, Scalar) and (node.text.strip() or not node.plain):
+            return node.text
+        found = "empty" if isinstance(node, Scalar) else "a list" if isinstance(node, ListNode) else "a mapping"
+        self._error(node.location, "wrong-type", f"{what} must be text, and is {found}", "write the text after the colon")
+        return None
+
+    def _entries(self, node: Node, what: str, known: Sequence[str] | None = None) -> Iterator[tuple[Scalar, Node]]:
+        """Key and value of a mapping; repeated, unknown and non-text keys are noted and left out."""
+        if isinstance(node, Scalar) and node.plain and not node.text:
+            return
+        if not isinstance(node, Mapping):
+            self._error(node.location, "wrong-type", f"{what} must be a mapping", "write `key: value` lines")
+            return
+        seen: dict[str, Location] = {}
+        for key, value in node.entries:
+            self._visit(key)
+            if not isinstance(key, Scalar) or not key.text.strip():
+                self._error(key.location, "wrong-type", f"a key in {what} must be text")
+            elif key.text in seen:
+                hint = f"the first one is in line {seen[key.text].line}; merge the two or rename one"
+                self._error(key.location, "duplicate-key", f"{key.text!r} stands twice in {what}", hint)
+            elif known is not None and key.text not in known:
+                seen[key.text] = key.location
+                nearest = suggest(key.text, known)
+                hint = f"did you mean `{nearest}`?" if nearest else f"known are {', '.join(known)}"
+                self._error(key.location, "unknown-key", f"unknown key {key.text!r} in {what}", hint)
+            else:
+                seen[key.text] = key.location
+                yield key, value
+
+    def _visit(self, node: Node) -> None:
+        self._visits_left -= 1
+        if self._visits_left < 0:
+            message = "aliases multiply the content of this file without end"
+            raise NodeError(Problem(node.location, "error", "alias-expansion", message, "write the lines out"))
+
+    def _error(self, location: Location, rule: str, message: str, hint: str = "") -> None:
+        self.problems.append(Problem(location, "error", rule, message, hint))
+
+    def _warn(self, location: Location, rule: str, message: str, hint: str = "") -> None:
+        self.problems.append(Problem(location, "warning", rule, message, hint))
+
+
+def _usual_case(code: str) -> str:
+    """`PT-br` to `pt-BR`, `ZH-hant` to `zh-Hant`."""
+    first, *rest = code.split("-")
+    return "-".join([first.lower(), *(p.title() if len(p) == 4 else p.upper() if len(p) <= 3 else p for p in rest)])

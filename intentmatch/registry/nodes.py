@@ -1,0 +1,151 @@
+"""YAML text to positioned nodes. Every scalar stays the text its author wrote: `no`, `12:30` and `007` are text.
+
+Built on PyYAML's event stream rather than on `yaml.compose`, because composing recurses in C and a file of opening
+brackets would take the whole process down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from intentmatch.errors import Location, Problem
+
+# Our grammar is six levels deep; `metadata` may go further.
+MAX_DEPTH = 32
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_HINTS = (
+    ("tab character", "indent with spaces; YAML does not allow tabs"),
+    ("\\t", "indent with spaces; YAML does not allow tabs"),
+    ("mapping values are not allowed", 'put a text that contains ": " in double quotes'),
+    ("did not find expected key", "check the indentation and the quotes of this line and the one above it"),
+    ("block sequence entries are not allowed", "start the list on a line of its own"),
+    ("cannot start any token", "put a text that begins with this character in double quotes"),
+    ("found unexpected end of stream", "a quote or bracket opened here is never closed"),
+    ("undefined alias", "put a text that begins with * in double quotes"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A piece of text."""
+
+    location: Location
+    text: str
+    plain: bool
+    """Written without quotes, so that it could also be read as a number, a truth value or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A list."""
+
+    location: Location
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """Keys and values in the order of the file; equal keys are all kept, for the reader to complain about."""
+
+    location: Location
+    entries: tuple[tuple[Node, Node], ...]
+
+
+Node = Scalar | Sequence | Mapping
+
+
+class NodeError(Exception):
+    """The text is no YAML that we read; carries the one problem that ended the reading."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        super().__init__(str(problem))
+
+
+def parse(text: str, path: str) -> Node | None:
+    """The root node of the only document in `text`, or None for an empty one. Raises `NodeError`."""
+    events = yaml.parse(text, Loader=_Loader)  # type: ignore[no-untyped-call]
+    try:
+        return _document(events, path)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = Location(path, mark.line + 1, mark.column + 1) if mark else Location(path)
+        message = ", ".join(filter(None, (error.problem, error.context))) or "not readable as YAML"
+        hint = next((hint for sign, hint in _HINTS if sign in message), "")
+        raise NodeError(Problem(place, "error", "yaml-syntax", message, hint)) from None
+    except (yaml.reader.ReaderError, UnicodeEncodeError) as error:
+        position = error.position if isinstance(error, yaml.reader.ReaderError) else error.start
+        line, column = line_and_column(text, position)
+        message = f"character U+{ord(text[position]):04X} is not allowed in YAML" if position < len(text) else str(error)
+        place = Location(path, line, column)
+        raise NodeError(Problem(place, "error", "yaml-syntax", message, "remove the character")) from None
+
+
+def line_and_column(text: str, position: int) -> tuple[int, int]:
+    """Line and column, both from 1, of a position in a text."""
+    before = text[:position]
+    return before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
+
+
+def _document(events: Iterator[Any], path: str) -> Node | None:
+    anchors: dict[str, Node] = {}
+    root: Node | None = None
+    # Each open collection: its start event and the nodes read so far. The outermost list collects documents.
+    open_: list[tuple[Any, list[Node]]] = []
+    for event in events:
+        if isinstance(event, yaml.DocumentStartEvent):
+            if root is not None:
+                raise NodeError(_problem(event, path, "more than one document in a file", "remove the line of ---"))
+            continue
+        if isinstance(event, yaml.CollectionStartEvent):
+            if len(open_) >= MAX_DEPTH:
+                raise NodeError(_problem(event, path, f"nested deeper than {MAX_DEPTH} levels", ""))
+            open_.append((event, []))
+            continue
+        node = _node(event, path, open_, anchors)
+        if node is None:
+            continue
+        if open_:
+            open_[-1][1].append(node)
+        else:
+            root = node
+    return root
+
+
+def _node(event: Any, path: str, open_: list[tuple[Any, list[Node]]], anchors: dict[str, Node]) -> Node | None:
+    """The node that an event completes, or None for an event that completes none."""
+    if isinstance(event, yaml.AliasEvent):
+        if event.anchor not in anchors:
+            raise NodeError(
+                _problem(event, path, f"undefined alias *{event.anchor}", "put a text that begins with * in double quotes")
+            )
+        return anchors[event.anchor]
+    node: Node
+    if isinstance(event, yaml.ScalarEvent):
+        start = event
+        node = Scalar(_location(event, path), event.value, event.style is None or event.style == "")
+    elif isinstance(event, yaml.SequenceEndEvent):
+        start, children = open_.pop()
+        node = Sequence(_location(start, path), tuple(children))
+    elif isinstance(event, yaml.MappingEndEvent):
+        start, children = open_.pop()
+        node = Mapping(_location(start, path), tuple(zip(children[::2], children[1::2], strict=True)))
+    else:
+        return None
+    if start.anchor is not None:
+        anchors[start.anchor] = node
+    return node
+
+
+def _location(event: Any, path: str) -> Location:
+    return Location(path, event.start_mark.line + 1, event.start_mark.column + 1)
+
+
+def _problem(event: Any, path: str, message: str, hint: str) -> Problem:
+    return Problem(_location(event, path), "error", "yaml-syntax", message, hint)

@@ -1,0 +1,152 @@
+"""A folder or file of YAML to one `Registry`, with every problem of every file collected first."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from intentmatch.errors import Location, Problem, RegistryError
+from intentmatch.registry import nodes, rules
+from intentmatch.registry.grammar import FileContent, FileGrammar
+from intentmatch.types import Intent, Registry
+
+SUFFIXES = (".yaml", ".yml")
+
+
+def read_registry(path: str | os.PathLike[str]) -> Registry:
+    """The registry in a YAML file, or in all YAML files of a folder and its subfolders.
+
+    Raises `RegistryError` with every error of every file. Warnings alone raise nothing; see `examine`.
+    """
+    registry, problems = examine(path)
+    if any(problem.severity == "error" for problem in problems):
+        raise RegistryError(problems)
+    return registry
+
+
+def examine(path: str | os.PathLike[str]) -> tuple[Registry, list[Problem]]:
+    """Whatever could be read, and every problem found, sorted by place. Never raises for bad content."""
+    problems: list[Problem] = []
+    contents: list[FileContent] = []
+    try:
+        files = list(_files(Path(path)))
+    except OSError as error:
+        files = []
+        problems.append(Problem(Location(str(path)), "error", "unreadable", error.strerror or str(error)))
+    for file in files:
+        content, found = _read_file(file)
+        contents.append(content)
+        problems += found
+    if not files and not problems:
+        problems.append(_nothing_there(Path(path)))
+    registry, found = _merge(contents)
+    problems += found
+    # A registry left empty by errors above would only repeat them.
+    if registry.intents or not problems:
+        problems += rules.check(registry)
+    return registry, sorted(problems)
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """The YAML files at a path, in an order that does not depend on the file system; hidden ones are left out."""
+    if not path.is_dir():
+        if path.exists():
+            yield path
+        return
+    found: list[Path] = []
+
+    def refuse(error: OSError) -> None:
+        raise error
+
+    for folder, subfolders, names in os.walk(path, onerror=refuse):
+        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
+        found += [Path(folder, n) for n in names if n.lower().endswith(SUFFIXES) and not n.startswith(".")]
+    yield from sorted(file for file in found if not file.is_fifo())
+
+
+def _nothing_there(path: Path) -> Problem:
+    place = Location(str(path))
+    if path.is_dir():
+        return Problem(place, "error", "no-files", "there is no .yaml or .yml file in this folder", "add one with `intents:`")
+    return Problem(place, "error", "not-found", "there is no such file or folder", "check the path")
+
+
+def _read_file(file: Path) -> tuple[FileContent, list[Problem]]:
+    path = str(file)
+    try:
+        raw = file.read_bytes()
+    except OSError as error:
+        return FileContent(), [Problem(Location(path), "error", "unreadable", error.strerror or str(error))]
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = raw[: error.start].decode("utf-8", "replace")
+        line, column = nodes.line_and_column(before, len(before))
+        message = f"byte 0x{raw[error.start]:02X} is not UTF-8"
+        return FileContent(), [Problem(Location(path, line, column), "error", "encoding", message, "save the file as UTF-8")]
+    grammar = FileGrammar(path, len(text))
+    try:
+        content = grammar.read(nodes.parse(text, path))
+    except nodes.NodeError as error:
+        return FileContent(), [*grammar.problems, error.problem]
+    return content, grammar.problems
+
+
+def _merge(contents: Sequence[FileContent]) -> tuple[Registry, list[Problem]]:
+    """One registry of many files: an intent may be spread over them, but say each thing about itself once."""
+    problems: list[Problem] = []
+    intents: dict[str, Intent] = {}
+    settings: dict[str, tuple[Any, Location]] = {}
+    for content in contents:
+        for intent in content.intents:
+            known = intents.get(intent.name)
+            if known is None:
+                intents[intent.name] = intent
+            else:
+                problems += _contradictions(known, intent)
+                intents[intent.name] = _joined(known, intent)
+        for name, (value, location) in content.settings.items():
+            if name in settings:
+                hint = f"the first one is at {settings[name][1].short}; keep one of the two"
+                message = f"setting {name!r} stands in two files"
+                problems.append(Problem(location, "error", "setting-redefined", message, hint))
+            settings.setdefault(name, (value, location))
+    return (
+        Registry(
+            tuple(intents.values()),
+            {name: value for name, (value, _) in settings.items()},
+            {name: location for name, (_, location) in settings.items()},
+        ),
+        problems,
+    )
+
+
+def _contradictions(known: Intent, more: Intent) -> Iterator[Problem]:
+    said_twice = [
+        key
+        for key in ("title", "description", "threshold")
+        if getattr(known, key) is not None and getattr(more, key) is not None
+    ]
+    said_twice += [f"response {language}".strip() for language in known.responses if language in more.responses]
+    said_twice += [f"metadata {key}" for key in known.metadata if key in more.metadata]
+    place = more.location or Location("registry")
+    first = known.location.short if known.location else "elsewhere"
+    for what in said_twice:
+        message = f"intent {more.name!r} is given its {what} a second time"
+        yield Problem(place, "error", "intent-redefined", message, f"it is also described at {first}; keep one of the two")
+
+
+def _joined(known: Intent, more: Intent) -> Intent:
+    return replace(
+        known,
+        utterances=known.utterances + more.utterances,
+        negatives=known.negatives + more.negatives,
+        title=known.title if known.title is not None else more.title,
+        description=known.description if known.description is not None else more.description,
+        threshold=known.threshold if known.threshold is not None else more.threshold,
+        responses={**more.responses, **known.responses},
+        metadata={**more.metadata, **known.metadata},
+    )

@@ -1,0 +1,195 @@
+"""One frozen `Settings`, resolved from four places, each value remembering which of them it came from.
+
+    explicit argument  >  environment INTENTMATCH_*  >  the registry's `settings:`  >  default
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from intentmatch.errors import InputError, Location, Problem, RegistryError, SettingsError, suggest
+
+ENVIRONMENT_PREFIX = "INTENTMATCH_"
+AGGREGATIONS = ("max", "mean3")
+PRECISIONS = ("auto", "float32", "float16")
+DEFAULT_LANGUAGE = "default"
+"""The key of a threshold mapping that holds for every language not named in it."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything about a matcher that is not an intent. The README's settings table is checked against these."""
+
+    encoder: str = "static"
+    """`KIND` or `KIND:MODEL`: `static`, `static:./folder`, `sentence_transformer:NAME_OR_FOLDER`."""
+    device: str = "auto"
+    """Where a transformer runs: auto (the GPU when there is one), cpu, cuda, cuda:1, mps."""
+    precision: str = "auto"
+    """Of a transformer's arithmetic: auto (half on a GPU), float32, float16."""
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    """Text put before every `utterance` and `query`, for models trained with such prefixes; empty: the model's own."""
+    aggregation: str = "max"
+    """How an intent's score comes from its utterances: max (the nearest), mean3 (mean of the three nearest)."""
+    threshold: Mapping[str, float] = field(default_factory=dict)
+    """Cut on the score by language, `default` for all others; empty: learned from the registry at build time."""
+    margin: float = 0.03
+    """Two intents whose scores are closer than this are ambiguous."""
+    fuzzy: float = 0.8
+    """Typo-tolerant hits: least share of characters that agree; 1.0 turns them off."""
+    reranker: str = "none"
+    """A cross-encoder for doubtful messages: none, `cross_encoder:NAME_OR_FOLDER`, or just the name or folder."""
+    band: float = 0.05
+    """How near its threshold a score counts as doubtful, so that the reranker is asked."""
+    top_k: int = 5
+    """Candidates in a result."""
+    cache: str = "auto"
+    """Vectors on disk: auto (the user's cache folder), off, or a folder."""
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """Name of a setting to where its value came from, in words; a name not in it has its default."""
+
+    def origin(self, name: str) -> str:
+        """Where the value of a setting came from, in words."""
+        return self.origins.get(name, "default")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Values without their origins, as plain JSON values."""
+        return {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "origins"}
+
+
+def resolve(
+    explicit: Mapping[str, Any] | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    registry: Mapping[str, Any] | None = None,
+    locations: Mapping[str, Location] | None = None,
+) -> Settings:
+    """Settings from all four places.
+
+    `registry` is the `settings:` block as the reader gives it (text, or a mapping of text); `locations` says where
+    each of its keys stands. Raises `SettingsError` for an impossible value from code or the environment and
+    `RegistryError`, with positions and all problems at once, for those from the registry.
+    """
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    problems: list[Problem] = []
+    for name, value in (registry or {}).items():
+        place = (locations or {}).get(name) or Location("settings")
+        try:
+            values[name] = parse(name, value)
+        except InputError as error:
+            problems.append(Problem(place, "error", "setting", str(error)))
+        origins[name] = place.short
+    if problems:
+        raise RegistryError(problems)
+    for name in PARSERS:
+        variable = ENVIRONMENT_PREFIX + name.upper()
+        text = (os.environ if environ is None else environ).get(variable)
+        if text is not None:
+            values[name] = _parse_from(variable, name, text)
+            origins[name] = f"environment {variable}"
+    for name, value in (explicit or {}).items():
+        values[name] = _parse_from("argument", name, value)
+        origins[name] = "argument"
+    return Settings(**values, origins=origins)
+
+
+def parse(name: str, value: Any) -> Any:
+    """The value of one setting from text, a mapping of text, or a Python value. Raises `SettingsError`."""
+    if name not in PARSERS:
+        nearest = suggest(name, PARSERS)
+        hint = f"did you mean {nearest!r}?" if nearest else f"known are {', '.join(sorted(PARSERS))}"
+        raise SettingsError(f"unknown setting {name!r}: {hint}")
+    try:
+        return PARSERS[name](value)
+    except (ValueError, TypeError) as error:
+        raise SettingsError(f"setting {name!r} cannot be {value!r}: {error}") from None
+
+
+def fraction(value: Any) -> float:
+    """A number from 0 to 1. Raises `ValueError` saying so."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError("it must be a number from 0 to 1") from None
+    if isinstance(value, bool) or not 0.0 <= number <= 1.0:
+        raise ValueError("it must be a number from 0 to 1")
+    return number
+
+
+def _parse_from(origin: str, name: str, value: Any) -> Any:
+    try:
+        return parse(name, value)
+    except SettingsError as error:
+        raise SettingsError(f"{error} (from {origin})") from None
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, (str, os.PathLike)) or not str(value).strip():
+        raise ValueError("it must be text")
+    return str(value).strip()
+
+
+def _one_of(*choices: str) -> Callable[[Any], str]:
+    def parse_choice(value: Any) -> str:
+        if value not in choices:
+            raise ValueError(f"it must be one of {', '.join(choices)}")
+        return str(value)
+
+    return parse_choice
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, (bool, float)) or int(value) < 1:
+        raise ValueError("it must be a whole number from 1 up")
+    return int(value)
+
+
+def _threshold(value: Any) -> dict[str, float]:
+    """`0.5`, `{default: 0.5, de: 0.45}`, or the latter as the text `0.5,de=0.45`."""
+    if value is None or value == "auto":
+        return {}
+    if isinstance(value, str) and ("=" in value or "," in value):
+        pairs = [part.strip().rpartition("=") for part in value.split(",")]
+        value = {key.strip() or DEFAULT_LANGUAGE: number for key, _, number in pairs}
+    if isinstance(value, Mapping):
+        return {str(language): fraction(number) for language, number in value.items()}
+    return {DEFAULT_LANGUAGE: fraction(value)}
+
+
+def _prompts(value: Any) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        raise ValueError("it must be a mapping with the keys utterance and query")
+    unknown = set(value) - {"utterance", "query"}
+    if unknown:
+        raise ValueError(f"its keys are utterance and query, not {', '.join(sorted(map(str, unknown)))}")
+    return {str(key): str(text) for key, text in value.items()}
+
+
+def _cache(value: Any) -> str:
+    if value is False:
+        return "off"
+    return _text(value)
+
+
+PARSERS: Mapping[str, Callable[[Any], Any]] = {
+    "encoder": _text,
+    "device": _text,
+    "precision": _one_of(*PRECISIONS),
+    "prompts": _prompts,
+    "aggregation": _one_of(*AGGREGATIONS),
+    "threshold": _threshold,
+    "margin": fraction,
+    "fuzzy": fraction,
+    "reranker": _text,
+    "band": fraction,
+    "top_k": _count,
+    "cache": _cache,
+}
+"""Setting name to the function that reads its value; the only list of what may be set."""
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else value

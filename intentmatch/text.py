@@ -1,0 +1,79 @@
+"""The two written forms of a text: `clean`, which encoders see, and `fold`, which lexical keys see.
+
+Both are language-neutral and idempotent, and both are used alike when a registry is built and when a message
+comes in; two rules drifting apart is how a matcher goes quietly wrong. `TEXT_VERSION` is part of every cache key
+and manifest and changes whenever either function changes what it returns.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+TEXT_VERSION = 1
+
+# Invisible marks that carry no meaning for matching: direction marks, soft hyphen, zero-width space, byte order
+# mark. The zero-width joiner and non-joiner stay: they are part of Persian and Indic spelling and of emoji.
+_INVISIBLE = frozenset("\u00ad\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff")
+_APOSTROPHES = frozenset("'’‘ʼ＇`´")
+# Marks that Unicode calls punctuation although they change what is meant ("c#", "50%", "@home").
+_MEANINGFUL = frozenset("#@&%§")
+
+
+class _CleanTable(dict[int, "str | None"]):
+    """Character to its cleaned form, worked out once per character."""
+
+    def __missing__(self, code: int) -> str | None:
+        char = chr(code)
+        if char in _INVISIBLE:
+            value: str | None = None
+        elif char.isspace():
+            value = " "
+        else:
+            category = unicodedata.category(char)
+            value = None if category == "Cc" else "\ufffd" if category == "Cs" else char
+        self[code] = value
+        return value
+
+
+class _FoldTable(dict[int, "str | None"]):
+    """Character to what is left of it once case and punctuation are gone, worked out once per character."""
+
+    def __missing__(self, code: int) -> str | None:
+        char = chr(code)
+        if char in _APOSTROPHES:
+            value: str | None = None
+        elif char not in _MEANINGFUL and unicodedata.category(char).startswith("P"):
+            value = " "
+        else:
+            value = char
+        self[code] = value
+        return value
+
+
+_CLEAN = _CleanTable()
+_FOLD = _FoldTable()
+
+
+def clean(text: str) -> str:
+    """The text as encoders see it: NFC, no control or invisible characters, single spaces, case kept.
+
+    Lone surrogates, which no encoder can read, become U+FFFD.
+    """
+    return " ".join(unicodedata.normalize("NFC", text.translate(_CLEAN)).split())
+
+
+def fold(text: str) -> str:
+    """The text as a lexical key: `clean`, compatibility forms unified, case folded, punctuation dropped.
+
+    May be empty (a message of question marks), and then stands for nothing.
+    """
+    folded = _fold_once(clean(text))
+    # Case folding and NFKC can each open new work for the other; a second round nearly always changes nothing.
+    while (again := _fold_once(folded)) != folded:
+        folded = again
+    return folded
+
+
+def _fold_once(text: str) -> str:
+    plain = unicodedata.normalize("NFKC", text).casefold().translate(_FOLD)
+    return " ".join(unicodedata.normalize("NFKC", plain).split())

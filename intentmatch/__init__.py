@@ -1,0 +1,92 @@
+"""Intent matching for chatbots: YAML utterances in, one honest decision out.
+
+In five lines:
+
+    from intentmatch import Matcher
+
+    matcher = Matcher.load("intents/")
+    result = matcher.match("wo ist mein Paket?")
+    print(result.intent, result.confidence)
+    print(result.explain())
+
+The README has the tour.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from intentmatch.artefact import Artefact, load_artefact, save_artefact
+    from intentmatch.errors import IntentMatchError, Location, Problem, RegistryError
+    from intentmatch.matcher import Matcher
+    from intentmatch.registry import read_registry
+    from intentmatch.settings import Settings
+    from intentmatch.types import (
+        Candidate,
+        Encoder,
+        Intent,
+        MatchResult,
+        Registry,
+        Reranker,
+        Utterance,
+    )
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Artefact": "artefact",
+    "Candidate": "types",
+    "Encoder": "types",
+    "Intent": "types",
+    "IntentMatchError": "errors",
+    "Location": "errors",
+    "MatchResult": "types",
+    "Matcher": "matcher",
+    "Problem": "errors",
+    "Registry": "types",
+    "RegistryError": "errors",
+    "Reranker": "types",
+    "Settings": "settings",
+    "Utterance": "types",
+    "load_artefact": "artefact",
+    "read_registry": "registry",
+    "save_artefact": "artefact",
+}
+
+__all__ = [
+    "Artefact",
+    "Candidate",
+    "Encoder",
+    "Intent",
+    "IntentMatchError",
+    "Location",
+    "MatchResult",
+    "Matcher",
+    "Problem",
+    "Registry",
+    "RegistryError",
+    "Reranker",
+    "Settings",
+    "Utterance",
+    "load_artefact",
+    "read_registry",
+    "save_artefact",
+]
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())
+
+
+def __getattr__(name: str) -> Any:
+    # Names are fetched when they are first used: a bot that only reads `RegistryError` should not load a tokenizer.
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -56,10 +56,11 @@ class VectorCache:
             for start in range(0, len(keys), _ROWS_AT_ONCE):
                 some = keys[start : start + _ROWS_AT_ONCE]
                 marks = ",".join("?" * len(some))
-                for key, blob in database.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", some):
+                query = f"SELECT key, vector FROM vectors WHERE key IN ({marks})"  # noqa: S608 - only question marks
+                for key, blob in database.execute(query, some):
                     vector = _unpack(key, blob, encoder.dim)
                     if vector is None:
-                        _log.warning("a cached vector in %s is damaged; computing it again", self._file(encoder))
+                        _log.warning("a cached vector of %s is damaged; computing it again", encoder.name)
                         continue
                     found.update(dict.fromkeys(positions[key], vector))
         return found
@@ -73,18 +74,14 @@ class VectorCache:
                 with database:
                     database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
 
-    def _file(self, encoder: Encoder) -> Path:
-        assert self.folder is not None
-        name = re.sub(r"[^A-Za-z0-9._-]+", "-", encoder.name)[-60:]
-        return self.folder / f"{name}-{encoder.fingerprint}-t{TEXT_VERSION}.sqlite"
-
     @contextmanager
     def _open(self, encoder: Encoder) -> Iterator[sqlite3.Connection | None]:
         """The encoder's database, or None where there can be none; failures inside end the block with a warning."""
         if self.folder is None:
             yield None
             return
-        file = self._file(encoder)
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", encoder.name)[-60:]
+        file = self.folder / f"{name}-{encoder.fingerprint}-t{TEXT_VERSION}.sqlite"
         database: sqlite3.Connection | None = None
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -110,7 +107,8 @@ class VectorCache:
         if damaged:
             file.unlink(missing_ok=True)
             file.with_name(file.name + "-journal").unlink(missing_ok=True)
-        _log.warning("the vector cache %s %s: %s", file, "was damaged and is begun anew" if damaged else "is not usable", error)
+        what = "was damaged and is begun anew" if damaged else "is not usable"
+        _log.warning("the vector cache %s %s: %s", file, what, error)
 
 
 def _key(text: str, kind: Kind) -> bytes:

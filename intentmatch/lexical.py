@@ -14,8 +14,6 @@ from typing import NamedTuple
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from intentmatch.text import fold
-
 _LETTERS_FOR_ONE_MISTAKE = 4
 _LETTERS_FOR_TWO_MISTAKES = 8
 _CANDIDATES = 50
@@ -30,16 +28,15 @@ class Hit(NamedTuple):
 
 
 class LexicalIndex:
-    """Folded utterances. `texts[row]` belongs to the intent `owners[row]`."""
+    """Folded utterances: `folded[row]` belongs to the intent `owners[row]`."""
 
-    def __init__(self, texts: Sequence[str], owners: Sequence[int], cut_off: float) -> None:
+    def __init__(self, folded: Sequence[str], owners: Sequence[int], cut_off: float) -> None:
         self._owners = tuple(owners)
         self._cut_off = cut_off
         self._rows: dict[str, list[int]] = {}
-        for row, text in enumerate(texts):
-            if folded := fold(text):
-                self._rows.setdefault(folded, []).append(row)
-        self._folded = list(self._rows)
+        for row, text in enumerate(folded):
+            self._rows.setdefault(text, []).append(row)
+        self._distinct = list(self._rows)
 
     def exact(self, folded: str) -> dict[int, Hit]:
         """Owner to its first row that folds to the same text."""
@@ -47,10 +44,10 @@ class LexicalIndex:
 
     def fuzzy(self, folded: str) -> dict[int, Hit]:
         """Owner to its best row that differs by typing mistakes only, at or above the cut-off."""
-        if self._cut_off >= 1.0 or not folded:
+        if self._cut_off >= 1.0:
             return {}
         near = process.extract(
-            folded, self._folded, scorer=OSA.normalized_similarity, score_cutoff=self._cut_off, limit=_CANDIDATES
+            folded, self._distinct, scorer=OSA.normalized_similarity, score_cutoff=self._cut_off, limit=_CANDIDATES
         )
         return self._first_by_owner(
             (row, similarity) for text, similarity, _ in near if only_typos(folded, text) for row in self._rows[text]
@@ -83,4 +80,4 @@ def _same_word(word: str, other: str) -> bool:
 
 def _takes_typos(word: str) -> bool:
     """Numbers never; nor scripts in which a single character is a word or a syllable."""
-    return not any(c.isdigit() or unicodedata.category(c) == "Lo" and ord(c) >= 0x2E80 for c in word)
+    return not any(c.isdigit() or (unicodedata.category(c) == "Lo" and ord(c) >= 0x2E80) for c in word)

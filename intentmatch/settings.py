@@ -1,20 +1,23 @@
 """One frozen `Settings`, resolved from four places, each value remembering which of them it came from.
 
-    explicit argument  >  environment INTENTMATCH_*  >  the registry's `settings:`  >  default
+An explicit argument wins over the environment (`INTENTMATCH_*`), that over the registry's `settings:`, and that over
+the default.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from intentmatch.errors import InputError, Location, Problem, RegistryError, SettingsError, suggest
 
 ENVIRONMENT_PREFIX = "INTENTMATCH_"
-AGGREGATIONS = ("max", "mean3")
+AGGREGATIONS = ("mean2", "max")
 PRECISIONS = ("auto", "float32", "float16")
+HOST = frozenset({"device", "precision", "cache"})
+"""Settings about this machine rather than about the bot; they do not travel with an artefact."""
 DEFAULT_LANGUAGE = "default"
 """The key of a threshold mapping that holds for every language not named in it."""
 
@@ -31,8 +34,8 @@ class Settings:
     """Of a transformer's arithmetic: auto (half on a GPU), float32, float16."""
     prompts: Mapping[str, str] = field(default_factory=dict)
     """Text put before every `utterance` and `query`, for models trained with such prefixes; empty: the model's own."""
-    aggregation: str = "max"
-    """How an intent's score comes from its utterances: max (the nearest), mean3 (mean of the three nearest)."""
+    aggregation: str = "mean2"
+    """How an intent's score comes from its utterances: mean2 (mean of the two nearest), max (the nearest)."""
     threshold: Mapping[str, float] = field(default_factory=dict)
     """Cut on the score by language, `default` for all others; empty: learned from the registry at build time."""
     margin: float = 0.03
@@ -55,8 +58,8 @@ class Settings:
         return self.origins.get(name, "default")
 
     def to_dict(self) -> dict[str, Any]:
-        """Values without their origins, as plain JSON values."""
-        return {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "origins"}
+        """The values that are about the bot and not about this machine, as plain JSON values."""
+        return {name: _plain(getattr(self, name)) for name in PARSERS if name not in HOST}
 
 
 def resolve(
@@ -65,15 +68,17 @@ def resolve(
     environ: Mapping[str, str] | None = None,
     registry: Mapping[str, Any] | None = None,
     locations: Mapping[str, Location] | None = None,
+    base: Settings | None = None,
 ) -> Settings:
     """Settings from all four places.
 
     `registry` is the `settings:` block as the reader gives it (text, or a mapping of text); `locations` says where
-    each of its keys stands. Raises `SettingsError` for an impossible value from code or the environment and
-    `RegistryError`, with positions and all problems at once, for those from the registry.
+    each of its keys stands. `base` stands in for the defaults: the settings an artefact was built with. Raises
+    `SettingsError` for an impossible value from code or the environment and `RegistryError`, with positions and all
+    problems at once, for those from the registry.
     """
-    values: dict[str, Any] = {}
-    origins: dict[str, str] = {}
+    values: dict[str, Any] = {} if base is None else {name: getattr(base, name) for name in PARSERS}
+    origins: dict[str, str] = {} if base is None else dict(base.origins)
     problems: list[Problem] = []
     for name, value in (registry or {}).items():
         place = (locations or {}).get(name) or Location("settings")

@@ -67,7 +67,10 @@ def fold(text: str) -> str:
 
     May be empty (a message of question marks), and then stands for nothing.
     """
-    folded = _fold_once(clean(text))
+    cleaned = clean(text)
+    if cleaned.isascii():
+        return " ".join(cleaned.lower().translate(_FOLD).split())
+    folded = _fold_once(cleaned)
     # Case folding and NFKC can each open new work for the other; a second round nearly always changes nothing.
     while (again := _fold_once(folded)) != folded:
         folded = again

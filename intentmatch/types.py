@@ -168,7 +168,7 @@ class MatchResult:
     rivals: tuple[Candidate, ...]
     """The intents to ask about, when `verdict` is "ambiguous"; otherwise empty."""
     language: str | None
-    """The caller's, otherwise that of the nearest utterance."""
+    """The caller's, otherwise that of the registry's languages in which the message reads likeliest."""
     response: str | None
     """The author's response of the matched intent, in that language where there is one."""
     trace: Trace

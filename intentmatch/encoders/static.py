@@ -52,7 +52,7 @@ class StaticEncoder:
             raise _not_a_model(folder, "no model.safetensors there") from None
         except SafetensorError as error:
             raise _not_a_model(folder, f"model.safetensors is damaged ({error})") from None
-        except Exception as error:  # the tokenizers package raises a bare Exception for whatever it cannot read
+        except Exception as error:  # noqa: BLE001 - the tokenizers package raises just that for what it cannot read
             raise _not_a_model(folder, f"tokenizer.json cannot be read ({error})") from None
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(MAX_PIECES)
@@ -110,7 +110,7 @@ def _module_folder(folder: Path) -> Path:
         return folder
     try:
         listed = json.loads(modules.read_text(encoding="utf-8"))
-        return folder / next(m["path"] for m in listed if m["type"].endswith("StaticEmbedding"))
+        return folder / str(next(m["path"] for m in listed if m["type"].endswith("StaticEmbedding")))
     except (ValueError, TypeError, KeyError, StopIteration):
         return folder
 

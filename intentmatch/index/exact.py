@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from intentmatch.types import Vectors
 
-_NEAREST_OF_MEAN3 = 3
-
 
 class ExactIndex:
     """Rows of unit vectors, grouped by owner; an owner is an intent's position in the registry.
@@ -18,7 +16,7 @@ class ExactIndex:
     `vectors` has shape `(rows, dim)`; `owners[row]` never falls from one row to the next.
     """
 
-    def __init__(self, vectors: Vectors, owners: Sequence[int], aggregation: str = "max") -> None:
+    def __init__(self, vectors: Vectors, owners: Sequence[int], aggregation: str = "mean2") -> None:
         self.vectors = np.ascontiguousarray(vectors, dtype=np.float32)
         owner_of_row = np.asarray(owners, dtype=np.int64)
         self.owners, self._starts = np.unique(owner_of_row, return_index=True)
@@ -35,22 +33,27 @@ class ExactIndex:
         """Cosines to rows, shape `(queries, rows)`, as one score for each owner, shape `(queries, owners)`."""
         if not len(self.owners):
             return np.empty((len(cosines), 0), dtype=np.float32)
+        best: Vectors = np.maximum.reduceat(cosines, self._starts, axis=1)
         if self._aggregation == "max":
-            best: Vectors = np.maximum.reduceat(cosines, self._starts, axis=1)
             return best
-        return np.stack(
-            [_mean_of_largest(cosines[:, start:end]) for start, end in zip(self._starts, self._ends, strict=True)], axis=1
-        )
+        mean: Vectors = (best + self._second(cosines, best)) / np.float32(2.0)
+        return mean
+
+    def _second(self, cosines: Vectors, best: Vectors) -> Vectors:
+        """The second largest cosine of each owner; of an owner with one row, that row's."""
+        sizes = self._ends - self._starts
+        is_best = cosines == np.repeat(best, sizes, axis=1)
+        second = np.maximum.reduceat(np.where(is_best, np.float32(-np.inf), cosines), self._starts, axis=1)
+        tied = np.add.reduceat(is_best, self._starts, axis=1, dtype=np.int64) > 1
+        return np.where(tied | (sizes == 1), best, second)
 
     def nearest(self, cosines: NDArray[np.float32], column: int) -> int:
         """The row of an owner (by its column) that lies nearest to one query, given that query's cosines."""
         start = int(self._starts[column])
         return start + int(np.argmax(cosines[start : self._ends[column]]))
 
-
-def _mean_of_largest(cosines: Vectors) -> Vectors:
-    """Mean of the three largest numbers of each row, of all where there are fewer."""
-    count = min(_NEAREST_OF_MEAN3, cosines.shape[1])
-    largest = np.partition(cosines, -count, axis=1)[:, -count:]
-    mean: Vectors = largest.mean(axis=1, dtype=np.float32)
-    return mean
+    def leading(self, cosines: NDArray[np.float32], column: int, count: int) -> list[int]:
+        """The `count` rows of an owner nearest to one query, best first; fewer where it has fewer."""
+        start, end = int(self._starts[column]), int(self._ends[column])
+        order = np.argsort(-cosines[start:end], kind="stable")[:count]
+        return [start + int(row) for row in order]

@@ -1,7 +1,7 @@
 """Positioned nodes of one file to the values of `types`, noting every departure from the grammar on the way.
 
-    file      version, language, settings, intents
-    intent    title, description, utterances, not, threshold, response, metadata
+A file has the keys `version`, `language`, `settings` and `intents`; an intent has `title`, `description`, `utterances`,
+`not`, `threshold`, `response` and `metadata`.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ class FileGrammar:
         text = self._text(node, "`version`")
         if text is not None and text != GRAMMAR_VERSION:
             message = f"version {text!r} of the file grammar is not known here"
-            self._error(node.location, "version", message, f"write `version: {GRAMMAR_VERSION}`, or upgrade intentmatch")
+            hint = f"write `version: {GRAMMAR_VERSION}`, or upgrade intentmatch"
+            self._error(node.location, "version", message, hint)
 
     def _settings(self, node: Node) -> dict[str, tuple[Any, Location]]:
         values: dict[str, tuple[Any, Location]] = {}
@@ -135,7 +136,7 @@ class FileGrammar:
             if isinstance(item, Scalar):
                 yield Utterance(item.text, language, item.location)
             else:
-                hint = 'put the whole line in double quotes: ": " inside, or [ or { in front, means something else to YAML'
+                hint = 'put the whole line in double quotes: ": " inside and [ or { in front are marks of YAML'
                 self._error(item.location, "wrong-type", "an utterance must be text", hint)
 
     def _responses(self, node: Node) -> dict[str, str]:
@@ -152,7 +153,9 @@ class FileGrammar:
 
     def _metadata(self, node: Node) -> dict[str, Any]:
         if not isinstance(node, Mapping):
-            self._error(node.location, "wrong-type", "`metadata` must be a mapping", "write `metadata:` and keys below it")
+            self._error(
+                node.location, "wrong-type", "`metadata` must be a mapping", "write `key: value` lines below it"
+            )
             return {}
         value = self._json(node)
         return value if isinstance(value, dict) else {}
@@ -185,7 +188,8 @@ class FileGrammar:
         if isinstance(node, Scalar) and (node.text.strip() or not node.plain):
             return node.text
         found = "empty" if isinstance(node, Scalar) else "a list" if isinstance(node, ListNode) else "a mapping"
-        self._error(node.location, "wrong-type", f"{what} must be text, and is {found}", "write the text after the colon")
+        hint = "write the text after the colon"
+        self._error(node.location, "wrong-type", f"{what} must be text, and is {found}", hint)
         return None
 
     def _entries(self, node: Node, what: str, known: Sequence[str] | None = None) -> Iterator[tuple[Scalar, Node]]:

@@ -27,7 +27,6 @@ _HINTS = (
     ("block sequence entries are not allowed", "start the list on a line of its own"),
     ("cannot start any token", "put a text that begins with this character in double quotes"),
     ("found unexpected end of stream", "a quote or bracket opened here is never closed"),
-    ("undefined alias", "put a text that begins with * in double quotes"),
 )
 
 
@@ -70,7 +69,7 @@ class NodeError(Exception):
 
 def parse(text: str, path: str) -> Node | None:
     """The root node of the only document in `text`, or None for an empty one. Raises `NodeError`."""
-    events = yaml.parse(text, Loader=_Loader)  # type: ignore[no-untyped-call]
+    events = yaml.parse(text, Loader=_Loader)
     try:
         return _document(events, path)
     except yaml.MarkedYAMLError as error:
@@ -82,9 +81,9 @@ def parse(text: str, path: str) -> Node | None:
     except (yaml.reader.ReaderError, UnicodeEncodeError) as error:
         position = error.position if isinstance(error, yaml.reader.ReaderError) else error.start
         line, column = line_and_column(text, position)
-        message = f"character U+{ord(text[position]):04X} is not allowed in YAML" if position < len(text) else str(error)
-        place = Location(path, line, column)
-        raise NodeError(Problem(place, "error", "yaml-syntax", message, "remove the character")) from None
+        message = f"character U+{ord(text[position]):04X} is not allowed in YAML"
+        problem = Problem(Location(path, line, column), "error", "yaml-syntax", message, "remove the character")
+        raise NodeError(problem) from None
 
 
 def line_and_column(text: str, position: int) -> tuple[int, int]:
@@ -122,9 +121,8 @@ def _node(event: Any, path: str, open_: list[tuple[Any, list[Node]]], anchors: d
     """The node that an event completes, or None for an event that completes none."""
     if isinstance(event, yaml.AliasEvent):
         if event.anchor not in anchors:
-            raise NodeError(
-                _problem(event, path, f"undefined alias *{event.anchor}", "put a text that begins with * in double quotes")
-            )
+            hint = "put a text that begins with * in double quotes"
+            raise NodeError(_problem(event, path, f"undefined alias *{event.anchor}", hint))
         return anchors[event.anchor]
     node: Node
     if isinstance(event, yaml.ScalarEvent):

@@ -50,6 +50,11 @@ def examine(path: str | os.PathLike[str]) -> tuple[Registry, list[Problem]]:
     return registry, sorted(problems)
 
 
+def is_yaml(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is for this reader: a folder, a file with a YAML suffix, or nothing at all (which it reports)."""
+    return not Path(path).is_file() or Path(path).suffix.lower() in SUFFIXES
+
+
 def _files(path: Path) -> Iterator[Path]:
     """The YAML files at a path, in an order that does not depend on the file system; hidden ones are left out."""
     if not path.is_dir():
@@ -70,7 +75,7 @@ def _files(path: Path) -> Iterator[Path]:
 def _nothing_there(path: Path) -> Problem:
     place = Location(str(path))
     if path.is_dir():
-        return Problem(place, "error", "no-files", "there is no .yaml or .yml file in this folder", "add one with `intents:`")
+        return Problem(place, "error", "no-files", "there is no .yaml or .yml file here", "add one with `intents:`")
     return Problem(place, "error", "not-found", "there is no such file or folder", "check the path")
 
 
@@ -85,8 +90,9 @@ def _read_file(file: Path) -> tuple[FileContent, list[Problem]]:
     except UnicodeDecodeError as error:
         before = raw[: error.start].decode("utf-8", "replace")
         line, column = nodes.line_and_column(before, len(before))
+        place = Location(path, line, column)
         message = f"byte 0x{raw[error.start]:02X} is not UTF-8"
-        return FileContent(), [Problem(Location(path, line, column), "error", "encoding", message, "save the file as UTF-8")]
+        return FileContent(), [Problem(place, "error", "encoding", message, "save the file as UTF-8")]
     grammar = FileGrammar(path, len(text))
     try:
         content = grammar.read(nodes.parse(text, path))
@@ -136,7 +142,8 @@ def _contradictions(known: Intent, more: Intent) -> Iterator[Problem]:
     first = known.location.short if known.location else "elsewhere"
     for what in said_twice:
         message = f"intent {more.name!r} is given its {what} a second time"
-        yield Problem(place, "error", "intent-redefined", message, f"it is also described at {first}; keep one of the two")
+        hint = f"it is also described at {first}; keep one of the two"
+        yield Problem(place, "error", "intent-redefined", message, hint)
 
 
 def _joined(known: Intent, more: Intent) -> Intent:

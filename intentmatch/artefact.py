@@ -1,0 +1,194 @@
+"""A built registry in one self-describing file: tensors in safetensors, and a manifest in its header.
+
+The manifest is JSON under the key `intentmatch` of the header's metadata. It names everything the answers depend on:
+format, text version, encoder and its fingerprint, settings, calibration, and a digest of the content. The registry
+itself is JSON too, as bytes in the tensor `registry`. Nothing in the file is code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from intentmatch.calibration import Calibration
+from intentmatch.errors import ArtefactError, Location, StaleArtefactError
+from intentmatch.settings import Settings
+from intentmatch.text import TEXT_VERSION
+from intentmatch.types import Encoder, Intent, Registry, Utterance, Vectors
+
+FORMAT = 1
+SUFFIX = ".intentmatch"
+_KEY = "intentmatch"
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """A registry with everything that `build` worked out for it. Immutable."""
+
+    registry: Registry
+    settings: Settings
+    encoder_name: str
+    encoder_fingerprint: str
+    vectors: Vectors
+    """Of all utterances, in the order of the registry; shape `(utterances, dim)`."""
+    negative_vectors: Vectors
+    """Of all negative utterances, likewise."""
+    calibration: Calibration
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of everything that can change an answer."""
+        parts = [self.registry.fingerprint, self.encoder_fingerprint, TEXT_VERSION, self.settings.to_dict()]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+    def check_encoder(self, encoder: Encoder) -> None:
+        """Raise `StaleArtefactError` unless the vectors were made by this encoder."""
+        if encoder.fingerprint != self.encoder_fingerprint:
+            raise StaleArtefactError(
+                f"built with the encoder {self.encoder_name} @ {self.encoder_fingerprint}, but the one at hand is "
+                f"{encoder.name} @ {encoder.fingerprint}. Run `intentmatch build` again, or use the other encoder."
+            )
+
+
+def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
+    """Write the file whole or not at all. Raises `ArtefactError` where it cannot be written."""
+    target = Path(path)
+    registry = json.dumps(_registry_to_dict(artefact.registry), ensure_ascii=False, separators=(",", ":"))
+    tensors: dict[str, NDArray[Any]] = {
+        "utterances": np.ascontiguousarray(artefact.vectors),
+        "negatives": np.ascontiguousarray(artefact.negative_vectors),
+        "registry": np.frombuffer(registry.encode("utf-8", "surrogatepass"), dtype=np.uint8),
+    }
+    manifest = {
+        "format": FORMAT,
+        "text_version": TEXT_VERSION,
+        "fingerprint": artefact.fingerprint,
+        "registry_fingerprint": artefact.registry.fingerprint,
+        "encoder": {"name": artefact.encoder_name, "fingerprint": artefact.encoder_fingerprint},
+        "settings": artefact.settings.to_dict(),
+        "origins": dict(artefact.settings.origins),
+        "calibration": artefact.calibration.to_dict(),
+        "content": _digest(tensors),
+    }
+    content = save(tensors, {_KEY: json.dumps(manifest, sort_keys=True)})
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
+        aside = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            aside.chmod(0o644)
+            aside.replace(target)
+        except BaseException:
+            aside.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise ArtefactError(f"{target} cannot be written: {error.strerror or error}") from error
+
+
+def load_artefact(path: str | os.PathLike[str]) -> Artefact:
+    """Read a file of `save_artefact`.
+
+    Raises `ArtefactError` when it is none or is damaged, `StaleArtefactError` when another version made it.
+    """
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            manifest = json.loads(metadata[_KEY])
+            if manifest["format"] != FORMAT or manifest["text_version"] != TEXT_VERSION:
+                raise StaleArtefactError(
+                    f"{path} has format {manifest['format']} and text version {manifest['text_version']}; this release "
+                    f"reads {FORMAT} and {TEXT_VERSION}. Run `intentmatch build` again."
+                )
+            tensors = {name: file.get_tensor(name) for name in ("utterances", "negatives", "registry")}
+        if _digest(tensors) != manifest["content"]:
+            raise ArtefactError(f"{path} is damaged: its content is not what was written. Build it again.")
+        return Artefact(
+            registry=_registry_from_dict(json.loads(tensors["registry"].tobytes().decode("utf-8", "surrogatepass"))),
+            settings=Settings(**manifest["settings"], origins=manifest["origins"]),
+            encoder_name=manifest["encoder"]["name"],
+            encoder_fingerprint=manifest["encoder"]["fingerprint"],
+            vectors=tensors["utterances"],
+            negative_vectors=tensors["negatives"],
+            calibration=Calibration.from_dict(manifest["calibration"]),
+        )
+    except OSError as error:
+        raise ArtefactError(f"{path} cannot be read: {error.strerror or error}") from error
+    except (SafetensorError, KeyError, ValueError, TypeError) as error:
+        raise ArtefactError(f"{path} is no artefact of `intentmatch build`, or is damaged ({error})") from error
+
+
+def _digest(tensors: Mapping[str, NDArray[Any]]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        digest.update(f"{name} {tensors[name].dtype} {tensors[name].shape} ".encode())
+        digest.update(np.ascontiguousarray(tensors[name]).tobytes())
+    return digest.hexdigest()
+
+
+def _registry_to_dict(registry: Registry) -> dict[str, Any]:
+    return {
+        "settings": dict(registry.settings),
+        "intents": [
+            {
+                "name": intent.name,
+                "title": intent.title,
+                "description": intent.description,
+                "threshold": intent.threshold,
+                "responses": dict(intent.responses),
+                "metadata": dict(intent.metadata),
+                "location": _location_to_list(intent.location),
+                "utterances": [_utterance_to_list(u) for u in intent.utterances],
+                "negatives": [_utterance_to_list(u) for u in intent.negatives],
+            }
+            for intent in registry
+        ],
+    }
+
+
+def _registry_from_dict(values: Mapping[str, Any]) -> Registry:
+    return Registry(
+        tuple(
+            Intent(
+                **{
+                    **intent,
+                    "location": _location_from_list(intent["location"]),
+                    "utterances": tuple(map(_utterance_from_list, intent["utterances"])),
+                    "negatives": tuple(map(_utterance_from_list, intent["negatives"])),
+                }
+            )
+            for intent in values["intents"]
+        ),
+        values["settings"],
+    )
+
+
+def _utterance_to_list(utterance: Utterance) -> list[Any]:
+    return [utterance.text, utterance.language, _location_to_list(utterance.location)]
+
+
+def _utterance_from_list(values: list[Any]) -> Utterance:
+    text, language, location = values
+    return Utterance(text, language, _location_from_list(location))
+
+
+def _location_to_list(location: Location | None) -> list[Any] | None:
+    return None if location is None else [location.path, location.line, location.column]
+
+
+def _location_from_list(values: list[Any] | None) -> Location | None:
+    return None if values is None else Location(*values)

@@ -1,0 +1,98 @@
+"""Registry + encoder + cache to artefact. Everything expensive happens here, and only for what is new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from intentmatch.artefact import Artefact
+from intentmatch.cache import VectorCache
+from intentmatch.calibration import calibrate
+from intentmatch.errors import IntentMatchError, RegistryError
+from intentmatch.registry import check
+from intentmatch.settings import Settings
+from intentmatch.text import clean
+from intentmatch.types import Encoder, Kind, Registry, Utterance, Vectors
+
+Progress = Callable[[int, int], None]
+"""Told (texts encoded, texts to encode) as a build goes on."""
+
+# Finished vectors go to the cache after each so many, so that a build that is stopped begins where it ended.
+_TEXTS_AT_ONCE = 4096
+
+
+def build(
+    registry: Registry,
+    encoder: Encoder,
+    settings: Settings | None = None,
+    *,
+    cache: VectorCache | None = None,
+    progress: Progress | None = None,
+) -> Artefact:
+    """Encode, calibrate and pack a registry.
+
+    Raises `RegistryError` where the registry breaks a rule, and `IntentMatchError` where an encoder breaks its
+    protocol.
+    """
+    errors = [problem for problem in check(registry) if problem.severity == "error"]
+    if errors:
+        raise RegistryError(errors)
+    settings = settings or Settings()
+    utterances = [u for intent in registry for u in intent.utterances]
+    negatives = [u for intent in registry for u in intent.negatives]
+    vectors = encode_all(encoder, _texts([*utterances, *negatives]), "utterance", cache, progress)
+    of_utterances, of_negatives = vectors[: len(utterances)], vectors[len(utterances) :]
+    owners = [number for number, intent in enumerate(registry) for _ in intent.utterances]
+    return Artefact(
+        registry=registry,
+        settings=settings,
+        encoder_name=encoder.name,
+        encoder_fingerprint=encoder.fingerprint,
+        vectors=of_utterances,
+        negative_vectors=of_negatives,
+        calibration=calibrate(of_utterances, owners, settings.aggregation),
+    )
+
+
+def encode_all(
+    encoder: Encoder,
+    texts: Sequence[str],
+    kind: Kind,
+    cache: VectorCache | None = None,
+    progress: Progress | None = None,
+) -> Vectors:
+    """Vectors of cleaned texts, shape `(len(texts), dim)`; each distinct text that the cache lacks is encoded once."""
+    cache = cache or VectorCache(None)
+    vectors = np.empty((len(texts), encoder.dim), dtype=np.float32)
+    known = cache.get(encoder, texts, kind)
+    for position, vector in known.items():
+        vectors[position] = vector
+    missing: dict[str, list[int]] = {}
+    for position, text in enumerate(texts):
+        if position not in known:
+            missing.setdefault(text, []).append(position)
+    # Longest first over the whole build, so that each batch holds texts of like length.
+    new = sorted(missing, key=lambda text: (-len(text), text))
+    for start in range(0, len(new), _TEXTS_AT_ONCE):
+        some = new[start : start + _TEXTS_AT_ONCE]
+        encoded = _checked(encoder, encoder.encode(some, kind=kind), len(some))
+        cache.put(encoder, some, encoded, kind)
+        for text, vector in zip(some, encoded, strict=True):
+            vectors[missing[text]] = vector
+        if progress is not None:
+            progress(start + len(some), len(new))
+    return vectors
+
+
+def _texts(utterances: Sequence[Utterance]) -> list[str]:
+    return [clean(utterance.text) for utterance in utterances]
+
+
+def _checked(encoder: Encoder, vectors: Vectors, count: int) -> Vectors:
+    if vectors.shape != (count, encoder.dim) or not bool(np.isfinite(vectors).all()):
+        raise IntentMatchError(
+            f"the encoder {encoder.name} broke its protocol: {count} texts must give finite numbers of shape "
+            f"({count}, {encoder.dim}), and it gave shape {vectors.shape}"
+        )
+    return vectors

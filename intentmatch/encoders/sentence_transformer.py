@@ -1,0 +1,136 @@
+"""Any sentence-transformers model, by hub name or folder, on the GPU where there is one.
+
+Weights are read as safetensors only, and code that a model repository brings along is not run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from intentmatch import models, plugins
+from intentmatch.errors import ModelUnavailableError
+from intentmatch.settings import Settings
+from intentmatch.types import Kind, Vectors
+
+# e5 models were trained with these prefixes and lose several points without, but do not say so in their files.
+# For telling short texts apart by meaning their authors advise "query: " on both sides.
+_E5 = re.compile(r"(^|/)(multilingual-)?e5-(small|base|large)(-v2)?/?$")
+_E5_PROMPTS = {"utterance": "query: ", "query": "query: "}
+_PROMPT_NAMES: Mapping[Kind, tuple[str, ...]] = {"utterance": ("document", "passage"), "query": ("query",)}
+_FINGERPRINTED = (".safetensors", ".json", ".txt", ".model")
+_BATCH = {"cpu": 32, "mps": 64, "cuda": 256}
+
+
+def load(model: str, settings: Settings) -> SentenceTransformerEncoder:
+    """The encoder of a `sentence_transformer:MODEL` setting."""
+    if not model:
+        raise ModelUnavailableError("write which model: sentence_transformer:NAME_OR_FOLDER")
+    return SentenceTransformerEncoder(
+        model, device=settings.device, precision=settings.precision, prompts=settings.prompts
+    )
+
+
+class SentenceTransformerEncoder:
+    """A transformer behind the `Encoder` protocol.
+
+    `precision` "auto" is half on a GPU and float32 elsewhere. It is not part of the fingerprint: half precision moves a
+    cosine by less than `tolerance`, and a registry built on a GPU must serve on a machine without one.
+    `prompts` are the texts put before an `utterance` and a `query`; where they are not given, the model's own.
+
+    Raises `MissingExtraError`, `ModelUnavailableError` (with the way out) or `SettingsError` (no such device).
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        device: str = "auto",
+        precision: str = "auto",
+        prompts: Mapping[str, str] | None = None,
+        trust_remote_code: bool = False,
+    ) -> None:
+        library = plugins.require("sentence_transformers", what="A transformer encoder", extra="torch")
+        self._folder = models.model_folder(model)
+        self.device = models.device(device)
+        self.name = f"sentence_transformer:{model}"
+        try:
+            self._model = library.SentenceTransformer(
+                str(self._folder),
+                device=self.device,
+                trust_remote_code=trust_remote_code,
+                local_files_only=True,
+                model_kwargs={"use_safetensors": True},
+            )
+        except (OSError, ValueError, ImportError) as error:
+            raise ModelUnavailableError(_why_not(model, error)) from error
+        self._half = precision == "float16" or (precision == "auto" and self.device != "cpu")
+        if self._half:
+            self._model.half()
+        self._prompts = {kind: self._prompt(kind, model, prompts or {}) for kind in _PROMPT_NAMES}
+
+    @property
+    def dim(self) -> int:
+        """Numbers in a vector."""
+        return int(self._model.get_embedding_dimension())
+
+    @property
+    def tolerance(self) -> float:
+        """Padding in a batch moves the last digits; half precision moves more."""
+        return 5e-3 if self._half else 1e-4
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Digest of the model's files (weights, tokenizer, pooling, length limit) and the prompts."""
+        digest = hashlib.sha256(b"sentence_transformer/1")
+        for file in sorted(f for f in self._folder.rglob("*") if f.suffix in _FINGERPRINTED and f.is_file()):
+            digest.update(file.relative_to(self._folder).as_posix().encode())
+            with file.open("rb") as content:
+                while block := content.read(1 << 22):
+                    digest.update(block)
+        digest.update(json.dumps(self._prompts, sort_keys=True).encode())
+        return digest.hexdigest()[:16]
+
+    def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
+        """Unit rows of shape `(len(texts), dim)`; longest texts go through the model first, so batches pad little."""
+        if not texts:
+            return np.empty((0, self.dim), dtype=np.float32)
+        vectors = self._model.encode(
+            list(texts),
+            prompt=self._prompts[kind],
+            batch_size=_BATCH[self.device.partition(":")[0]],
+            convert_to_numpy=True,
+            show_progress_bar=False,
+        )
+        return _unit_rows(np.asarray(vectors, dtype=np.float32))
+
+    def _prompt(self, kind: Kind, model: str, given: Mapping[str, str]) -> str:
+        if kind in given:
+            return given[kind]
+        own = next((self._model.prompts[name] for name in _PROMPT_NAMES[kind] if self._model.prompts.get(name)), "")
+        return own or (_E5_PROMPTS[kind] if _E5.search(Path(model).as_posix()) else "")
+
+
+def _unit_rows(vectors: Vectors) -> Vectors:
+    # Done here and not in the model, so that half-precision rows are of unit length in full precision.
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0.0)
+    return unit
+
+
+def _why_not(model: str, error: Exception) -> str:
+    text = str(error).strip()
+    if "trust_remote_code" in text:
+        return (
+            f"{model} brings its own code, which is not run. If you have read it and trust it, make the encoder in "
+            "Python, SentenceTransformerEncoder(name, trust_remote_code=True), and pass it to Matcher.load."
+        )
+    if "safetensors" in text:
+        return f"{model} has no safetensors weights, and pickled ones are not loaded; save it again as such ({text})"
+    return f"{model} cannot be loaded: {text}"

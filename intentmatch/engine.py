@@ -1,0 +1,289 @@
+"""One artefact made ready to answer. `Engine.match` is the pipeline, to be read from top to bottom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from intentmatch.artefact import Artefact
+from intentmatch.build import encode_all
+from intentmatch.errors import InputError, IntentMatchError, UnknownNameError
+from intentmatch.index import ExactIndex
+from intentmatch.languages import LanguageGuess
+from intentmatch.lexical import Hit, LexicalIndex
+from intentmatch.policy import Cut, Decision, Policy, decide, policy_cuts
+from intentmatch.text import clean, fold
+from intentmatch.types import Candidate, Encoder, MatchResult, Reranker, Stage, Trace
+
+MAX_CHARACTERS = 10_000
+"""Of a message; what comes after them is not looked at, and the trace says so."""
+
+# Enough for a ranking to look at even when the caller wants one candidate, and for the reranker to choose from.
+_RANKED = 5
+_UTTERANCES_FOR_RERANKER = 3
+_SAME_VECTOR = 0.99
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a caller may say beside the message."""
+
+    language: str | None = None
+    top_k: int = 5
+    allowed: frozenset[int] | None = None
+    """Positions of the intents that may answer; None for all."""
+
+
+@dataclass(slots=True)
+class _Dense:
+    """Scores of one message by meaning."""
+
+    scores: NDArray[np.float32]
+    """One for each intent."""
+    cosines: NDArray[np.float32]
+    """One for each utterance."""
+
+
+@dataclass(slots=True)
+class _Stages:
+    """The trace as it grows."""
+
+    done: list[Stage] = field(default_factory=list)
+    _last: float = field(default_factory=perf_counter)
+
+    def add(self, name: str, says: str) -> None:
+        now = perf_counter()
+        self.done.append(Stage(name, says, (now - self._last) * 1e6))
+        self._last = now
+
+
+class Engine:
+    """Never changes once it is made, so any number of threads may use it."""
+
+    def __init__(self, artefact: Artefact, encoder: Encoder, reranker: Reranker | None = None) -> None:
+        artefact.check_encoder(encoder)
+        self.artefact = artefact
+        self.settings = artefact.settings
+        self.encoder = encoder
+        self.reranker = reranker
+        self.policy = _policy(artefact)
+        self._intents = artefact.registry.intents
+        self._utterances = [u for intent in self._intents for u in intent.utterances]
+        owners = [number for number, intent in enumerate(self._intents) for _ in intent.utterances]
+        negative_owners = [number for number, intent in enumerate(self._intents) for _ in intent.negatives]
+        self._numbers = {intent.name: number for number, intent in enumerate(self._intents)}
+        self._index = ExactIndex(artefact.vectors, owners, self.settings.aggregation)
+        self._negatives = ExactIndex(artefact.negative_vectors, negative_owners, "max")
+        folded = [fold(u.text) for u in self._utterances]
+        self._lexical = LexicalIndex(folded, owners, self.settings.fuzzy)
+        self._languages = LanguageGuess(folded, [u.language for u in self._utterances])
+        cuts = (self.policy.default, *self.policy.by_language.values(), *self.policy.by_intent.values())
+        self._lowest_cut = min(cut.value for cut in cuts)
+
+    def match(
+        self, message: str, question: Question, encode: Callable[[str], NDArray[np.float32]] | None = None
+    ) -> MatchResult:
+        """The pipeline. `encode` gives the vector of a cleaned message; it is called at most once."""
+        stages = _Stages()
+        text = self._clean(message, stages)
+        key = fold(text)
+        if not key:
+            return self._nothing(message, question, stages, "the message has no words.")
+        question = self._with_language(question, key, stages)
+
+        exact = _only(self._lexical.exact(key), question.allowed)
+        if exact:
+            candidates = [self._candidate(intent, 1.0, hit.row) for intent, hit in exact.items()]
+            stages.add("exact", f"an utterance of {' and of '.join(c.intent for c in candidates)}")
+            decision = decide(candidates, self.policy, question.language)
+            certain = 1.0 / len(candidates)
+            return self._result(message, question, decision, stages=stages, decided_by="exact", confidence=certain)
+        stages.add("exact", "no utterance reads the same")
+
+        fuzzy = _only(self._lexical.fuzzy(key), question.allowed)
+        stages.add("fuzzy", f"typing mistakes away from {len(fuzzy)} intents")
+
+        vector = (encode or self.encode_one)(text)
+        stages.add("encode", f"{self.encoder.name} read the message")
+        if not vector.any() and not fuzzy:
+            return self._nothing(message, question, stages, f"{self.encoder.name} knows no part of the message.")
+
+        dense = self._score(vector)
+        candidates = self._candidates(dense, fuzzy, question.allowed)
+        stages.add("dense", ", ".join(f"{c.intent} {c.score:.2f}" for c in candidates[:3]))
+
+        decision = decide(candidates, self.policy, question.language)
+        decided_by = "fuzzy" if self._numbers[decision.ranked[0].intent] in fuzzy else "dense"
+        if decision.doubtful and self.reranker is not None:
+            candidates = self._rerank(text, decision.ranked, dense, self.reranker)
+            changes = zip(decision.ranked, candidates, strict=False)
+            said = ", ".join(f"{old.intent} {old.score:.2f} to {new.score:.2f}" for old, new in changes)
+            stages.add("reranker", f"in doubt ({decision.verdict}), {self.reranker.name} moved {said}")
+            decision, decided_by = decide(candidates, self.policy, question.language), "reranker"
+        stages.add("decide", decision.verdict)
+        confidence = self._confidence(decision, dense)
+        return self._result(message, question, decision, stages=stages, decided_by=decided_by, confidence=confidence)
+
+    def match_many(self, messages: Sequence[str], question: Question) -> list[MatchResult]:
+        """As `match` for each; the messages that no spelling settles are encoded together."""
+        texts = {clean(_checked_text(message)[:MAX_CHARACTERS]) for message in messages}
+        unsettled = sorted(t for t in texts if fold(t) and not _only(self._lexical.exact(fold(t)), question.allowed))
+        vectors = dict(zip(unsettled, encode_all(self.encoder, unsettled, "query"), strict=True))
+        return [self.match(message, question, vectors.__getitem__) for message in messages]
+
+    def encode_one(self, text: str) -> NDArray[np.float32]:
+        """The vector of a cleaned message, shape `(dim,)`."""
+        vector: NDArray[np.float32] = encode_all(self.encoder, [text], "query")[0]
+        return vector
+
+    def positions(self, names: Collection[str] | None) -> frozenset[int] | None:
+        """Where the named intents stand in the registry; None for None. Raises `UnknownNameError`."""
+        if names is None:
+            return None
+        for name in names:
+            if name not in self._numbers:
+                raise UnknownNameError("intent", name, list(self._numbers))
+        return frozenset(self._numbers[name] for name in names)
+
+    def self_test(self) -> None:
+        """Raise `IntentMatchError` unless every intent answers to its first utterance and the vectors are right."""
+        everything = Question(top_k=len(self._intents))
+        for intent in self._intents:
+            first = intent.utterances[0].text
+            if intent.name not in {c.intent for c in self.match(first, everything).candidates}:
+                raise IntentMatchError(f"self-test failed: {intent.name!r} does not answer to its own {first!r}")
+        stored = self.artefact.vectors[0]
+        now = self.encoder.encode([clean(self._utterances[0].text)], kind="utterance")[0]
+        if stored.any() and float(stored @ now) < _SAME_VECTOR:
+            raise IntentMatchError(f"self-test failed: {self.encoder.name} no longer gives the vectors that were built")
+
+    def _clean(self, message: str, stages: _Stages) -> str:
+        text = clean(_checked_text(message)[:MAX_CHARACTERS])
+        if len(message) > MAX_CHARACTERS:
+            stages.add("clean", f"only the first {MAX_CHARACTERS} of {len(message)} characters are looked at")
+        return text
+
+    def _with_language(self, question: Question, key: str, stages: _Stages) -> Question:
+        if question.language is not None or not self._languages.languages:
+            return question
+        guessed = self._languages.of(key)
+        stages.add("language", f"reads like {guessed}" if guessed else "like none of the registry's")
+        return replace(question, language=guessed)
+
+    def _score(self, vector: NDArray[np.float32]) -> _Dense:
+        """Aggregated cosines, with those intents pushed away whose negatives are nearer than their utterances.
+
+        The score falls in proportion, from untouched where the negative is just as near as the nearest utterance, to
+        nothing where the message is the negative.
+        """
+        scores, cosines = (array[0] for array in self._index.scores(vector[None, :]))
+        if len(self._negatives.owners):
+            negative = self._negatives.scores(vector[None, :])[0][0]
+            for owner, against in zip(self._negatives.owners.tolist(), negative.tolist(), strict=True):
+                nearest = float(cosines[self._index.nearest(cosines, owner)])
+                if against > nearest and scores[owner] > 0.0:
+                    scores[owner] *= 1.0 - (against - nearest) / max(1.0 - nearest, 1e-6)
+        return _Dense(np.clip(scores, -1.0, 1.0), cosines)
+
+    def _candidates(self, dense: _Dense, fuzzy: Mapping[int, Hit], allowed: frozenset[int] | None) -> list[Candidate]:
+        """The leading intents and all that could pass a threshold, each with its better score: meaning or spelling."""
+        scores = dense.scores.copy()
+        for intent, hit in fuzzy.items():
+            scores[intent] = max(scores[intent], hit.similarity)
+        ranking = np.argsort(-scores, kind="stable").tolist()
+        if allowed is not None:
+            ranking = [intent for intent in ranking if intent in allowed]
+        some = ranking[:_RANKED] + [intent for intent in ranking[_RANKED:] if scores[intent] >= self._lowest_cut]
+        rows = {intent: hit.row for intent, hit in fuzzy.items() if hit.similarity >= scores[intent]}
+        return [
+            self._candidate(
+                intent,
+                float(scores[intent]),
+                rows[intent] if intent in rows else self._index.nearest(dense.cosines, intent),
+            )
+            for intent in some
+        ]
+
+    def _candidate(self, intent: int, score: float, row: int) -> Candidate:
+        return Candidate(self._intents[intent].name, score, self._utterances[row], self._intents[intent].title)
+
+    def _rerank(self, text: str, ranked: Sequence[Candidate], dense: _Dense, reranker: Reranker) -> list[Candidate]:
+        """The leading candidates, each score replaced by its mean with the reranker's best for its utterances."""
+        leading = ranked[:_RANKED]
+        rows = [self._index.leading(dense.cosines, self._numbers[c.intent], _UTTERANCES_FOR_RERANKER) for c in leading]
+        texts = [clean(self._utterances[row].text) for some in rows for row in some]
+        opinions = iter(reranker.score(text, texts).tolist())
+        judged = [max((next(opinions), row) for row in some) for some in rows]
+        return [
+            replace(candidate, score=(candidate.score + opinion) / 2, utterance=self._utterances[row])
+            for candidate, (opinion, row) in zip(leading, judged, strict=True)
+        ]
+
+    def _confidence(self, decision: Decision, dense: _Dense) -> float | None:
+        """Of the leading candidate; its lead counts over every other intent, allowed to answer or not."""
+        best, *others = decision.ranked
+        unlisted = np.delete(dense.scores, [self._numbers[c.intent] for c in decision.ranked])
+        second = max((*(c.score for c in others), *unlisted.tolist()), default=-1.0)
+        return self.artefact.calibration.confidence(best.score, best.score - second)
+
+    def _result(
+        self,
+        message: str,
+        question: Question,
+        decision: Decision,
+        *,
+        stages: _Stages,
+        decided_by: str,
+        confidence: float | None,
+    ) -> MatchResult:
+        best = decision.ranked[0] if decision.ranked else None
+        intent = best.intent if best and decision.verdict == "matched" else None
+        return MatchResult(
+            message=message,
+            verdict=decision.verdict,
+            intent=intent,
+            score=best.score if best else 0.0,
+            confidence=confidence,
+            candidates=decision.ranked[: question.top_k],
+            rivals=decision.rivals,
+            language=question.language,
+            response=self.artefact.registry[intent].response(question.language) if intent else None,
+            trace=Trace(
+                stages=tuple(stages.done),
+                decided_by=decided_by,
+                threshold=decision.cut.value if decision.cut else None,
+                threshold_origin=decision.cut.origin if decision.cut else "",
+                reason=decision.reason,
+            ),
+        )
+
+    def _nothing(self, message: str, question: Question, stages: _Stages, reason: str) -> MatchResult:
+        decision = replace(decide((), self.policy), reason=reason)
+        return self._result(message, question, decision, stages=stages, decided_by="empty", confidence=None)
+
+
+def _policy(artefact: Artefact) -> Policy:
+    settings, calibration = artefact.settings, artefact.calibration
+    origin = "learned from this registry" if calibration.weights else "the default; too few utterances to learn one"
+    learned = Cut(calibration.threshold, origin)
+    default, by_language = policy_cuts(settings.threshold, settings.origin("threshold"), learned)
+    by_intent = {
+        intent.name: Cut(intent.threshold, f"the author's, {intent.location.short if intent.location else 'from code'}")
+        for intent in artefact.registry
+        if intent.threshold is not None
+    }
+    return Policy(default, by_language, by_intent, settings.margin, settings.band)
+
+
+def _only(hits: dict[int, Hit], allowed: frozenset[int] | None) -> dict[int, Hit]:
+    return hits if allowed is None else {intent: hit for intent, hit in hits.items() if intent in allowed}
+
+
+def _checked_text(message: str) -> str:
+    if not isinstance(message, str):
+        raise InputError(f"a message must be text, not {type(message).__name__}")
+    return message

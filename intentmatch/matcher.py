@@ -1,0 +1,183 @@
+"""The face of matching: load, match, reload. What happens to a message stands in `engine`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from intentmatch.artefact import Artefact, load_artefact
+from intentmatch.build import Progress, build
+from intentmatch.cache import VectorCache
+from intentmatch.calibration import calibrate
+from intentmatch.encoders import load_encoder
+from intentmatch.engine import Engine, Question
+from intentmatch.errors import InputError
+from intentmatch.policy import Policy
+from intentmatch.registry import is_yaml, read_registry
+from intentmatch.rerank import load_reranker
+from intentmatch.settings import Settings, resolve
+from intentmatch.types import Encoder, MatchResult, Registry, Reranker
+
+
+class Matcher:
+    """Holds one built registry and matches messages against it. Safe to use from many threads.
+
+    Make one with `Matcher.load`. `reload` swaps the registry while matching goes on; every match sees one registry,
+    the old or the new, whole.
+    """
+
+    def __init__(self, source: Source, *, progress: Progress | None = None) -> None:
+        self._source = source
+        self._reloading = threading.Lock()
+        self._engine = source.engine(None, progress)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str] | Registry = "intents",
+        *,
+        encoder: Encoder | None = None,
+        reranker: Reranker | None = None,
+        progress: Progress | None = None,
+        **settings: Any,
+    ) -> Matcher:
+        """A matcher for a folder or file of YAML, an artefact, or a `Registry` made in code.
+
+        `settings` are those of `Settings` and win over the environment and the YAML; `encoder` and `reranker` are
+        ready-made objects and win over the settings of that name. `progress` is told how far the encoding has got.
+
+        Raises `RegistryError` with every problem of the YAML, `ArtefactError`, `SettingsError`, or an
+        `UnavailableError` that says what to install or download.
+        """
+        return cls(Source(path, dict(settings), encoder, reranker), progress=progress)
+
+    def match(
+        self,
+        message: str,
+        *,
+        language: str | None = None,
+        top_k: int | None = None,
+        allowed: Collection[str] | None = None,
+    ) -> MatchResult:
+        """What the user means.
+
+        `language` (BCP-47) chooses thresholds and the response; without it the message's own is guessed among those of
+        the registry. `top_k` bounds the candidates in the result. `allowed` names the only intents that may answer.
+        Raises `InputError` for a message that is no text, a `top_k` below 1, and a name in `allowed` that the registry
+        does not have.
+        """
+        engine = self._engine
+        return engine.match(message, _question(engine, language, top_k, allowed))
+
+    def match_many(
+        self,
+        messages: Sequence[str],
+        *,
+        language: str | None = None,
+        top_k: int | None = None,
+        allowed: Collection[str] | None = None,
+    ) -> list[MatchResult]:
+        """As `match` for each message, against one and the same registry; they are encoded together."""
+        engine = self._engine
+        return engine.match_many(messages, _question(engine, language, top_k, allowed))
+
+    async def amatch(
+        self,
+        message: str,
+        *,
+        language: str | None = None,
+        top_k: int | None = None,
+        allowed: Collection[str] | None = None,
+    ) -> MatchResult:
+        """As `match`, in a worker thread, so that the caller's event loop goes on."""
+        return await asyncio.to_thread(self.match, message, language=language, top_k=top_k, allowed=allowed)
+
+    def reload(self, *, progress: Progress | None = None) -> None:
+        """Read the files again and swap the registry in one step.
+
+        If anything is wrong with them this raises what `load` would, and the old registry goes on answering.
+        """
+        with self._reloading:
+            self._engine = self._source.engine(self._engine, progress)
+
+    @property
+    def artefact(self) -> Artefact:
+        """The built registry in use now."""
+        return self._engine.artefact
+
+    @property
+    def registry(self) -> Registry:
+        """The intents in use now."""
+        return self._engine.artefact.registry
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in use now, each with its origin."""
+        return self._engine.settings
+
+    @property
+    def encoder(self) -> Encoder:
+        """The encoder in use now."""
+        return self._engine.encoder
+
+    @property
+    def policy(self) -> Policy:
+        """The thresholds and margin in use now, each threshold with its origin."""
+        return self._engine.policy
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a matcher's registry comes from, so that it can be had again."""
+
+    path: str | os.PathLike[str] | Registry
+    explicit: Mapping[str, Any]
+    encoder: Encoder | None = None
+    reranker: Reranker | None = None
+
+    def engine(self, old: Engine | None, progress: Progress | None = None) -> Engine:
+        """Read, build and test; models that the old engine has and that are still asked for are taken over."""
+        if isinstance(self.path, Registry) or is_yaml(self.path):
+            registry = self.path if isinstance(self.path, Registry) else read_registry(self.path)
+            settings = resolve(self.explicit, registry=registry.settings, locations=registry.setting_locations)
+            encoder = self._encoder(settings, old)
+            artefact = build(registry, encoder, settings, cache=VectorCache.at(settings.cache), progress=progress)
+        else:
+            stored = load_artefact(self.path)
+            settings = resolve(self.explicit, base=stored.settings)
+            encoder = self._encoder(settings, old)
+            artefact = _with_settings(stored, settings)
+        engine = Engine(artefact, encoder, self._reranker(settings, old))
+        engine.self_test()
+        return engine
+
+    def _encoder(self, settings: Settings, old: Engine | None) -> Encoder:
+        if self.encoder is not None:
+            return self.encoder
+        names = ("encoder", "device", "precision", "prompts")
+        same = old is not None and all(getattr(old.settings, name) == getattr(settings, name) for name in names)
+        return old.encoder if old is not None and same else load_encoder(settings)
+
+    def _reranker(self, settings: Settings, old: Engine | None) -> Reranker | None:
+        if self.reranker is not None:
+            return self.reranker
+        same = old is not None and (old.settings.reranker, old.settings.device) == (settings.reranker, settings.device)
+        return old.reranker if old is not None and same else load_reranker(settings)
+
+
+def _with_settings(artefact: Artefact, settings: Settings) -> Artefact:
+    """The artefact under other settings; confidence is learned again where scores come about in another way."""
+    if settings.aggregation == artefact.settings.aggregation:
+        return replace(artefact, settings=settings)
+    owners = [number for number, intent in enumerate(artefact.registry) for _ in intent.utterances]
+    return replace(artefact, settings=settings, calibration=calibrate(artefact.vectors, owners, settings.aggregation))
+
+
+def _question(engine: Engine, language: str | None, top_k: int | None, allowed: Collection[str] | None) -> Question:
+    if top_k is not None and top_k < 1:
+        raise InputError(f"top_k must be 1 or more, and is {top_k}")
+    return Question(language, engine.settings.top_k if top_k is None else top_k, engine.positions(allowed))

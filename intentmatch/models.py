@@ -1,0 +1,71 @@
+"""Where transformer models come from and where they run: hub names to folders, device settings to devices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from intentmatch import plugins
+from intentmatch.errors import ModelUnavailableError, SettingsError
+
+_SECONDS_TO_REACH_THE_HUB = 5.0
+_FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]
+_NOT_FILES = ["onnx/*", "openvino/*", "*.bin", "*.h5"]
+
+
+def model_folder(name: str) -> Path:
+    """The folder of a model named by a folder, or by a hub name: from the hub's cache, or downloaded once.
+
+    Only safetensors weights are fetched. Raises `ModelUnavailableError`, within seconds, when there is no such folder,
+    no such name, or no network.
+    """
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return folder
+    if not name or name.startswith((".", "~")) or folder.is_absolute() or name.count("/") > 1:
+        raise ModelUnavailableError(f"there is no folder {name!r}. Name an existing one, or a model of the hub.")
+    hub = plugins.require("huggingface_hub", what=f"The model {name}", extra="torch")
+    # sentence-transformers publishes under its own name, which its users leave out.
+    repositories = [name] if "/" in name else [f"sentence-transformers/{name}", name]
+    for repository in repositories:
+        cached = _cached(hub, repository)
+        if cached is not None:
+            return cached
+    reasons = []
+    for repository in repositories:
+        try:
+            # One short question first: the download itself would retry for minutes before it gave up.
+            hub.HfApi().model_info(repository, timeout=_SECONDS_TO_REACH_THE_HUB)
+            return Path(hub.snapshot_download(repository, allow_patterns=_FILES, ignore_patterns=_NOT_FILES))
+        except Exception as error:  # noqa: BLE001 - whose network errors these are changes between the hub's releases
+            reasons.append(str(error).strip().partition("\n")[0])
+    raise ModelUnavailableError(
+        f"the model {name!r} is not on this machine, and the hub did not give it ({reasons[0]}). Ways out: run once "
+        "with a network; name a local folder with the model; or use `encoder: static`, which needs neither."
+    )
+
+
+def device(setting: str) -> str:
+    """The device that the `device` setting names; "auto" is the GPU where torch sees one, otherwise the CPU.
+
+    Raises `SettingsError` for a device that is not there.
+    """
+    torch = plugins.require("torch", what="A transformer", extra="torch")
+    present = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if setting == "auto":
+        return next(name for name in ("cuda", "mps", "cpu") if present[name])
+    kind = setting.partition(":")[0]
+    if kind not in present:
+        raise SettingsError(f"device {setting!r} is not known: use auto, cpu, cuda, cuda:1 or mps")
+    if not present[kind]:
+        raise SettingsError(f"device {setting!r}: torch {torch.__version__} sees none; use auto or cpu")
+    return setting
+
+
+def _cached(hub: Any, repository: str) -> Path | None:
+    """The hub's local copy, if its weights are complete enough to be there."""
+    try:
+        folder = Path(hub.snapshot_download(repository, local_files_only=True))
+    except (OSError, ValueError):
+        return None
+    return folder if any(folder.glob("*.safetensors")) or any(folder.glob("*/*.safetensors")) else None

@@ -1,0 +1,115 @@
+"""What to do with scores. Pure: the same candidates and the same policy give the same decision, in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from intentmatch.settings import DEFAULT_LANGUAGE
+from intentmatch.types import Candidate, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A threshold and where it came from, in words."""
+
+    value: float
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The cuts and the margin. An intent's own cut wins over its language's, and that over the default."""
+
+    default: Cut
+    by_language: Mapping[str, Cut] = field(default_factory=dict)
+    by_intent: Mapping[str, Cut] = field(default_factory=dict)
+    margin: float = 0.0
+    band: float = 0.0
+
+    def cut(self, candidate: Candidate, language: str | None = None) -> Cut:
+        """The cut a candidate is held against; without a language, that of its nearest utterance counts."""
+        if candidate.intent in self.by_intent:
+            return self.by_intent[candidate.intent]
+        spoken = language or (candidate.utterance.language if candidate.utterance else None)
+        for code in (spoken, spoken.split("-")[0]) if spoken else ():
+            if code in self.by_language:
+                return self.by_language[code]
+        return self.default
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A verdict with the candidates it rests on."""
+
+    verdict: Verdict
+    ranked: tuple[Candidate, ...]
+    """The winner first; then the others by score."""
+    rivals: tuple[Candidate, ...]
+    """Two or more, when ambiguous; otherwise none."""
+    cut: Cut | None
+    """What the leading candidate was held against."""
+    doubtful: bool
+    """Whether a second opinion could change the verdict."""
+    reason: str
+
+
+def policy_cuts(threshold: Mapping[str, float], origin: str, learned: Cut) -> tuple[Cut, dict[str, Cut]]:
+    """The default cut and those by language, from the `threshold` setting and what was learned at build time."""
+    by_language = {
+        language: Cut(value, f"for {language}, {origin}")
+        for language, value in threshold.items()
+        if language != DEFAULT_LANGUAGE
+    }
+    default = Cut(threshold[DEFAULT_LANGUAGE], origin) if DEFAULT_LANGUAGE in threshold else learned
+    return default, by_language
+
+
+def decide(candidates: Sequence[Candidate], policy: Policy, language: str | None = None) -> Decision:
+    """Matched, ambiguous or out of scope.
+
+    Candidates below their own cut cannot win. Of the others the best wins, unless one more lies within the margin of
+    it: then all of those are rivals. A cut of 0.0 is a cut, and a score equal to its cut passes.
+    """
+    ranked = sorted(candidates, key=lambda c: (-c.score, c.intent))
+    if not ranked:
+        return Decision("out_of_scope", (), (), None, False, "there was nothing to compare the message with.")
+    cuts = {c.intent: policy.cut(c, language) for c in ranked}
+    able = [c for c in ranked if c.score >= cuts[c.intent].value]
+    if not able:
+        best = ranked[0]
+        cut = cuts[best.intent]
+        reason = f"{best.intent} comes nearest with a score of {best.score:.2f}, below the threshold {_said(cut)}."
+        return Decision("out_of_scope", tuple(ranked), (), cut, _near_any_cut(ranked, cuts, policy.band), reason)
+    best = able[0]
+    cut = cuts[best.intent]
+    ranked.sort(key=lambda c: c is not best)
+    rivals = tuple(c for c in able if best.score - c.score < policy.margin)
+    doubtful = len(rivals) > 1 or _near_any_cut(ranked, cuts, policy.band)
+    if len(rivals) > 1:
+        names = " and ".join(f"{c.intent} ({c.score:.2f})" for c in rivals)
+        reason = f"{names} are within {policy.margin:.2f} of each other."
+        return Decision("ambiguous", tuple(ranked), rivals, cut, doubtful, reason)
+    lead = _lead(best, ranked, cuts)
+    reason = f"{best.intent} scores {best.score:.2f}, at or above the threshold {_said(cut)}{lead}."
+    return Decision("matched", tuple(ranked), (), cut, doubtful, reason)
+
+
+def _near_any_cut(ranked: Sequence[Candidate], cuts: Mapping[str, Cut], band: float) -> bool:
+    best = ranked[0]
+    return abs(best.score - cuts[best.intent].value) < band
+
+
+def _lead(best: Candidate, ranked: Sequence[Candidate], cuts: Mapping[str, Cut]) -> str:
+    if len(ranked) < 2:
+        return ""
+    second = ranked[1]
+    if second.score > best.score:
+        return (
+            f"; {second.intent} scores {second.score:.2f}, but stays below its threshold {_said(cuts[second.intent])}"
+        )
+    return f", and {best.score - second.score:.2f} ahead of {second.intent}"
+
+
+def _said(cut: Cut) -> str:
+    return f"{cut.value:.2f} ({cut.origin})"

@@ -1,0 +1,67 @@
+"""The cross-encoder: reads message and utterance together, and is asked only when the vectors leave doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from intentmatch import models, plugins
+from intentmatch.errors import ModelUnavailableError
+from intentmatch.settings import Settings
+from intentmatch.types import Reranker
+
+
+def load_reranker(settings: Settings) -> Reranker | None:
+    """The reranker that `settings.reranker` names, or None for "none".
+
+    A name without a known kind in front is a cross-encoder. Raises `MissingExtraError` or `ModelUnavailableError`.
+    """
+    if settings.reranker == "none":
+        return None
+    kind, separator, model = settings.reranker.partition(":")
+    if not separator or kind not in plugins.names("rerankers"):
+        kind, model = "cross_encoder", settings.reranker
+    reranker: Reranker = plugins.factory("rerankers", kind)(model, settings)
+    return reranker
+
+
+def load(model: str, settings: Settings) -> CrossEncoderReranker:
+    """A cross-encoder of sentence-transformers by hub name or folder."""
+    library = plugins.require("sentence_transformers", what="A cross-encoder", extra="torch")
+    folder = models.model_folder(model)
+    try:
+        cross_encoder = library.CrossEncoder(
+            str(folder),
+            device=models.device(settings.device),
+            trust_remote_code=False,
+            local_files_only=True,
+            model_kwargs={"use_safetensors": True},
+        )
+    except (OSError, ValueError) as error:
+        raise ModelUnavailableError(f"{model} cannot be loaded as a cross-encoder: {error}") from error
+    return CrossEncoderReranker(cross_encoder, name=f"cross_encoder:{model}")
+
+
+class CrossEncoderReranker:
+    """Any sentence-transformers `CrossEncoder` with a single output, read through a sigmoid into [0, 1]."""
+
+    def __init__(self, cross_encoder: Any, name: str = "cross_encoder") -> None:
+        if cross_encoder.num_labels != 1:
+            raise ModelUnavailableError(
+                f"{name} gives {cross_encoder.num_labels} numbers for a pair; a reranker must give one. Name a model "
+                "trained for relevance or similarity (quora, stsb, ms-marco), not one for entailment."
+            )
+        self._cross_encoder = cross_encoder
+        self.name = name
+
+    def score(self, message: str, utterances: Sequence[str]) -> NDArray[np.float32]:
+        """Shape `(len(utterances),)`, in [0, 1]."""
+        if not utterances:
+            return np.empty(0, dtype=np.float32)
+        sigmoid = plugins.require("torch", what="A cross-encoder", extra="torch").nn.Sigmoid()
+        pairs = [(message, utterance) for utterance in utterances]
+        scores = self._cross_encoder.predict(pairs, activation_fn=sigmoid, show_progress_bar=False)
+        return np.asarray(scores, dtype=np.float32).reshape(len(utterances))

@@ -16,10 +16,10 @@ from intentmatch.text import clean
 from intentmatch.types import Encoder, Kind, Registry, Utterance, Vectors
 
 Progress = Callable[[int, int], None]
-"""Told (texts encoded, texts to encode) as a build goes on."""
+"""Told (texts encoded, texts to encode) as a build goes on; the texts that the cache has do not count."""
 
 # Finished vectors go to the cache after each so many, so that a build that is stopped begins where it ended.
-_TEXTS_AT_ONCE = 4096
+_TEXTS_AT_ONCE = 1024
 
 
 def build(
@@ -75,13 +75,15 @@ def encode_all(
     # Longest first over the whole build, so that each batch holds texts of like length.
     new = sorted(missing, key=lambda text: (-len(text), text))
     for start in range(0, len(new), _TEXTS_AT_ONCE):
+        if progress is not None:
+            progress(start, len(new))
         some = new[start : start + _TEXTS_AT_ONCE]
         encoded = _checked(encoder, encoder.encode(some, kind=kind), len(some))
         cache.put(encoder, some, encoded, kind)
         for text, vector in zip(some, encoded, strict=True):
             vectors[missing[text]] = vector
-        if progress is not None:
-            progress(start + len(some), len(new))
+    if progress is not None:
+        progress(len(new), len(new))
     return vectors
 
 
@@ -90,9 +92,10 @@ def _texts(utterances: Sequence[Utterance]) -> list[str]:
 
 
 def _checked(encoder: Encoder, vectors: Vectors, count: int) -> Vectors:
-    if vectors.shape != (count, encoder.dim) or not bool(np.isfinite(vectors).all()):
+    shape = getattr(vectors, "shape", None)
+    if shape != (count, encoder.dim) or not bool(np.isfinite(vectors).all()):
         raise IntentMatchError(
             f"the encoder {encoder.name} broke its protocol: {count} texts must give finite numbers of shape "
-            f"({count}, {encoder.dim}), and it gave shape {vectors.shape}"
+            f"({count}, {encoder.dim}), and it gave {type(vectors).__name__} of shape {shape}"
         )
     return vectors

@@ -105,8 +105,11 @@ class VectorCache:
         # that the content is damaged, and a new file is the cure.
         damaged = isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
         if damaged:
-            file.unlink(missing_ok=True)
-            file.with_name(file.name + "-journal").unlink(missing_ok=True)
+            try:
+                file.unlink(missing_ok=True)
+                file.with_name(file.name + "-journal").unlink(missing_ok=True)
+            except OSError:
+                damaged = False
         what = "was damaged and is begun anew" if damaged else "is not usable"
         _log.warning("the vector cache %s %s: %s", file, what, error)
 

@@ -93,27 +93,26 @@ def hold_out(vectors: Vectors, owners: Sequence[int], aggregation: str) -> HeldO
     """Score utterances against the rest of their registry, with their own intent and without it."""
     index = ExactIndex(vectors, owners, aggregation)
     owner = np.asarray(owners, dtype=np.int64)
-    lengths = np.diff(np.append(np.searchsorted(owner, index.owners), len(owner)))
-    alone = dict(zip(index.owners.tolist(), (lengths < 2).tolist(), strict=True))
     step = max(1, -(-len(owner) // (_MOST_CASES // 2)))
     chosen = np.arange(0, len(owner), step)
     scores, gaps, rights, knowns = [], [], [], []
     for start in range(0, len(chosen), _BLOCK):
         rows = chosen[start : start + _BLOCK]
         cosines = index.vectors[rows] @ index.vectors.T
-        cosines[cosines > _SAME] = -1.0
+        cosines[cosines > _SAME] = -np.inf
         columns = np.searchsorted(index.owners, owner[rows])
         for known in (True, False):
             by_intent = index.aggregate(cosines)
-            if not known:
-                by_intent[np.arange(len(rows)), columns] = -np.inf
             if by_intent.shape[1] < 2:
                 continue
+            own = by_intent[np.arange(len(rows)), columns]
             # An utterance that is its intent's only one leaves nothing to be found.
-            usable = np.array([not (known and alone[o]) for o in owner[rows].tolist()])
-            second, first = np.partition(by_intent, -2, axis=1)[:, -2:].T
+            usable = np.isfinite(own) if known else np.ones(len(rows), dtype=bool)
+            if not known:
+                by_intent[np.arange(len(rows)), columns] = -np.inf
+            second, first = np.maximum(np.partition(by_intent, -2, axis=1)[:, -2:], np.float32(-1.0)).T
             scores.append(first[usable])
-            gaps.append((first - np.maximum(second, -1.0))[usable])
+            gaps.append((first - second)[usable])
             rights.append((by_intent.argmax(axis=1) == columns)[usable] & known)
             knowns.append(np.full(int(usable.sum()), known))
     if not scores:

@@ -170,7 +170,9 @@ class Engine:
     def _with_language(self, question: Question, key: str, stages: _Stages) -> Question:
         if question.language is not None or not self._languages.languages:
             return question
-        guessed = self._languages.of(key)
+        # The author of the very same line has said which language it is; it may be one of several ("no").
+        languages = (self._utterances[row].language for row in self._lexical.rows(key))
+        guessed = self._languages.of(key, [language for language in languages if language] or None)
         stages.add("language", f"reads like {guessed}" if guessed else "like none of the registry's")
         return replace(question, language=guessed)
 

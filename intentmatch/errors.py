@@ -19,7 +19,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 Severity = Literal["error", "warning"]
 
@@ -60,6 +60,10 @@ class IntentMatchError(Exception):
     """Root of every error that intentmatch raises on purpose; its text is written for the user."""
 
     exit_code: ClassVar[int] = 1
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Children write their text from other arguments than it; what travels between processes is the text itself.
+        return Exception.__new__, (type(self), *self.args), vars(self)
 
 
 class InputError(IntentMatchError):

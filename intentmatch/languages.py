@@ -8,7 +8,7 @@ its translation are the same.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -33,12 +33,19 @@ class LanguageGuess:
                 counts[self._pairs[pair], column] = count
         self._log_chances = np.log((counts + _SMOOTHING) / (counts + _SMOOTHING).sum(axis=0, keepdims=True))
 
-    def of(self, folded: str) -> str | None:
-        """The likeliest language of a folded message; None where nothing of it was ever seen."""
-        if len(self.languages) < 2:
-            return self.languages[0] if self.languages else None
+    def of(self, folded: str, among: Collection[str] | None = None) -> str | None:
+        """The likeliest language of a folded message; None where nothing of it was ever seen.
+
+        `among` names the only languages that come into question.
+        """
+        possible = [number for number, name in enumerate(self.languages) if among is None or name in among]
+        if len(possible) < 2:
+            return self.languages[possible[0]] if possible else None
         rows = [self._pairs[pair] for pair in _pairs(folded) if pair in self._pairs]
-        return self.languages[int(self._log_chances[rows].sum(axis=0).argmax())] if rows else None
+        if not rows:
+            return None
+        chances = self._log_chances[rows].sum(axis=0)[possible]
+        return self.languages[possible[int(chances.argmax())]]
 
 
 def _pairs(text: str) -> list[str]:

@@ -11,12 +11,10 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 _LETTERS_FOR_ONE_MISTAKE = 4
 _LETTERS_FOR_TWO_MISTAKES = 8
-_CANDIDATES = 50
 
 
 class Hit(NamedTuple):
@@ -36,21 +34,33 @@ class LexicalIndex:
         self._rows: dict[str, list[int]] = {}
         for row, text in enumerate(folded):
             self._rows.setdefault(text, []).append(row)
-        self._distinct = list(self._rows)
+        # What can be one text with typing mistakes shares either every letter or every word's first; so a message
+        # is held against a handful of texts, however many there are.
+        self._by_letters: dict[str, list[str]] = {}
+        self._by_initials: dict[str, list[str]] = {}
+        for text in self._rows:
+            self._by_letters.setdefault(_letters(text), []).append(text)
+            self._by_initials.setdefault(_initials(text), []).append(text)
+
+    def rows(self, folded: str) -> Sequence[int]:
+        """Every row that folds to the same text."""
+        return self._rows.get(folded, ())
 
     def exact(self, folded: str) -> dict[int, Hit]:
         """Owner to its first row that folds to the same text."""
-        return self._first_by_owner((row, 1.0) for row in self._rows.get(folded, ()))
+        return self._first_by_owner((row, 1.0) for row in self.rows(folded))
 
     def fuzzy(self, folded: str) -> dict[int, Hit]:
         """Owner to its best row that differs by typing mistakes only, at or above the cut-off."""
         if self._cut_off >= 1.0:
             return {}
-        near = process.extract(
-            folded, self._distinct, scorer=OSA.normalized_similarity, score_cutoff=self._cut_off, limit=_CANDIDATES
-        )
+        near = {*self._by_letters.get(_letters(folded), ()), *self._by_initials.get(_initials(folded), ())}
+        similar = [(OSA.normalized_similarity(folded, text), text) for text in near if only_typos(folded, text)]
         return self._first_by_owner(
-            (row, similarity) for text, similarity, _ in near if only_typos(folded, text) for row in self._rows[text]
+            (row, similarity)
+            for similarity, text in sorted(similar, reverse=True)
+            if similarity >= self._cut_off
+            for row in self._rows[text]
         )
 
     def _first_by_owner(self, rows: Iterable[tuple[int, float]]) -> dict[int, Hit]:
@@ -62,7 +72,7 @@ class LexicalIndex:
 
 def only_typos(message: str, utterance: str) -> bool:
     """Whether two folded texts differ by typing mistakes, or by where the spaces are, and in nothing else."""
-    if message.replace(" ", "") == utterance.replace(" ", ""):
+    if _letters(message) == _letters(utterance):
         return True
     words, others = message.split(" "), utterance.split(" ")
     return len(words) == len(others) and all(map(_same_word, words, others))
@@ -71,7 +81,7 @@ def only_typos(message: str, utterance: str) -> bool:
 def _same_word(word: str, other: str) -> bool:
     if word == other:
         return True
-    if word[0] != other[0] or not (_takes_typos(word) and _takes_typos(other)):
+    if word[:1] != other[:1] or not (_takes_typos(word) and _takes_typos(other)):
         return False
     letters = min(len(word), len(other))
     mistakes = 2 if letters >= _LETTERS_FOR_TWO_MISTAKES else 1 if letters >= _LETTERS_FOR_ONE_MISTAKE else 0
@@ -81,3 +91,11 @@ def _same_word(word: str, other: str) -> bool:
 def _takes_typos(word: str) -> bool:
     """Numbers never; nor scripts in which a single character is a word or a syllable."""
     return not any(c.isdigit() or (unicodedata.category(c) == "Lo" and ord(c) >= 0x2E80) for c in word)
+
+
+def _letters(folded: str) -> str:
+    return folded.replace(" ", "")
+
+
+def _initials(folded: str) -> str:
+    return "".join(word[:1] for word in folded.split(" "))

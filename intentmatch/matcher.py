@@ -40,20 +40,24 @@ class Matcher:
         cls,
         path: str | os.PathLike[str] | Registry = "intents",
         *,
-        encoder: Encoder | None = None,
-        reranker: Reranker | None = None,
+        encoder: Encoder | str | None = None,
+        reranker: Reranker | str | None = None,
         progress: Progress | None = None,
         **settings: Any,
     ) -> Matcher:
         """A matcher for a folder or file of YAML, an artefact, or a `Registry` made in code.
 
-        `settings` are those of `Settings` and win over the environment and the YAML; `encoder` and `reranker` are
-        ready-made objects and win over the settings of that name. `progress` is told how far the encoding has got.
+        `settings` are those of `Settings` and win over the environment and the YAML; `encoder` and `reranker` may also
+        be ready-made objects. `progress` is told how far the encoding has got.
 
         Raises `RegistryError` with every problem of the YAML, `ArtefactError`, `SettingsError`, or an
         `UnavailableError` that says what to install or download.
         """
-        return cls(Source(path, dict(settings), encoder, reranker), progress=progress)
+        if isinstance(encoder, str):
+            settings, encoder = {**settings, "encoder": encoder}, None
+        if isinstance(reranker, str):
+            settings, reranker = {**settings, "reranker": reranker}, None
+        return cls(Source(path, settings, encoder, reranker), progress=progress)
 
     def match(
         self,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,19 @@ def model_folder(name: str) -> Path:
         f"the model {name!r} is not on this machine, and the hub did not give it ({reasons[0]}). Ways out: run once "
         "with a network; name a local folder with the model; or use `encoder: static`, which needs neither."
     )
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Load a model without the bars that transformers draws for a matter of milliseconds."""
+    logging = plugins.require("transformers.utils.logging", what="A transformer", extra="torch")
+    was_enabled = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            logging.enable_progress_bar()
 
 
 def device(setting: str) -> str:

@@ -8,6 +8,7 @@ add theirs through the entry-point groups `intentmatch.encoders` and `intentmatc
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal
@@ -57,6 +58,12 @@ def third_party(group: Group) -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group=f"intentmatch.{group}")}
 
 
+def check_installed(module: str, *, what: str, extra: str) -> None:
+    """Raise `MissingExtraError` with the pip line if an optional package is not there; imports nothing."""
+    if importlib.util.find_spec(module) is None:
+        raise MissingExtraError(what, extra)
+
+
 def require(module: str, *, what: str, extra: str) -> Any:
     """Import an optional package, or raise `MissingExtraError` with the pip line.
 
@@ -65,6 +72,6 @@ def require(module: str, *, what: str, extra: str) -> Any:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != module.partition(".")[0]:
+        if not f"{module}.".startswith(f"{error.name}."):
             raise
         raise MissingExtraError(what, extra) from None

@@ -117,7 +117,7 @@ def fraction(value: Any) -> float:
     """A number from 0 to 1. Raises `ValueError` saying so."""
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError("it must be a number from 0 to 1") from None
     if isinstance(value, bool) or not 0.0 <= number <= 1.0:
         raise ValueError("it must be a number from 0 to 1")
@@ -147,9 +147,13 @@ def _one_of(*choices: str) -> Callable[[Any], str]:
 
 
 def _count(value: Any) -> int:
-    if isinstance(value, (bool, float)) or int(value) < 1:
+    try:
+        number = 0 if isinstance(value, (bool, float)) else int(value)
+    except (TypeError, ValueError):
+        number = 0
+    if number < 1:
         raise ValueError("it must be a whole number from 1 up")
-    return int(value)
+    return number
 
 
 def _threshold(value: Any) -> dict[str, float]:
@@ -170,7 +174,9 @@ def _prompts(value: Any) -> dict[str, str]:
     unknown = set(value) - {"utterance", "query"}
     if unknown:
         raise ValueError(f"its keys are utterance and query, not {', '.join(sorted(map(str, unknown)))}")
-    return {str(key): str(text) for key, text in value.items()}
+    if not all(isinstance(text, str) for text in value.values()):
+        raise ValueError("each must be text")
+    return dict(value)
 
 
 def _cache(value: Any) -> str:

@@ -14,7 +14,7 @@ TEXT_VERSION = 1
 # Invisible marks that carry no meaning for matching: direction marks, soft hyphen, zero-width space, byte order
 # mark. The zero-width joiner and non-joiner stay: they are part of Persian and Indic spelling and of emoji.
 _INVISIBLE = frozenset("\u00ad\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff")
-_APOSTROPHES = frozenset("'’‘ʼ＇`´")
+_APOSTROPHES = frozenset("'’‘ʼ＇`")
 # Marks that Unicode calls punctuation although they change what is meant ("c#", "50%", "@home").
 _MEANINGFUL = frozenset("#@&%§")
 
@@ -78,5 +78,6 @@ def fold(text: str) -> str:
 
 
 def _fold_once(text: str) -> str:
-    plain = unicodedata.normalize("NFKC", text).casefold().translate(_FOLD)
+    # NFKC would tear "´", typed for an apostrophe, into a space and a combining mark.
+    plain = unicodedata.normalize("NFKC", text.replace("´", "")).casefold().translate(_FOLD)
     return " ".join(unicodedata.normalize("NFKC", plain).split())

@@ -1,5 +1,5 @@
 """The command line: prints and exits; every command is a thin call into the rooms below."""
 
+from intentmatch.cli.commands import main
 
-def main() -> None:
-    """Run the command line."""
+__all__ = ["main"]

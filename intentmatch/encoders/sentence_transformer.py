@@ -56,18 +56,21 @@ class SentenceTransformerEncoder:
         prompts: Mapping[str, str] | None = None,
         trust_remote_code: bool = False,
     ) -> None:
-        library = plugins.require("sentence_transformers", what="A transformer encoder", extra="torch")
+        # The import takes seconds; whoever misspelt a name should not have to wait for it.
+        plugins.check_installed("sentence_transformers", what="A transformer encoder", extra="torch")
         self._folder = models.model_folder(model)
+        library = plugins.require("sentence_transformers", what="A transformer encoder", extra="torch")
         self.device = models.device(device)
         self.name = f"sentence_transformer:{model}"
         try:
-            self._model = library.SentenceTransformer(
-                str(self._folder),
-                device=self.device,
-                trust_remote_code=trust_remote_code,
-                local_files_only=True,
-                model_kwargs={"use_safetensors": True},
-            )
+            with models.quietly():
+                self._model = library.SentenceTransformer(
+                    str(self._folder),
+                    device=self.device,
+                    trust_remote_code=trust_remote_code,
+                    local_files_only=True,
+                    model_kwargs={"use_safetensors": True},
+                )
         except (OSError, ValueError, ImportError) as error:
             raise ModelUnavailableError(_why_not(model, error)) from error
         self._half = precision == "float16" or (precision == "auto" and self.device != "cpu")

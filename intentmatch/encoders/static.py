@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
-from tokenizers import Tokenizer
 
+from intentmatch import plugins
+from intentmatch.encoders.unigram import UnigramTokenizer, read_unigram
 from intentmatch.errors import ModelUnavailableError
 from intentmatch.settings import Settings
 from intentmatch.types import Kind, Vectors
@@ -44,28 +45,25 @@ class StaticEncoder:
 
     def __init__(self, folder: str | Path) -> None:
         self._folder = _module_folder(Path(folder))
+        self._tokenizer: UnigramTokenizer | _OtherTokenizer
         self.name = "static" if Path(folder) == EMBEDDED else f"static:{folder}"
         try:
             tensors = load_file(self._folder / "model.safetensors")
-            self._tokenizer = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
+            self._tokenizer = read_unigram(self._folder / "tokenizer.json") or _other(self._folder / "tokenizer.json")
         except FileNotFoundError:
             raise _not_a_model(folder, "no model.safetensors there") from None
         except SafetensorError as error:
             raise _not_a_model(folder, f"model.safetensors is damaged ({error})") from None
-        except Exception as error:  # noqa: BLE001 - the tokenizers package raises just that for what it cannot read
+        except (ValueError, KeyError) as error:
             raise _not_a_model(folder, f"tokenizer.json cannot be read ({error})") from None
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(MAX_PIECES)
         rows = tensors.get("embeddings", tensors.get("embedding.weight"))
         if rows is None or rows.ndim != 2:
             raise _not_a_model(folder, "model.safetensors holds no table of embeddings")
         self._rows: NDArray[Any] = rows
         self._mapping: NDArray[np.int64] | None = _optional(tensors.get("mapping"), np.int64)
         self._weights: NDArray[np.float32] | None = _optional(tensors.get("weights"), np.float32)
-        # Pieces the model does not know say nothing; model2vec leaves them out as well.
-        self._unknown = {self._tokenizer.token_to_id(token) for token in ("[UNK]", "<unk>")}
         pieces = len(rows) if self._mapping is None else len(self._mapping)
-        if self._tokenizer.get_vocab_size() > pieces:
+        if self._tokenizer.size > pieces:
             raise _not_a_model(folder, f"the tokenizer has more pieces than the table has rows ({pieces})")
 
     @property
@@ -84,16 +82,13 @@ class StaticEncoder:
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
         """Unit rows of shape `(len(texts), dim)`; a text without a known piece is a row of zeros."""
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
-        if len(texts) == 1:
-            encodings = [self._tokenizer.encode(texts[0], add_special_tokens=False)]
-        else:
-            encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
-        for vector, encoding in zip(vectors, encodings, strict=True):
-            self._sum_into(vector, encoding.ids)
+        for vector, text in zip(vectors, texts, strict=True):
+            self._sum_into(vector, self._tokenizer.encode(text, MAX_PIECES))
         return vectors
 
     def _sum_into(self, vector: NDArray[np.float32], pieces: Sequence[int]) -> None:
-        known = [piece for piece in pieces if piece not in self._unknown]
+        # Pieces the model does not know say nothing; model2vec leaves them out as well.
+        known = [piece for piece in pieces if piece != self._tokenizer.unknown]
         if not known:
             return
         rows = self._rows[known if self._mapping is None else self._mapping[known]].astype(np.float32)
@@ -101,6 +96,31 @@ class StaticEncoder:
         length = float(np.sqrt(total @ total))
         if length > 0.0:
             np.divide(total, length, out=vector)
+
+
+class _OtherTokenizer:
+    """Any tokenizer that the `tokenizers` package reads."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        self._tokenizer = tokenizer
+        self.size = int(tokenizer.get_vocab_size())
+        ids = (tokenizer.token_to_id(token) for token in ("[UNK]", "<unk>"))
+        self.unknown = next((number for number in ids if number is not None), None)
+
+    def encode(self, text: str, most: int) -> list[int]:
+        """Numbers of the first `most` pieces of a text."""
+        numbers: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return numbers[:most]
+
+
+def _other(file: Path) -> _OtherTokenizer:
+    library = plugins.require("tokenizers", what="The tokenizer of this model", extra="tokenizers")
+    try:
+        return _OtherTokenizer(library.Tokenizer.from_file(str(file)))
+    except Exception as error:  # noqa: BLE001 - the tokenizers package raises just that for what it cannot read
+        raise ValueError(error) from None
 
 
 def _module_folder(folder: Path) -> Path:

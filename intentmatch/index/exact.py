@@ -30,7 +30,10 @@ class ExactIndex:
         return self.aggregate(cosines), cosines
 
     def aggregate(self, cosines: Vectors) -> Vectors:
-        """Cosines to rows, shape `(queries, rows)`, as one score for each owner, shape `(queries, owners)`."""
+        """Cosines to rows, shape `(queries, rows)`, as one score for each owner, shape `(queries, owners)`.
+
+        A cosine of -inf stands for a row that is left out; so does the score of an owner without any other.
+        """
         if not len(self.owners):
             return np.empty((len(cosines), 0), dtype=np.float32)
         best: Vectors = np.maximum.reduceat(cosines, self._starts, axis=1)
@@ -40,12 +43,12 @@ class ExactIndex:
         return mean
 
     def _second(self, cosines: Vectors, best: Vectors) -> Vectors:
-        """The second largest cosine of each owner; of an owner with one row, that row's."""
+        """The second largest cosine of each owner; of an owner with one row, or one that counts, that row's."""
         sizes = self._ends - self._starts
         is_best = cosines == np.repeat(best, sizes, axis=1)
         second = np.maximum.reduceat(np.where(is_best, np.float32(-np.inf), cosines), self._starts, axis=1)
         tied = np.add.reduceat(is_best, self._starts, axis=1, dtype=np.int64) > 1
-        return np.where(tied | (sizes == 1), best, second)
+        return np.where(tied | np.isneginf(second), best, second)
 
     def nearest(self, cosines: NDArray[np.float32], column: int) -> int:
         """The row of an owner (by its column) that lies nearest to one query, given that query's cosines."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from intentmatch import settings
 from intentmatch.errors import InputError, Location, Problem, suggest
-from intentmatch.registry.nodes import Mapping, Node, NodeError, Scalar
+from intentmatch.registry.nodes import MAX_DEPTH, Mapping, Node, NodeError, Scalar
 from intentmatch.registry.nodes import Sequence as ListNode
 from intentmatch.types import Intent, Utterance
 
@@ -23,7 +23,8 @@ FILE_KEYS = ("version", "language", "settings", "intents")
 INTENT_KEYS = ("title", "description", "utterances", "not", "threshold", "response", "metadata")
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-[A-Za-z0-9]{5,8})*")
-_JSON_LITERAL = re.compile(r"true|false|null|-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+# Numbers that a double can hold; longer ones stay text.
+_JSON_LITERAL = re.compile(r"true|false|null|-?(0|[1-9][0-9]{0,99})(\.[0-9]{1,99})?([eE][+-]?[0-9]{1,2})?")
 
 
 @dataclass
@@ -160,18 +161,22 @@ class FileGrammar:
         value = self._json(node)
         return value if isinstance(value, dict) else {}
 
-    def _json(self, node: Node) -> Any:
+    def _json(self, node: Node, level: int = 1) -> Any:
         """Metadata as JSON would read it: 3, 1.5, true, false and null unquoted; everything else is text."""
+        if level > MAX_DEPTH:
+            message = f"aliases nest `metadata` deeper than {MAX_DEPTH} levels"
+            raise NodeError(Problem(node.location, "error", "alias-expansion", message, "write the lines out"))
         if isinstance(node, Mapping):
-            return {key.text: self._json(value) for key, value in self._entries(node, "`metadata`")}
+            return {key.text: self._json(value, level + 1) for key, value in self._entries(node, "`metadata`")}
         if isinstance(node, ListNode):
             for item in node.items:
                 self._visit(item)
-            return [self._json(item) for item in node.items]
+            return [self._json(item, level + 1) for item in node.items]
         return json.loads(node.text) if node.plain and _JSON_LITERAL.fullmatch(node.text) else node.text
 
     def _language_code(self, node: Node) -> str | None:
-        return self._canonical(node) if isinstance(node, Scalar) and self._text(node, "`language`") else None
+        text = self._text(node, "`language`")
+        return self._canonical(node) if isinstance(node, Scalar) and text is not None else None
 
     def _canonical(self, node: Scalar) -> str | None:
         """A BCP-47 code in its usual case, or None with a problem noted."""

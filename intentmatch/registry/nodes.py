@@ -69,6 +69,13 @@ class NodeError(Exception):
 
 def parse(text: str, path: str) -> Node | None:
     """The root node of the only document in `text`, or None for an empty one. Raises `NodeError`."""
+    forbidden = yaml.reader.Reader.NON_PRINTABLE.search(text)
+    if forbidden is not None:
+        # Found here because libyaml gives the position in bytes, and PyYAML's own reader in characters.
+        line, column = line_and_column(text, forbidden.start())
+        message = f"character U+{ord(forbidden[0]):04X} is not allowed in YAML"
+        problem = Problem(Location(path, line, column), "error", "yaml-syntax", message, "remove the character")
+        raise NodeError(problem)
     events = yaml.parse(text, Loader=_Loader)
     try:
         return _document(events, path)
@@ -78,12 +85,6 @@ def parse(text: str, path: str) -> Node | None:
         message = ", ".join(filter(None, (error.problem, error.context))) or "not readable as YAML"
         hint = next((hint for sign, hint in _HINTS if sign in message), "")
         raise NodeError(Problem(place, "error", "yaml-syntax", message, hint)) from None
-    except (yaml.reader.ReaderError, UnicodeEncodeError) as error:
-        position = error.position if isinstance(error, yaml.reader.ReaderError) else error.start
-        line, column = line_and_column(text, position)
-        message = f"character U+{ord(text[position]):04X} is not allowed in YAML"
-        problem = Problem(Location(path, line, column), "error", "yaml-syntax", message, "remove the character")
-        raise NodeError(problem) from None
 
 
 def line_and_column(text: str, position: int) -> tuple[int, int]:

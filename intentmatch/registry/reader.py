@@ -45,7 +45,7 @@ def examine(path: str | os.PathLike[str]) -> tuple[Registry, list[Problem]]:
     registry, found = _merge(contents)
     problems += found
     # A registry left empty by errors above would only repeat them.
-    if registry.intents or not problems:
+    if registry.intents or all(problem.severity != "error" for problem in problems):
         problems += rules.check(registry)
     return registry, sorted(problems)
 
@@ -76,7 +76,7 @@ def _nothing_there(path: Path) -> Problem:
     place = Location(str(path))
     if path.is_dir():
         return Problem(place, "error", "no-files", "there is no .yaml or .yml file here", "add one with `intents:`")
-    return Problem(place, "error", "not-found", "there is no such file or folder", "check the path")
+    return Problem(place, "error", "not-found", "there is no such file or folder", "name a folder of .yaml files")
 
 
 def _read_file(file: Path) -> tuple[FileContent, list[Problem]]:
@@ -88,10 +88,11 @@ def _read_file(file: Path) -> tuple[FileContent, list[Problem]]:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        before = raw[: error.start].decode("utf-8", "replace")
+        # The error counts from behind a byte order mark; `error.object` is what it counts in.
+        before = error.object[: error.start].decode("utf-8")
         line, column = nodes.line_and_column(before, len(before))
         place = Location(path, line, column)
-        message = f"byte 0x{raw[error.start]:02X} is not UTF-8"
+        message = f"byte 0x{error.object[error.start]:02X} is not UTF-8"
         return FileContent(), [Problem(place, "error", "encoding", message, "save the file as UTF-8")]
     grammar = FileGrammar(path, len(text))
     try:

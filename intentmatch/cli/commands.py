@@ -1,0 +1,297 @@
+"""The commands. Each parses its words, makes one call, and shows what came of it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import intentmatch
+from intentmatch import plugins
+from intentmatch.cli import show
+from intentmatch.errors import InputError, IntentMatchError
+
+if TYPE_CHECKING:
+    from intentmatch.matcher import Matcher
+    from intentmatch.types import MatchResult
+
+# What `match` tells a script beside the errors: 0 matched, and these.
+EXIT_CODES = {"matched": 0, "ambiguous": 3, "out_of_scope": 4}
+
+
+class Group(click.Group):
+    """Shows our own errors as sentences and exits with their code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except IntentMatchError as raised:
+            show.error(raised)
+            ctx.exit(raised.exit_code)
+
+
+def settings_from(pairs: Iterable[str]) -> dict[str, str]:
+    """`NAME=VALUE` words as settings."""
+    settings = {}
+    for pair in pairs:
+        name, separator, value = pair.partition("=")
+        if not separator:
+            raise InputError(f"--set takes NAME=VALUE, not {pair!r}")
+        settings[name.strip()] = value.strip()
+    return settings
+
+
+intents_option = click.option(
+    "--intents",
+    "-i",
+    default="intents",
+    envvar="INTENTMATCH_INTENTS",
+    show_default=True,
+    show_envvar=True,
+    help="Folder or file of YAML, or a built artefact.",
+)
+intents_argument = click.argument("intents", default="intents", envvar="INTENTMATCH_INTENTS")
+set_option = click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting, such as threshold=0.5; may be repeated."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON value a line.")
+
+
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(intentmatch.__version__, prog_name="intentmatch")
+def cli() -> None:
+    """Match messages to intents written in YAML: this one, these two are close, or none of them.
+
+    Exit codes: 0 done; 2 something you wrote is wrong; 5 something has to be installed or downloaded first.
+    """
+
+
+@cli.command()
+@click.argument("messages", nargs=-1)
+@intents_option
+@click.option("--language", "-l", help="BCP-47 code of the messages; guessed otherwise.")
+@click.option("--top-k", "-k", type=click.IntRange(1), help="Candidates to show.")
+@click.option("--allow", multiple=True, metavar="INTENT", help="Only this intent may answer; may be repeated.")
+@click.option("--why", is_flag=True, help="Explain, stage by stage.")
+@json_option
+@set_option
+def match(
+    messages: tuple[str, ...],
+    intents: str,
+    language: str | None,
+    top_k: int | None,
+    allow: tuple[str, ...],
+    why: bool,
+    as_json: bool,
+    settings: tuple[str, ...],
+) -> None:
+    """Match MESSAGES, or the lines of standard input when there are none (or the only one is -).
+
+    \b
+    Examples:
+      intentmatch match "wo ist mein Paket?"
+      intentmatch match --intents shop/ --why "cancel that"
+      intentmatch match --json - < messages.txt
+
+    Exit codes for a single message: 0 matched, 3 ambiguous, 4 out of scope.
+    """
+    given = list(messages)
+    if given in ([], ["-"]):
+        given = [line.rstrip("\r\n") for line in _standard_input()]
+    found = _load(intents, settings).match_many(given, language=language, top_k=top_k, allowed=allow or None)
+    for number, result in enumerate(found):
+        if as_json:
+            show.as_json(result.to_dict())
+            continue
+        if len(found) > 1:
+            click.echo(("\n" if number else "") + click.style(f"> {result.message}", bold=True))
+        show.result(result)
+        if why:
+            click.echo()
+            show.why(result)
+    if len(found) == 1:
+        sys.exit(EXIT_CODES[found[0].verdict])
+
+
+@cli.command()
+@intents_argument
+@click.option("--language", "-l", help="BCP-47 code of the messages; guessed otherwise.")
+@set_option
+def chat(intents: str, language: str | None, settings: tuple[str, ...]) -> None:
+    """Talk to the registry INTENTS and see why it answers what it answers.
+
+    \b
+    /why      explain the last answer, stage by stage
+    /reload   read the files again
+    /quit     leave (so does the end of the input)
+    """
+    matcher = _load(intents, settings)
+    click.echo(f"{len(matcher.registry)} intents from {intents}. Say something; /why, /reload, /quit.", err=True)
+    last: MatchResult | None = None
+    for line in _lines_of_talk():
+        if line == "/quit":
+            break
+        if line == "/reload":
+            try:
+                matcher.reload()
+                click.echo(f"{len(matcher.registry)} intents.")
+            except IntentMatchError as raised:
+                show.error(raised)
+                click.echo("The intents from before go on answering.", err=True)
+        elif line == "/why":
+            if last is None:
+                click.echo("Nothing was said yet.")
+            else:
+                show.why(last)
+        elif line.strip():
+            last = matcher.match(line, language=language)
+            show.turn(last)
+
+
+@cli.command()
+@intents_argument
+@click.option("--format", "form", type=click.Choice(["human", "github", "json"]), default="human", show_default=True)
+def validate(intents: str, form: str) -> None:
+    """Report every problem of the YAML in INTENTS, each with its place and a hint. Exit code 2 if there are errors.
+
+    \b
+    Examples:
+      intentmatch validate
+      intentmatch validate shop/ --format github
+    """
+    from intentmatch.registry import examine
+
+    registry, problems = examine(intents)
+    errors = sum(problem.severity == "error" for problem in problems)
+    counts = {
+        "intents": len(registry),
+        "utterances": sum(len(intent.utterances) for intent in registry),
+        "languages": list(registry.languages),
+    }
+    if form == "json":
+        show.as_json({"ok": not errors, **counts, "problems": [show.problem_to_dict(problem) for problem in problems]})
+    else:
+        show.problems(problems, form)
+    if form == "human":
+        words = f"{counts['intents']} intents, {counts['utterances']} utterances, languages: "
+        click.echo(words + (" ".join(registry.languages) or "not stated"))
+        summary = f"{errors} errors, {len(problems) - errors} warnings" if problems else "no problems"
+        click.echo(click.style(summary, fg="red" if errors else "yellow" if problems else "green"))
+    sys.exit(InputError.exit_code if errors else 0)
+
+
+@cli.command()
+@intents_argument
+@click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file to write.")
+@set_option
+def build(intents: str, output: str, settings: tuple[str, ...]) -> None:
+    """Build INTENTS into one file that needs no YAML and can be shipped to another machine.
+
+    \b
+    Example:
+      intentmatch build intents/ -o shop.intentmatch && intentmatch match -i shop.intentmatch "hello"
+    """
+    from intentmatch.artefact import save_artefact
+
+    start = time.perf_counter()
+    artefact = _load(intents, settings).artefact
+    save_artefact(artefact, output)
+    size = Path(output).stat().st_size / 1e6
+    utterances = sum(len(intent.utterances) for intent in artefact.registry)
+    click.echo(f"{output}: {len(artefact.registry)} intents, {utterances} utterances, {size:.1f} MB")
+    click.echo(f"  encoder {artefact.encoder_name}, fingerprint {artefact.fingerprint}")
+    click.echo(f"  in {time.perf_counter() - start:.1f} s")
+
+
+@cli.command()
+@intents_argument
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", "-p", default=8080, show_default=True, type=click.IntRange(0, 65535))
+@click.option("--max-text", default=2000, show_default=True, type=click.IntRange(1), help="Characters of a message.")
+@click.option("--max-batch", default=256, show_default=True, type=click.IntRange(1), help="Messages of a batch.")
+@set_option
+def serve(intents: str, host: str, port: int, max_text: int, max_batch: int, settings: tuple[str, ...]) -> None:
+    """Serve INTENTS over HTTP; the interface is described at /docs.
+
+    \b
+    Example:
+      intentmatch serve intents/ --port 8080 &
+      curl -s localhost:8080/match -H 'content-type: application/json' -d '{"text": "wo ist mein Paket?"}'
+    """
+    uvicorn = plugins.require("uvicorn", what="The webhook", extra="server")
+    from intentmatch.server import create_app
+
+    app = create_app(_load(intents, settings), max_text=max_text, max_batch=max_batch)
+    uvicorn.run(app, host=host, port=port, log_level="info")
+
+
+@cli.command()
+@json_option
+def encoders(as_json: bool) -> None:
+    """List the encoders: what is available here, and what each would need."""
+    rows = [_encoder_row(name) for name in plugins.names("encoders")]
+    if as_json:
+        for row in rows:
+            show.as_json(row)
+        return
+    show.table(
+        ["encoder", "available", "needs", "what it is"],
+        [[row["encoder"], "yes" if row["available"] else "no", row["needs"], row["what"]] for row in rows],
+    )
+
+
+def main() -> None:
+    """Run the command line."""
+    cli.main()
+
+
+def _load(intents: str, settings: Iterable[str]) -> Matcher:
+    from intentmatch.matcher import Matcher
+
+    explicit: dict[str, Any] = settings_from(settings)
+    with show.progress() as progress:
+        return Matcher.load(intents, progress=progress, **explicit)
+
+
+def _standard_input() -> Iterator[str]:
+    return iter(click.get_text_stream("stdin", encoding="utf-8", errors="replace"))
+
+
+def _lines_of_talk() -> Iterator[str]:
+    if not sys.stdin.isatty():
+        for line in _standard_input():
+            yield line.strip()
+        return
+    while True:
+        try:
+            yield click.prompt("you", prompt_suffix="> ", default="", show_default=False).strip()
+        except click.Abort:
+            click.echo()
+            return
+
+
+def _encoder_row(name: str) -> dict[str, Any]:
+    described = {
+        "static": ("", "embedded, multilingual, no download; static:FOLDER for a model2vec model"),
+        "sentence_transformer": (
+            'pip install "intentmatch[torch]"',
+            "any sentence-transformers model by hub name or folder, on the GPU where there is one",
+        ),
+    }
+    needs, what = described.get(name, ("", "from another package"))
+    available = not needs or all(map(_installed, ("torch", "sentence-transformers")))
+    return {"encoder": name, "available": available, "needs": "" if available else needs, "what": what}
+
+
+def _installed(package: str) -> bool:
+    try:
+        version(package)
+    except PackageNotFoundError:
+        return False
+    return True

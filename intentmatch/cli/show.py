@@ -1,0 +1,170 @@
+"""How things look in a terminal, and plainly when they go to a file or another program."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from intentmatch.build import Progress
+from intentmatch.errors import IntentMatchError, Problem, RegistryError
+from intentmatch.types import Candidate, MatchResult
+
+# Encoding fewer texts than this is over before a bar could be read.
+_WORTH_A_BAR = 256
+_COLOURS = {"matched": "green", "ambiguous": "yellow", "out_of_scope": "red", "error": "red", "warning": "yellow"}
+
+
+def result(found: MatchResult) -> None:
+    """One answer: the decision, what it rests on, and the runners-up."""
+    headline = found.intent or found.verdict.replace("_", " ")
+    title = found.candidates[0].title if found.intent else None
+    click.echo(click.style(headline, fg=_COLOURS[found.verdict], bold=True) + (f"  {title}" if title else ""))
+    facts = [f"score {found.score:.2f}"]
+    if found.confidence is not None:
+        facts.insert(
+            0, f"confidence {found.confidence:.0%}" + ("" if found.intent else f" in {found.candidates[0].intent}")
+        )
+    if found.trace.threshold is not None:
+        facts.append(f"threshold {found.trace.threshold:.2f} ({found.trace.threshold_origin})")
+    if found.language:
+        facts.append(f"language {found.language}")
+    click.echo("  " + "   ".join(facts))
+    runners_up = found.candidates[1:] if found.intent else found.candidates
+    if found.intent:
+        click.echo(f"  nearest: {_nearest(found.candidates[0])}")
+    else:
+        click.echo(f"  {found.trace.reason}")
+    if runners_up:
+        click.echo()
+        table(
+            ["runners-up" if found.intent else "candidates", "score", "nearest utterance"],
+            [[c.intent, f"{c.score:.2f}", _nearest(c)] for c in runners_up],
+        )
+
+
+def why(found: MatchResult) -> None:
+    """The explanation, and each stage with the time it took."""
+    click.echo(found.explain())
+    for stage in found.trace.stages:
+        click.echo(click.style(f"  {stage.name:9} {stage.microseconds:7.0f} µs  {stage.says}", dim=True))
+
+
+def turn(found: MatchResult) -> None:
+    """One turn of a conversation: what a bot would say, and why in one dim line."""
+    if found.verdict == "matched":
+        said = found.response or found.candidates[0].title or found.intent
+    elif found.verdict == "ambiguous":
+        said = "Did you mean: " + " / ".join(c.title or c.intent for c in found.rivals) + "?"
+    else:
+        said = "(out of scope: this is where your bot's fallback answers)"
+    click.echo(click.style(f"bot> {said}", fg=_COLOURS[found.verdict]))
+    sure = "" if found.confidence is None else f", confidence {found.confidence:.0%}"
+    click.echo(click.style(f"     {found.intent or found.verdict}{sure}: {found.trace.reason}", dim=True))
+
+
+def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Columns: with rules and colours in a terminal, padded with spaces elsewhere."""
+    if sys.stdout.isatty():
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        drawn = Table(*headers, box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+        for row in rows:
+            drawn.add_row(*(Text(cell) for cell in row))
+        Console().print(drawn)
+        return
+    widths = [max(len(row[column]) for row in [headers, *rows]) for column in range(len(headers))]
+    for row in [headers, *rows]:
+        click.echo(("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))).rstrip())
+
+
+def problems(found: Sequence[Problem], form: str) -> None:
+    """Problems for people, or as annotations that GitHub pins to the lines of a pull request."""
+    for problem in found:
+        if form == "github":
+            click.echo(_annotation(problem))
+            continue
+        severity = click.style(problem.severity, fg=_COLOURS[problem.severity], bold=True)
+        click.echo(f"{problem.location}: {severity} [{problem.rule}] {problem.message}")
+        if problem.hint:
+            click.echo(click.style(f"  hint: {problem.hint}", dim=True))
+
+
+def as_json(value: Any) -> None:
+    """One JSON value on one line, in UTF-8."""
+    click.echo(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+
+
+def problem_to_dict(problem: Problem) -> dict[str, Any]:
+    """A problem as plain JSON values."""
+    return {
+        "path": problem.location.path,
+        "line": problem.location.line,
+        "column": problem.location.column,
+        "severity": problem.severity,
+        "rule": problem.rule,
+        "message": problem.message,
+        "hint": problem.hint,
+    }
+
+
+def error(raised: IntentMatchError) -> None:
+    """An error on stderr; for a registry, each of its problems and how many there are."""
+    if isinstance(raised, RegistryError):
+        count = sum(problem.severity == "error" for problem in raised.problems)
+        click.echo(str(raised), err=True)
+        click.echo(click.style(f"{count} error{'s' if count != 1 else ''} in the intents", fg="red"), err=True)
+    else:
+        click.echo(click.style("error: ", fg="red", bold=True) + str(raised), err=True)
+
+
+@contextmanager
+def progress() -> Iterator[Progress | None]:
+    """A bar on stderr for long builds; nothing where nobody is watching."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("encoding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks: list[Any] = []
+
+        def tell(done: int, total: int) -> None:
+            if total < _WORTH_A_BAR:
+                return
+            if not tasks:
+                tasks.append(bar.add_task("encoding", total=total))
+            bar.update(tasks[0], completed=done)
+
+        yield tell
+
+
+def _nearest(candidate: Candidate) -> str:
+    if candidate.utterance is None:
+        return ""
+    place = f"  {candidate.utterance.location.short}" if candidate.utterance.location else ""
+    return f"“{candidate.utterance.text}”{place}"
+
+
+def _annotation(problem: Problem) -> str:
+    def escaped(text: str, more: str = "") -> str:
+        for sign in "%\r\n" + more:
+            text = text.replace(sign, f"%{ord(sign):02X}")
+        return text
+
+    place = problem.location
+    body = problem.message + (f"\nhint: {problem.hint}" if problem.hint else "")
+    path = escaped(place.path, ",:")
+    return (
+        f"::{problem.severity} file={path},line={place.line},col={place.column},title={problem.rule}::{escaped(body)}"
+    )

@@ -1,0 +1,15 @@
+"""The webhook: a matcher behind HTTP, for bots that are not written in Python.
+
+`create_app` makes an ASGI application for any server; `intentmatch serve` runs it under uvicorn. FastAPI and pydantic
+are imported in this room only and come with the extra `server`. There is no authentication here: listen on a private
+address, or stand behind something that asks who is calling.
+"""
+
+from intentmatch import plugins
+
+# At the door, before the room's own modules fail with a bare ModuleNotFoundError.
+plugins.require("fastapi", what="The webhook", extra="server")
+
+from intentmatch.server.app import create_app  # noqa: E402 - see above
+
+__all__ = ["create_app"]

@@ -1,0 +1,206 @@
+"""Everything that goes wrong in one shape: `ProblemDetails`, whoever noticed it first.
+
+The status says whose turn it is. 4xx: the caller's, and `errors` lists what to put right. 409: the author's, the YAML
+cannot be used. 503: try again once something is loaded or installed. 500: ours, and nothing a client sends leads to it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from intentmatch.errors import InputError, IntentMatchError, RegistryError, UnavailableError, UnknownNameError
+from intentmatch.server.schemas import ErrorItem, ProblemDetails
+
+MEDIA_TYPE = "application/problem+json"
+
+# A body of a megabyte can hold a hundred thousand mistakes; nobody reads on after these.
+_MAX_ERRORS = 50
+_MAX_LOCATION = 200
+
+_log = logging.getLogger(__name__)
+
+_DESCRIPTIONS: Mapping[int, str] = {
+    400: "The body cannot be read as JSON.",
+    409: "The files cannot be used; every problem is listed, and the old intents go on answering.",
+    413: "The body is too large.",
+    415: "The body is not declared as JSON.",
+    422: "The body is JSON, but not what is asked for here; every problem is listed.",
+    503: "The intents are not loaded yet, or something they need is not installed.",
+}
+
+# Where the words of pydantic are for Python programmers.
+_WORDS: Mapping[str, str] = {
+    "extra_forbidden": "This key is not known here",
+    "model_attributes_type": "Input should be a JSON object",
+    "model_type": "Input should be a JSON object",
+    "string_unicode": "Input holds half of a surrogate pair, which is not text",
+}
+
+
+class ProblemError(HTTPException):
+    """Raised anywhere below a route to answer with these details."""
+
+    def __init__(self, details: ProblemDetails) -> None:
+        self.details = details
+        super().__init__(details.status, details.detail)
+
+
+def install(app: FastAPI) -> None:
+    """Have every error of an app answered as `ProblemDetails`."""
+    app.add_exception_handler(RequestValidationError, _invalid_request)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(IntentMatchError, _intentmatch)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The errors of a route, for the OpenAPI document."""
+    return {status: {"model": ProblemDetails, "description": _DESCRIPTIONS[status]} for status in statuses}
+
+
+def declare_media_type(openapi: dict[str, Any]) -> dict[str, Any]:
+    """The OpenAPI document with the errors under their own media type; FastAPI files them under the route's."""
+    for path in openapi["paths"].values():
+        for operation in path.values():
+            for status, response in operation["responses"].items():
+                content = response.get("content", {})
+                if not status.startswith("2") and "application/json" in content:
+                    content[MEDIA_TYPE] = content.pop("application/json")
+    return openapi
+
+
+def of_reload(error: Exception) -> ProblemDetails:
+    """Why a reload failed."""
+    if isinstance(error, RegistryError):
+        count = sum(problem.severity == "error" for problem in error.problems)
+        detail = f"The files have {count} {'error' if count == 1 else 'errors'}; the old intents go on answering."
+        return ProblemDetails.of(409, detail, [ErrorItem.of(problem) for problem in error.problems])
+    if isinstance(error, IntentMatchError):
+        return ProblemDetails.of(409, f"The old intents go on answering, because the new cannot be loaded: {error}")
+    return ProblemDetails.of(500, "The reload failed unexpectedly, see the log; the old intents go on answering.")
+
+
+class BodyLimit:
+    """Refuses bodies beyond a number of bytes, announced or not, before they are read into memory."""
+
+    def __init__(self, app: ASGIApp, max_bytes: int) -> None:
+        self.app = app
+        self.max_bytes = max_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand the request on, with its bytes counted."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        if _announced(scope) > self.max_bytes:
+            await _response(self._too_large())(scope, receive, send)
+            return
+        received = 0
+
+        async def counted() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > self.max_bytes:
+                raise ProblemError(self._too_large())
+            return message
+
+        await self.app(scope, counted, send)
+
+    def _too_large(self) -> ProblemDetails:
+        return ProblemDetails.of(413, f"The body is larger than the {self.max_bytes} bytes that are read here.")
+
+
+def _announced(scope: Scope) -> int:
+    """Bytes of the body by its header; 0 where that says nothing of use, and then the stream is counted."""
+    try:
+        return int(Headers(scope=scope).get("content-length", "0"))
+    except ValueError:
+        return 0
+
+
+def _response(details: ProblemDetails, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(details.model_dump_json(), details.status, headers, MEDIA_TYPE)
+
+
+async def _invalid_request(request: Request, error: Exception) -> Response:
+    # Starlette's type for handlers promises no more than Exception.
+    found: Sequence[Any] = error.errors() if isinstance(error, RequestValidationError) else ()
+    kinds = {each["type"] for each in found}
+    if "json_invalid" in kinds:
+        first = found[0]
+        detail = f"The body is not JSON: {first['ctx']['error']}, at character {first['loc'][-1]}."
+        return _response(ProblemDetails.of(400, detail))
+    declared = request.headers.get("content-type", "")
+    if not _is_json(declared) and "missing" not in kinds:
+        given = f"as {declared[:_MAX_LOCATION]}" if declared else "as nothing"
+        detail = f"The body is declared {given}. Send JSON with the header Content-Type: application/json."
+        return _response(ProblemDetails.of(415, detail))
+    items = [_error_item(each) for each in found[:_MAX_ERRORS]]
+    count = "1 thing" if len(found) == 1 else f"{len(found)} things"
+    shown = "" if len(found) <= _MAX_ERRORS else f" The first {_MAX_ERRORS} are listed."
+    detail = f"{count} to put right in the request, first {items[0].location}: {items[0].message}.{shown}"
+    return _response(ProblemDetails.of(422, detail, items))
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    if isinstance(error, ProblemError):
+        return _response(error.details)
+    status, detail, headers = 500, "", None
+    if isinstance(error, HTTPException):
+        status, detail, headers = error.status_code, error.detail, error.headers
+    if status == 404:
+        detail = "There is nothing at this path. /docs lists what there is."
+    elif status == 405:
+        detail = f"This path does not answer to {request.method}; it does to {(headers or {}).get('Allow', 'others')}."
+    elif status == 400:
+        detail = _unreadable(error.__cause__)
+    return _response(ProblemDetails.of(status, detail), headers)
+
+
+async def _intentmatch(request: Request, error: Exception) -> Response:
+    if isinstance(error, InputError):
+        # Of what a request holds, only `allowed` names anything.
+        location = "body.allowed" if isinstance(error, UnknownNameError) else "body"
+        return _response(ProblemDetails.of(422, str(error), [ErrorItem(location=location, message=str(error))]))
+    if isinstance(error, UnavailableError):
+        return _response(ProblemDetails.of(503, str(error)))
+    _log.error("%s %s failed", request.method, request.scope["path"], exc_info=error)
+    return _response(ProblemDetails.of(500, str(error)))
+
+
+async def _unexpected(request: Request, error: Exception) -> Response:
+    # The server logs the error: Starlette raises it again once this answer is sent.
+    return _response(ProblemDetails.of(500, "Something went wrong here that is not the fault of the request."))
+
+
+def _unreadable(cause: BaseException | None) -> str:
+    """Why FastAPI could not read a body, from the error that stopped it."""
+    if isinstance(cause, UnicodeDecodeError):
+        return f"The body is not UTF-8: byte {cause.start} cannot be part of a character."
+    if isinstance(cause, RecursionError):
+        return "The body is nested too deeply."
+    if isinstance(cause, ValueError):
+        return f"The body cannot be read as JSON: {cause}."
+    return "The body cannot be read as JSON."
+
+
+def _is_json(content_type: str) -> bool:
+    kind = content_type.partition(";")[0].strip().lower()
+    return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
+
+
+def _error_item(found: Mapping[str, Any]) -> ErrorItem:
+    location = ".".join(map(str, found["loc"]))
+    if len(location) > _MAX_LOCATION:
+        location = f"{location[:_MAX_LOCATION]}…"
+    return ErrorItem(location=location, message=_WORDS.get(found["type"], found["msg"]), rule=found["type"])

@@ -1,0 +1,221 @@
+"""What the webhook takes and gives, as pydantic models; the OpenAPI document is made from these.
+
+Requests are strict: nothing is coerced (a number is no text), and a key that is not listed is an error rather than
+silently ignored. Text with half of a surrogate pair in it is refused by pydantic itself: it could not be sent back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from intentmatch.errors import Problem, Severity
+from intentmatch.types import Intent, MatchResult, Verdict
+
+# BCP-47 asks to be ready for 35 characters. The rest is no judge of languages: it keeps out what cannot be one.
+_LANGUAGE = r"^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$"
+_MAX_LANGUAGE = 35
+_MAX_NAME = 200
+_MAX_ALLOWED = 10_000
+_MAX_TOP_K = 100
+
+
+def sendable(text: Any) -> Any:
+    """A text with what UTF-8 cannot carry written as escapes: the names of files need not be readable text."""
+    return text.encode("utf-8", "backslashreplace").decode() if isinstance(text, str) else text
+
+
+Text = Annotated[str, BeforeValidator(sendable)]
+
+
+class _Response(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Options(BaseModel):
+    """What a caller may say beside the message; the requests themselves are made in `app`, with its limits in them."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    language: str | None = Field(
+        default=None,
+        max_length=_MAX_LANGUAGE,
+        pattern=_LANGUAGE,
+        description="BCP-47 code of the message; without it the language is guessed among those of the registry.",
+        examples=["de"],
+    )
+    top_k: int | None = Field(
+        default=None,
+        ge=1,
+        le=_MAX_TOP_K,
+        description="Candidates in the answer, at most; without it as the settings say.",
+        examples=[3],
+    )
+    allowed: list[Annotated[str, Field(max_length=_MAX_NAME)]] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=_MAX_ALLOWED,
+        description="Names of the only intents that may answer; without it all may.",
+    )
+
+
+class Candidate(_Response):
+    """An intent with its score for the message."""
+
+    intent: Text
+    title: Text | None = Field(description="The author's, to be shown to users.")
+    score: float = Field(description="Similarity in [-1, 1]; not a probability.")
+    utterance: Text | None = Field(description="The utterance nearest to the message.")
+    language: Text | None = Field(description="Of that utterance.")
+    location: Text | None = Field(description="`file:line` of that utterance.")
+
+
+class Stage(_Response):
+    """One step of the pipeline and what it found."""
+
+    name: Text
+    says: Text
+    microseconds: float
+
+
+class Trace(_Response):
+    """How the decision came about."""
+
+    decided_by: Text = Field(description="The stage whose scores were decided on.")
+    threshold: float | None = Field(description="The cut that the leading candidate was held against.")
+    threshold_origin: Text = Field(description="Where that cut came from, in words.")
+    reason: Text = Field(description="Why this verdict, in words.")
+    stages: list[Stage]
+
+
+class MatchResponse(_Response):
+    """The one answer to a message. All keys are there whatever the verdict."""
+
+    message: Text = Field(description="As it was received.")
+    verdict: Verdict
+    intent: Text | None = Field(description="The intent when the verdict is `matched`; otherwise null.")
+    score: float = Field(description="Of the leading candidate; 0 when there is none.")
+    confidence: float | None = Field(
+        description="Probability that the leading candidate is right; null where the registry is too small to tell."
+    )
+    language: Text | None = Field(description="The caller's, otherwise the one guessed.")
+    response: Text | None = Field(description="The author's response of the matched intent.")
+    candidates: list[Candidate] = Field(description="Best first.")
+    rivals: list[Candidate] = Field(description="The intents to ask about when the verdict is `ambiguous`.")
+    trace: Trace
+
+    @classmethod
+    def of(cls, result: MatchResult) -> MatchResponse:
+        """The same answer, checked against what is documented here."""
+        return cls.model_validate(result.to_dict())
+
+
+class BatchResponse(_Response):
+    """The answers, in the order of the texts."""
+
+    results: list[MatchResponse]
+
+
+class IntentInfo(_Response):
+    """An intent of the registry, without its utterances."""
+
+    name: Text
+    title: Text | None
+    description: Text | None
+    languages: list[Text] = Field(description="The languages its utterances are written in, sorted.")
+    utterances: int = Field(description="How many it has.")
+    threshold: float | None = Field(description="The author's own cut; null when there is none.")
+    metadata: dict[str, Any] = Field(description="The author's own data, untouched.")
+
+    @classmethod
+    def of(cls, intent: Intent) -> IntentInfo:
+        """What there is to say about an intent."""
+        return cls(
+            name=intent.name,
+            title=intent.title,
+            description=intent.description,
+            languages=sorted({u.language for u in intent.utterances if u.language}),
+            utterances=len(intent.utterances),
+            threshold=intent.threshold,
+            metadata=dict(intent.metadata),
+        )
+
+
+class IntentsResponse(_Response):
+    """All intents in use now."""
+
+    fingerprint: str = Field(description="Of the registry; changes whenever an answer may.")
+    intents: list[IntentInfo]
+
+
+class ReloadResponse(_Response):
+    """What is in use after a reload."""
+
+    fingerprint: str = Field(description="Of the new registry.")
+    intents: int = Field(description="How many it has.")
+    utterances: int = Field(description="How many it has, all intents together.")
+
+
+class Health(_Response):
+    """The process is alive."""
+
+    status: Literal["alive"] = "alive"
+
+
+class Ready(_Response):
+    """Messages are answered."""
+
+    status: Literal["ready"] = "ready"
+    fingerprint: str = Field(description="Of the registry in use.")
+    intents: int = Field(description="How many it has.")
+    stale: bool = Field(description="Whether the files have changed to something that could not be loaded.")
+    reload_error: ProblemDetails | None = Field(description="Why the last reload failed; null when it did not.")
+
+
+class ErrorItem(_Response):
+    """One thing to put right."""
+
+    location: Text = Field(description="A path into the request (`body.texts.3`), or `file:line:column` in the YAML.")
+    message: Text
+    hint: Text | None = Field(default=None, description="What to do about it.")
+    rule: Text | None = Field(default=None, description="Id of the rule that is broken.")
+    severity: Severity = "error"
+    path: Text | None = Field(default=None, description="The YAML file.")
+    line: int | None = Field(default=None, description="In that file, from 1.")
+    column: int | None = Field(default=None, description="In that line, from 1.")
+
+    @classmethod
+    def of(cls, problem: Problem) -> ErrorItem:
+        """A problem of the YAML."""
+        place = problem.location
+        return cls(
+            location=str(place),
+            message=problem.message,
+            hint=problem.hint or None,
+            rule=problem.rule,
+            severity=problem.severity,
+            path=place.path,
+            line=place.line,
+            column=place.column,
+        )
+
+
+class ProblemDetails(_Response):
+    """What every error looks like: RFC 9457, `application/problem+json`."""
+
+    type: str = Field(default="about:blank", description="`about:blank`: the status says what kind of problem it is.")
+    title: str = Field(description="The status in words.", examples=["Unprocessable Entity"])
+    status: int = Field(description="As in the status line.", examples=[422])
+    detail: Text = Field(description="What is wrong and how to put it right, for people.")
+    errors: list[ErrorItem] = Field(description="Each thing to put right; empty where there is only the detail.")
+
+    @classmethod
+    def of(cls, status: int, detail: str, errors: Sequence[ErrorItem] = ()) -> ProblemDetails:
+        """A problem with the title that belongs to its status."""
+        return cls(title=HTTPStatus(status).phrase, status=status, detail=detail, errors=list(errors))
+
+
+Ready.model_rebuild()

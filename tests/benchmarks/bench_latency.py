@@ -1,0 +1,272 @@
+"""How long intentmatch takes, and how much memory, on one thread.
+
+    python tests/benchmarks/bench_latency.py --registry intents
+
+README.md beside this file says what is measured and how.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from time import perf_counter, perf_counter_ns
+from typing import Any
+
+ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "RAYON_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+"""Read by numpy, torch and tokenizers when they are imported, so they are set before."""
+os.environ.update(ONE_THREAD)
+
+from metrics import percentiles, plain_table, provenance  # noqa: E402 - see ONE_THREAD
+
+from intentmatch import IntentMatchError, Matcher  # noqa: E402
+from intentmatch.errors import InputError  # noqa: E402
+from intentmatch.text import clean, fold  # noqa: E402
+
+_SEED = 20240501
+_WARM_UP = 50
+_REPEATS = 3
+# Attempts to make a new message, for each one wanted; a small registry runs out of them.
+_PATIENCE = 50
+_SECONDS_FOR_A_PROCESS = 600
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, and write; the exit code is 0, or that of the error."""
+    options = _parser().parse_args(arguments)
+    try:
+        numbers = _measure(options)
+    except IntentMatchError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return error.exit_code
+    _print(numbers)
+    if options.json:
+        options.json.write_text(json.dumps(numbers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--registry", default="intents", metavar="PATH", help="YAML or an artefact (intents)")
+    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="as the setting of that name")
+    parser.add_argument("--messages", type=Path, metavar="FILE", help="jsonl with a field text; else made up")
+    parser.add_argument("--runs", type=int, default=5, help="cold starts of each kind (5); 0 leaves them out")
+    parser.add_argument("--count", type=int, default=2000, help="distinct messages (2000)")
+    parser.add_argument("--json", type=Path, metavar="OUT", help="write all numbers to this file")
+    return parser
+
+
+def _measure(options: argparse.Namespace) -> dict[str, Any]:
+    memory = {"imports": _peak_mebibytes()}
+    settings = {"encoder": options.encoder} if options.encoder else {}
+    matcher = Matcher.load(options.registry, **settings)
+    memory["loaded"] = _peak_mebibytes()
+    texts = _texts(options.messages) if options.messages else made_up(matcher, random.Random(_SEED))
+    messages = distinct(matcher, texts, options.count)
+    if not messages:
+        raise InputError("there is no message that is not an utterance of the registry")
+    _tell(f"{len(messages)} messages, one at a time")
+    one_by_one = _latency(matcher, messages)
+    _tell(f"{len(messages)} messages at once")
+    at_once = _throughput(matcher, messages)
+    memory["matched"] = _peak_mebibytes()
+    results = matcher.match_many(messages, top_k=1)
+    numbers = provenance([Path(sys.executable).name, *sys.argv], matcher.encoder) | {
+        "settings": matcher.settings.to_dict(),
+        "threads": ONE_THREAD,
+        "intents": len(matcher.registry),
+        "utterances": sum(len(intent.utterances) for intent in matcher.registry),
+        "messages": len(messages),
+        "verdicts": dict(Counter(result.verdict for result in results)),
+        "decided_by": dict(Counter(result.trace.decided_by for result in results)),
+        "microseconds": one_by_one,
+        "messages_per_second": at_once,
+        "peak_memory_mebibytes": memory,
+    }
+    if options.runs > 0:
+        # A message that is matched, so that no exit code says "not understood".
+        message = next((r.message for r in results if r.verdict == "matched"), messages[0])
+        numbers["cold_start_milliseconds"] = _cold_starts(options, message)
+    return numbers
+
+
+def _texts(path: Path) -> Iterator[str]:
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            yield str(json.loads(line)["text"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{path}:{number}: a line must be an object with a text ({error!r})") from None
+
+
+def made_up(matcher: Matcher, chance: random.Random) -> Iterator[str]:
+    """Utterances of the registry with a word dropped or two neighbours swapped, without end."""
+    lines = [u.text.split() for intent in matcher.registry for u in intent.utterances]
+    lines = [words for words in lines if len(words) > 1]
+    while lines:
+        words = list(chance.choice(lines))
+        place = chance.randrange(len(words) - 1)
+        if chance.random() < 0.5:
+            del words[chance.choice((place, place + 1))]
+        else:
+            words[place : place + 2] = words[place + 1], words[place]
+        yield " ".join(words)
+
+
+def distinct(matcher: Matcher, texts: Iterator[str], count: int) -> list[str]:
+    """The first `count` texts that differ from each other and from every utterance, also when folded."""
+    seen = {fold(u.text) for intent in matcher.registry for u in intent.utterances} | {""}
+    found: list[str] = []
+    for _, text in zip(range(count * _PATIENCE), texts, strict=False):
+        if (key := fold(text)) not in seen:
+            seen.add(key)
+            found.append(text)
+        if len(found) == count:
+            break
+    return found
+
+
+def _latency(matcher: Matcher, messages: Sequence[str]) -> dict[str, Any]:
+    """Of `Matcher.match` and of the encoder alone, in turns, and every second time the other way round.
+
+    So neither of the two has the tokenizer's memory of the text, or a cooler processor, to itself.
+    """
+    encoder = matcher.encoder
+    matching, encoding = [], []
+    for message in messages[:_WARM_UP]:
+        matcher.match(message)
+    for number, message in enumerate(messages):
+        texts = [clean(message)]
+        if number % 2:
+            encoding.append(_nanoseconds(lambda texts=texts: encoder.encode(texts, kind="query")))
+            matching.append(_nanoseconds(lambda message=message: matcher.match(message)))
+        else:
+            matching.append(_nanoseconds(lambda message=message: matcher.match(message)))
+            encoding.append(_nanoseconds(lambda texts=texts: encoder.encode(texts, kind="query")))
+    match, encode = (
+        dict(zip(("p50", "p99"), (time / 1000 for time in percentiles(times, 50, 99)), strict=True))
+        for times in (matching, encoding)
+    )
+    return {"match": match, "encode": encode, "ratio": {p: match[p] / encode[p] for p in match}}
+
+
+def _nanoseconds(call: Callable[[], object]) -> int:
+    start = perf_counter_ns()
+    call()
+    return perf_counter_ns() - start
+
+
+def _throughput(matcher: Matcher, messages: Sequence[str]) -> dict[str, float]:
+    speeds = []
+    for _ in range(_REPEATS):
+        start = perf_counter()
+        matcher.match_many(messages)
+        speeds.append(len(messages) / (perf_counter() - start))
+    return {"median": median(speeds), "min": min(speeds), "max": max(speeds)}
+
+
+def _peak_mebibytes() -> float:
+    """The most memory that this process has held so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+def _cold_starts(options: argparse.Namespace, message: str) -> dict[str, Any]:
+    """Whole processes, in turns, so that a slow moment of the machine falls on all of them.
+
+    A first round is not counted: it compiles the bytecode and brings the files into the memory of the system.
+    """
+    match = [sys.executable, "-m", "intentmatch", "match", message, "--intents", str(options.registry)]
+    environment = dict(os.environ)
+    if options.encoder:
+        environment["INTENTMATCH_ENCODER"] = options.encoder
+    taken: dict[str, list[float]] = {"python -c pass": [], 'python -c "import numpy"': [], "empty": [], "warm": []}
+    for run in range(options.runs + 1):
+        _tell(f"cold starts, round {run} of {options.runs}")
+        with tempfile.TemporaryDirectory() as cache:
+            commands = {
+                "python -c pass": [sys.executable, "-c", "pass"],
+                'python -c "import numpy"': [sys.executable, "-c", "import numpy"],
+                "empty": match,
+                "warm": match,
+            }
+            for name, command in commands.items():
+                milliseconds = _process(command, environment | {"INTENTMATCH_CACHE": cache})
+                if run > 0:
+                    taken[name].append(milliseconds)
+    return {name: {"median": median(t), "min": min(t), "max": max(t)} for name, t in taken.items()}
+
+
+def _process(command: Sequence[str], environment: dict[str, str]) -> float:
+    start = perf_counter()
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=_SECONDS_FOR_A_PROCESS, check=False
+    )
+    milliseconds = 1000 * (perf_counter() - start)
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().rpartition("\n")[2]
+        raise InputError(f"{' '.join(command[1:4])} ... ended with exit code {done.returncode}: {said}")
+    return milliseconds
+
+
+def _tell(what: str) -> None:
+    sys.stderr.write(f"{what}\n")
+
+
+def _print(numbers: dict[str, Any]) -> None:
+    encoder, memory = numbers["encoder"], numbers["peak_memory_mebibytes"]
+    told = [
+        f"intentmatch {numbers['version']}, encoder {encoder['name']} @ {encoder['fingerprint']}",
+        f"{numbers['intents']} intents, {numbers['utterances']} utterances, {numbers['messages']} distinct messages "
+        f"that are not among them ({_counts(numbers['decided_by'])}; {_counts(numbers['verdicts'])})",
+        f"one thread: {' '.join(f'{name}={value}' for name, value in numbers['threads'].items())}",
+    ]
+    if "cold_start_milliseconds" in numbers:
+        names = {"empty": "intentmatch match, empty cache", "warm": "intentmatch match, warm cache"}
+        rows = [
+            [names.get(name, name), *(f"{times[key]:.0f}" for key in ("median", "min", "max"))]
+            for name, times in numbers["cold_start_milliseconds"].items()
+        ]
+        told += ["", plain_table(["whole process, ms", "median", "min", "max"], rows)]
+    one = numbers["microseconds"]
+    rows = [
+        ["Matcher.match", *(f"{one['match'][p]:.0f}" for p in ("p50", "p99"))],
+        ["encode([text])", *(f"{one['encode'][p]:.0f}" for p in ("p50", "p99"))],
+        ["ratio", *(f"{one['ratio'][p]:.2f}" for p in ("p50", "p99"))],
+    ]
+    told += ["", plain_table(["one message, µs", "p50", "p99"], rows)]
+    speed = numbers["messages_per_second"]
+    told += ["", f"match_many: {speed['median']:.0f} messages a second ({speed['min']:.0f} to {speed['max']:.0f})"]
+    told += [
+        f"peak memory: {memory['imports']:.0f} MiB after imports, {memory['loaded']:.0f} with the registry loaded, "
+        f"{memory['matched']:.0f} after matching"
+    ]
+    sys.stdout.write("\n".join(told) + "\n")
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items(), key=lambda pair: -pair[1]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+"""What the benchmarks measure and how they write it down. Pure functions of values."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from intentmatch import __version__
+from intentmatch.types import Encoder, MatchResult
+
+BINS = 10
+"""Of equal width, for the calibration error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one answer was worth."""
+
+    in_scope: bool
+    first_right: bool
+    """The first candidate is the true intent, whatever the verdict; never so for a message out of scope."""
+    answered: bool
+    """Rightly: matched with the true intent."""
+    asked: bool
+    """Ambiguous, with the true intent among the rivals."""
+    refused: bool
+    ambiguous: bool
+    score: float
+    confidence: float | None
+    """None where the registry is too small to calibrate on."""
+
+    @classmethod
+    def of(cls, result: MatchResult, truth: str | None) -> Outcome:
+        """Judge an answer; `truth` is None for a message out of scope."""
+        known = truth is not None
+        # A message without words, or without a piece that the encoder knows, is refused with certainty.
+        certain = result.trace.decided_by == "empty"
+        return cls(
+            in_scope=known,
+            first_right=known and bool(result.candidates) and result.candidates[0].intent == truth,
+            answered=known and result.verdict == "matched" and result.intent == truth,
+            asked=known and result.verdict == "ambiguous" and truth in {rival.intent for rival in result.rivals},
+            refused=result.verdict == "out_of_scope",
+            ambiguous=result.verdict == "ambiguous",
+            score=result.score,
+            confidence=0.0 if certain else result.confidence,
+        )
+
+
+def summarise(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
+    """Every number of a row of the accuracy table. None stands where there is nothing to measure on."""
+    inside = [o for o in outcomes if o.in_scope]
+    outside = [o for o in outcomes if not o.in_scope]
+    scope = [o.in_scope for o in outcomes]
+    known = [o.confidence for o in outcomes if o.confidence is not None]
+    confidences = known if len(known) == len(outcomes) else None
+    return {
+        "rows": len(outcomes),
+        "out_of_scope_rows": len(outside),
+        "first": share([o.first_right for o in inside]),
+        "auroc_confidence": auroc(scope, confidences) if confidences else None,
+        "auroc_score": auroc(scope, [o.score for o in outcomes]),
+        "right": share([o.answered for o in inside]),
+        "wrong": share([not (o.answered or o.refused or o.ambiguous) for o in inside]),
+        "lost": share([o.refused for o in inside]),
+        "refused": share([o.refused for o in outside]),
+        "ambiguous": share([o.ambiguous for o in outcomes]),
+        "overall": share([o.answered if o.in_scope else o.refused for o in outcomes]),
+        "overall_asked": share([o.answered or o.asked if o.in_scope else o.refused for o in outcomes]),
+        "mean_confidence": sum(confidences) / len(confidences) if confidences else None,
+        "ece": ece(confidences, [o.first_right for o in outcomes]) if confidences else None,
+    }
+
+
+def share(flags: Sequence[bool]) -> float | None:
+    """How many of them are true, from 0 to 1; None of none."""
+    return sum(flags) / len(flags) if flags else None
+
+
+def auroc(in_scope: Sequence[bool], values: Sequence[float]) -> float | None:
+    """Chance that a message in scope has a greater value than one out of scope; None without either kind."""
+    if len(set(in_scope)) < 2:
+        return None
+    from sklearn.metrics import roc_auc_score
+
+    return float(roc_auc_score(in_scope, values))
+
+
+def ece(confidences: Sequence[float], right: Sequence[bool], bins: int = BINS) -> float | None:
+    """Expected calibration error: distance of mean confidence from share right, over bins, weighted by their rows.
+
+    Naeini et al. 2015, "Obtaining Well Calibrated Probabilities Using Bayesian Binning". A confidence on the edge of
+    two bins belongs to the upper one; 1.0 to the last.
+    """
+    if not confidences:
+        return None
+    values, hits = np.asarray(confidences, dtype=np.float64), np.asarray(right, dtype=np.float64)
+    numbers = np.minimum((values * bins).astype(int), bins - 1)
+    too_sure = np.bincount(numbers, weights=values - hits, minlength=bins)
+    return float(np.abs(too_sure).sum() / len(values))
+
+
+def percentiles(values: Sequence[float], *percents: float) -> list[float]:
+    """The values that so many percent of all lie below."""
+    numbers: list[float] = np.percentile(np.asarray(values, dtype=np.float64), percents).tolist()
+    return numbers
+
+
+def provenance(command: Sequence[str], encoder: Encoder) -> dict[str, Any]:
+    """What a reader needs to get the same numbers again."""
+    return {
+        "command": shlex.join(command),
+        "version": __version__,
+        "encoder": {"name": encoder.name, "fingerprint": encoder.fingerprint},
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+    }
+
+
+def plain_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Columns in plain text, the first `left` of them aligned left and the others right."""
+    lines = [list(header), *map(list, rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    aligned = (
+        [cell.ljust(w) if n < left else cell.rjust(w) for n, (cell, w) in enumerate(zip(line, widths, strict=True))]
+        for line in lines
+    )
+    return "\n".join("  ".join(line).rstrip() for line in aligned)

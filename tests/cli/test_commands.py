@@ -1,0 +1,249 @@
+"""The commands, run in-process, and once as a real process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import intentmatch
+from intentmatch.cli.commands import cli
+
+YAML = """\
+intents:
+  status:
+    title: Where is it?
+    response: {en: On its way., de: Ist unterwegs.}
+    utterances:
+      en: [where is my order, track my parcel, has it been shipped yet]
+      de: [wo ist meine Bestellung, wann kommt mein Paket]
+  cancel:
+    title: Cancel it
+    utterances: {en: [cancel my order, I do not want it any more], de: [Bestellung stornieren]}
+"""
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> str:
+    (tmp_path / "shop.yaml").write_text(YAML, encoding="utf-8")
+    return str(tmp_path)
+
+
+def run(*words: str, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(cli, words, input=stdin, catch_exceptions=False)
+
+
+def test_match_shows_what_the_decision_rests_on(shop: str) -> None:
+    """Intent, title, confidence or its absence, score, threshold, nearest utterance with its place, runners-up."""
+    done = run("match", "-i", shop, "where is the order of mine")
+
+    assert done.exit_code == 0
+    assert done.stdout.startswith("status  Where is it?\n")
+    assert "threshold 0.50 (the default; too few utterances to learn one)" in done.stdout
+    assert f"“where is my order”  {shop}/shop.yaml:6" in done.stdout
+    assert "runners-up" in done.stdout
+    assert "cancel" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_match_explains_when_asked(shop: str) -> None:
+    """`--why` adds the explanation and a line for each stage."""
+    done = run("match", "-i", shop, "--why", "where is the order of mine")
+
+    assert "Matched: status scores" in done.stdout
+    assert all(stage in done.stdout for stage in ("language", "exact", "fuzzy", "encode", "dense", "decide"))
+
+
+@pytest.mark.parametrize(("message", "code"), [("cancel my order", 0), ("my order", 3), ("quantum chromodynamics", 4)])
+def test_match_tells_a_script_the_verdict(shop: str, message: str, code: int) -> None:
+    """The exit code of a single message is its verdict."""
+    assert run("match", "-i", shop, "--set", "margin=0.2", "--set", "threshold=0.45", message).exit_code == code
+
+
+def test_match_speaks_json(shop: str) -> None:
+    """One line of JSON for each message, whatever came before it."""
+    done = run("match", "-i", shop, "--json", "cancel my order", "где мой заказ")
+    first, second = map(json.loads, done.stdout.splitlines())
+
+    assert done.exit_code == 0
+    assert (first["verdict"], first["intent"], first["score"]) == ("matched", "cancel", 1.0)
+    assert second["message"] == "где мой заказ"
+
+
+@pytest.mark.parametrize("words", [(), ("-",)])
+def test_match_reads_standard_input(shop: str, words: tuple[str, ...]) -> None:
+    """Without messages, or with a dash, each line is one."""
+    done = run("match", "-i", shop, "--json", *words, stdin="cancel my order\r\ntrack my parcel\n")
+
+    assert [json.loads(line)["intent"] for line in done.stdout.splitlines()] == ["cancel", "status"]
+
+
+def test_match_takes_settings_and_allow_list(shop: str) -> None:
+    """`--set` reaches the settings and `--allow` the allow list; mistakes in either are explained with code 2."""
+    assert run("match", "-i", shop, "--set", "threshold=1", "where is the order of mine").exit_code == 4
+    assert "cancel" in run("match", "-i", shop, "--allow", "cancel", "--set", "threshold=0", "where is my order").stdout
+    for words, message in [
+        (("--set", "threshold=7"), "setting 'threshold' cannot be '7'"),
+        (("--set", "threshold"), "--set takes NAME=VALUE"),
+        (("--allow", "cancle"), "Did you mean 'cancel'?"),
+        (("--top-k", "0"), "Invalid value"),
+    ]:
+        done = run("match", "-i", shop, *words, "hello")
+        assert done.exit_code == 2
+        assert message in done.stderr
+
+
+def test_errors_go_to_stderr_with_their_exit_code(shop: str) -> None:
+    """A registry with problems lists them all (2); a model that is not there says how to get it (5)."""
+    Path(shop, "more.yaml").write_text("intents:\n  a: {utterances: []}\n  b: {utterence: [x]}\n", encoding="utf-8")
+    broken = run("match", "-i", shop, "hello")
+    assert (broken.exit_code, broken.stdout) == (2, "")
+    assert "more.yaml:2:3: error [no-utterances]" in broken.stderr
+    assert "more.yaml:3:7: error [unknown-key]" in broken.stderr
+    assert "hint: did you mean `utterances`?" in broken.stderr
+    missing = run("match", "-i", "no-such-folder", "hello")
+    assert (missing.exit_code, "not-found" in missing.stderr) == (2, True)
+    absent = run("match", "--set", "encoder=static:/no/such/folder", "-i", str(Path(shop, "shop.yaml")), "hello")
+    assert (absent.exit_code, "is no static model" in absent.stderr) == (5, True)
+
+
+def test_chat_answers_explains_and_reloads(shop: str) -> None:
+    """A conversation over a pipe: the response in the user's language, the reason, and an edit taken over."""
+    done = run(
+        "chat",
+        shop,
+        stdin="/why\nwo ist meine Bestellung\n/why\n/reload\nquantum chromodynamics\n\n/quit\nnever read\n",
+    )
+
+    assert done.exit_code == 0
+    assert "Nothing was said yet." in done.stdout
+    assert "bot> Ist unterwegs." in done.stdout
+    assert "an utterance of status" in done.stdout
+    assert "2 intents." in done.stdout
+    assert "out of scope" in done.stdout
+    assert "never read" not in done.stdout
+
+
+def test_chat_survives_a_broken_edit(shop: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reload of broken files is reported and the old intents go on."""
+
+    def lines() -> list[str]:
+        Path(shop, "shop.yaml").write_text("intents: [", encoding="utf-8")
+        return ["/reload", "cancel my order"]
+
+    monkeypatch.setattr("intentmatch.cli.commands._lines_of_talk", lines)
+    done = run("chat", shop)
+
+    assert "yaml-syntax" in done.stderr
+    assert "The intents from before go on answering." in done.stderr
+    assert "bot> Cancel it" in done.stdout
+
+
+def test_validate_reports_for_people(shop: str) -> None:
+    """A sound registry is counted; problems are listed with hints; errors exit with 2, warnings with 0."""
+    sound = run("validate", shop)
+    assert (sound.exit_code, "2 intents, 8 utterances, languages: de en" in sound.stdout) == (0, True)
+    assert "no problems" in sound.stdout
+    Path(shop, "shop.yaml").write_text(YAML + "  again: {utterances: [hello, Hello!]}\n", encoding="utf-8")
+    warned = run("validate", shop)
+    assert (warned.exit_code, "warning [duplicate-utterance]" in warned.stdout) == (0, True)
+    Path(shop, "shop.yaml").write_text(YAML + "  again: {utterances: [cancel my order]}\n", encoding="utf-8")
+    refused = run("validate", shop)
+    assert (refused.exit_code, "shop.yaml:10:25: error [conflicting-utterance]" in refused.stdout) == (2, True)
+    assert "1 errors, 0 warnings" in refused.stdout
+
+
+def test_validate_reports_for_github_and_programs(shop: str) -> None:
+    """Annotations escape what would end them; JSON carries every field."""
+    Path(shop, "shop.yaml").write_text('intents:\n  a: {utterances: ["100%\\nreal", "100% real"]}\n', encoding="utf-8")
+    github = run("validate", shop, "--format", "github").stdout
+    assert github == (
+        f"::warning file={shop}/shop.yaml,line=2,col=35,title=duplicate-utterance::"
+        f"“100%25 real” already stands at {shop}/shop.yaml:2%0Ahint: remove one of the two\n"
+    )
+    found = json.loads(run("validate", shop, "--format", "json").stdout)
+    assert (found["ok"], found["intents"], found["utterances"]) == (True, 1, 2)
+    assert found["problems"][0] == {
+        "path": f"{shop}/shop.yaml", "line": 2, "column": 35, "severity": "warning", "rule": "duplicate-utterance",
+        "message": f"“100% real” already stands at {shop}/shop.yaml:2", "hint": "remove one of the two",
+    }  # fmt: skip
+
+
+def test_build_writes_what_match_reads(shop: str, tmp_path: Path) -> None:
+    """The artefact answers without the YAML."""
+    target = str(tmp_path / "out" / "shop.intentmatch")
+
+    done = run("build", shop, "-o", target)
+    Path(shop, "shop.yaml").unlink()
+
+    assert done.exit_code == 0
+    assert "2 intents, 8 utterances" in done.stdout
+    assert run("match", "-i", target, "cancel my order").stdout.startswith("cancel")
+
+
+def test_encoders_says_what_is_here() -> None:
+    """Each encoder with what it would need; as JSON too."""
+    done = run("encoders")
+    rows = [json.loads(line) for line in run("encoders", "--json").stdout.splitlines()]
+
+    assert "static" in done.stdout
+    assert "sentence_transformer" in done.stdout
+    assert rows[0] == {**rows[0], "encoder": "static", "available": True, "needs": ""}
+
+
+def test_encoders_names_the_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the extra is missing, the line to install it stands in the table."""
+    monkeypatch.setattr("intentmatch.cli.commands._installed", lambda package: False)
+
+    assert 'pip install "intentmatch[torch]"' in run("encoders").stdout
+
+
+def test_every_command_has_help() -> None:
+    """`--help` works everywhere and the main ones show an example."""
+    for name in cli.commands:
+        done = run(name, "--help")
+        assert done.exit_code == 0
+        assert "Usage:" in done.stdout
+    for name in ("match", "validate", "build", "serve"):
+        assert "Example" in run(name, "--help").stdout
+    assert intentmatch.__version__ in run("--version").stdout
+
+
+def test_runs_as_a_process(shop: str) -> None:
+    """The installed entry point and `python -m` agree, in UTF-8, with bytes that are no text in the arguments."""
+    done = subprocess.run(
+        [sys.executable, "-m", "intentmatch", "match", "-i", shop, "--json", b"wo ist \xff mein Paket"],
+        capture_output=True,
+        check=False,
+    )
+
+    assert done.returncode in (0, 3, 4)
+    assert json.loads(done.stdout.decode("utf-8"))["verdict"]
+
+
+def test_colours_and_rules_only_in_a_terminal(shop: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a terminal the table has rules and the verdict its colour."""
+    import os
+    import pty
+
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "intentmatch", "match", "-i", shop, "where is the order of mine"],
+        stdout=follower, stderr=follower, env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "120"},
+    )  # fmt: skip
+    os.close(follower)
+    shown = b""
+    try:
+        while chunk := os.read(leader, 65536):
+            shown += chunk
+    except OSError:  # how Linux says that the other end was closed
+        pass
+    process.wait()
+    os.close(leader)
+
+    assert b"\x1b[32m" in shown
+    assert "─".encode() in shown

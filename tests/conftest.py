@@ -1,0 +1,22 @@
+"""What holds for every test: nothing of the user's own settings or cache is seen or touched."""
+
+from __future__ import annotations
+
+import os
+
+import hypothesis
+import pytest
+
+# The same examples in every run, so that a red suite always means a change in the code. To look further afield:
+# pytest --hypothesis-profile=wide
+hypothesis.settings.register_profile("suite", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("wide", deadline=None, max_examples=3000)
+hypothesis.settings.load_profile("suite")
+
+
+@pytest.fixture(autouse=True)
+def _own_cache_and_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A cache folder of its own for each test, and no other setting in the environment."""
+    for variable in [name for name in os.environ if name.startswith("INTENTMATCH_")]:
+        monkeypatch.delenv(variable)
+    monkeypatch.setenv("INTENTMATCH_CACHE", str(tmp_path_factory.mktemp("cache")))

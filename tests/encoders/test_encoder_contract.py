@@ -1,0 +1,29 @@
+"""Every encoder obeys every law."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from contracts.encoder import LAWS
+from fakes import WordHashEncoder
+
+from intentmatch.encoders.static import EMBEDDED, StaticEncoder
+from intentmatch.types import Encoder
+
+
+@pytest.fixture(scope="module", params=["fake", "static", "sentence_transformer"])
+def encoder(request: pytest.FixtureRequest) -> Encoder:
+    """Each encoder in turn, loaded once."""
+    if request.param == "fake":
+        return WordHashEncoder()
+    if request.param == "static":
+        return StaticEncoder(EMBEDDED)
+    encoder: Encoder = request.getfixturevalue("minilm")
+    return encoder
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+def test_obeys(law: Callable[[Encoder], None], encoder: Encoder) -> None:
+    """The law holds for the encoder."""
+    law(encoder)

@@ -1,0 +1,162 @@
+"""A real transformer behind the protocol."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from intentmatch import plugins
+from intentmatch.encoders import load_encoder
+from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
+from intentmatch.errors import MissingExtraError, ModelUnavailableError, SettingsError
+from intentmatch.settings import Settings
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("A man is eating pasta.", "A man is eating food.", 0.7035),
+        ("A cheetah chases prey on across a field.", "A cheetah is running behind its prey.", 0.8253),
+    ],
+)
+def test_golden_cosines(minilm: SentenceTransformerEncoder, one: str, other: str, expected: float) -> None:
+    """all-MiniLM-L6-v2 gives the similarities that it is published with."""
+    first, second = minilm.encode([one, other])
+
+    assert float(first @ second) == pytest.approx(expected, abs=1e-3)
+
+
+def test_device_and_precision_are_chosen(minilm: SentenceTransformerEncoder) -> None:
+    """Without a GPU "auto" means the CPU in full precision."""
+    torch = pytest.importorskip("torch")
+    if torch.cuda.is_available() or torch.backends.mps.is_available():
+        pytest.skip("there is an accelerator here; test_gpu covers it")
+
+    assert minilm.device == "cpu"
+    assert minilm.tolerance == 1e-4
+
+
+def test_a_device_that_is_not_there_is_refused(minilm_folder: Path) -> None:
+    """Asking for a GPU where there is none says so instead of falling back."""
+    torch = pytest.importorskip("torch")
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU here")
+
+    with pytest.raises(SettingsError, match="cuda"):
+        SentenceTransformerEncoder(str(minilm_folder), device="cuda")
+    with pytest.raises(SettingsError, match="not known"):
+        SentenceTransformerEncoder(str(minilm_folder), device="abacus")
+
+
+def test_prompts_go_before_the_text(minilm: SentenceTransformerEncoder, minilm_folder: Path) -> None:
+    """A prompted text has the vector of prompt and text together, and the fingerprint tells the prompts apart."""
+    prompted = SentenceTransformerEncoder(str(minilm_folder), prompts={"query": "query: ", "utterance": "passage: "})
+
+    assert np.allclose(prompted.encode(["hello"], kind="query"), minilm.encode(["query: hello"]), atol=1e-4)
+    assert np.allclose(prompted.encode(["hello"], kind="utterance"), minilm.encode(["passage: hello"]), atol=1e-4)
+    assert prompted.fingerprint != minilm.fingerprint
+
+
+def test_a_model_named_e5_is_prompted_as_such(
+    minilm: SentenceTransformerEncoder, minilm_folder: Path, tmp_path: Path
+) -> None:
+    """e5 models get the prefixes they were trained with although their files do not say so; others get none."""
+    folder = tmp_path / "multilingual-e5-small"
+    folder.symlink_to(minilm_folder)
+    e5 = SentenceTransformerEncoder(str(folder))
+
+    assert np.allclose(e5.encode(["hello"], kind="query"), minilm.encode(["query: hello"]), atol=1e-4)
+
+
+def test_a_models_own_prompts_are_used(minilm: SentenceTransformerEncoder, minilm_folder: Path, tmp_path: Path) -> None:
+    """Prompts in the model's configuration are used, unless the settings give others."""
+    folder = tmp_path / "model"
+    shutil.copytree(minilm_folder, folder)
+    config = json.loads((folder / "config_sentence_transformers.json").read_text(encoding="utf-8"))
+    config["prompts"] = {"query": "ask: ", "document": "doc: "}
+    (folder / "config_sentence_transformers.json").write_text(json.dumps(config), encoding="utf-8")
+
+    own = SentenceTransformerEncoder(str(folder))
+    given = SentenceTransformerEncoder(str(folder), prompts={"query": "q: "})
+
+    assert np.allclose(own.encode(["x"], kind="query"), minilm.encode(["ask: x"]), atol=1e-4)
+    assert np.allclose(own.encode(["x"], kind="utterance"), minilm.encode(["doc: x"]), atol=1e-4)
+    assert np.allclose(given.encode(["x"], kind="query"), minilm.encode(["q: x"]), atol=1e-4)
+
+
+def test_a_model_that_cannot_be_had_says_so_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No network, no copy: an error with the ways out, within seconds."""
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    start = time.monotonic()
+
+    with pytest.raises(
+        ModelUnavailableError, match=r"run once with a network; name a local folder .* `encoder: static`"
+    ):
+        load_encoder(Settings(encoder="sentence_transformer:some-team/no-such-model"))
+    assert time.monotonic() - start < 10
+
+
+@pytest.mark.parametrize("name", ["./missing", "/missing/model", "a/b/c", "~nobody/model"])
+def test_a_missing_folder_is_not_looked_for_in_the_hub(name: str) -> None:
+    """A name that can only be a path is answered as a path."""
+    with pytest.raises(ModelUnavailableError, match="no folder"):
+        load_encoder(Settings(encoder=f"sentence_transformer:{name}"))
+
+
+def test_a_name_is_needed() -> None:
+    """The kind alone names no model."""
+    with pytest.raises(ModelUnavailableError, match="sentence_transformer:NAME_OR_FOLDER"):
+        load_encoder(Settings(encoder="sentence_transformer"))
+
+
+def test_pickled_weights_are_refused(minilm_folder: Path, tmp_path: Path) -> None:
+    """A folder with only pickled weights is not loaded."""
+    torch = pytest.importorskip("torch")
+    folder = tmp_path / "pickled"
+    shutil.copytree(minilm_folder, folder, ignore=shutil.ignore_patterns("*.safetensors"))
+    torch.save({}, folder / "pytorch_model.bin")
+
+    with pytest.raises(ModelUnavailableError):
+        SentenceTransformerEncoder(str(folder))
+
+
+def test_code_in_a_model_folder_is_not_run(minilm_folder: Path, tmp_path: Path) -> None:
+    """A model that brings its own code is refused, and the code leaves no trace."""
+    folder = tmp_path / "remote"
+    shutil.copytree(minilm_folder, folder)
+    mark = tmp_path / "ran"
+    (folder / "custom.py").write_text(f"open({str(mark)!r}, 'w')\nclass Custom: pass\n", encoding="utf-8")
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config |= {"model_type": "custom", "architectures": ["Custom"]}
+    config["auto_map"] = {"AutoConfig": "custom.Custom", "AutoModel": "custom.Custom"}
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+
+    with pytest.raises(ModelUnavailableError, match="brings its own code"):
+        SentenceTransformerEncoder(str(folder))
+    assert not mark.exists()
+
+
+def test_without_the_extra_the_pip_line_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A missing package is an error that says what to install."""
+    monkeypatch.setattr(plugins.importlib.util, "find_spec", lambda name: None)
+
+    with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[torch\]"'):
+        SentenceTransformerEncoder("any")
+
+
+@pytest.mark.gpu
+def test_half_precision_on_a_gpu_agrees_with_the_cpu(minilm: SentenceTransformerEncoder, minilm_folder: Path) -> None:
+    """Vectors made on the GPU in half precision are the CPU's within the declared tolerance."""
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("no GPU here")
+    on_gpu = SentenceTransformerEncoder(str(minilm_folder), device="cuda")
+    texts = [f"message number {number} about parcels" for number in range(300)]
+
+    assert np.abs(on_gpu.encode(texts) - minilm.encode(texts)).max() <= on_gpu.tolerance
+    assert on_gpu.fingerprint == minilm.fingerprint

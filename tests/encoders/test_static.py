@@ -1,0 +1,162 @@
+"""The embedded encoder and other folders of its layout."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from intentmatch.encoders import load_encoder
+from intentmatch.encoders.static import EMBEDDED, StaticEncoder
+from intentmatch.errors import MissingExtraError, ModelUnavailableError
+from intentmatch.settings import Settings
+
+# The first five numbers of three sentences. A library or model change that moves them moves every user's vectors.
+GOLDEN = {
+    "where is my package": [-0.18836, -0.11126, 0.0609, 0.02431, 0.18451],
+    "wo ist mein Paket?": [-0.10495, -0.14988, -0.13085, 0.22074, 0.2204],
+    "我的包裹在哪里": [-0.16553, -0.15551, 0.01943, 0.11856, 0.1576],
+}
+
+
+@pytest.fixture(scope="module")
+def embedded() -> StaticEncoder:
+    return StaticEncoder(EMBEDDED)
+
+
+@pytest.mark.parametrize("text", GOLDEN)
+def test_golden_vectors(embedded: StaticEncoder, text: str) -> None:
+    """The embedded model gives the numbers it was shipped with."""
+    assert embedded.encode([text])[0, :5] == pytest.approx(GOLDEN[text], abs=1e-5)
+
+
+def test_understands_across_languages(embedded: StaticEncoder) -> None:
+    """A sentence is nearer to its translations than to another sentence."""
+    english, german, chinese, other = embedded.encode(
+        ["where is my package", "wo ist mein paket", "我的包裹在哪里", "what a nice day"]
+    )
+
+    assert min(english @ german, english @ chinese) > 0.75 > 0.3 > english @ other
+
+
+def test_is_small_enough_to_ship() -> None:
+    """The embedded model takes at most 24 MB of disk."""
+    assert sum(file.stat().st_size for file in EMBEDDED.iterdir()) <= 24_000_000
+
+
+def test_int8_rows_lose_nothing_worth_having(embedded: StaticEncoder, tmp_path: Path) -> None:
+    """The same table as float32 gives the same vectors to 1e-5."""
+    tensors = load_file(EMBEDDED / "model.safetensors")
+    folder = tmp_path / "float"
+    folder.mkdir()
+    (folder / "tokenizer.json").write_bytes((EMBEDDED / "tokenizer.json").read_bytes())
+    save_file(
+        {"embeddings": tensors["embeddings"].astype(np.float32) * tensors["weights"][:, None]},
+        folder / "model.safetensors",
+    )
+    texts = list(GOLDEN)
+
+    assert np.abs(StaticEncoder(folder).encode(texts) - embedded.encode(texts)).max() < 1e-5
+
+
+def test_reads_what_sentence_transformers_saves(embedded: StaticEncoder, tmp_path: Path) -> None:
+    """A StaticEmbedding saved by sentence-transformers loads and agrees, and ours loads there."""
+    library = pytest.importorskip("sentence_transformers", reason="needs the extra [torch]")
+    theirs = library.SentenceTransformer(str(EMBEDDED), device="cpu")
+    theirs.save(str(tmp_path / "saved"))
+    texts = list(GOLDEN)
+
+    assert np.abs(theirs.encode(texts) - embedded.encode(texts)).max() < 1e-5
+    assert np.abs(StaticEncoder(tmp_path / "saved").encode(texts) - embedded.encode(texts)).max() < 1e-5
+
+
+def test_reads_a_mapping(embedded: StaticEncoder, tmp_path: Path) -> None:
+    """A vocabulary-quantised model2vec table, with `mapping` and `weights`, gives the vectors it stands for."""
+    tensors = load_file(EMBEDDED / "model.safetensors")
+    order = np.random.default_rng(0).permutation(len(tensors["embeddings"]))
+    (tmp_path / "tokenizer.json").write_bytes((EMBEDDED / "tokenizer.json").read_bytes())
+    save_file(
+        {
+            "embeddings": np.ascontiguousarray(tensors["embeddings"][order]),
+            "mapping": np.argsort(order),
+            "weights": tensors["weights"],
+        },
+        tmp_path / "model.safetensors",
+    )
+    texts = list(GOLDEN)
+
+    assert np.abs(StaticEncoder(tmp_path).encode(texts) - embedded.encode(texts)).max() < 1e-5
+
+
+def test_fingerprint_follows_the_content(embedded: StaticEncoder, tmp_path: Path) -> None:
+    """A copy has the same fingerprint; one changed number gives another."""
+    for name in ("tokenizer.json", "model.safetensors"):
+        (tmp_path / name).write_bytes((EMBEDDED / name).read_bytes())
+    same = StaticEncoder(tmp_path).fingerprint
+    tensors = load_file(tmp_path / "model.safetensors")
+    tensors["weights"][100] *= 1.5
+    save_file(tensors, tmp_path / "model.safetensors")
+
+    assert same == embedded.fingerprint != StaticEncoder(tmp_path).fingerprint
+
+
+def test_reads_a_wordpiece_table(tmp_path: Path) -> None:
+    """A model2vec table over another tokenizer, as the published ones are, gives the mean of its rows."""
+    library = pytest.importorskip("tokenizers", reason="needs the extra [tokenizers]")
+    words = ["[PAD]", "[UNK]", "hello", "world", "##s"]
+    tokenizer = library.Tokenizer(library.models.WordPiece({w: n for n, w in enumerate(words)}, unk_token="[UNK]"))
+    tokenizer.normalizer = library.normalizers.Lowercase()
+    tokenizer.pre_tokenizer = library.pre_tokenizers.Whitespace()
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    rows = np.array([[9, 9], [9, 9], [1, 0], [0, 1], [0, 1]], dtype=np.float16)
+    save_file({"embeddings": rows}, tmp_path / "model.safetensors")
+
+    vectors = StaticEncoder(tmp_path).encode(["Hello worlds", "hello unknown", "unknown"])
+
+    assert vectors == pytest.approx(np.array([[1, 2], [5**0.5, 0], [0, 0]]) / 5**0.5, abs=1e-4)
+
+
+def test_names_the_extra_that_another_tokenizer_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the tokenizers package such a table says what to install."""
+    (tmp_path / "tokenizer.json").write_text('{"model": {"type": "WordPiece"}}', encoding="utf-8")
+    save_file({"embeddings": np.zeros((3, 4), dtype=np.float32)}, tmp_path / "model.safetensors")
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+
+    with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[tokenizers\]"'):
+        StaticEncoder(tmp_path)
+
+
+@pytest.mark.parametrize("broken", ["nothing", "weights", "tokenizer", "tensor", "rows"])
+def test_a_folder_that_is_no_model_says_so(tmp_path: Path, broken: str) -> None:
+    """Whatever is wrong with a folder, the error names it and the way out."""
+    if broken != "nothing":
+        (tmp_path / "tokenizer.json").write_bytes((EMBEDDED / "tokenizer.json").read_bytes())
+        save_file({"embeddings": np.zeros((64000, 4), dtype=np.float32)}, tmp_path / "model.safetensors")
+    if broken == "weights":
+        (tmp_path / "model.safetensors").write_bytes(b"\x08\0\0\0\0\0\0\0 broken ")
+    if broken == "tokenizer":
+        (tmp_path / "tokenizer.json").write_text("{}", encoding="utf-8")
+    if broken == "tensor":
+        save_file({"other": np.zeros((3, 4), dtype=np.float32)}, tmp_path / "model.safetensors")
+    if broken == "rows":
+        save_file({"embeddings": np.zeros((10, 4), dtype=np.float32)}, tmp_path / "model.safetensors")
+
+    with pytest.raises(ModelUnavailableError, match=r"is no static model: .* or use `encoder: static`"):
+        load_encoder(Settings(encoder=f"static:{tmp_path}"))
+
+
+def test_needs_nothing_heavy() -> None:
+    """Loading the embedded model and encoding imports neither torch nor any tokenizer package."""
+    code = (
+        "import json, sys; from intentmatch.encoders.static import EMBEDDED, StaticEncoder;"
+        "StaticEncoder(EMBEDDED).encode(['a']);"
+        "print(json.dumps([m for m in ('torch', 'tokenizers', 'huggingface_hub') if m in sys.modules]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert json.loads(done.stdout) == []

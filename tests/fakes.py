@@ -1,0 +1,43 @@
+"""Stand-ins that keep every law of what they stand in for."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from intentmatch.text import fold
+from intentmatch.types import Kind, Vectors
+
+
+class WordHashEncoder:
+    """An `Encoder` without a model: hashes the words of a text, and their character trigrams, into 64 numbers.
+
+    `encoded` lists every text that it was asked for, in order, so that a test can count them.
+    """
+
+    dim = 64
+    tolerance = 1e-6
+
+    def __init__(self, name: str = "fake", fingerprint: str = "word-hash-1") -> None:
+        self.name = name
+        self.fingerprint = fingerprint
+        self.encoded: list[str] = []
+
+    def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
+        """Unit rows of shape `(len(texts), dim)`; a text without words is a row of zeros."""
+        self.encoded += texts
+        rows = [_row(fold(text), self.dim) for text in texts]
+        return np.array(rows, dtype=np.float32).reshape(len(texts), self.dim)
+
+
+def _row(folded: str, dim: int) -> Vectors:
+    row = np.zeros(dim, dtype=np.float64)
+    for word in folded.split():
+        padded = f" {word} "
+        for piece in (word, *(padded[start : start + 3] for start in range(len(padded) - 2))):
+            digest = zlib.crc32(piece.encode("utf-8", "surrogatepass"))
+            row[digest % dim] += 1.0 if digest & 0x80000000 else -1.0
+    length = float(np.linalg.norm(row))
+    return (row / length if length > 0.0 else row).astype(np.float32)

@@ -1,0 +1,252 @@
+"""The routes, when all goes well and when the files do not."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import httpx2
+import pytest
+from starlette.testclient import TestClient
+
+from intentmatch import Matcher, RegistryError
+from intentmatch.encoders.static import EMBEDDED, StaticEncoder
+from intentmatch.server import create_app
+from intentmatch.types import Kind, Vectors
+
+BROKEN = """\
+intents:
+  greet:
+    titel: Say hello
+    utterances: {en: [hello, hi there]}
+  bye:
+    utterances: {en: [hello]}
+"""
+
+
+def test_match_answers_with_what_the_matcher_says(client: TestClient, matcher: Matcher) -> None:
+    """The webhook adds nothing to the result and leaves nothing out."""
+    for text in ("hello", "helo there", "tschüss", "the price of tea", "", "¿?", "a\0b"):
+        answer = client.post("/match", json={"text": text})
+        assert answer.status_code == 200
+        assert without_times(answer.json()) == without_times(matcher.match(text).to_dict())
+
+
+def test_match_heeds_the_options(client: TestClient) -> None:
+    """Language, top_k and allowed do over HTTP what they do in Python; null is as good as leaving them out."""
+    answer = client.post("/match", json={"text": "hello", "language": "de", "top_k": 1, "allowed": ["greet", "bye"]})
+    assert answer.json()["response"] == "Hallo!"
+    assert len(answer.json()["candidates"]) == 1
+    assert client.post("/match", json={"text": "hello", "allowed": ["bye"]}).json()["intent"] is None
+    nulls = {"text": "hello", "language": None, "top_k": None, "allowed": None}
+    assert client.post("/match", json=nulls).json()["intent"] == "greet"
+
+
+def test_a_batch_is_answered_in_order(client: TestClient, matcher: Matcher) -> None:
+    """Each text gets the answer it gets alone, in the order of the texts."""
+    texts = ["tschüss", "hello", "the price of tea", "hello"]
+    answer = client.post("/match/batch", json={"texts": texts, "top_k": 2})
+    expected = [matcher.match(text, top_k=2).to_dict() for text in texts]
+    assert list(map(without_times, answer.json()["results"])) == list(map(without_times, expected))
+
+
+def test_intents_are_described(client: TestClient, matcher: Matcher) -> None:
+    """Every intent is listed with what its author wrote about it, but for the utterances."""
+    answer = client.get("/intents").json()
+    assert answer["fingerprint"] == matcher.registry.fingerprint
+    assert answer["intents"] == [
+        {
+            "name": "greet",
+            "title": "Say hello",
+            "description": "The user says hello.",
+            "languages": ["de", "en"],
+            "utterances": 3,
+            "threshold": None,
+            "metadata": {"queue": 3, "tags": ["small", "talk"]},
+        },
+        {
+            "name": "bye",
+            "title": "Say goodbye",
+            "description": None,
+            "languages": ["de", "en"],
+            "utterances": 3,
+            "threshold": 0.6,
+            "metadata": {},
+        },
+    ]
+
+
+def test_a_path_is_loaded_when_the_server_starts(folder: Path) -> None:
+    """Until then the process is alive but not ready, and says so; afterwards it answers."""
+    app = create_app(folder)
+    early = TestClient(app)
+    assert early.get("/healthz").json() == {"status": "alive"}
+    for answer in (early.get("/readyz"), early.post("/match", json={"text": "hello"}), early.post("/reload")):
+        assert answer.status_code == answer.json()["status"] == 503
+        assert answer.headers["content-type"] == "application/problem+json"
+    with TestClient(app) as client:
+        ready = client.get("/readyz")
+        assert (ready.status_code, ready.json()["intents"], ready.json()["stale"]) == (200, 2, False)
+        assert client.post("/match", json={"text": "hello"}).json()["intent"] == "greet"
+
+
+def test_a_server_without_usable_files_does_not_start(folder: Path) -> None:
+    """What is wrong with the files at the start is raised, not served."""
+    (folder / "bot.yaml").write_text(BROKEN, encoding="utf-8")
+    with pytest.raises(RegistryError, match="titel"), TestClient(create_app(str(folder))):
+        pass
+
+
+def test_a_reload_brings_the_edit(folder: Path) -> None:
+    """After a reload the new lines answer, and the fingerprint is another."""
+    with TestClient(create_app(folder)) as client:
+        before = client.get("/readyz").json()["fingerprint"]
+        (folder / "thanks.yaml").write_text("intents: {thanks: {utterances: [thank you]}}", encoding="utf-8")
+        answer = client.post("/reload")
+        assert (answer.status_code, answer.json()["intents"], answer.json()["utterances"]) == (200, 3, 7)
+        assert answer.json()["fingerprint"] == client.get("/readyz").json()["fingerprint"] != before
+        assert client.post("/match", json={"text": "thank you"}).json()["intent"] == "thanks"
+
+
+def test_a_bad_edit_is_refused_and_the_old_intents_go_on(folder: Path) -> None:
+    """A failed reload lists every problem with its place, leaves the answers as they are, and shows in readyz."""
+    file = folder / "bot.yaml"
+    with TestClient(create_app(folder)) as client:
+        before = client.get("/readyz").json()
+        good = file.read_text(encoding="utf-8")
+        file.write_text(BROKEN, encoding="utf-8")
+
+        answer = client.post("/reload")
+        problem = answer.json()
+        assert answer.status_code == problem["status"] == 409
+        assert answer.headers["content-type"] == "application/problem+json"
+        unknown_key, conflict = problem["errors"]
+        assert (unknown_key["path"], unknown_key["line"], unknown_key["column"]) == (str(file), 3, 5)
+        assert (unknown_key["location"], unknown_key["rule"]) == (f"{file}:3:5", "unknown-key")
+        assert unknown_key["hint"] == "did you mean `title`?"
+        assert (conflict["line"], conflict["rule"]) == (6, "conflicting-utterance")
+
+        ready = client.get("/readyz")
+        assert (ready.status_code, ready.json()["fingerprint"]) == (200, before["fingerprint"])
+        assert (ready.json()["stale"], ready.json()["reload_error"]) == (True, problem)
+        assert client.post("/match", json={"text": "tschüss"}).json()["intent"] == "bye"
+
+        file.write_text(good, encoding="utf-8")
+        assert client.post("/reload").status_code == 200
+        assert client.get("/readyz").json() == before
+
+
+def test_a_reload_that_fails_unexpectedly_is_ours(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A defect during a reload is a 500 without its innards, is stale in readyz, and the old intents go on."""
+
+    def fail() -> None:
+        raise MemoryError("secret")
+
+    app = create_app(matcher)
+    monkeypatch.setattr(matcher, "reload", fail)
+    with TestClient(app) as client:
+        answer = client.post("/reload")
+        assert (answer.status_code, answer.json()["status"]) == (500, 500)
+        assert "secret" not in answer.text
+        assert client.get("/readyz").json()["stale"] is True
+        assert client.post("/match", json={"text": "hello"}).json()["intent"] == "greet"
+
+
+def test_a_slow_encoder_does_not_hold_up_the_others(folder: Path) -> None:
+    """While a message is encoded, the event loop goes on answering."""
+    encoder = SlowEncoder()
+    app = create_app(Matcher.load(folder, encoder=encoder, cache="off"))
+    encoder.seconds = 0.5
+
+    async def race() -> list[float]:
+        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://bot") as client:
+
+            async def seconds(method: str, path: str, body: object = None) -> float:
+                start = time.perf_counter()
+                answer = await client.request(method, path, json=body)
+                assert answer.status_code == 200
+                return time.perf_counter() - start
+
+            return await asyncio.gather(
+                seconds("POST", "/match", {"text": "the price of tea"}),
+                seconds("POST", "/match/batch", {"texts": ["the price of tea"]}),
+                seconds("POST", "/reload"),
+                seconds("GET", "/healthz"),
+                seconds("GET", "/readyz"),
+            )
+
+    *slow, alive, ready = asyncio.run(race())
+    assert min(slow) >= 0.5
+    assert max(alive, ready) < 0.4
+
+
+def test_waiting_reloads_take_no_thread_from_messages(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many reloads are asked for, they run one after the other, and messages are answered meanwhile."""
+    running: list[int] = []
+
+    def slow_reload() -> None:
+        running.append(1)
+        assert len(running) == 1
+        time.sleep(0.02)
+        running.pop()
+
+    monkeypatch.setattr(matcher, "reload", slow_reload)
+    app = create_app(matcher)
+
+    async def race() -> list[str]:
+        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://bot") as client:
+            done = []
+
+            async def post(path: str, body: object = None) -> None:
+                assert (await client.post(path, json=body)).status_code == 200
+                done.append(path)
+
+            await asyncio.gather(*(post("/reload") for _ in range(40)), post("/match", {"text": "hello"}))
+            return done
+
+    assert asyncio.run(race()).index("/match") < 30
+
+
+def test_without_fastapi_the_door_names_the_extra() -> None:
+    """Importing the room without its extra says which pip line brings it."""
+    program = """
+import sys
+
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("fastapi", "pydantic", "starlette"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Blocker())
+from intentmatch.errors import MissingExtraError
+try:
+    import intentmatch.server
+except MissingExtraError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    said = 'The webhook needs an extra that is not installed. Run: pip install "intentmatch[server]"'
+    assert done.stdout.strip() == said
+
+
+class SlowEncoder(StaticEncoder):
+    """The default encoder, asleep for a while before each answer."""
+
+    seconds = 0.0
+
+    def __init__(self) -> None:
+        super().__init__(EMBEDDED)
+
+    def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
+        time.sleep(self.seconds)
+        return super().encode(texts, kind=kind)
+
+
+def without_times(result: dict) -> dict:
+    """A result without what no two runs have in common."""
+    stages = [{**stage, "microseconds": 0} for stage in result["trace"]["stages"]]
+    return {**result, "trace": {**result["trace"], "stages": stages}}

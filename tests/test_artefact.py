@@ -1,0 +1,132 @@
+"""The built file: identical answers without YAML, and nothing believed that does not check."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from fakes import WordHashEncoder
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
+
+from intentmatch import artefact as room
+from intentmatch.artefact import load_artefact, save_artefact
+from intentmatch.errors import ArtefactError, StaleArtefactError
+from intentmatch.matcher import Matcher
+
+SHIPPED = Path(__file__).parents[1] / "intents"
+MESSAGES = ["wo ist mein Paket?", "no", "cancle my order", "write me a poem", "where is my stuff", "", "我要退货吗"]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Matcher, Path]:
+    """The project's own intents, matched from YAML, and their artefact."""
+    matcher = Matcher.load(SHIPPED, cache="off", threshold={"de": 0.4}, margin=0.05)
+    path = tmp_path_factory.mktemp("built") / "shop.intentmatch"
+    save_artefact(matcher.artefact, path)
+    return matcher, path
+
+
+def test_answers_are_identical(built: tuple[Matcher, Path]) -> None:
+    """A matcher from the artefact gives equal results, traces and places included, and equal settings."""
+    matcher, path = built
+    loaded = Matcher.load(path)
+
+    assert [loaded.match(m) for m in MESSAGES] == [matcher.match(m) for m in MESSAGES]
+    assert loaded.settings == matcher.settings
+    assert loaded.artefact.fingerprint == matcher.artefact.fingerprint
+    assert loaded.registry.fingerprint == matcher.registry.fingerprint
+
+
+def test_settings_can_still_be_given(built: tuple[Matcher, Path]) -> None:
+    """An argument wins over what the artefact was built with; another aggregation is calibrated afresh."""
+    _, path = built
+
+    assert Matcher.load(path, margin=0.2).settings.margin == 0.2
+    fresh = Matcher.load(SHIPPED, aggregation="max", cache="off").artefact.calibration
+    assert Matcher.load(path, aggregation="max").artefact.calibration == fresh
+
+
+def test_building_twice_writes_the_same_bytes(built: tuple[Matcher, Path], tmp_path: Path) -> None:
+    """An artefact depends on its content alone."""
+    matcher, path = built
+    save_artefact(matcher.artefact, tmp_path / "again.intentmatch")
+
+    assert (tmp_path / "again.intentmatch").read_bytes() == path.read_bytes()
+
+
+def test_the_manifest_describes_the_file(built: tuple[Matcher, Path]) -> None:
+    """Format, versions, fingerprints, settings and calibration are readable JSON in the header."""
+    matcher, path = built
+    with safe_open(path, framework="numpy") as file:
+        manifest = json.loads(file.metadata()["intentmatch"])
+
+    assert manifest["format"] == room.FORMAT
+    assert manifest["fingerprint"] == matcher.artefact.fingerprint
+    assert manifest["encoder"] == {"name": "static", "fingerprint": matcher.encoder.fingerprint}
+    assert manifest["settings"]["margin"] == 0.05
+    assert not {"device", "precision", "cache"} & set(manifest["settings"])
+
+
+def test_another_encoder_is_refused(built: tuple[Matcher, Path]) -> None:
+    """Vectors of one encoder are never searched with another's."""
+    with pytest.raises(StaleArtefactError, match=r"built with the encoder static .* at hand is"):
+        Matcher.load(built[1], encoder=WordHashEncoder())
+
+
+def test_another_version_is_refused(built: tuple[Matcher, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of another text version or format says so and how to get a new one."""
+    monkeypatch.setattr(room, "TEXT_VERSION", 99)
+    with pytest.raises(StaleArtefactError, match="intentmatch build"):
+        load_artefact(built[1])
+    monkeypatch.undo()
+    monkeypatch.setattr(room, "FORMAT", 99)
+    with pytest.raises(StaleArtefactError, match="reads 99"):
+        load_artefact(built[1])
+
+
+def test_damage_anywhere_is_an_error(built: tuple[Matcher, Path], tmp_path: Path) -> None:
+    """A truncated file, or a flipped byte in the header, the vectors or the registry, is never believed."""
+    whole = built[1].read_bytes()
+    broken = tmp_path / "broken.intentmatch"
+    for size in (0, 4, 100, len(whole) // 2, len(whole) - 1):
+        broken.write_bytes(whole[:size])
+        with pytest.raises(ArtefactError):
+            load_artefact(broken)
+    header = int.from_bytes(whole[:8], "little")
+    for position in (3, 20, header + 100, len(whole) // 2, len(whole) - 10):
+        broken.write_bytes(whole[:position] + bytes([whole[position] ^ 1]) + whole[position + 1 :])
+        with pytest.raises(ArtefactError):
+            load_artefact(broken)
+
+
+def test_other_safetensors_files_are_refused(tmp_path: Path, built: tuple[Matcher, Path]) -> None:
+    """A model file is not an artefact, and neither is one whose manifest is not ours."""
+    tensors = load_file(built[1])
+    save_file(tensors, tmp_path / "model.safetensors")
+    save_file(tensors, tmp_path / "odd.safetensors", {"intentmatch": "[]"})
+
+    for name in ("model.safetensors", "odd.safetensors"):
+        with pytest.raises(ArtefactError, match="no artefact"):
+            Matcher.load(tmp_path / name)
+
+
+def test_a_failed_write_leaves_the_old_file(
+    built: tuple[Matcher, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is there whole, old or new, and no scrap of a failed write stays behind."""
+    matcher, _ = built
+    target = tmp_path / "shop.intentmatch"
+    target.write_bytes(b"old")
+
+    def fail(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+
+    with pytest.raises(ArtefactError, match="No space left"):
+        save_artefact(matcher.artefact, target)
+    assert target.read_bytes() == b"old"
+    assert [file.name for file in tmp_path.iterdir()] == ["shop.intentmatch"]

@@ -1,4 +1,7 @@
-"""Intent matching inside your own program. Run it: python examples/embed.py"""
+"""Intent matching inside your own program.
+
+Run it: python examples/embed.py
+"""
 
 from pathlib import Path
 

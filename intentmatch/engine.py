@@ -93,6 +93,8 @@ class Engine:
         key = fold(text)
         if not key:
             return self._nothing(message, question, stages, "the message has no words.")
+        if question.allowed is not None and not question.allowed:
+            return self._nothing(message, question, stages, "no intent is allowed to answer.")
         question = self._with_language(question, key, stages)
 
         exact = _only(self._lexical.exact(key), question.allowed)
@@ -137,7 +139,7 @@ class Engine:
 
     def encode_one(self, text: str) -> NDArray[np.float32]:
         """The vector of a cleaned message, shape `(dim,)`."""
-        vector: NDArray[np.float32] = encode_all(self.encoder, [text], "query")[0]
+        vector: NDArray[np.float32] = self.encoder.encode([text], kind="query")[0]
         return vector
 
     def positions(self, names: Collection[str] | None) -> frozenset[int] | None:

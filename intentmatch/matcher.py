@@ -20,6 +20,7 @@ from intentmatch.policy import Policy
 from intentmatch.registry import is_yaml, read_registry
 from intentmatch.rerank import load_reranker
 from intentmatch.settings import Settings, resolve
+from intentmatch.text import language_code
 from intentmatch.types import Encoder, MatchResult, Registry, Reranker
 
 
@@ -53,11 +54,13 @@ class Matcher:
         Raises `RegistryError` with every problem of the YAML, `ArtefactError`, `SettingsError`, or an
         `UnavailableError` that says what to install or download.
         """
-        if isinstance(encoder, str):
-            settings, encoder = {**settings, "encoder": encoder}, None
-        if isinstance(reranker, str):
-            settings, reranker = {**settings, "reranker": reranker}, None
-        return cls(Source(path, settings, encoder, reranker), progress=progress)
+        if encoder is not None:
+            settings["encoder"] = encoder if isinstance(encoder, str) else encoder.name
+        if reranker is not None:
+            settings["reranker"] = reranker if isinstance(reranker, str) else reranker.name
+        ready_encoder = None if isinstance(encoder, str) else encoder
+        ready_reranker = None if isinstance(reranker, str) else reranker
+        return cls(Source(path, settings, ready_encoder, ready_reranker), progress=progress)
 
     def match(
         self,
@@ -71,8 +74,8 @@ class Matcher:
 
         `language` (BCP-47) chooses thresholds and the response; without it the message's own is guessed among those of
         the registry. `top_k` bounds the candidates in the result. `allowed` names the only intents that may answer.
-        Raises `InputError` for a message that is no text, a `top_k` below 1, and a name in `allowed` that the registry
-        does not have.
+        Raises `InputError` for a message that is no text, a `language` that is no code, a `top_k` below 1, and a name
+        in `allowed` that the registry does not have.
         """
         engine = self._engine
         return engine.match(message, _question(engine, language, top_k, allowed))
@@ -184,4 +187,6 @@ def _with_settings(artefact: Artefact, settings: Settings) -> Artefact:
 def _question(engine: Engine, language: str | None, top_k: int | None, allowed: Collection[str] | None) -> Question:
     if top_k is not None and top_k < 1:
         raise InputError(f"top_k must be 1 or more, and is {top_k}")
+    if language is not None and (language := language_code(given := language)) is None:
+        raise InputError(f"{given!r} is not a language code; use BCP-47, such as en, pt-BR or zh-Hant")
     return Question(language, engine.settings.top_k if top_k is None else top_k, engine.positions(allowed))

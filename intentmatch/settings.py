@@ -38,7 +38,7 @@ class Settings:
     """How an intent's score comes from its utterances: mean2 (mean of the two nearest), max (the nearest)."""
     threshold: Mapping[str, float] = field(default_factory=dict)
     """Cut on the score by language, `default` for all others; empty: learned from the registry at build time."""
-    margin: float = 0.03
+    margin: float = 0.02
     """Two intents whose scores are closer than this are ambiguous."""
     fuzzy: float = 0.8
     """Typo-tolerant hits: least share of characters that agree; 1.0 turns them off."""

@@ -1,12 +1,13 @@
-"""The two written forms of a text: `clean`, which encoders see, and `fold`, which lexical keys see.
+"""The two written forms of a text, `clean` for encoders and `fold` for lexical keys, and that of a language's code.
 
-Both are language-neutral and idempotent, and both are used alike when a registry is built and when a message
+The first two are language-neutral and idempotent, and both are used alike when a registry is built and when a message
 comes in; two rules drifting apart is how a matcher goes quietly wrong. `TEXT_VERSION` is part of every cache key
 and manifest and changes whenever either function changes what it returns.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 TEXT_VERSION = 1
@@ -52,6 +53,18 @@ class _FoldTable(dict[int, "str | None"]):
 
 _CLEAN = _CleanTable()
 _FOLD = _FoldTable()
+
+
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-[A-Za-z0-9]{5,8})*")
+
+
+def language_code(code: str) -> str | None:
+    """A BCP-47 code in its usual case (`pt_br` is `pt-BR`, `ZH-hant` is `zh-Hant`), or None if it is none."""
+    hyphenated = code.replace("_", "-")
+    if _LANGUAGE.fullmatch(hyphenated) is None:
+        return None
+    first, *rest = hyphenated.split("-")
+    return "-".join([first.lower(), *(p.title() if len(p) == 4 else p.upper() if len(p) <= 3 else p for p in rest)])
 
 
 def clean(text: str) -> str:

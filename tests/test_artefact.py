@@ -35,7 +35,7 @@ def test_answers_are_identical(built: tuple[Matcher, Path]) -> None:
     loaded = Matcher.load(path)
 
     assert [loaded.match(m) for m in MESSAGES] == [matcher.match(m) for m in MESSAGES]
-    assert loaded.settings == matcher.settings
+    assert loaded.settings.to_dict() == matcher.settings.to_dict()
     assert loaded.artefact.fingerprint == matcher.artefact.fingerprint
     assert loaded.registry.fingerprint == matcher.registry.fingerprint
 

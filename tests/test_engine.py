@@ -69,19 +69,10 @@ def test_below_the_threshold_is_out_of_scope() -> None:
 
 def test_two_close_intents_are_ambiguous() -> None:
     """Intents within the margin come back as rivals with their titles."""
-    result = matcher(margin=0.4).match("my order")
+    result = matcher(margin=0.4, threshold=0.3).match("my order")
 
     assert (result.verdict, result.intent) == ("ambiguous", None)
     assert {rival.title for rival in result.rivals} == {"Where is it?", "Cancel it"}
-
-
-def test_one_utterance_in_two_intents_would_be_ambiguous() -> None:
-    """Lines that differ only for the eye are asked about, not guessed."""
-    registry = (intent("a", "same line"), intent("b", "same-line here"))
-
-    result = matcher(*registry, margin=1.0).match("same line")
-
-    assert result.verdict == "matched"
 
 
 def test_negatives_push_their_intent_away() -> None:
@@ -115,7 +106,7 @@ def test_thresholds_by_language() -> None:
 
     assert bot.match("cancel it").verdict == "matched"
     assert bot.match("cancel it", language="de").verdict == "out_of_scope"
-    assert bot.match("cancel it", language="de-AT").verdict == "out_of_scope"
+    assert bot.match("cancel it", language="DE_at").verdict == "out_of_scope"
 
 
 def test_a_threshold_of_zero_is_a_threshold() -> None:
@@ -132,7 +123,7 @@ def test_only_allowed_intents_answer() -> None:
 
     assert bot.match("where is my order", allowed=["cancel"]).intent != "status"
     assert {c.intent for c in bot.match("order", allowed=["cancel", "greet"]).candidates} == {"cancel", "greet"}
-    assert bot.match("anything", allowed=[]).verdict == "out_of_scope"
+    assert bot.match("where is my order", allowed=[]).verdict == "out_of_scope"
     with pytest.raises(InputError, match="Did you mean 'cancel'"):
         bot.match("x", allowed=["cancl"])
 
@@ -159,13 +150,15 @@ def test_a_message_that_is_no_text_is_refused() -> None:
     for wrong in (None, b"hello", 7):
         with pytest.raises(InputError, match="a message must be text"):
             matcher().match(wrong)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="'deutsch' is not a language code"):
+        matcher().match("x", language="deutsch")
     with pytest.raises(InputError, match="top_k"):
         matcher().match("x", top_k=0)
 
 
 def test_top_k_bounds_the_candidates_only() -> None:
     """Fewer candidates shown, same decision and rivals."""
-    bot = matcher(margin=0.4)
+    bot = matcher(margin=0.4, threshold=0.3)
 
     assert len(bot.match("my order", top_k=1).candidates) == 1
     assert len(bot.match("my order", top_k=1).rivals) == 2
@@ -194,17 +187,17 @@ def test_many_messages_are_encoded_together_and_once() -> None:
 
 def test_an_explanation_reads_as_sentences() -> None:
     """It names the decision, the threshold and its origin, the nearest utterance and the runner-up."""
-    text = matcher().match("cancel my orders now").explain()
+    text = matcher(threshold=0.3, margin=0.01).match("cancel my orders now").explain()
 
     assert text.startswith("Matched: cancel scores 0.")
-    assert "at or above the threshold 0.50 (argument)" in text
+    assert "at or above the threshold 0.30 (argument)" in text
     assert "The nearest utterance of cancel is “cancel my order”." in text
     assert "Next: status 0." in text
 
 
 def test_a_result_is_the_same_shape_whatever_the_verdict() -> None:
     """Its JSON form has the same keys for matched, ambiguous, refused and empty."""
-    bot = matcher(margin=0.4)
+    bot = matcher(margin=0.4, threshold=0.3)
 
     shapes = {frozenset(bot.match(m).to_dict()) for m in ("hello", "my order", "quantum", "")}
 
@@ -239,7 +232,7 @@ def test_a_self_test_finds_a_changed_encoder() -> None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.text(), st.one_of(st.none(), st.text(max_size=8)))
+@given(st.text(), st.sampled_from([None, "de", "pt_BR", "zh-hant"]))
 def test_any_text_gets_an_answer(message: str, language: str | None) -> None:
     """Whatever a user types, there is a result whose parts agree with each other."""
     result = BOT.match(message, language=language)

@@ -48,7 +48,7 @@ def test_settings_win_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (settings.threshold, settings.origin("threshold")) == ({"default": 0.4}, "environment INTENTMATCH_THRESHOLD")
     assert (settings.margin, settings.origin("margin")) == (0.2, f"{tmp_path / 'settings.yaml'}:3")
     assert (settings.top_k, settings.origin("top_k")) == (2, "argument")
-    assert settings.origin("encoder") == "default"
+    assert (settings.encoder, settings.origin("aggregation")) == (WordHashEncoder().name, "default")
 
 
 def test_what_is_wrong_is_said_by_its_kind(tmp_path: Path) -> None:

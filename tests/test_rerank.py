@@ -98,7 +98,7 @@ def test_it_is_asked_in_doubt_and_only_then(folder: Path) -> None:
     assert "reranker" not in [stage.name for stage in clear.trace.stages]
     assert doubtful.trace.decided_by == "reranker"
     said = next(stage.says for stage in doubtful.trace.stages if stage.name == "reranker")
-    assert said.startswith("in doubt (ambiguous), listening moved status ")
+    assert said.startswith("in doubt (ambiguous), listening moved cancel ")
     names = {intent.name: [u.text for u in intent.utterances] for intent in registry}
     plain = Matcher.load(registry, encoder=WordHashEncoder(), threshold=0.3, cache="off").match("my order now please")
     for candidate in doubtful.candidates[:2]:

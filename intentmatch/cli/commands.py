@@ -181,7 +181,8 @@ def validate(intents: str, form: str) -> None:
     if form == "human":
         words = f"{counts['intents']} intents, {counts['utterances']} utterances, languages: "
         click.echo(words + (" ".join(registry.languages) or "not stated"))
-        summary = f"{errors} errors, {len(problems) - errors} warnings" if problems else "no problems"
+        warnings = len(problems) - errors
+        summary = f"{_counted(errors, 'error')}, {_counted(warnings, 'warning')}" if problems else "no problems"
         click.echo(click.style(summary, fg="red" if errors else "yellow" if problems else "green"))
     sys.exit(InputError.exit_code if errors else 0)
 
@@ -259,8 +260,12 @@ def _load(intents: str, settings: Iterable[str]) -> Matcher:
         return Matcher.load(intents, progress=progress, **explicit)
 
 
+def _counted(count: int, thing: str) -> str:
+    return f"{count} {thing}" + ("" if count == 1 else "s")
+
+
 def _standard_input() -> Iterator[str]:
-    return iter(click.get_text_stream("stdin", encoding="utf-8", errors="replace"))
+    return (line.decode("utf-8", "replace") for line in sys.stdin.buffer)
 
 
 def _lines_of_talk() -> Iterator[str]:

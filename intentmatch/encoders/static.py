@@ -28,6 +28,8 @@ from intentmatch.types import Kind, Vectors
 EMBEDDED = Path(__file__).with_name("multilingual-static")
 # Pieces beyond this cannot change the direction of a sum by much, and bound the work for a pasted document.
 MAX_PIECES = 512
+# Part of the fingerprint; to be changed together with anything below or in the tokenizer that moves a vector.
+_ALGORITHM = b"static/1 unigram/1"
 
 
 def load(model: str, settings: Settings) -> StaticEncoder:
@@ -74,7 +76,7 @@ class StaticEncoder:
     @cached_property
     def fingerprint(self) -> str:
         """Digest of the two files that every vector depends on."""
-        digest = hashlib.sha256(b"static/1")
+        digest = hashlib.sha256(_ALGORITHM)
         for name in ("model.safetensors", "tokenizer.json"):
             digest.update((self._folder / name).read_bytes())
         return digest.hexdigest()[:16]

@@ -7,6 +7,7 @@ A file has the keys `version`, `language`, `settings` and `intents`; an intent h
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,13 +17,13 @@ from intentmatch import settings
 from intentmatch.errors import InputError, Location, Problem, suggest
 from intentmatch.registry.nodes import MAX_DEPTH, Mapping, Node, NodeError, Scalar
 from intentmatch.registry.nodes import Sequence as ListNode
+from intentmatch.text import language_code
 from intentmatch.types import Intent, Utterance
 
 GRAMMAR_VERSION = "1"
 FILE_KEYS = ("version", "language", "settings", "intents")
 INTENT_KEYS = ("title", "description", "utterances", "not", "threshold", "response", "metadata")
 
-_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-[A-Za-z0-9]{5,8})*")
 # Numbers that a double can hold; longer ones stay text.
 _JSON_LITERAL = re.compile(r"true|false|null|-?(0|[1-9][0-9]{0,99})(\.[0-9]{1,99})?([eE][+-]?[0-9]{1,2})?")
 
@@ -172,7 +173,8 @@ class FileGrammar:
             for item in node.items:
                 self._visit(item)
             return [self._json(item, level + 1) for item in node.items]
-        return json.loads(node.text) if node.plain and _JSON_LITERAL.fullmatch(node.text) else node.text
+        value = json.loads(node.text) if node.plain and _JSON_LITERAL.fullmatch(node.text) else node.text
+        return value if value not in (math.inf, -math.inf) else node.text
 
     def _language_code(self, node: Node) -> str | None:
         text = self._text(node, "`language`")
@@ -180,14 +182,12 @@ class FileGrammar:
 
     def _canonical(self, node: Scalar) -> str | None:
         """A BCP-47 code in its usual case, or None with a problem noted."""
-        code = node.text
-        if _LANGUAGE.fullmatch(code) is None:
-            hint = "use a BCP-47 code such as en, pt-BR or zh-Hant"
-            if _LANGUAGE.fullmatch(code.replace("_", "-")):
-                hint = f"write {_usual_case(code.replace('_', '-'))}"
-            self._error(node.location, "language-code", f"{code!r} is not a language code", hint)
+        code = language_code(node.text)
+        if code is None or "_" in node.text:
+            hint = f"write {code}" if code else "use a BCP-47 code such as en, pt-BR or zh-Hant"
+            self._error(node.location, "language-code", f"{node.text!r} is not a language code", hint)
             return None
-        return _usual_case(code)
+        return code
 
     def _text(self, node: Node, what: str) -> str | None:
         if isinstance(node, Scalar) and (node.text.strip() or not node.plain):
@@ -232,9 +232,3 @@ class FileGrammar:
 
     def _warn(self, location: Location, rule: str, message: str, hint: str = "") -> None:
         self.problems.append(Problem(location, "warning", rule, message, hint))
-
-
-def _usual_case(code: str) -> str:
-    """`PT-br` to `pt-BR`, `ZH-hant` to `zh-Hant`."""
-    first, *rest = code.split("-")
-    return "-".join([first.lower(), *(p.title() if len(p) == 4 else p.upper() if len(p) <= 3 else p for p in rest)])

@@ -26,7 +26,10 @@ _HINTS = (
     ("did not find expected key", "check the indentation and the quotes of this line and the one above it"),
     ("block sequence entries are not allowed", "start the list on a line of its own"),
     ("cannot start any token", "put a text that begins with this character in double quotes"),
-    ("found unexpected end of stream", "a quote or bracket opened here is never closed"),
+    ("found unexpected end of stream", "the quote opened here is never closed"),
+    ("did not find expected ',' or", "a bracket is never closed, or a comma is missing"),
+    ("alphabetic or numeric character", "put a text that begins with * or & in double quotes"),
+    ("unknown escape character", "write two backslashes for one, or use single quotes"),
 )
 
 
@@ -80,10 +83,15 @@ def parse(text: str, path: str) -> Node | None:
     try:
         return _document(events, path)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = Location(path, mark.line + 1, mark.column + 1) if mark else Location(path)
         message = ", ".join(filter(None, (error.problem, error.context))) or "not readable as YAML"
-        hint = next((hint for sign, hint in _HINTS if sign in message), "")
+        mark = error.problem_mark or error.context_mark
+        if mark and mark.index >= len(text):
+            # Something left open was noticed at the end of the file; the author wants to know where it began.
+            mark = error.context_mark or mark
+        place = Location(path, mark.line + 1, mark.column + 1) if mark else Location(path)
+        # libyaml does not say which character it stumbled over.
+        signs = f"{message} {text[mark.index : mark.index + 1]!r}" if mark else message
+        hint = next((hint for sign, hint in _HINTS if sign in signs), "")
         raise NodeError(Problem(place, "error", "yaml-syntax", message, hint)) from None
 
 

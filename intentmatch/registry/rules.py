@@ -51,8 +51,8 @@ def duplicate_utterance(registry: Registry, key: Key) -> Iterator[Problem]:
     """The same utterance twice in one language of one intent adds nothing."""
     for intent in registry:
         seen: dict[tuple[str, str | None], Utterance] = {}
-        for utterance in intent.utterances:
-            same = (key(utterance.text), utterance.language)
+        for folded, utterance in _worded(intent.utterances, key):
+            same = (folded, utterance.language)
             if same in seen:
                 first = _place(seen[same], intent)
                 message = f"“{utterance.text}” already stands at {first.short}"
@@ -65,8 +65,8 @@ def conflicting_utterance(registry: Registry, key: Key) -> Iterator[Problem]:
     """The same utterance in two intents leaves no way to tell them apart."""
     owners: dict[str, tuple[Intent, Utterance]] = {}
     for intent in registry:
-        for utterance in intent.utterances:
-            owner, first = owners.setdefault(key(utterance.text), (intent, utterance))
+        for folded, utterance in _worded(intent.utterances, key):
+            owner, first = owners.setdefault(folded, (intent, utterance))
             if owner.name != intent.name:
                 message = f"“{utterance.text}” already belongs to {owner.name!r} ({_place(first, owner).short})"
                 hint = "remove one of the two, or merge the intents"
@@ -76,9 +76,9 @@ def conflicting_utterance(registry: Registry, key: Key) -> Iterator[Problem]:
 def contradicting_negative(registry: Registry, key: Key) -> Iterator[Problem]:
     """What is an utterance of an intent cannot also be what the intent is not."""
     for intent in registry:
-        wanted = {key(utterance.text): utterance for utterance in intent.utterances}
-        for negative in intent.negatives:
-            if (utterance := wanted.get(key(negative.text))) is not None:
+        wanted = dict(_worded(intent.utterances, key))
+        for folded, negative in _worded(intent.negatives, key):
+            if (utterance := wanted.get(folded)) is not None:
                 where = _place(utterance, intent).short
                 message = f"“{negative.text}” is also an utterance of {intent.name!r} ({where})"
                 hint = "remove one of the two"
@@ -93,6 +93,13 @@ RULES: tuple[Rule, ...] = (
     conflicting_utterance,
     contradicting_negative,
 )
+
+
+def _worded(utterances: tuple[Utterance, ...], key: Key) -> Iterator[tuple[str, Utterance]]:
+    """Each with its key; those without words are for `empty_utterance` alone."""
+    for utterance in utterances:
+        if folded := key(utterance.text):
+            yield folded, utterance
 
 
 def _place(thing: Intent | Utterance, owner: Intent | None = None) -> Location:

@@ -142,8 +142,8 @@ async def _invalid_request(request: Request, error: Exception) -> Response:
         return _response(ProblemDetails.of(400, detail))
     declared = request.headers.get("content-type", "")
     if not _is_json(declared) and "missing" not in kinds:
-        given = f"as {declared[:_MAX_LOCATION]}" if declared else "as nothing"
-        detail = f"The body is declared {given}. Send JSON with the header Content-Type: application/json."
+        given = f"declared as {declared[:_MAX_LOCATION]}" if declared else "not declared as anything"
+        detail = f"The body is {given}. Send JSON with the header Content-Type: application/json."
         return _response(ProblemDetails.of(415, detail))
     items = [_error_item(each) for each in found[:_MAX_ERRORS]]
     count = "1 thing" if len(found) == 1 else f"{len(found)} things"

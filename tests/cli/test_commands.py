@@ -153,8 +153,8 @@ def test_validate_reports_for_people(shop: str) -> None:
     assert (warned.exit_code, "warning [duplicate-utterance]" in warned.stdout) == (0, True)
     Path(shop, "shop.yaml").write_text(YAML + "  again: {utterances: [cancel my order]}\n", encoding="utf-8")
     refused = run("validate", shop)
-    assert (refused.exit_code, "shop.yaml:10:25: error [conflicting-utterance]" in refused.stdout) == (2, True)
-    assert "1 errors, 0 warnings" in refused.stdout
+    assert (refused.exit_code, "shop.yaml:11:24: error [conflicting-utterance]" in refused.stdout) == (2, True)
+    assert "1 error, 0 warnings" in refused.stdout
 
 
 def test_validate_reports_for_github_and_programs(shop: str) -> None:
@@ -162,13 +162,13 @@ def test_validate_reports_for_github_and_programs(shop: str) -> None:
     Path(shop, "shop.yaml").write_text('intents:\n  a: {utterances: ["100%\\nreal", "100% real"]}\n', encoding="utf-8")
     github = run("validate", shop, "--format", "github").stdout
     assert github == (
-        f"::warning file={shop}/shop.yaml,line=2,col=35,title=duplicate-utterance::"
+        f"::warning file={shop}/shop.yaml,line=2,col=34,title=duplicate-utterance::"
         f"“100%25 real” already stands at {shop}/shop.yaml:2%0Ahint: remove one of the two\n"
     )
     found = json.loads(run("validate", shop, "--format", "json").stdout)
     assert (found["ok"], found["intents"], found["utterances"]) == (True, 1, 2)
     assert found["problems"][0] == {
-        "path": f"{shop}/shop.yaml", "line": 2, "column": 35, "severity": "warning", "rule": "duplicate-utterance",
+        "path": f"{shop}/shop.yaml", "line": 2, "column": 34, "severity": "warning", "rule": "duplicate-utterance",
         "message": f"“100% real” already stands at {shop}/shop.yaml:2", "hint": "remove one of the two",
     }  # fmt: skip
 

@@ -28,7 +28,7 @@ _BLOCK = 512
 # Two utterances nearer than this are the same line but for spelling, and would answer for each other.
 _SAME = 0.9999
 # The default threshold gives up this share of the held-out utterances that were understood.
-_GIVEN_UP = 0.03
+_GIVEN_UP = 0.05
 # How many messages out of scope to expect for each message in scope. Measured on development sets with this weight
 # the confidence is nearest to the truth; counted fully, left-out intents (harder than most strangers) drag it down.
 _STRANGERS = 0.1

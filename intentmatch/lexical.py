@@ -1,14 +1,15 @@
 """Hits by spelling: the author's own line, and that line with typing mistakes in it.
 
 A typing mistake keeps the number of words and the first letter of each, changes one letter of a word of four or more
-letters and at most two of a word of eight or more. That is far stricter than a ratio over the whole line, which would
-call "turn the light on" and "turn the light off" the same.
+letters and at most two of a word of eight or more; and a word that the registry knows is not mistyped, or "abmelden"
+would be "anmelden". That is far stricter than a ratio over the whole line, which would call "turn the light on" and
+"turn the light off" the same.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
@@ -34,6 +35,7 @@ class LexicalIndex:
         self._rows: dict[str, list[int]] = {}
         for row, text in enumerate(folded):
             self._rows.setdefault(text, []).append(row)
+        self._words = frozenset(word for text in self._rows for word in text.split(" "))
         # What can be one text with typing mistakes shares either every letter or every word's first; so a message
         # is held against a handful of texts, however many there are.
         self._by_letters: dict[str, list[str]] = {}
@@ -55,7 +57,8 @@ class LexicalIndex:
         if self._cut_off >= 1.0:
             return {}
         near = {*self._by_letters.get(_letters(folded), ()), *self._by_initials.get(_initials(folded), ())}
-        similar = [(OSA.normalized_similarity(folded, text), text) for text in near if only_typos(folded, text)]
+        typos = [text for text in near if only_typos(folded, text, self._words)]
+        similar = [(OSA.normalized_similarity(folded, text), text) for text in typos]
         return self._first_by_owner(
             (row, similarity)
             for similarity, text in sorted(similar, reverse=True)
@@ -70,17 +73,19 @@ class LexicalIndex:
         return hits
 
 
-def only_typos(message: str, utterance: str) -> bool:
-    """Whether two folded texts differ by typing mistakes, or by where the spaces are, and in nothing else."""
+def only_typos(message: str, utterance: str, known: Collection[str] = ()) -> bool:
+    """Whether two folded texts differ by typing mistakes, or by where the spaces are, and in nothing else.
+
+    A word of the message that is among the `known` ones is not mistyped.
+    """
     if _letters(message) == _letters(utterance):
         return True
     words, others = message.split(" "), utterance.split(" ")
-    return len(words) == len(others) and all(map(_same_word, words, others))
+    mistyped = [(word, other) for word, other in zip(words, others, strict=False) if word != other]
+    return len(words) == len(others) and all(w not in known and _same_word(w, o) for w, o in mistyped)
 
 
 def _same_word(word: str, other: str) -> bool:
-    if word == other:
-        return True
     if word[:1] != other[:1] or not (_takes_typos(word) and _takes_typos(other)):
         return False
     letters = min(len(word), len(other))

@@ -216,8 +216,17 @@ def build(intents: str, output: str, settings: tuple[str, ...]) -> None:
 @click.option("--port", "-p", default=8080, show_default=True, type=click.IntRange(0, 65535))
 @click.option("--max-text", default=2000, show_default=True, type=click.IntRange(1), help="Characters of a message.")
 @click.option("--max-batch", default=256, show_default=True, type=click.IntRange(1), help="Messages of a batch.")
+@click.option("--max-body", default=1_000_000, show_default=True, type=click.IntRange(1), help="Bytes of a request.")
 @set_option
-def serve(intents: str, host: str, port: int, max_text: int, max_batch: int, settings: tuple[str, ...]) -> None:
+def serve(
+    intents: str,
+    host: str,
+    port: int,
+    max_text: int,
+    max_batch: int,
+    max_body: int,
+    settings: tuple[str, ...],
+) -> None:
     """Serve INTENTS over HTTP; the interface is described at /docs.
 
     \b
@@ -228,7 +237,7 @@ def serve(intents: str, host: str, port: int, max_text: int, max_batch: int, set
     uvicorn = plugins.require("uvicorn", what="The webhook", extra="server")
     from intentmatch.server import create_app
 
-    app = create_app(_load(intents, settings), max_text=max_text, max_batch=max_batch)
+    app = create_app(_load(intents, settings), max_text=max_text, max_batch=max_batch, max_body=max_body)
     uvicorn.run(app, host=host, port=port, log_level="info")
 
 

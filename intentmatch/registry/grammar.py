@@ -7,7 +7,6 @@ A file has the keys `version`, `language`, `settings` and `intents`; an intent h
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -173,8 +172,7 @@ class FileGrammar:
             for item in node.items:
                 self._visit(item)
             return [self._json(item, level + 1) for item in node.items]
-        value = json.loads(node.text) if node.plain and _JSON_LITERAL.fullmatch(node.text) else node.text
-        return value if value not in (math.inf, -math.inf) else node.text
+        return json.loads(node.text) if node.plain and _JSON_LITERAL.fullmatch(node.text) else node.text
 
     def _language_code(self, node: Node) -> str | None:
         text = self._text(node, "`language`")

@@ -15,8 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from intentmatch.errors import Problem, Severity
 from intentmatch.types import Intent, MatchResult, Verdict
 
-# BCP-47 asks to be ready for 35 characters. The rest is no judge of languages: it keeps out what cannot be one.
-_LANGUAGE = r"^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$"
+# BCP-47 asks to be ready for 35 characters; whether they are a code is the matcher's to say.
 _MAX_LANGUAGE = 35
 _MAX_NAME = 200
 _MAX_ALLOWED = 10_000
@@ -43,7 +42,6 @@ class Options(BaseModel):
     language: str | None = Field(
         default=None,
         max_length=_MAX_LANGUAGE,
-        pattern=_LANGUAGE,
         description="BCP-47 code of the message; without it the language is guessed among those of the registry.",
         examples=["de"],
     )

@@ -119,7 +119,9 @@ class Engine:
         stages.add("dense", ", ".join(f"{c.intent} {c.score:.2f}" for c in candidates[:3]))
 
         decision = decide(candidates, self.policy, question.language)
-        decided_by = "fuzzy" if self._numbers[decision.ranked[0].intent] in fuzzy else "dense"
+        leading = decision.ranked[0]
+        hit = fuzzy.get(self._numbers[leading.intent])
+        decided_by = "fuzzy" if hit is not None and np.float32(hit.similarity) >= leading.score else "dense"
         if decision.doubtful and self.reranker is not None:
             candidates = self._rerank(text, decision.ranked, dense, self.reranker)
             changes = zip(decision.ranked, candidates, strict=False)

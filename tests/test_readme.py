@@ -56,8 +56,8 @@ def shell(code: str, folder: Path, **variables: str) -> subprocess.CompletedProc
     """Run a block in bash. `pip` is answered by a stub: CI runs the two install commands for real."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return subprocess.run(
-        ["bash", "-eu", "-o", "pipefail", "-c", "pip() { echo pip \"$@\"; }\npytest() { echo pytest; }\n" + code],
-        cwd=folder, env={**os.environ, "PATH": path, **variables}, capture_output=True, text=True, check=False, timeout=120,
+        ["bash", "-eu", "-o", "pipefail", "-c", "pip() { echo pip; }\npytest() { echo pytest; }\n" + code], cwd=folder,
+        env={**os.environ, "PATH": path, **variables}, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
 
 

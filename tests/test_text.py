@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intentmatch.text import clean, fold
+from intentmatch.text import clean, fold, language_code
 
 # Every code point there is, lone surrogates included.
 ANYTHING = st.text(st.characters(codec=None, exclude_categories=()))
-TRICKY = st.text(st.sampled_from("aAßİıΣσς'’´`.,¿؟。\u0300\u0301\u0345\u200b\u200c\u200d\ufeff\u00ad \t\n\0\ud800ﬁ①％#é"))
+TRICKY = st.text(
+    st.sampled_from("aAßİıΣσς'’´`.,¿؟。\u0300\u0301\u0345\u200b\u200c\u200d\ufeff\u00ad \t\n\0\ud800ﬁ①％#é")
+)
 
 
 @given(ANYTHING | TRICKY)
@@ -90,7 +92,10 @@ def test_clean_keeps_what_is_written_and_drops_what_is_not_seen(text, expected):
 @pytest.mark.parametrize(
     ("texts", "expected"),
     [
-        (["Where is my order?", "where is my order", "WHERE IS MY ORDER!!", "where  is, my order…"], "where is my order"),
+        (
+            ["Where is my order?", "where is my order", "WHERE IS MY ORDER!!", "where  is, my order…"],
+            "where is my order",
+        ),
         (["don't", "don’t", "don‘t", "don`t", "don´t", "donʼt", "don＇t", "dont"], "dont"),
         (["Straße", "STRASSE", "strasse", "STRAẞE"], "strasse"),
         (["ﬁnd", "find", "ＦＩＮＤ", "𝓯𝓲𝓷𝓭"], "find"),
@@ -132,3 +137,35 @@ def test_fold_unifies_what_means_the_same(texts, expected):
 def test_fold_keeps_apart_what_means_something_else(text, other):
     """Accents, letters, joiners and the marks that carry meaning are kept."""
     assert fold(text) != fold(other)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("en", "en"),
+        ("EN", "en"),
+        ("pt_br", "pt-BR"),
+        ("PT-br", "pt-BR"),
+        ("ZH-hant", "zh-Hant"),
+        ("zh-HANT-tw", "zh-Hant-TW"),
+        ("es-419", "es-419"),
+        ("yue", "yue"),
+        ("sl-IT-nedis", "sl-IT-nedis"),
+        ("", None),
+        ("e", None),
+        ("english", None),
+        ("en-", None),
+        ("en us", None),
+        ("en\n", None),
+        ("дe", None),
+    ],
+)
+def test_a_language_code_takes_its_usual_case_or_is_none(code, expected):
+    """Every way of writing a BCP-47 code is one code, and anything else is none."""
+    assert language_code(code) == expected
+
+
+@given(st.from_regex(r"[A-Za-z]{2,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?", fullmatch=True))
+def test_a_language_code_is_idempotent(code):
+    """A code in its usual case stays as it is."""
+    assert language_code(language_code(code)) == language_code(code) is not None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import click
 
-from intentmatch.build import Progress
+from intentmatch import build
 from intentmatch.errors import IntentMatchError, Problem, RegistryError
 from intentmatch.types import Candidate, MatchResult
 
@@ -126,27 +126,33 @@ def error(raised: IntentMatchError) -> None:
 
 
 @contextmanager
-def progress() -> Iterator[Progress | None]:
+def progress() -> Iterator[build.Progress | None]:
     """A bar on stderr for long builds; nothing where nobody is watching."""
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    columns = (TextColumn("encoding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        tasks: list[Any] = []
+    with ExitStack() as open_bar:
+        updates: list[Callable[[int], None]] = []
 
         def tell(done: int, total: int) -> None:
             if total < _WORTH_A_BAR:
                 return
-            if not tasks:
-                tasks.append(bar.add_task("encoding", total=total))
-            bar.update(tasks[0], completed=done)
+            if not updates:
+                updates.append(_bar(open_bar, total))
+            updates[0](done)
 
         yield tell
+
+
+def _bar(open_bar: ExitStack, total: int) -> Callable[[int], None]:
+    """Draw the bar; the function it returns moves it."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("encoding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = open_bar.enter_context(Progress(*columns, console=Console(stderr=True), transient=True))
+    task = bar.add_task("encoding", total=total)
+    return lambda done: bar.update(task, completed=done)
 
 
 def _nearest(candidate: Candidate) -> str:

@@ -1,0 +1,145 @@
+"""Exact search against a twin so naive that it is plainly right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from intentmatch.index import ExactIndex
+
+AGGREGATIONS = ["mean2", "max"]
+
+
+class NaiveIndex:
+    """What `ExactIndex` says it does, one number at a time."""
+
+    def __init__(self, owners: Sequence[int], aggregation: str) -> None:
+        self.owners = owners
+        self.aggregation = aggregation
+
+    def score(self, cosines: Sequence[float], owner: int) -> float:
+        first, *others = sorted((c for c, o in zip(cosines, self.owners, strict=True) if o == owner), reverse=True)
+        return first if self.aggregation == "max" or not others else (first + others[0]) / 2
+
+    def leading(self, cosines: Sequence[float], owner: int, count: int) -> list[int]:
+        rows = [row for row, o in enumerate(self.owners) if o == owner]
+        return sorted(rows, key=lambda row: (-cosines[row], row))[:count]
+
+
+# Quarters are exact in binary, and so few that rows often tie.
+NUMBERS = st.integers(-4, 4).map(lambda quarters: quarters / 4)
+
+
+@st.composite
+def indexes(draw):
+    """Cosines of two queries to the rows of up to five owners, whose numbers have gaps, and the owners."""
+    sizes = draw(st.lists(st.integers(0, 4), min_size=1, max_size=5).filter(any))
+    owners = [owner for owner, size in enumerate(sizes) for _ in range(size)]
+    row = st.lists(NUMBERS, min_size=len(owners), max_size=len(owners))
+    return np.array([draw(row), draw(row)], dtype=np.float32), owners
+
+
+def unit_rows(count: int, dim: int = 8) -> np.ndarray:
+    rows = np.random.default_rng(7).normal(size=(count, dim)).astype(np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+@given(indexes(), st.sampled_from(AGGREGATIONS))
+def test_every_owner_scores_as_its_rows_say(case, aggregation):
+    """The score of an owner is its best row's, or the mean of its two best, ties and lone rows included."""
+    cosines, owners = case
+    index = ExactIndex(np.zeros((len(owners), 3)), owners, aggregation)
+    twin = NaiveIndex(owners, aggregation)
+
+    scores = index.aggregate(cosines)
+
+    assert scores.dtype == np.float32
+    assert scores.tolist() == [[twin.score(row, owner) for owner in sorted(set(owners))] for row in cosines.tolist()]
+
+
+@given(indexes(), st.integers(1, 5))
+def test_the_nearest_rows_come_best_first_and_ties_in_order(case, count):
+    """`leading` is the owner's rows by cosine, earlier rows first among equals; `nearest` is the first of them."""
+    cosines, owners = case
+    index = ExactIndex(np.zeros((len(owners), 3)), owners)
+    twin = NaiveIndex(owners, "max")
+
+    for column, owner in enumerate(index.owners.tolist()):
+        expected = twin.leading(cosines[0].tolist(), owner, count)
+        assert index.leading(cosines[0], column, count) == expected
+        assert index.nearest(cosines[0], column) == expected[0]
+
+
+@given(indexes(), st.sampled_from(AGGREGATIONS), st.data())
+def test_a_row_left_out_is_as_if_it_were_not_there(case, aggregation, data):
+    """A cosine of -inf gives what an index without that row gives; an owner without any row scores -inf."""
+    cosines, owners = case
+    gone = data.draw(st.integers(0, len(owners) - 1))
+    left = [row for row in range(len(owners)) if row != gone]
+    masked = cosines.copy()
+    masked[:, gone] = -np.inf
+
+    scores = ExactIndex(np.zeros((len(owners), 3)), owners, aggregation).aggregate(masked)
+    without = ExactIndex(np.zeros((len(left), 3)), [owners[row] for row in left], aggregation)
+
+    columns = [sorted(set(owners)).index(owner) for owner in without.owners.tolist()]
+    assert scores[:, columns].tolist() == without.aggregate(cosines[:, left]).tolist()
+    assert np.isneginf(np.delete(scores, columns, axis=1)).all()
+
+
+@pytest.mark.parametrize("aggregation", AGGREGATIONS)
+def test_scores_are_cosines_of_the_vectors(aggregation):
+    """`scores` gives the products of queries and rows, and their aggregation, one line a query."""
+    vectors, queries, owners = unit_rows(7), unit_rows(3), [0, 0, 0, 1, 4, 4, 4]
+    index = ExactIndex(vectors, owners, aggregation)
+    twin = NaiveIndex(owners, aggregation)
+
+    scores, cosines = index.scores(queries)
+
+    assert cosines == pytest.approx(queries @ vectors.T)
+    assert scores == pytest.approx(np.array([[twin.score(row, o) for o in (0, 1, 4)] for row in cosines.tolist()]))
+    assert index.owners.tolist() == [0, 1, 4]
+
+
+@pytest.mark.parametrize("aggregation", AGGREGATIONS)
+def test_a_row_is_nearest_to_itself(aggregation):
+    """A query that is one of the rows finds that row with a cosine of 1."""
+    vectors = unit_rows(5)
+    index = ExactIndex(vectors, [0, 0, 1, 1, 1], aggregation)
+
+    _, cosines = index.scores(vectors[3:4])
+
+    assert index.nearest(cosines[0], 1) == 3
+    assert cosines[0, 3] == pytest.approx(1.0)
+
+
+def test_an_owner_with_one_row_scores_as_that_row():
+    """A lone row is its owner's score in either aggregation; there is no second to pull it down."""
+    vectors = unit_rows(1)
+
+    scores = [ExactIndex(vectors, [0], aggregation).scores(vectors)[0].item() for aggregation in AGGREGATIONS]
+
+    assert scores == pytest.approx([1.0, 1.0])
+
+
+def test_two_rows_alike_count_twice():
+    """The mean of the two best of two equal rows is their cosine."""
+    vectors = np.repeat(unit_rows(1), 2, axis=0)
+
+    scores, _ = ExactIndex(vectors, [0, 0], "mean2").scores(vectors[:1])
+
+    assert scores.item() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("aggregation", AGGREGATIONS)
+def test_no_rows_and_no_queries_give_empty_scores(aggregation):
+    """An index of nothing scores nothing, and no queries get no scores."""
+    empty = ExactIndex(np.empty((0, 8), dtype=np.float32), [], aggregation)
+    full = ExactIndex(unit_rows(3), [0, 0, 1], aggregation)
+
+    assert empty.scores(unit_rows(2))[0].shape == (2, 0)
+    assert full.scores(np.empty((0, 8), dtype=np.float32))[0].shape == (0, 2)

@@ -1,0 +1,138 @@
+"""The values: what they hold, how they read, and what makes two of them the same."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from intentmatch.errors import Location
+from intentmatch.types import Candidate, Intent, MatchResult, Registry, Stage, Trace, Utterance
+
+HELLO = Utterance("hello", "en", Location("bot.yaml", 3, 9))
+GREETING = Intent(
+    "greeting", (HELLO, Utterance("hallo", "de")), title="Greeting", responses={"en": "Hi!", "de": "Hallo!"}
+)
+THANKS = Intent("thanks", (Utterance("merci", "fr"), Utterance("thx")))
+BOT = Registry((GREETING, THANKS), {"margin": "0.1"})
+
+RESULT = MatchResult(
+    message="helo",
+    verdict="matched",
+    intent="greeting",
+    score=0.91,
+    confidence=0.873,
+    candidates=(Candidate("greeting", 0.91, HELLO, "Greeting"), Candidate("thanks", 0.2)),
+    rivals=(),
+    language="en",
+    response="Hi!",
+    trace=Trace((Stage("dense", "greeting 0.91", 12.345),), "dense", 0.5, "learned", "greeting scores 0.91."),
+)
+
+
+def test_a_registry_is_a_mapping_of_its_intents():
+    """Intents come in their order, by name, and can be asked for."""
+    assert len(BOT) == 2
+    assert list(BOT) == [GREETING, THANKS]
+    assert BOT["thanks"] is THANKS
+    assert "greeting" in BOT
+    assert "Greeting" not in BOT
+    assert BOT.languages == ("de", "en", "fr")
+
+
+@pytest.mark.parametrize(
+    ("responses", "language", "expected"),
+    [
+        ({"en": "Hi", "de": "Hallo"}, "de", "Hallo"),
+        ({"en": "Hi", "de": "Hallo"}, "de-AT", "Hallo"),
+        ({"pt": "Olá", "pt-BR": "Oi"}, "pt-BR", "Oi"),
+        ({"": "👋", "en": "Hi"}, "fr", "👋"),
+        ({"": "👋", "en": "Hi"}, None, "👋"),
+        ({"de": "Hallo", "en": "Hi"}, "fr", "Hi"),
+        ({"de": "Hallo", "fr": "Salut"}, "it", "Hallo"),
+        ({"de": "Hallo"}, None, "Hallo"),
+        ({"en": ""}, "en", ""),
+        ({}, "en", None),
+    ],
+)
+def test_a_response_is_the_nearest_the_author_wrote(responses, language, expected):
+    """Exactly the language, its base, one without a language, English, any; None where there is none."""
+    assert Intent("a", (), responses=responses).response(language) == expected
+
+
+def test_a_fingerprint_does_not_see_places():
+    """Moving lines within and between files changes no answer."""
+    moved = replace(
+        GREETING, location=Location("other.yaml", 9), utterances=(replace(HELLO, location=None), GREETING.utterances[1])
+    )
+
+    assert Registry((moved, THANKS), BOT.settings).fingerprint == BOT.fingerprint
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Registry((THANKS, GREETING), BOT.settings),
+        Registry((GREETING,), BOT.settings),
+        Registry((GREETING, THANKS), {"margin": "0.2"}),
+        Registry((replace(GREETING, name="hello"), THANKS), BOT.settings),
+        Registry((replace(GREETING, utterances=GREETING.utterances[::-1]), THANKS), BOT.settings),
+        Registry((replace(GREETING, utterances=GREETING.utterances[:1]), THANKS), BOT.settings),
+        Registry(
+            (replace(GREETING, utterances=(replace(HELLO, language=None), GREETING.utterances[1])), THANKS),
+            BOT.settings,
+        ),
+        Registry((replace(GREETING, negatives=(HELLO,)), THANKS), BOT.settings),
+        Registry((replace(GREETING, title=None), THANKS), BOT.settings),
+        Registry((replace(GREETING, description="x"), THANKS), BOT.settings),
+        Registry((replace(GREETING, threshold=0.0), THANKS), BOT.settings),
+        Registry((replace(GREETING, responses={}), THANKS), BOT.settings),
+        Registry((replace(GREETING, metadata={"x": 1}), THANKS), BOT.settings),
+    ],
+)
+def test_a_fingerprint_sees_whatever_can_change_an_answer(other):
+    """Each part of an intent, the order, and the settings are in the fingerprint."""
+    assert other.fingerprint != BOT.fingerprint
+
+
+def test_a_fingerprint_can_be_taken_of_any_text():
+    """Lone surrogates and odd metadata are no obstacle."""
+    odd = Registry((Intent("\ud800", (Utterance("\udfff"),), metadata={"when": object}),))
+
+    assert len(odd.fingerprint) == 16
+
+
+def test_a_result_explains_itself():
+    """The explanation says verdict, reason, nearest utterance with its place, confidence and the runners-up."""
+    assert RESULT.explain().splitlines() == [
+        "Matched: greeting scores 0.91.",
+        "The nearest utterance of greeting is “hello” (bot.yaml:3).",
+        "Confidence that greeting is right: 87%.",
+        "Next: thanks 0.20.",
+    ]
+
+
+def test_a_result_of_nothing_explains_itself_as_well():
+    """Without candidates and confidence the reason stands alone."""
+    nothing = replace(RESULT, verdict="out_of_scope", intent=None, confidence=None, candidates=())
+
+    assert nothing.explain() == "Out of scope: greeting scores 0.91."
+
+
+def test_a_result_is_plain_json():
+    """`to_dict` holds every field, with places as path:line, and survives JSON."""
+    plain = RESULT.to_dict()
+
+    assert json.loads(json.dumps(plain)) == plain
+    assert set(plain) == set(MatchResult.__slots__)
+    assert plain["candidates"][0] == {
+        "intent": "greeting",
+        "title": "Greeting",
+        "score": 0.91,
+        "utterance": "hello",
+        "language": "en",
+        "location": "bot.yaml:3",
+    }
+    assert plain["candidates"][1]["utterance"] is None
+    assert plain["trace"]["stages"] == [{"name": "dense", "says": "greeting 0.91", "microseconds": 12.3}]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from intentmatch.errors import InputError, Location, Problem, RegistryError, SettingsError, suggest
+from intentmatch.text import language_code
 
 ENVIRONMENT_PREFIX = "INTENTMATCH_"
 AGGREGATIONS = ("mean2", "max")
@@ -164,8 +165,15 @@ def _threshold(value: Any) -> dict[str, float]:
         pairs = [part.strip().rpartition("=") for part in value.split(",")]
         value = {key.strip() or DEFAULT_LANGUAGE: number for key, _, number in pairs}
     if isinstance(value, Mapping):
-        return {str(language): fraction(number) for language, number in value.items()}
+        return {_language(str(code)): fraction(number) for code, number in value.items()}
     return {DEFAULT_LANGUAGE: fraction(value)}
+
+
+def _language(code: str) -> str:
+    language = DEFAULT_LANGUAGE if code == DEFAULT_LANGUAGE else language_code(code)
+    if language is None:
+        raise ValueError(f"{code!r} is neither a language code such as en or pt-BR, nor `default`")
+    return language
 
 
 def _prompts(value: Any) -> dict[str, str]:

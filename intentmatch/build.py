@@ -20,6 +20,7 @@ Progress = Callable[[int, int], None]
 
 # Finished vectors go to the cache after each so many, so that a build that is stopped begins where it ended.
 _TEXTS_AT_ONCE = 1024
+_UNIT_WITHIN = 0.01
 
 
 def build(
@@ -97,5 +98,12 @@ def _checked(encoder: Encoder, vectors: Vectors, count: int) -> Vectors:
         raise IntentMatchError(
             f"the encoder {encoder.name} broke its protocol: {count} texts must give finite numbers of shape "
             f"({count}, {encoder.dim}), and it gave {type(vectors).__name__} of shape {shape}"
+        )
+    lengths = np.linalg.norm(vectors, axis=1)
+    wrong = lengths[(lengths > 0.0) & (np.abs(lengths - 1.0) > _UNIT_WITHIN)]
+    if len(wrong):
+        raise IntentMatchError(
+            f"the encoder {encoder.name} broke its protocol: rows must be of length 1 or all zeros, and {len(wrong)} "
+            f"of {count} are not (the first is of length {wrong[0]:.3g})"
         )
     return vectors

@@ -28,9 +28,6 @@ BUILT_IN: Mapping[Group, Mapping[str, str]] = {
     },
 }
 
-EXTRAS: Mapping[str, str] = {"sentence_transformer": "torch", "cross_encoder": "torch", "server": "server"}
-"""Built-in name to the extra of ours that it needs; a name not in it needs none."""
-
 
 def factory(group: Group, name: str, *, hint: str = "") -> Factory:
     """The factory behind a name.

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from intentmatch.settings import DEFAULT_LANGUAGE
+from intentmatch.text import language_range
 from intentmatch.types import Candidate, Verdict
 
 
@@ -32,7 +33,7 @@ class Policy:
         if candidate.intent in self.by_intent:
             return self.by_intent[candidate.intent]
         spoken = language or (candidate.utterance.language if candidate.utterance else None)
-        for code in (spoken, spoken.split("-")[0]) if spoken else ():
+        for code in language_range(spoken) if spoken else ():
             if code in self.by_language:
                 return self.by_language[code]
         return self.default

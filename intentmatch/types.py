@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.errors import Location
+from intentmatch.text import language_range
 
 Vectors = NDArray[np.float32]
 """Rows of float32, one text a row: shape `(texts, dim)`."""
@@ -55,8 +56,8 @@ class Intent:
     location: Location | None = None
 
     def response(self, language: str | None) -> str | None:
-        """The response for a language: exactly, by its base language, without a language, English, any."""
-        wanted = [language, language.split("-")[0]] if language else []
+        """The response for a language or what it falls back to; else one without a language, English, any."""
+        wanted = language_range(language) if language else []
         for key in (*wanted, "", "en", *self.responses):
             if key in self.responses:
                 return self.responses[key]

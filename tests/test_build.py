@@ -165,6 +165,13 @@ def test_an_encoder_that_breaks_its_protocol_is_named(tmp_path, spoil):
     assert len(right.encoded) == 4
 
 
+def test_rows_of_another_length_are_refused():
+    """Cosines are products of unit rows; an encoder that forgot to normalise is told so."""
+    with pytest.raises(IntentMatchError, match=r"rows must be of length 1 or all zeros, and 4 of 4 .* of length 3"):
+        build(GREETING, BrokenEncoder(lambda vectors: vectors * 3))
+    assert build(GREETING, BrokenEncoder(np.zeros_like)).vectors.any() == np.False_
+
+
 def test_an_encoder_may_work_in_double_precision():
     """Numbers of another precision are taken; the artefact holds float32."""
     artefact = build(GREETING, BrokenEncoder(lambda vectors: vectors.astype(np.float64)))
@@ -177,6 +184,9 @@ def test_an_encoder_may_work_in_double_precision():
     ("registry", "rule"),
     [
         (Registry(()), "no-intents"),
+        (Registry((Intent("a", (Utterance("x"),)), Intent("a", (Utterance("y"),)))), "intent-redefined"),
+        (Registry((Intent("a", (Utterance("x"),), threshold=1.5),)), "threshold"),
+        (Registry((Intent("a", (Utterance("x"),), threshold=float("nan")),)), "threshold"),
         (Registry((intent("a"),)), "no-utterances"),
         (Registry((intent("a", "?!"),)), "empty-utterance"),
         (Registry((intent("a", "hi"), intent("b", "Hi!"))), "conflicting-utterance"),

@@ -154,6 +154,16 @@ def test_an_intent_that_is_one_line_twice_has_nothing_left_to_be_found_by():
     assert held_out.known.tolist() == [True, True, False, False, False, False]
 
 
+def test_the_same_line_in_two_intents_is_no_way_to_find_either():
+    """A line that belongs to two intents is held out of both, and finding neither is never right."""
+    held_out = hold_out(np.ones((2, 1), dtype=np.float32), [0, 1], "max")
+
+    assert held_out.known.tolist() == [False, False]
+    assert held_out.right.tolist() == [False, False]
+    assert held_out.score.tolist() == [-1.0, -1.0]
+    assert held_out.gap.tolist() == [0.0, 0.0]
+
+
 def test_small_intents_are_understood_under_both_aggregations():
     """Intents of two lines each calibrate as well as any; the one line that is left scores as itself."""
     vectors, owners = clusters(40, 2, spread=0.05)

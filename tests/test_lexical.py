@@ -96,6 +96,7 @@ def test_what_says_something_else_is_no_typing_mistake(message, utterance):
     """Short words, first letters, numbers, added words, and scripts whose characters are words must agree."""
     assert fuzzy_intents(message, utterance) == []
     assert fuzzy_intents(utterance, message) == []
+    assert not only_typos(fold(message), fold(utterance))
 
 
 @pytest.mark.parametrize(

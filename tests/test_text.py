@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intentmatch.text import clean, fold, language_code
+from intentmatch.text import clean, fold, language_code, language_range
 
 # Every code point there is, lone surrogates included.
 ANYTHING = st.text(st.characters(codec=None, exclude_categories=()))
@@ -169,3 +169,9 @@ def test_a_language_code_takes_its_usual_case_or_is_none(code, expected):
 def test_a_language_code_is_idempotent(code):
     """A code in its usual case stays as it is."""
     assert language_code(language_code(code)) == language_code(code) is not None
+
+
+def test_a_language_falls_back_tag_by_tag():
+    """Region before script before nothing, as RFC 4647 looks a language up."""
+    assert language_range("zh-Hant-TW") == ["zh-Hant-TW", "zh-Hant", "zh"]
+    assert language_range("de") == ["de"]

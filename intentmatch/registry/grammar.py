@@ -148,7 +148,11 @@ class FileGrammar:
         for code, value in self._entries(node, "`response`"):
             language = self._canonical(code)
             text = self._text(value, "a response")
-            if language is not None and text is not None:
+            if language in responses:
+                self._error(
+                    code.location, "duplicate-key", f"there are two responses for {language}", "keep one of them"
+                )
+            elif language is not None and text is not None:
                 responses[language] = text
         return responses
 

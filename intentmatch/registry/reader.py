@@ -46,7 +46,9 @@ def examine(path: str | os.PathLike[str]) -> tuple[Registry, list[Problem]]:
     problems += found
     # A registry left empty by errors above would only repeat them.
     if registry.intents or all(problem.severity != "error" for problem in problems):
-        problems += rules.check(registry)
+        everywhere = Location(str(path))
+        found = rules.check(registry)
+        problems += [replace(p, location=everywhere) if p.location == rules.NOWHERE else p for p in found]
     return registry, sorted(problems)
 
 

@@ -14,11 +14,11 @@ Key = Callable[[str], str]
 
 Rule = Callable[[Registry, Key], Iterator[Problem]]
 
-_NOWHERE = Location("registry")
+NOWHERE = Location("registry")
 
 
 def check(registry: Registry) -> list[Problem]:
-    """Every problem that any rule finds, sorted by place."""
+    """Every problem that any rule finds, sorted by place; what came from code stands at `registry`."""
     key = cache(fold)
     return sorted(problem for rule in RULES for problem in rule(registry, key))
 
@@ -26,7 +26,25 @@ def check(registry: Registry) -> list[Problem]:
 def no_intents(registry: Registry, key: Key) -> Iterator[Problem]:
     """A registry without intents matches nothing."""
     if not registry.intents:
-        yield Problem(_NOWHERE, "error", "no-intents", "there is no intent", "add one below `intents:`")
+        yield Problem(NOWHERE, "error", "no-intents", "there is no intent", "add one below `intents:`")
+
+
+def intent_redefined(registry: Registry, key: Key) -> Iterator[Problem]:
+    """A name stands for one intent. In YAML the reader has merged what is spread over files."""
+    seen: set[str] = set()
+    for intent in registry:
+        if intent.name in seen:
+            hint = "rename one of them, or put their utterances together"
+            yield Problem(_place(intent), "error", "intent-redefined", f"there are two intents {intent.name!r}", hint)
+        seen.add(intent.name)
+
+
+def threshold(registry: Registry, key: Key) -> Iterator[Problem]:
+    """A threshold is a score that can be reached. In YAML the grammar has seen to it."""
+    for intent in registry:
+        if intent.threshold is not None and not 0.0 <= intent.threshold <= 1.0:
+            message = f"threshold {intent.threshold} of {intent.name!r} is not usable: it must be a number from 0 to 1"
+            yield Problem(_place(intent), "error", "threshold", message)
 
 
 def no_utterances(registry: Registry, key: Key) -> Iterator[Problem]:
@@ -87,6 +105,8 @@ def contradicting_negative(registry: Registry, key: Key) -> Iterator[Problem]:
 
 RULES: tuple[Rule, ...] = (
     no_intents,
+    intent_redefined,
+    threshold,
     no_utterances,
     empty_utterance,
     duplicate_utterance,
@@ -103,4 +123,4 @@ def _worded(utterances: tuple[Utterance, ...], key: Key) -> Iterator[tuple[str, 
 
 
 def _place(thing: Intent | Utterance, owner: Intent | None = None) -> Location:
-    return thing.location or (owner and owner.location) or _NOWHERE
+    return thing.location or (owner and owner.location) or NOWHERE

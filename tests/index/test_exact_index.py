@@ -105,6 +105,14 @@ def test_scores_are_cosines_of_the_vectors(aggregation):
     assert index.owners.tolist() == [0, 1, 4]
 
 
+def test_many_rows_alike_keep_their_order():
+    """Among any number of equal rows the earlier lead."""
+    index = ExactIndex(np.repeat(unit_rows(2), 200, axis=0), [0] * 400)
+    _, cosines = index.scores(index.vectors[:1])
+
+    assert index.leading(cosines[0], 0, 200) == list(range(200))
+
+
 @pytest.mark.parametrize("aggregation", AGGREGATIONS)
 def test_a_row_is_nearest_to_itself(aggregation):
     """A query that is one of the rows finds that row with a cosine of 1."""

@@ -336,9 +336,9 @@ def test_a_bomb_is_refused_within_a_second(tmp_path: Path, text):
     """No nesting and no repetition takes the process down, or holds it up."""
     file = in_file(tmp_path, text)
 
-    started = time.perf_counter()
+    started = time.process_time()
     _, problems = examine(file)
-    seconds = time.perf_counter() - started
+    seconds = time.process_time() - started
 
     assert problems
     assert seconds < 1.0
@@ -367,9 +367,9 @@ def test_an_alias_bomb_is_refused_within_a_second(tmp_path: Path, text):
     """Aliases that multiply or deepen a file without end are one problem, wherever they are used."""
     file = in_file(tmp_path, text)
 
-    started = time.perf_counter()
+    started = time.process_time()
     _, problems = examine(file)
-    seconds = time.perf_counter() - started
+    seconds = time.process_time() - started
 
     assert [problem.rule for problem in problems if problem.rule != "unknown-key"] == ["alias-expansion"]
     assert seconds < 1.0
@@ -412,6 +412,17 @@ def test_an_intent_may_be_spread_over_files(tmp_path: Path):
     assert dict(found["a"].metadata) == {"x": 1, "y": 2}
     assert (found["a"].title, found["a"].threshold) == ("A", 0.4)
     assert found.languages == ("de", "en", "fr")
+
+
+def test_a_threshold_of_zero_is_kept_when_files_are_joined(tmp_path: Path):
+    """0.0 is something said, and an empty response is too."""
+    in_file(tmp_path, "intents: {a: {utterances: [hi], threshold: 0.0, response: ''}}", "1.yaml")
+    in_file(tmp_path, "intents: {a: {utterances: [ho]}}", "2.yaml")
+
+    found = read_registry(tmp_path)
+
+    assert found["a"].threshold == 0.0
+    assert found["a"].response("en") == ""
 
 
 def test_the_language_of_a_file_ends_with_the_file(tmp_path: Path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
 from collections.abc import Collection, Mapping, Sequence
@@ -101,6 +100,8 @@ class Matcher:
         allowed: Collection[str] | None = None,
     ) -> MatchResult:
         """As `match`, in a worker thread, so that the caller's event loop goes on."""
+        import asyncio  # by whoever calls this, long ago; a command line need not wait for it
+
         return await asyncio.to_thread(self.match, message, language=language, top_k=top_k, allowed=allowed)
 
     def reload(self, *, progress: Progress | None = None) -> None:

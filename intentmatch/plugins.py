@@ -10,10 +10,12 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Callable, Mapping
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from intentmatch.errors import MissingExtraError, UnknownNameError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 Group = Literal["encoders", "rerankers"]
 Factory = Callable[..., Any]
@@ -52,6 +54,9 @@ def names(group: Group) -> list[str]:
 
 def third_party(group: Group) -> dict[str, EntryPoint]:
     """The entry points that other installed packages add to a group, by name."""
+    # Imported here because it takes as long as all our own modules, and the built-in names never need it.
+    from importlib.metadata import entry_points
+
     return {entry.name: entry for entry in entry_points(group=f"intentmatch.{group}")}
 
 

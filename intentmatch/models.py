@@ -22,7 +22,7 @@ def model_folder(name: str) -> Path:
     no such name, or no network.
     """
     folder = Path(name).expanduser()
-    if folder.is_dir():
+    if name and folder.is_dir():
         return folder
     if not name or name.startswith((".", "~")) or folder.is_absolute() or name.count("/") > 1:
         raise ModelUnavailableError(f"there is no folder {name!r}. Name an existing one, or a model of the hub.")

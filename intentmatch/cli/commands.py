@@ -101,6 +101,8 @@ def match(
     Exit codes for a single message: 0 matched, 3 ambiguous, 4 out of scope.
     """
     given = list(messages)
+    if not given and sys.stdin.isatty():
+        raise click.UsageError("Give a message, or pipe lines into the command.")
     if given in ([], ["-"]):
         given = [line.rstrip("\r\n") for line in _standard_input()]
     found = _load(intents, settings).match_many(given, language=language, top_k=top_k, allowed=allow or None)

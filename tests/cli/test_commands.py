@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -80,6 +82,19 @@ def test_match_reads_standard_input(shop: str, words: tuple[str, ...]) -> None:
     done = run("match", "-i", shop, "--json", *words, stdin="cancel my order\r\ntrack my parcel\n")
 
     assert [json.loads(line)["intent"] for line in done.stdout.splitlines()] == ["cancel", "status"]
+
+
+def test_match_does_not_wait_for_a_person_to_type(shop: str) -> None:
+    """Without messages and with nothing piped in, the usage is shown."""
+    leader, follower = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "intentmatch", "match", "-i", shop], stdin=follower, capture_output=True, text=True,
+        timeout=30, check=False,
+    )  # fmt: skip
+    os.close(leader)
+    os.close(follower)
+
+    assert (done.returncode, "Give a message" in done.stderr) == (2, True)
 
 
 def test_match_takes_settings_and_allow_list(shop: str) -> None:
@@ -225,11 +240,8 @@ def test_runs_as_a_process(shop: str) -> None:
     assert json.loads(done.stdout.decode("utf-8"))["verdict"]
 
 
-def test_colours_and_rules_only_in_a_terminal(shop: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colours_and_rules_only_in_a_terminal(shop: str) -> None:
     """In a terminal the table has rules and the verdict its colour."""
-    import os
-    import pty
-
     leader, follower = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "intentmatch", "match", "-i", shop, "where is the order of mine"],

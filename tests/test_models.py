@@ -1,0 +1,122 @@
+"""Names to folders, settings to devices."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from intentmatch import models
+from intentmatch.encoders import load_encoder
+from intentmatch.errors import ModelUnavailableError, SettingsError
+from intentmatch.settings import Settings
+
+NAME = "some-team/no-such-model"
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The hub's client with an empty cache of its own; where there is no network, it cannot be reached either."""
+    constants = pytest.importorskip("huggingface_hub.constants", reason="needs the extra [torch]")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    return tmp_path / "hub"
+
+
+def keep(hub: Path, repository: str, *files: str) -> Path:
+    """A repository as the hub's client keeps it."""
+    home = hub / f"models--{repository.replace('/', '--')}"
+    snapshot = home / "snapshots" / ("a" * 40)
+    snapshot.mkdir(parents=True)
+    (home / "refs").mkdir()
+    (home / "refs" / "main").write_text("a" * 40, encoding="utf-8")
+    for file in files:
+        (snapshot / file).parent.mkdir(exist_ok=True)
+        (snapshot / file).write_bytes(b"")
+    return snapshot
+
+
+def test_a_folder_is_itself(tmp_path: Path) -> None:
+    """A folder on this machine needs no hub."""
+    assert models.model_folder(str(tmp_path)) == tmp_path
+
+
+@pytest.mark.parametrize("name", ["", "./missing", "/missing/model", "a/b/c", "~nobody/model"])
+def test_a_missing_folder_is_not_looked_for_in_the_hub(name: str) -> None:
+    """A name that can only be a path is answered as a path."""
+    with pytest.raises(ModelUnavailableError, match="no folder"):
+        models.model_folder(name)
+
+
+def test_a_model_in_the_cache_needs_no_network(hub: Path) -> None:
+    """A downloaded model is found by its name, and those of sentence-transformers without theirs."""
+    full = keep(hub, NAME, "config.json", "model.safetensors")
+    short = keep(hub, "sentence-transformers/tiny", "0_Transformer/model.safetensors")
+
+    assert models.model_folder(NAME) == full
+    assert models.model_folder("tiny") == short
+
+
+def test_a_half_downloaded_model_is_not_taken(hub: Path) -> None:
+    """A snapshot without weights is no model yet."""
+    keep(hub, NAME, "config.json")
+
+    with pytest.raises(ModelUnavailableError, match="not on this machine"):
+        models.model_folder(NAME)
+
+
+def test_a_model_that_cannot_be_had_says_so_at_once(hub: Path) -> None:
+    """No network, no copy: an error with the ways out."""
+    with pytest.raises(
+        ModelUnavailableError, match=r"run once with a network; name a local folder .* `encoder: static`"
+    ):
+        models.model_folder(NAME)
+
+
+def test_a_hub_that_does_not_answer_is_given_up_within_seconds(hub: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody listening is an answer too, and no reason to try for minutes."""
+    constants = pytest.importorskip("huggingface_hub.constants")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    start = time.monotonic()
+
+    with pytest.raises(ModelUnavailableError, match="the hub did not give it"):
+        models.model_folder(NAME)
+    assert time.monotonic() - start < 10
+
+
+def test_a_transformer_that_cannot_be_had_is_found_out_before_the_import(hub: Path) -> None:
+    """Whoever misspelt a name does not wait for torch."""
+    pytest.importorskip("sentence_transformers", reason="needs the extra [torch]")
+
+    with pytest.raises(ModelUnavailableError, match="no-such-model"):
+        load_encoder(Settings(encoder=f"sentence_transformer:{NAME}"))
+
+
+def test_a_device_is_chosen_or_refused() -> None:
+    """Auto is what there is; a device that is not there, or is none, is an error and not a fallback."""
+    torch = pytest.importorskip("torch", reason="needs the extra [torch]")
+    if torch.cuda.is_available() or torch.backends.mps.is_available():
+        pytest.skip("there is an accelerator here")
+
+    assert models.device("auto") == models.device("cpu") == "cpu"
+    for absent in ("cuda", "cuda:1", "mps"):
+        with pytest.raises(SettingsError, match="sees none; use auto or cpu"):
+            models.device(absent)
+    with pytest.raises(SettingsError, match="'abacus' is not known"):
+        models.device("abacus")
+
+
+def test_loading_quietly_leaves_the_bars_as_they_were() -> None:
+    """The progress bars of transformers are off inside, and on again after, also after an error."""
+    logging = pytest.importorskip("transformers.utils.logging", reason="needs the extra [torch]")
+
+    def fail() -> None:
+        with models.quietly():
+            assert not logging.is_progress_bar_enabled()
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert logging.is_progress_bar_enabled()

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from intentmatch.index import ExactIndex
 from intentmatch.types import Vectors
 
-FALLBACK_THRESHOLD = 0.5
-"""For registries too small to learn from; the embedded encoder puts unrelated sentences below it."""
+FALLBACK_THRESHOLD = 0.4
+"""For registries too small to learn from: about what the smallest development registries that can learn one learn."""
 
 # Below this many held-out cases of either kind, a fitted curve says more about chance than about the registry.
 _FEWEST_CASES = 20

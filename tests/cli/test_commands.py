@@ -45,7 +45,7 @@ def test_match_shows_what_the_decision_rests_on(shop: str) -> None:
 
     assert done.exit_code == 0
     assert done.stdout.startswith("status  Where is it?\n")
-    assert "threshold 0.50 (the default; too few utterances to learn one)" in done.stdout
+    assert "threshold 0.40 (the default; too few utterances to learn one)" in done.stdout
     assert f"“where is my order”  {shop}/shop.yaml:6" in done.stdout
     assert "runners-up" in done.stdout
     assert "cancel" in done.stdout

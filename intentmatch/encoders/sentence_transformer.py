@@ -78,10 +78,11 @@ class SentenceTransformerEncoder:
             self._model.half()
         self._prompts = {kind: self._prompt(kind, model, prompts or {}) for kind in _PROMPT_NAMES}
 
-    @property
+    @cached_property
     def dim(self) -> int:
         """Numbers in a vector."""
-        return int(self._model.get_embedding_dimension())
+        # Asked of a vector: the library's own answer has changed its name, and some models do not know it.
+        return int(self.encode(["a"]).shape[1])
 
     @property
     def tolerance(self) -> float:

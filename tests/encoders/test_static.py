@@ -67,6 +67,8 @@ def test_int8_rows_lose_nothing_worth_having(embedded: StaticEncoder, tmp_path: 
 def test_reads_what_sentence_transformers_saves(embedded: StaticEncoder, tmp_path: Path) -> None:
     """A StaticEmbedding saved by sentence-transformers loads and agrees, and ours loads there."""
     library = pytest.importorskip("sentence_transformers", reason="needs the extra [torch]")
+    if tuple(map(int, library.__version__.split(".")[:2])) < (6, 2):
+        pytest.skip("older releases do not read tables of int8")
     theirs = library.SentenceTransformer(str(EMBEDDED), device="cpu")
     theirs.save(str(tmp_path / "saved"))
     texts = list(GOLDEN)

@@ -190,8 +190,11 @@ class Engine:
         if len(self._negatives.owners):
             negative = self._negatives.scores(vector[None, :])[0][0]
             for owner, against in zip(self._negatives.owners.tolist(), negative.tolist(), strict=True):
+                # The score is at most the nearest cosine, which need not be looked for where even the score is higher.
+                if against <= scores[owner] or scores[owner] <= 0.0:
+                    continue
                 nearest = float(cosines[self._index.nearest(cosines, owner)])
-                if against > nearest and scores[owner] > 0.0:
+                if against > nearest:
                     scores[owner] *= 1.0 - (against - nearest) / max(1.0 - nearest, 1e-6)
         return _Dense(np.clip(scores, -1.0, 1.0), cosines)
 

@@ -29,13 +29,8 @@ def read_registry(path: str | os.PathLike[str]) -> Registry:
 
 def examine(path: str | os.PathLike[str]) -> tuple[Registry, list[Problem]]:
     """Whatever could be read, and every problem found, sorted by place. Never raises for bad content."""
-    problems: list[Problem] = []
     contents: list[FileContent] = []
-    try:
-        files = list(_files(Path(path)))
-    except OSError as error:
-        files = []
-        problems.append(Problem(Location(str(path)), "error", "unreadable", error.strerror or str(error)))
+    files, problems = _files(Path(path))
     for file in files:
         content, found = _read_file(file)
         contents.append(content)
@@ -57,21 +52,31 @@ def is_yaml(path: str | os.PathLike[str]) -> bool:
     return not Path(path).is_file() or Path(path).suffix.lower() in SUFFIXES
 
 
-def _files(path: Path) -> Iterator[Path]:
-    """The YAML files at a path, in an order that does not depend on the file system; hidden ones are left out."""
-    if not path.is_dir():
-        if path.exists():
-            yield path
-        return
+def _files(path: Path) -> tuple[list[Path], list[Problem]]:
+    """The YAML files at a path, in an order that does not depend on the file system, and what could not be looked into.
+
+    Hidden files and folders are left out.
+    """
+    problems: list[Problem] = []
+
+    def note(error: OSError) -> None:
+        problems.append(_unreadable(error.filename or path, error))
+
+    try:
+        if not path.is_dir():
+            return ([path] if path.exists() else []), problems
+    except OSError as error:
+        note(error)
+        return [], problems
     found: list[Path] = []
-
-    def refuse(error: OSError) -> None:
-        raise error
-
-    for folder, subfolders, names in os.walk(path, onerror=refuse):
+    for folder, subfolders, names in os.walk(path, onerror=note):
         subfolders[:] = [name for name in subfolders if not name.startswith(".")]
         found += [Path(folder, n) for n in names if n.lower().endswith(SUFFIXES) and not n.startswith(".")]
-    yield from sorted(file for file in found if not file.is_fifo())
+    return sorted(file for file in found if not file.is_fifo()), problems
+
+
+def _unreadable(path: str | os.PathLike[str], error: OSError) -> Problem:
+    return Problem(Location(str(path)), "error", "unreadable", error.strerror or str(error))
 
 
 def _nothing_there(path: Path) -> Problem:
@@ -86,7 +91,7 @@ def _read_file(file: Path) -> tuple[FileContent, list[Problem]]:
     try:
         raw = file.read_bytes()
     except OSError as error:
-        return FileContent(), [Problem(Location(path), "error", "unreadable", error.strerror or str(error))]
+        return FileContent(), [_unreadable(file, error)]
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -239,6 +239,26 @@ def test_an_unreadable_file_is_a_problem_and_the_others_are_read(tmp_path: Path)
     assert "b" in found
 
 
+def test_an_unreadable_folder_is_a_problem_and_the_others_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A subfolder that may not be looked into is reported at its own path, and the rest is read."""
+    (tmp_path / "closed").mkdir()
+    in_file(tmp_path, "intents: {a: {utterances: [hi]}}", "a.yaml")
+    scandir = os.scandir
+
+    def guarded(path: str):
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", guarded)
+    found, problems = examine(tmp_path)
+
+    assert [str(problem).split(": ", 1) for problem in problems] == [
+        [f"{tmp_path / 'closed'}:1:1", "error [unreadable] Permission denied"]
+    ]
+    assert "a" in found
+
+
 def test_sockets_and_pipes_do_not_stop_the_reader(tmp_path: Path):
     """A pipe named like a YAML file is not waited for, and a socket is reported."""
     in_file(tmp_path, "intents: {a: {utterances: [hi]}}", "a.yaml")

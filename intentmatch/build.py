@@ -13,7 +13,7 @@ from intentmatch.errors import IntentMatchError, RegistryError
 from intentmatch.registry import check
 from intentmatch.settings import Settings
 from intentmatch.text import clean
-from intentmatch.types import Encoder, Kind, Registry, Utterance, Vectors
+from intentmatch.types import Encoder, Kind, Registry, Vectors
 
 Progress = Callable[[int, int], None]
 """Told (texts encoded, texts to encode) as a build goes on; the texts that the cache has do not count."""
@@ -40,11 +40,9 @@ def build(
     if errors:
         raise RegistryError(errors)
     settings = settings or Settings()
-    utterances = [u for intent in registry for u in intent.utterances]
-    negatives = [u for intent in registry for u in intent.negatives]
-    vectors = encode_all(encoder, _texts([*utterances, *negatives]), "utterance", cache, progress)
-    of_utterances, of_negatives = vectors[: len(utterances)], vectors[len(utterances) :]
-    owners = [number for number, intent in enumerate(registry) for _ in intent.utterances]
+    texts = [clean(utterance.text) for utterance in (*registry.utterances, *registry.negatives)]
+    vectors = encode_all(encoder, texts, "utterance", cache, progress)
+    of_utterances, of_negatives = np.split(vectors, [len(registry.utterances)])
     return Artefact(
         registry=registry,
         settings=settings,
@@ -52,7 +50,7 @@ def build(
         encoder_fingerprint=encoder.fingerprint,
         vectors=of_utterances,
         negative_vectors=of_negatives,
-        calibration=calibrate(of_utterances, owners, settings.aggregation),
+        calibration=calibrate(of_utterances, registry.owners, settings.aggregation),
     )
 
 
@@ -86,10 +84,6 @@ def encode_all(
     if progress is not None:
         progress(len(new), len(new))
     return vectors
-
-
-def _texts(utterances: Sequence[Utterance]) -> list[str]:
-    return [clean(utterance.text) for utterance in utterances]
 
 
 def _checked(encoder: Encoder, vectors: Vectors, count: int) -> Vectors:

@@ -181,8 +181,8 @@ def _with_settings(artefact: Artefact, settings: Settings) -> Artefact:
     """The artefact under other settings; confidence is learned again where scores come about in another way."""
     if settings.aggregation == artefact.settings.aggregation:
         return replace(artefact, settings=settings)
-    owners = [number for number, intent in enumerate(artefact.registry) for _ in intent.utterances]
-    return replace(artefact, settings=settings, calibration=calibrate(artefact.vectors, owners, settings.aggregation))
+    calibration = calibrate(artefact.vectors, artefact.registry.owners, settings.aggregation)
+    return replace(artefact, settings=settings, calibration=calibration)
 
 
 def _question(engine: Engine, language: str | None, top_k: int | None, allowed: Collection[str] | None) -> Question:

@@ -90,9 +90,29 @@ class Registry:
         return {intent.name: intent for intent in self.intents}
 
     @cached_property
+    def utterances(self) -> tuple[Utterance, ...]:
+        """All utterances, intent by intent: the order of the rows of every matrix that is made of them."""
+        return tuple(utterance for intent in self.intents for utterance in intent.utterances)
+
+    @cached_property
+    def owners(self) -> tuple[int, ...]:
+        """For each of `utterances`, the position of its intent."""
+        return tuple(number for number, intent in enumerate(self.intents) for _ in intent.utterances)
+
+    @cached_property
+    def negatives(self) -> tuple[Utterance, ...]:
+        """All negative utterances, in the same order."""
+        return tuple(negative for intent in self.intents for negative in intent.negatives)
+
+    @cached_property
+    def negative_owners(self) -> tuple[int, ...]:
+        """For each of `negatives`, the position of its intent."""
+        return tuple(number for number, intent in enumerate(self.intents) for _ in intent.negatives)
+
+    @cached_property
     def languages(self) -> tuple[str, ...]:
         """The languages that utterances are written in, sorted."""
-        return tuple(sorted({u.language for i in self.intents for u in i.utterances if u.language}))
+        return tuple(sorted({utterance.language for utterance in self.utterances if utterance.language}))
 
     @cached_property
     def fingerprint(self) -> str:

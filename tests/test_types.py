@@ -136,3 +136,15 @@ def test_a_result_is_plain_json():
     }
     assert plain["candidates"][1]["utterance"] is None
     assert plain["trace"]["stages"] == [{"name": "dense", "says": "greeting 0.91", "microseconds": 12.3}]
+
+
+def test_rows_are_in_one_order():
+    """Utterances and negatives run intent by intent, each with the position of its owner."""
+    one = Intent("one", (Utterance("a"), Utterance("b")), (Utterance("x"),))
+    two = Intent("two", (Utterance("c"),), (Utterance("y"), Utterance("z")))
+    registry = Registry((one, two))
+
+    assert [u.text for u in registry.utterances] == ["a", "b", "c"]
+    assert registry.owners == (0, 0, 1)
+    assert [u.text for u in registry.negatives] == ["x", "y", "z"]
+    assert registry.negative_owners == (0, 1, 1)

@@ -172,7 +172,7 @@ def validate(intents: str, form: str) -> None:
     errors = sum(problem.severity == "error" for problem in problems)
     counts = {
         "intents": len(registry),
-        "utterances": sum(len(intent.utterances) for intent in registry),
+        "utterances": len(registry.utterances),
         "languages": list(registry.languages),
     }
     if form == "json":
@@ -205,8 +205,8 @@ def build(intents: str, output: str, settings: tuple[str, ...]) -> None:
     artefact = _load(intents, settings).artefact
     save_artefact(artefact, output)
     size = Path(output).stat().st_size / 1e6
-    utterances = sum(len(intent.utterances) for intent in artefact.registry)
-    click.echo(f"{output}: {len(artefact.registry)} intents, {utterances} utterances, {size:.1f} MB")
+    registry = artefact.registry
+    click.echo(f"{output}: {len(registry)} intents, {len(registry.utterances)} utterances, {size:.1f} MB")
     click.echo(f"  encoder {artefact.encoder_name}, fingerprint {artefact.fingerprint}")
     click.echo(f"  in {time.perf_counter() - start:.1f} s")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from intentmatch import plugins
 from intentmatch.errors import ModelUnavailableError, SettingsError
@@ -47,6 +47,39 @@ def model_folder(name: str) -> Path:
     )
 
 
+class Loaded(NamedTuple):
+    """A model of sentence-transformers, where its files are and what it runs on."""
+
+    model: Any
+    folder: Path
+    device: str
+
+
+def load(kind: str, name: str, device_setting: str, *, what: str, trust_remote_code: bool = False) -> Loaded:
+    """A model of one kind ("SentenceTransformer" or "CrossEncoder") by hub name or folder; `what` it is, for messages.
+
+    Weights are read as safetensors only, and code that a model brings along is not run unless it is trusted. Raises
+    `MissingExtraError`, `ModelUnavailableError` (with the way out) or `SettingsError` (no such device).
+    """
+    # The import takes seconds; whoever misspelt a name should not have to wait for it.
+    plugins.check_installed("sentence_transformers", what=what, extra="torch")
+    folder = model_folder(name)
+    library = plugins.require("sentence_transformers", what=what, extra="torch")
+    chosen = device(device_setting)
+    try:
+        with quietly():
+            model = getattr(library, kind)(
+                str(folder),
+                device=chosen,
+                trust_remote_code=trust_remote_code,
+                local_files_only=True,
+                model_kwargs={"use_safetensors": True},
+            )
+    except (OSError, ValueError, ImportError) as error:
+        raise ModelUnavailableError(_why_not(name, what, str(error).strip())) from error
+    return Loaded(model, folder, chosen)
+
+
 @contextmanager
 def quietly() -> Iterator[None]:
     """Load a model without the bars that transformers draws for a matter of milliseconds."""
@@ -84,3 +117,15 @@ def _cached(hub: Any, repository: str) -> Path | None:
     except (OSError, ValueError):
         return None
     return folder if any(folder.glob("*.safetensors")) or any(folder.glob("*/*.safetensors")) else None
+
+
+def _why_not(name: str, what: str, error: str) -> str:
+    if "trust_remote_code" in error:
+        return (
+            f"{name} brings its own code, which is not run. If you have read it and trust it, make the object in Python "
+            "with trust_remote_code=True (SentenceTransformerEncoder, or CrossEncoderReranker around a CrossEncoder) and "
+            "pass it to Matcher.load."
+        )
+    if "safetensors" in error:
+        return f"{name} has no safetensors weights, and pickled ones are not loaded; save it again as such ({error})"
+    return f"{name} cannot be loaded. {what} was expected there: {error}"

@@ -30,21 +30,8 @@ def load_reranker(settings: Settings) -> Reranker | None:
 
 def load(model: str, settings: Settings) -> CrossEncoderReranker:
     """A cross-encoder of sentence-transformers by hub name or folder."""
-    plugins.check_installed("sentence_transformers", what="A cross-encoder", extra="torch")
-    folder = models.model_folder(model)
-    library = plugins.require("sentence_transformers", what="A cross-encoder", extra="torch")
-    try:
-        with models.quietly():
-            cross_encoder = library.CrossEncoder(
-                str(folder),
-                device=models.device(settings.device),
-                trust_remote_code=False,
-                local_files_only=True,
-                model_kwargs={"use_safetensors": True},
-            )
-    except (OSError, ValueError) as error:
-        raise ModelUnavailableError(f"{model} cannot be loaded as a cross-encoder: {error}") from error
-    return CrossEncoderReranker(cross_encoder, name=f"cross_encoder:{model}")
+    loaded = models.load("CrossEncoder", model, settings.device, what="A cross-encoder")
+    return CrossEncoderReranker(loaded.model, name=f"cross_encoder:{model}")
 
 
 class CrossEncoderReranker:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from intentmatch import models, plugins
+from intentmatch import models
 from intentmatch.errors import ModelUnavailableError
 from intentmatch.settings import Settings
 from intentmatch.types import Kind, Vectors
@@ -56,23 +56,10 @@ class SentenceTransformerEncoder:
         prompts: Mapping[str, str] | None = None,
         trust_remote_code: bool = False,
     ) -> None:
-        # The import takes seconds; whoever misspelt a name should not have to wait for it.
-        plugins.check_installed("sentence_transformers", what="A transformer encoder", extra="torch")
-        self._folder = models.model_folder(model)
-        library = plugins.require("sentence_transformers", what="A transformer encoder", extra="torch")
-        self.device = models.device(device)
+        self._model, self._folder, self.device = models.load(
+            "SentenceTransformer", model, device, what="A transformer encoder", trust_remote_code=trust_remote_code
+        )
         self.name = f"sentence_transformer:{model}"
-        try:
-            with models.quietly():
-                self._model = library.SentenceTransformer(
-                    str(self._folder),
-                    device=self.device,
-                    trust_remote_code=trust_remote_code,
-                    local_files_only=True,
-                    model_kwargs={"use_safetensors": True},
-                )
-        except (OSError, ValueError, ImportError) as error:
-            raise ModelUnavailableError(_why_not(model, error)) from error
         self._half = precision == "float16" or (precision == "auto" and self.device != "cpu")
         if self._half:
             self._model.half()
@@ -126,15 +113,3 @@ def _unit_rows(vectors: Vectors) -> Vectors:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0.0)
     return unit
-
-
-def _why_not(model: str, error: Exception) -> str:
-    text = str(error).strip()
-    if "trust_remote_code" in text:
-        return (
-            f"{model} brings its own code, which is not run. If you have read it and trust it, make the encoder in "
-            "Python, SentenceTransformerEncoder(name, trust_remote_code=True), and pass it to Matcher.load."
-        )
-    if "safetensors" in text:
-        return f"{model} has no safetensors weights, and pickled ones are not loaded; save it again as such ({text})"
-    return f"{model} cannot be loaded: {text}"

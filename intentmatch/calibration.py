@@ -92,6 +92,9 @@ def calibrate(vectors: Vectors, owners: Sequence[int], aggregation: str) -> Cali
 def hold_out(vectors: Vectors, owners: Sequence[int], aggregation: str) -> HeldOut:
     """Score utterances against the rest of their registry, with their own intent and without it."""
     index = ExactIndex(vectors, owners, aggregation)
+    if len(index.owners) < 2:
+        nothing = np.empty(0, dtype=np.float32)
+        return HeldOut(nothing, nothing, nothing.astype(bool), nothing.astype(bool))
     owner = np.asarray(owners, dtype=np.int64)
     step = max(1, -(-len(owner) // (_MOST_CASES // 2)))
     chosen = np.arange(0, len(owner), step)
@@ -100,24 +103,18 @@ def hold_out(vectors: Vectors, owners: Sequence[int], aggregation: str) -> HeldO
         rows = chosen[start : start + _BLOCK]
         cosines = index.vectors[rows] @ index.vectors.T
         cosines[cosines > _SAME] = -np.inf
-        columns = np.searchsorted(index.owners, owner[rows])
+        by_intent = index.aggregate(cosines)
+        own = np.arange(len(rows)), np.searchsorted(index.owners, owner[rows])
         for known in (True, False):
-            by_intent = index.aggregate(cosines)
-            if by_intent.shape[1] < 2:
-                continue
-            own = by_intent[np.arange(len(rows)), columns]
             # An utterance that is its intent's only one leaves nothing to be found.
-            usable = np.isfinite(own) if known else np.ones(len(rows), dtype=bool)
+            usable = np.isfinite(by_intent[own]) if known else np.ones(len(rows), dtype=bool)
             if not known:
-                by_intent[np.arange(len(rows)), columns] = -np.inf
+                by_intent[own] = -np.inf
             second, first = np.maximum(np.partition(by_intent, -2, axis=1)[:, -2:], np.float32(-1.0)).T
             scores.append(first[usable])
             gaps.append((first - second)[usable])
-            rights.append((by_intent.argmax(axis=1) == columns)[usable] & known)
+            rights.append((by_intent.argmax(axis=1) == own[1])[usable] & known)
             knowns.append(np.full(int(usable.sum()), known))
-    if not scores:
-        nothing = np.empty(0, dtype=np.float32)
-        return HeldOut(nothing, nothing, nothing.astype(bool), nothing.astype(bool))
     return HeldOut(np.concatenate(scores), np.concatenate(gaps), np.concatenate(rights), np.concatenate(knowns))
 
 

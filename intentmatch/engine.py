@@ -32,8 +32,8 @@ _SAME_VECTOR = 0.99
 class Question:
     """What a caller may say beside the message."""
 
+    top_k: int
     language: str | None = None
-    top_k: int = 5
     allowed: frozenset[int] | None = None
     """Positions of the intents that may answer; None for all."""
 
@@ -134,7 +134,10 @@ class Engine:
     def match_many(self, messages: Sequence[str], question: Question) -> list[MatchResult]:
         """As `match` for each; the messages that no spelling settles are encoded together."""
         texts = {clean(_checked_text(message)[:MAX_CHARACTERS]) for message in messages}
-        unsettled = sorted(t for t in texts if fold(t) and not _only(self._lexical.exact(fold(t)), question.allowed))
+        keys = {text: fold(text) for text in texts}
+        unsettled = sorted(
+            t for t, key in keys.items() if key and not _only(self._lexical.exact(key), question.allowed)
+        )
         vectors = dict(zip(unsettled, encode_all(self.encoder, unsettled, "query"), strict=True))
         return [self.match(message, question, vectors.__getitem__) for message in messages]
 

@@ -118,11 +118,16 @@ class MissingExtraError(UnavailableError):
 
     def __init__(self, what: str, extra: str) -> None:
         self.extra = extra
-        super().__init__(f'{what} needs an extra that is not installed. Run: pip install "intentmatch[{extra}]"')
+        super().__init__(f"{what} needs an extra that is not installed. Run: {pip_line(extra)}")
 
 
 class ModelUnavailableError(UnavailableError):
     """A model is neither on this machine nor to be had from the network."""
+
+
+def pip_line(extra: str) -> str:
+    """The command that installs an extra."""
+    return f'pip install "intentmatch[{extra}]"'
 
 
 def suggest(name: str, known: Iterable[str]) -> str | None:

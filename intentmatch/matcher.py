@@ -190,4 +190,4 @@ def _question(engine: Engine, language: str | None, top_k: int | None, allowed: 
         raise InputError(f"top_k must be 1 or more, and is {top_k}")
     if language is not None and (language := language_code(given := language)) is None:
         raise InputError(f"{given!r} is not a language code; use BCP-47, such as en, pt-BR or zh-Hant")
-    return Question(language, engine.settings.top_k if top_k is None else top_k, engine.positions(allowed))
+    return Question(engine.settings.top_k if top_k is None else top_k, language, engine.positions(allowed))

@@ -122,9 +122,9 @@ def _cached(hub: Any, repository: str) -> Path | None:
 def _why_not(name: str, what: str, error: str) -> str:
     if "trust_remote_code" in error:
         return (
-            f"{name} brings its own code, which is not run. If you have read it and trust it, make the object in Python "
-            "with trust_remote_code=True (SentenceTransformerEncoder, or CrossEncoderReranker around a CrossEncoder) and "
-            "pass it to Matcher.load."
+            f"{name} brings its own code, which is not run. If you have read it and trust it, make the object in "
+            "Python with trust_remote_code=True (SentenceTransformerEncoder, or CrossEncoderReranker around a "
+            "CrossEncoder) and pass it to Matcher.load."
         )
     if "safetensors" in error:
         return f"{name} has no safetensors weights, and pickled ones are not loaded; save it again as such ({error})"

@@ -40,9 +40,9 @@ def factory(group: Group, name: str, *, hint: str = "") -> Factory:
         module, _, attribute = BUILT_IN[group][name].partition(":")
         built_in: Factory = getattr(importlib.import_module(module), attribute)
         return built_in
-    installed = third_party(group)
-    if name in installed:
-        loaded: Factory = installed[name].load()
+    others = third_party(group)
+    if name in others:
+        loaded: Factory = others[name].load()
         return loaded
     raise UnknownNameError(group.rstrip("s"), name, names(group), hint)
 
@@ -60,9 +60,14 @@ def third_party(group: Group) -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group=f"intentmatch.{group}")}
 
 
+def installed(module: str) -> bool:
+    """Whether a package is there; imports nothing."""
+    return importlib.util.find_spec(module) is not None
+
+
 def check_installed(module: str, *, what: str, extra: str) -> None:
     """Raise `MissingExtraError` with the pip line if an optional package is not there; imports nothing."""
-    if importlib.util.find_spec(module) is None:
+    if not installed(module):
         raise MissingExtraError(what, extra)
 
 

@@ -81,12 +81,12 @@ def decide(candidates: Sequence[Candidate], policy: Policy, language: str | None
         best = ranked[0]
         cut = cuts[best.intent]
         reason = f"{best.intent} comes nearest with a score of {best.score:.2f}, below the threshold {_said(cut)}."
-        return Decision("out_of_scope", tuple(ranked), (), cut, _near_any_cut(ranked, cuts, policy.band), reason)
+        return Decision("out_of_scope", tuple(ranked), (), cut, _near(best, cut, policy.band), reason)
     best = able[0]
     cut = cuts[best.intent]
     ranked.sort(key=lambda c: c is not best)
     rivals = tuple(c for c in able if best.score - c.score < policy.margin)
-    doubtful = len(rivals) > 1 or _near_any_cut(ranked, cuts, policy.band)
+    doubtful = len(rivals) > 1 or _near(best, cut, policy.band)
     if len(rivals) > 1:
         names = " and ".join(f"{c.intent} ({c.score:.2f})" for c in rivals)
         reason = f"{names} are within {policy.margin:.2f} of each other."
@@ -96,9 +96,8 @@ def decide(candidates: Sequence[Candidate], policy: Policy, language: str | None
     return Decision("matched", tuple(ranked), (), cut, doubtful, reason)
 
 
-def _near_any_cut(ranked: Sequence[Candidate], cuts: Mapping[str, Cut], band: float) -> bool:
-    best = ranked[0]
-    return abs(best.score - cuts[best.intent].value) < band
+def _near(candidate: Candidate, cut: Cut, band: float) -> bool:
+    return abs(candidate.score - cut.value) < band
 
 
 def _lead(best: Candidate, ranked: Sequence[Candidate], cuts: Mapping[str, Cut]) -> str:

@@ -13,7 +13,7 @@ import click
 import intentmatch
 from intentmatch import plugins
 from intentmatch.cli import show
-from intentmatch.errors import InputError, IntentMatchError
+from intentmatch.errors import InputError, IntentMatchError, pip_line
 
 if TYPE_CHECKING:
     from intentmatch.matcher import Matcher
@@ -295,20 +295,10 @@ def _encoder_row(name: str) -> dict[str, Any]:
     described = {
         "static": ("", "embedded, multilingual, no download; static:FOLDER for a model2vec model"),
         "sentence_transformer": (
-            'pip install "intentmatch[torch]"',
+            pip_line("torch"),
             "any sentence-transformers model by hub name or folder, on the GPU where there is one",
         ),
     }
     needs, what = described.get(name, ("", "from another package"))
-    available = not needs or all(map(_installed, ("torch", "sentence-transformers")))
+    available = not needs or all(map(plugins.installed, ("torch", "sentence_transformers")))
     return {"encoder": name, "available": available, "needs": "" if available else needs, "what": what}
-
-
-def _installed(package: str) -> bool:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        version(package)
-    except PackageNotFoundError:
-        return False
-    return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from intentmatch import plugins
-from intentmatch.errors import UnknownNameError
 from intentmatch.settings import Settings
 from intentmatch.types import Encoder
 
@@ -16,10 +15,6 @@ def load_encoder(settings: Settings) -> Encoder:
     Raises `UnknownNameError`, `MissingExtraError` (with the pip line) or `ModelUnavailableError` (with the way out).
     """
     kind, _, model = settings.encoder.partition(":")
-    try:
-        factory = plugins.factory("encoders", kind)
-    except UnknownNameError as error:
-        hint = f"For a sentence-transformers model write sentence_transformer:{settings.encoder}"
-        raise UnknownNameError("encoder", kind, plugins.names("encoders"), hint) from error
-    encoder: Encoder = factory(model, settings)
+    hint = f"For a sentence-transformers model write sentence_transformer:{settings.encoder}"
+    encoder: Encoder = plugins.factory("encoders", kind, hint=hint)(model, settings)
     return encoder

@@ -9,6 +9,7 @@ case, words, single digits and punctuation marks); a model with another is left 
 from __future__ import annotations
 
 import json
+import math
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -58,12 +59,9 @@ class UnigramTokenizer:
 
     def _cut(self, word: str) -> tuple[int, ...]:
         """The likeliest pieces of a word: best[end] is (score, start, piece) of the best path that ends there."""
-        best: list[tuple[float, int, int] | None] = [(0.0, 0, -1), *[None] * len(word)]
+        best = [(0.0, 0, -1), *[(-math.inf, 0, -1)] * len(word)]
         for start in range(len(word)):
-            reached = best[start]
-            if reached is None:
-                continue
-            score_here = reached[0]
+            score_here = best[start][0]
             for end in range(start + 1, min(start + self._longest, len(word)) + 1):
                 piece = self._pieces.get(word[start:end])
                 if piece is not None:
@@ -72,8 +70,7 @@ class UnigramTokenizer:
                     number, score = self.unknown, self._unknown_score
                 else:
                     continue
-                known = best[end]
-                if known is None or score_here + score > known[0]:
+                if score_here + score > best[end][0]:
                     best[end] = (score_here + score, start, number)
         return _path(best)
 
@@ -99,14 +96,11 @@ def _is_ours(content: Mapping[str, Any]) -> bool:
     )
 
 
-def _path(best: Sequence[tuple[float, int, int] | None]) -> tuple[int, ...]:
+def _path(best: Sequence[tuple[float, int, int]]) -> tuple[int, ...]:
     numbers: list[int] = []
     end = len(best) - 1
     while end > 0:
-        step = best[end]
-        if step is None:  # cannot be: an unknown character is a step of its own
-            break
-        _, end, number = step
+        _, end, number = best[end]
         numbers.append(number)
     return tuple(reversed(numbers))
 

@@ -104,7 +104,7 @@ def line_and_column(text: str, position: int) -> tuple[int, int]:
 def _document(events: Iterator[Any], path: str) -> Node | None:
     anchors: dict[str, Node] = {}
     root: Node | None = None
-    # Each open collection: its start event and the nodes read so far. The outermost list collects documents.
+    # Each open collection: its start event and the nodes read so far.
     open_: list[tuple[Any, list[Node]]] = []
     for event in events:
         if isinstance(event, yaml.DocumentStartEvent):

@@ -212,7 +212,7 @@ def test_encoders_says_what_is_here() -> None:
 
 def test_encoders_names_the_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the extra is missing, the line to install it stands in the table."""
-    monkeypatch.setattr("intentmatch.cli.commands._installed", lambda package: False)
+    monkeypatch.setattr("intentmatch.plugins.installed", lambda module: False)
 
     assert 'pip install "intentmatch[torch]"' in run("encoders").stdout
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from jsonl import read_jsonl
 from metrics import Outcome, plain_table, provenance, summarise
 from rich.console import Console
 from rich.table import Table
@@ -187,19 +188,12 @@ def _choices(text: str) -> list[Choice]:
 
 def read_rows(path: Path) -> Iterator[Row | None]:
     """The lines of a jsonl file; None for one with several intents, which no single answer can be right about."""
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            values = json.loads(line)
-            text, intent = values["text"], None if values.get("oos") else values["intent"]
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{path}:{number}: a line must be an object with text and intent ({error!r})") from None
-        yield None if "intents" in values else Row(text, intent, values.get("lang"))
+    return read_jsonl(path, "text and intent", _row)
+
+
+def _row(values: Any) -> Row | None:
+    text, intent = values["text"], None if values.get("oos") else values["intent"]
+    return None if "intents" in values else Row(text, intent, values.get("lang"))
 
 
 def registry_of(rows: Iterator[Row | None], language: str | None = None) -> tuple[Registry, list[str]]:

@@ -32,6 +32,7 @@ ONE_THREAD = {
 """Read by numpy, torch and tokenizers when they are imported, so they are set before."""
 os.environ.update(ONE_THREAD)
 
+from jsonl import read_jsonl  # noqa: E402 - see ONE_THREAD
 from metrics import percentiles, plain_table, provenance  # noqa: E402 - see ONE_THREAD
 
 from intentmatch import IntentMatchError, Matcher  # noqa: E402
@@ -76,8 +77,8 @@ def _measure(options: argparse.Namespace) -> dict[str, Any]:
     settings = {"encoder": options.encoder} if options.encoder else {}
     matcher = Matcher.load(options.registry, **settings)
     memory["loaded"] = _peak_mebibytes()
-    texts = _texts(options.messages) if options.messages else made_up(matcher, random.Random(_SEED))
-    messages = distinct(matcher, texts, options.count)
+    given = options.messages and read_jsonl(options.messages, "a text", lambda values: str(values["text"]))
+    messages = distinct(matcher, given or made_up(matcher, random.Random(_SEED)), options.count)
     if not messages:
         raise InputError("there is no message that is not an utterance of the registry")
     _tell(f"{len(messages)} messages, one at a time")
@@ -90,7 +91,7 @@ def _measure(options: argparse.Namespace) -> dict[str, Any]:
         "settings": matcher.settings.to_dict(),
         "threads": ONE_THREAD,
         "intents": len(matcher.registry),
-        "utterances": sum(len(intent.utterances) for intent in matcher.registry),
+        "utterances": len(matcher.registry.utterances),
         "messages": len(messages),
         "verdicts": dict(Counter(result.verdict for result in results)),
         "decided_by": dict(Counter(result.trace.decided_by for result in results)),
@@ -105,23 +106,9 @@ def _measure(options: argparse.Namespace) -> dict[str, Any]:
     return numbers
 
 
-def _texts(path: Path) -> Iterator[str]:
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            yield str(json.loads(line)["text"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{path}:{number}: a line must be an object with a text ({error!r})") from None
-
-
 def made_up(matcher: Matcher, chance: random.Random) -> Iterator[str]:
     """Utterances of the registry with a word dropped or two neighbours swapped, without end."""
-    lines = [u.text.split() for intent in matcher.registry for u in intent.utterances]
+    lines = [u.text.split() for u in matcher.registry.utterances]
     lines = [words for words in lines if len(words) > 1]
     while lines:
         words = list(chance.choice(lines))
@@ -135,7 +122,7 @@ def made_up(matcher: Matcher, chance: random.Random) -> Iterator[str]:
 
 def distinct(matcher: Matcher, texts: Iterator[str], count: int) -> list[str]:
     """The first `count` texts that differ from each other and from every utterance, also when folded."""
-    seen = {fold(u.text) for intent in matcher.registry for u in intent.utterances} | {""}
+    seen = {fold(u.text) for u in matcher.registry.utterances} | {""}
     found: list[str] = []
     for _, text in zip(range(count * _PATIENCE), texts, strict=False):
         if (key := fold(text)) not in seen:

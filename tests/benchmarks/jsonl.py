@@ -1,0 +1,31 @@
+"""Files with a JSON object on each line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+from intentmatch.errors import InputError
+
+Made = TypeVar("Made")
+
+
+def read_jsonl(path: Path, fields: str, make: Callable[[Any], Made]) -> Iterator[Made]:
+    """What `make` makes of each line that is not blank; `fields` says in words what it needs.
+
+    Raises `InputError` with file and line where a line is no JSON or lacks a field.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            made = make(json.loads(line))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"{path}:{number}: a line must be an object with {fields} ({error!r})") from None
+        yield made

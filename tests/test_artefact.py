@@ -45,6 +45,7 @@ def test_settings_can_still_be_given(built: tuple[Matcher, Path]) -> None:
     _, path = built
 
     assert Matcher.load(path, margin=0.2).settings.margin == 0.2
+    assert load_artefact(path).settings.origin("cache") == "default"
     fresh = Matcher.load(SHIPPED, aggregation="max", cache="off").artefact.calibration
     assert Matcher.load(path, aggregation="max").artefact.calibration == fresh
 

@@ -49,11 +49,12 @@ class StaticEncoder:
         self._folder = _module_folder(Path(folder))
         self._tokenizer: UnigramTokenizer | _OtherTokenizer
         self.name = "static" if Path(folder) == EMBEDDED else f"static:{folder}"
+        for name in ("model.safetensors", "tokenizer.json"):
+            if not (self._folder / name).is_file():
+                raise _not_a_model(folder, f"no {name} there")
         try:
             tensors = load_file(self._folder / "model.safetensors")
             self._tokenizer = read_unigram(self._folder / "tokenizer.json") or _other(self._folder / "tokenizer.json")
-        except FileNotFoundError:
-            raise _not_a_model(folder, "no model.safetensors there") from None
         except SafetensorError as error:
             raise _not_a_model(folder, f"model.safetensors is damaged ({error})") from None
         except (ValueError, KeyError) as error:

@@ -133,6 +133,14 @@ def test_names_the_extra_that_another_tokenizer_needs(tmp_path: Path, monkeypatc
         StaticEncoder(tmp_path)
 
 
+def test_the_missing_file_is_named(tmp_path: Path) -> None:
+    """Weights without their tokenizer are told what they lack."""
+    save_file({"embeddings": np.zeros((3, 4), dtype=np.float32)}, tmp_path / "model.safetensors")
+
+    with pytest.raises(ModelUnavailableError, match=r"no tokenizer\.json there"):
+        StaticEncoder(tmp_path)
+
+
 @pytest.mark.parametrize("broken", ["nothing", "weights", "tokenizer", "tensor", "rows"])
 def test_a_folder_that_is_no_model_says_so(tmp_path: Path, broken: str) -> None:
     """Whatever is wrong with a folder, the error names it and the way out."""

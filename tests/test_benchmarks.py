@@ -1,4 +1,4 @@
-"""The benchmarks measure what they say: their functions on numbers made by hand, and both scripts on something tiny."""
+"""The benchmarks measure what they say: their functions on numbers made by hand, and the scripts on something tiny."""
 
 import importlib.util
 import json
@@ -7,9 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from intentmatch import Candidate, MatchResult
+from intentmatch.errors import InputError
 from intentmatch.types import Trace
 
 FOLDER = Path(__file__).with_name("benchmarks")
@@ -21,6 +23,12 @@ def load(name):
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture
+def bench(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    return load("bench_encoder")
 
 
 metrics = load("metrics")
@@ -247,3 +255,223 @@ def test_latency_of_messages_made_up_and_given(run, tmp_path, yaml_registry):
     assert done.returncode == 0, done.stderr
     assert "1 distinct messages" in done.stdout, "utterances and repetitions do not count"
     assert "whole process" not in done.stdout
+
+
+LANGUAGES = {
+    "massive": ("en", "fa"),
+    "xsid": ("de", "en", "zh"),
+    "mtop": ("en", "fr"),
+    "arbanking77": ("ar",),
+    "msskills_general": ("de", "en", "es", "fr", "it", "zh"),
+}
+SETS = ("clinc150", "banking77", *LANGUAGES)
+ODD = [
+    {"text": "nothing of this", "intent": None, "lang": "en", "oos": True},
+    {"text": "a0 and b0", "intent": "a#b", "lang": "en", "intents": ["a", "b"]},
+]
+
+
+@pytest.fixture
+def sets(tmp_path):
+    """Every set of the encoder table: intents a and b in each language, two train rows and three messages of both."""
+    for name in SETS:
+        spoken = LANGUAGES.get(name, ("en",))
+        for file, count in (("train", 2), ("train_10", 2), ("valid", 3)):
+            rows = [
+                {"text": f"{intent}{number} {language}", "intent": intent, "lang": language}
+                for intent in "ab"
+                for number in range(count)
+                for language in spoken
+            ]
+            write_jsonl(tmp_path / "sets" / name / f"{file}.jsonl", [*rows, *ODD])
+    return tmp_path / "sets"
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    lines = ["de\tone\tone", "de\ttwo\ttwo", "de\tthree\tthree", "fr\tone\tone", "fr\ttwo\tone", "fr\tthree\t"]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def by_first_letter(texts):
+    """An encoder that knows the intents of `sets` and nothing else; a text it does not know is a row of zeros."""
+    return np.array([[text[:1] == "a", text[:1] == "b", text[:1] == "x"] for text in texts], dtype=np.float32)
+
+
+def by_words(texts):
+    return np.array([[text == word for word in ("one", "two", "three")] for text in texts], dtype=np.float32)
+
+
+def test_an_encoder_that_knows_the_intents_is_always_right(bench, sets):
+    numbers = bench.evaluate(by_first_letter, sets)
+    assert set(numbers.values()) == {100.0}
+    assert [name for name in numbers if "/" not in name] == [row.name for row in bench.ROWS]
+    assert {"xsid/de", "xsid/zh", "msskills/it"} <= numbers.keys()
+    assert not {"xsid/en", "msskills/en", "clinc150/en", "mtop/fr"} & numbers.keys(), "one language is no mean"
+
+
+def test_an_encoder_that_knows_one_language_is_right_by_chance_in_the_others(bench, sets):
+    def english(texts):
+        return by_first_letter([text if text.endswith("en") else "x" for text in texts])
+
+    numbers = bench.evaluate(english, sets, ["massive_en", "massive_en_fa", "massive_fa", "xsid"])
+    assert numbers == {
+        "massive_en": 100.0,
+        "massive_en_fa": 50.0,
+        "massive_fa": 50.0,
+        "xsid": 50.0,
+        "xsid/de": 50.0,
+        "xsid/zh": 50.0,
+    }
+
+
+def test_several_languages_count_the_same(bench, sets):
+    write_jsonl(
+        sets / "xsid" / "valid.jsonl",
+        [{"text": "a", "intent": "a", "lang": "de"}] * 9
+        + [{"text": "a", "intent": "b", "lang": "zh"}]
+        + [{"text": "a", "intent": "a", "lang": "en"}],
+    )
+    assert bench.evaluate(by_first_letter, sets, ["xsid"]) == {"xsid": 50.0, "xsid/de": 100.0, "xsid/zh": 0.0}
+
+
+def test_a_message_with_an_intent_that_no_train_row_has_is_wrong(bench, sets):
+    write_jsonl(sets / "clinc150" / "valid.jsonl", [{"text": "a", "intent": "a"}, {"text": "a", "intent": "c"}])
+    (result,) = bench.measure(by_first_letter, sets, ["clinc150"])
+    assert (result.accuracy, result.messages, result.unknown, result.languages) == (50.0, 2, 1, {})
+
+
+def test_each_file_is_encoded_once_and_only_messages_are_disturbed(bench, sets):
+    seen = []
+
+    def encode(texts):
+        seen.append(texts)
+        return by_first_letter(texts)
+
+    bench.evaluate(encode, sets, ["massive_en", "massive_en_fa", "massive_fa"], disturb=str.upper)
+    valid, train = seen
+    assert len(valid) == 12
+    assert len(train) == 8
+    assert all(text.isupper() for text in valid)
+    assert all(text.islower() for text in train)
+
+
+def test_what_cannot_be_measured_is_said(bench, sets, pairs, tmp_path):
+    with pytest.raises(InputError, match="no row 'nothing'"):
+        bench.evaluate(by_first_letter, sets, ["nothing"])
+    with pytest.raises(InputError, match="needs --retrieval"):
+        bench.evaluate(by_first_letter, sets, ["tatoeba"])
+    with pytest.raises(InputError, match="no language with 300 sentences"):
+        bench.evaluate(by_words, sets, ["tatoeba"], retrieval=pairs)
+    pairs.write_text("de\tone\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"pairs\.tsv:1: "):
+        bench.read_pairs(pairs)
+    write_jsonl(sets / "xsid" / "train.jsonl", [{"text": "a", "intent": "a", "lang": "en"}])
+    with pytest.raises(InputError, match="fewer than two intents"):
+        bench.evaluate(by_first_letter, sets, ["xsid"])
+    with pytest.raises(InputError, match="cannot be read"):
+        bench.evaluate(by_first_letter, tmp_path / "elsewhere", ["xsid"])
+
+
+def test_retrieval_is_the_share_of_translations_nearest_to_their_own_sentence(bench, sets, pairs, monkeypatch):
+    monkeypatch.setattr(bench, "LEAST_PAIRS", 3)
+    numbers = bench.evaluate(by_words, sets, ["tatoeba"], retrieval=pairs)
+    assert numbers["tatoeba/de"] == 100.0
+    assert numbers["tatoeba/fr"] == pytest.approx(100 / 3), "a translation without a vector is near to nothing"
+    assert numbers["tatoeba"] == pytest.approx((100 + 100 / 3) / 2)
+
+
+def test_the_same_english_sentence_twice_is_right_either_way(bench, sets, pairs, monkeypatch):
+    monkeypatch.setattr(bench, "LEAST_PAIRS", 3)
+    pairs.write_text("de\tone\tone\nde\tone\tone\nde\ttwo\ttwo\nes\tone\tone\n", encoding="utf-8")
+    assert bench.evaluate(by_words, sets, ["tatoeba"], retrieval=pairs)["tatoeba"] == 100.0
+    (result,) = bench.measure(by_words, sets, ["tatoeba"], retrieval=pairs)
+    assert (list(result.languages), result.messages) == (["de"], 3), "es has too few sentences"
+
+
+def test_shorter_vectors_have_unit_length(bench):
+    vectors = np.array([[3.0, 4.0, 9.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]], dtype=np.float32)
+    shorter = bench.shorten(vectors, 2)
+    assert shorter == pytest.approx(np.array([[0.6, 0.8], [0.0, 0.0], [0.0, 0.0]]))
+    assert shorter.dtype == np.float32
+
+
+MISTYPED = [
+    "where is my order, please?",
+    "wo bleibt Größe 42?",
+    "где мой заказ?",
+    "أين طلبي؟",
+    "我的包裹在哪里？",
+    "aaaa",
+]
+
+
+@pytest.mark.parametrize("text", MISTYPED)
+@pytest.mark.parametrize("seed", range(8))
+def test_typos_are_the_same_every_time_and_touch_letters_only(bench, text, seed):
+    typed = bench.with_typos(text, 1, seed)
+    assert typed == bench.with_typos(text, 1, seed)
+    assert [c for c in typed if not c.isalpha()] == [c for c in text if not c.isalpha()]
+    assert set(typed) <= set(text), "no letter that the text does not have"
+    assert typed != text
+    assert abs(len(typed) - len(text)) <= 1
+
+
+def test_typos_are_of_every_kind_and_as_many_as_asked_for(bench):
+    once = {bench.with_typos("abcd", 1, seed) for seed in range(500)}
+    dropped, doubled = {"bcd", "acd", "abd", "abc"}, {"aabcd", "abbcd", "abccd", "abcdd"}
+    assert {"bacd", "acbd", "abdc"} | dropped | doubled <= once, "swapped, dropped and doubled, the first letter too"
+    replaced = {"abcd"[:place] + other + "abcd"[place + 1 :] for place in range(4) for other in "abcd"} - {"abcd"}
+    assert replaced <= once
+    assert min(len(bench.with_typos("abcd", 4, seed)) for seed in range(500)) == 0
+    assert bench.with_typos("abcd", 0) == "abcd"
+
+
+@pytest.mark.parametrize("text", ["", "yes", "12:30 ok?", "no 1234567"])
+def test_a_message_with_few_letters_has_no_typos(bench, text):
+    assert bench.with_typos(text, 3) == text
+
+
+def test_the_table_of_an_encoder(run, tmp_path, sets):
+    (tmp_path / "pairs.tsv").write_text("de\thello\thello\n" * 300, encoding="utf-8")
+    out = tmp_path / "out.json"
+    rows = ("massive_en", "xsid", "tatoeba")
+    options = ("--dim", 32, "--typos", 1, "--seed", 3, "--languages", "--retrieval", tmp_path / "pairs.tsv")
+    done = run("bench_encoder", "--data", sets, "--only", *rows, *options, "--json", out)
+    assert done.returncode == 0, done.stderr
+    assert "32 numbers in a vector, 1 typing mistake in each message" in done.stdout
+    assert "xsid/valid mean of 2 languages" in done.stdout
+    written = json.loads(out.read_text(encoding="utf-8"))
+    assert (written["encoder"]["name"], written["dim"], written["typos"], written["seed"]) == ("static", 32, 1, 3)
+    assert [row["name"] for row in written["rows"]] == list(rows)
+    assert written["rows"][1]["languages"].keys() == {"de", "zh"}
+    assert all(0 <= row["accuracy"] <= 100 for row in written["rows"])
+
+
+def test_the_speed_of_an_encoder(run, tmp_path, sets):
+    out = tmp_path / "out.json"
+    done = run("bench_encoder", "--data", sets, "--speed", "--json", out)
+    assert done.returncode == 0, done.stderr
+    assert "on one thread" in done.stdout
+    speed = json.loads(out.read_text(encoding="utf-8"))["speed"]
+    assert speed["load_milliseconds"]["median"] >= speed["load_milliseconds"]["min"] > 0
+    assert speed["encode_microseconds"]["p99"] >= speed["encode_microseconds"]["p50"] > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--data", "nowhere"], "valid.jsonl cannot be read"),
+        (["--data", "nowhere", "--encoder", "static:nowhere"], "nowhere is no static model"),
+        (["--data", "nowhere", "--dim", "999999"], "--dim 999999"),
+        (["--data", "nowhere", "--typos", "-1"], "--typos -1"),
+        (["--data", "nowhere", "--only", "tatoeba"], "needs --retrieval"),
+    ],
+)
+def test_an_encoder_that_cannot_be_measured(run, arguments, says):
+    done = run("bench_encoder", *arguments)
+    assert done.returncode > 1
+    assert says in done.stderr
+    assert not done.stdout

@@ -9,8 +9,10 @@ import numpy as np
 from intentmatch.artefact import Artefact
 from intentmatch.cache import VectorCache
 from intentmatch.calibration import calibrate
-from intentmatch.errors import IntentMatchError, RegistryError
+from intentmatch.errors import IntentMatchError, Location, Problem, RegistryError
+from intentmatch.languages import Coverage
 from intentmatch.registry import check
+from intentmatch.registry.rules import NOWHERE
 from intentmatch.settings import Settings
 from intentmatch.text import clean
 from intentmatch.types import Encoder, Kind, Registry, Vectors
@@ -52,6 +54,20 @@ def build(
         negative_vectors=of_negatives,
         calibration=calibrate(of_utterances, registry.owners, settings.aggregation),
     )
+
+
+def uncovered(registry: Registry, encoder: Encoder) -> list[Problem]:
+    """A warning for each language of the registry that the encoder was not trained on, at its first line."""
+    coverage = Coverage(encoder)
+    places: dict[str, Location] = {}
+    for utterance in (*registry.utterances, *registry.negatives):
+        if utterance.language and not coverage.covers(utterance.language):
+            places.setdefault(utterance.language, utterance.location or NOWHERE)
+    hint = "name one that was in the setting `encoder`; this one may match such lines by their spelling only"
+    return [
+        Problem(place, "warning", "language-not-covered", f"{encoder.name} was not trained on {language}", hint)
+        for language, place in places.items()
+    ]
 
 
 def encode_all(

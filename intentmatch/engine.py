@@ -13,7 +13,7 @@ from intentmatch.artefact import Artefact
 from intentmatch.build import encode_all
 from intentmatch.errors import InputError, IntentMatchError, UnknownNameError
 from intentmatch.index import ExactIndex
-from intentmatch.languages import LanguageGuess
+from intentmatch.languages import Coverage, LanguageGuess
 from intentmatch.lexical import Hit, LexicalIndex
 from intentmatch.policy import Cut, Decision, Policy, decide, policy_cuts
 from intentmatch.text import clean, fold
@@ -80,6 +80,7 @@ class Engine:
         folded = [fold(u.text) for u in self._utterances]
         self._lexical = LexicalIndex(folded, registry.owners, self.settings.fuzzy)
         self._languages = LanguageGuess(folded, [u.language for u in self._utterances])
+        self._coverage = Coverage(encoder)
         cuts = (self.policy.default, *self.policy.by_language.values(), *self.policy.by_intent.values())
         self._lowest_cut = min(cut.value for cut in cuts)
 
@@ -110,8 +111,11 @@ class Engine:
 
         vector = (encode or self.encode_one)(text)
         stages.add("encode", f"{self.encoder.name} read the message")
+        if gap := self._coverage.gap(text, question.language):
+            stages.add("coverage", gap)
         if not vector.any() and not fuzzy:
-            return self._nothing(message, question, stages, f"{self.encoder.name} knows no part of the message.")
+            reason = f"the encoder {self.encoder.name} knows nothing of this message."
+            return self._nothing(message, question, stages, reason)
 
         dense = self._score(vector)
         candidates = self._candidates(dense, fuzzy, question.allowed)

@@ -1,19 +1,26 @@
-"""Which of a registry's languages a message is written in, when its sender did not say.
+"""Which of a registry's languages a message is written in, when its sender did not say, and what an encoder covers.
 
-Multinomial naive Bayes over pairs of neighbouring characters (Dunning 1994, "Statistical Identification of Language"),
-trained on the registry's own utterances. The nearest utterance is no guide: to a multilingual encoder a sentence and
-its translation are the same.
+The guess is multinomial naive Bayes over pairs of neighbouring characters (Dunning 1994, "Statistical Identification of
+Language"), trained on the registry's own utterances. The nearest utterance is no guide: to a multilingual encoder a
+sentence and its translation are the same.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 
 import numpy as np
 
+from intentmatch.text import language_range
+from intentmatch.types import Encoder
+
 _SMOOTHING = 0.1
+# Norwegian is written in two ways, and its three codes are used for one another.
+_MACROLANGUAGES = {"nb": "no", "nn": "no"}
+_SCRIPTS = {"CJK": "Han"}
 
 
 class LanguageGuess:
@@ -46,6 +53,47 @@ class LanguageGuess:
             return None
         chances = self._log_chances[rows].sum(axis=0)[possible]
         return self.languages[possible[int(chances.argmax())]]
+
+
+class Coverage:
+    """What an encoder says of the languages it was trained on and the letters it knows, where it says anything.
+
+    An unknown language in a known script is not found out: at 1% false alarms, neither length nor likelihood nor
+    vectors of a message's pieces tell more than 7 in 100 clauses of the Universal Declaration of Human Rights in
+    languages that the embedded encoder was not trained on.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._name = encoder.name
+        languages: frozenset[str] | None = getattr(encoder, "languages", None)
+        self._languages = None if languages is None else frozenset(map(_language, languages))
+        self._unknown: Callable[[str], str] | None = getattr(encoder, "unknown", None)
+
+    def covers(self, code: str) -> bool:
+        """Whether a language may be among them. Regions and scripts do not count: who knows `pt` reads `pt-BR`."""
+        return self._languages is None or _language(code) in self._languages
+
+    def gap(self, text: str, language: str | None) -> str:
+        """What of a cleaned message in a language is not covered, in words; "" for nothing."""
+        said = []
+        if language is not None and not self.covers(language):
+            said.append(f"{self._name} was not trained on {language}")
+        unknown = self._unknown(text) if self._unknown is not None else ""
+        if unknown:
+            scripts = ", ".join(sorted(set(map(_script, unknown))))
+            said.append(f"letters unknown to {self._name}: {len(unknown)} of {sum(map(str.isalpha, text))} ({scripts})")
+        return "; ".join(said)
+
+
+def _language(code: str) -> str:
+    first = language_range(code)[-1]
+    return _MACROLANGUAGES.get(first, first)
+
+
+def _script(letter: str) -> str:
+    """The script's name as far as the letter's own begins with it; a few ideographs have no name."""
+    first = unicodedata.name(letter, "other").split()[0]
+    return _SCRIPTS.get(first, first.capitalize())
 
 
 def _pairs(text: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Collection, Mapping, Sequence
@@ -9,18 +10,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from intentmatch.artefact import Artefact, load_artefact
-from intentmatch.build import Progress, build
+from intentmatch.build import Progress, build, uncovered
 from intentmatch.cache import VectorCache
 from intentmatch.calibration import calibrate
 from intentmatch.encoders import load_encoder
 from intentmatch.engine import Engine, Question
-from intentmatch.errors import InputError
+from intentmatch.errors import InputError, Problem
 from intentmatch.policy import Policy
-from intentmatch.registry import is_yaml, read_registry
+from intentmatch.registry import check, is_yaml, read_registry
 from intentmatch.rerank import load_reranker
 from intentmatch.settings import Settings, resolve
 from intentmatch.text import language_code
 from intentmatch.types import Encoder, MatchResult, Registry, Reranker
+
+_log = logging.getLogger(__name__)
 
 
 class Matcher:
@@ -123,6 +126,11 @@ class Matcher:
         return self._engine.artefact.registry
 
     @property
+    def problems(self) -> list[Problem]:
+        """Warnings about the registry in use, sorted by place: of its rules, and of languages not covered."""
+        return sorted([*check(self.registry), *uncovered(self.registry, self.encoder)])
+
+    @property
     def settings(self) -> Settings:
         """The settings in use now, each with its origin."""
         return self._engine.settings
@@ -148,7 +156,10 @@ class Source:
     reranker: Reranker | None = None
 
     def engine(self, old: Engine | None, progress: Progress | None = None) -> Engine:
-        """Read, build and test; models that the old engine has and that are still asked for are taken over."""
+        """Read, build and test; models that the old engine has and that are still asked for are taken over.
+
+        Languages that the encoder does not cover go to the log.
+        """
         if isinstance(self.path, Registry) or is_yaml(self.path):
             registry = self.path if isinstance(self.path, Registry) else read_registry(self.path)
             settings = resolve(self.explicit, registry=registry.settings, locations=registry.setting_locations)
@@ -161,6 +172,8 @@ class Source:
             artefact = _with_settings(stored, settings)
         engine = Engine(artefact, encoder, self._reranker(settings, old))
         engine.self_test()
+        for problem in uncovered(artefact.registry, encoder):
+            _log.warning("%s", problem)
         return engine
 
     def _encoder(self, settings: Settings, old: Engine | None) -> Encoder:

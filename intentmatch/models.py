@@ -1,18 +1,26 @@
-"""Where transformer models come from and where they run: hub names to folders, device settings to devices."""
+"""What is to be known of a model before it runs: hub names to folders, device settings to devices, its card."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import yaml
+
 from intentmatch import plugins
 from intentmatch.errors import ModelUnavailableError, SettingsError
+from intentmatch.text import language_code
 
 _SECONDS_TO_REACH_THE_HUB = 5.0
-_FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]
+_FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "README.md"]
 _NOT_FILES = ["onnx/*", "openvino/*", "*.bin", "*.h5"]
+
+_FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)---[ \t]*(\n|$)", re.DOTALL)
+# Only this entry is parsed: some cards bring thousands of lines of benchmark results.
+_LANGUAGE_ENTRY = re.compile(r"^language:([ \t].*)?\n([ \t#-].*\n|\n)*", re.MULTILINE)
 
 
 def model_folder(name: str) -> Path:
@@ -45,6 +53,24 @@ def model_folder(name: str) -> Path:
         f"the model {name!r} is not on this machine, and the hub did not give it ({reasons[0]}). Ways out: run once "
         "with a network; name a local folder with the model; or use `encoder: static`, which needs neither."
     )
+
+
+def card_languages(folder: Path) -> frozenset[str] | None:
+    """The languages that the model in a folder was trained on, as BCP-47 codes; None where it does not say.
+
+    They stand under `language` in the YAML at the head of its model card, `README.md`
+    (the form that Hugging Face gives it). What is no code ("multilingual") says nothing, nor does a card that cannot be
+    read.
+    """
+    try:
+        head = _FRONT_MATTER.match((folder / "README.md").read_text(encoding="utf-8-sig"))
+        entry = head and _LANGUAGE_ENTRY.search(head[1])
+        # The base loader makes nothing but text, lists and mappings, so that Norwegian stays "no".
+        named = yaml.load(entry[0], Loader=yaml.BaseLoader)["language"] if entry else []  # noqa: S506
+    except (OSError, ValueError, yaml.YAMLError, RecursionError):
+        return None
+    texts = [named] if isinstance(named, str) else filter(lambda item: isinstance(item, str), named)
+    return frozenset(filter(None, map(language_code, texts))) or None
 
 
 class Loaded(NamedTuple):

@@ -249,7 +249,12 @@ def _candidate_dict(candidate: Candidate) -> dict[str, Any]:
 
 @runtime_checkable
 class Encoder(Protocol):
-    """Text to vectors. The laws are in `tests/contracts/encoder.py` and hold for every implementation."""
+    """Text to vectors. The laws are in `tests/contracts/encoder.py` and hold for every implementation.
+
+    Two more members are optional, and looked for by `languages.Coverage` alone. `languages: frozenset[str] | None` are
+    the BCP-47 codes that the encoder was trained on, None where it does not say. `unknown(text: str) -> str` gives the
+    letters of a cleaned text that it cannot read, in their order.
+    """
 
     @property
     def name(self) -> str:

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intentmatch import build as room
-from intentmatch.build import build, encode_all
+from intentmatch.build import build, encode_all, uncovered
 from intentmatch.cache import VectorCache
-from intentmatch.errors import IntentMatchError, RegistryError
+from intentmatch.errors import IntentMatchError, Location, RegistryError
 from intentmatch.settings import Settings
 from intentmatch.types import Encoder, Intent, Registry, Utterance
 
@@ -217,3 +217,18 @@ def test_the_same_registry_builds_the_same_artefact():
     assert np.array_equal(first.vectors, second.vectors)
     assert first.calibration == second.calibration
     assert first.fingerprint == second.fingerprint != other.fingerprint
+
+
+def test_languages_that_the_encoder_does_not_cover_are_named():
+    """One warning for each, at its first line, negatives included; what came from code stands at `registry`."""
+    first = Utterance("molo", "xh", Location("a.yaml", 4, 7))
+    lines = (Utterance("hi", "en"), first, Utterance("ewe", "xh"), Utterance("x"))
+    registry = Registry((Intent("a", lines, (Utterance("mbote", "ln"),)),))
+    encoder = WordHashEncoder()
+    encoder.languages = frozenset({"en"})
+
+    xhosa, lingala = uncovered(registry, encoder)
+
+    assert str(xhosa).startswith("a.yaml:4:7: warning [language-not-covered] fake was not trained on xh\n  hint: ")
+    assert (lingala.location, lingala.severity, "ln" in lingala.message) == (Location("registry"), "warning", True)
+    assert uncovered(registry, WordHashEncoder()) == []

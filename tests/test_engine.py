@@ -219,6 +219,55 @@ def test_the_language_of_a_line_is_its_authors_word() -> None:
     assert bot.match("no", language="pt").language == "pt"
 
 
+class EnglishEncoder(WordHashEncoder):
+    """Trained on English, and blind to what is not ASCII."""
+
+    languages = frozenset({"en"})
+
+    def unknown(self, text):  # type: ignore[no-untyped-def]
+        return "".join(char for char in text if char.isalpha() and not char.isascii())
+
+    def encode(self, texts, *, kind="utterance"):  # type: ignore[no-untyped-def]
+        return super().encode(["".join(char for char in text if char.isascii()) for text in texts], kind=kind)
+
+
+def coverage(message: str, language: str | None = None, encoder: WordHashEncoder | None = None) -> list[str]:
+    result = matcher(encoder=encoder or EnglishEncoder()).match(message, language=language)
+    return [stage.says for stage in result.trace.stages if stage.name == "coverage"]
+
+
+def test_what_the_encoder_does_not_cover_is_said() -> None:
+    """A language that it was not trained on, letters that it does not know, or both."""
+    assert coverage("iphi i-odolo yam", "xh") == ["fake was not trained on xh"]
+    assert coverage("where is my ᎣᏓ please") == ["letters unknown to fake: 2 of 17 (Cherokee)"]
+    assert coverage("my ᎣᏓ", "chr") == ["fake was not trained on chr; letters unknown to fake: 2 of 4 (Cherokee)"]
+
+
+def test_nothing_is_said_of_what_is_covered() -> None:
+    """Nor of an author's own line, which needs no encoder, nor by an encoder that does not say what it covers."""
+    assert coverage("where is that order") == coverage("where is that order", "en-GB") == []
+    assert coverage("where is my order", "xh") == []
+    assert coverage("iphi i-ᎣᏓ yam", "xh", WordHashEncoder()) == []
+
+
+def test_a_language_guessed_counts_like_one_stated() -> None:
+    """Where the registry has lines in a language that is not covered, so may the messages be."""
+    xhosa = Intent("xhosa", (Utterance("iphi iphasile yam", "xh"), Utterance("ndifuna ukuyirhoxisa", "xh")))
+    result = matcher(ORDERS, xhosa, encoder=EnglishEncoder()).match("ndifuna iphasile")
+
+    assert result.language == "xh"
+    assert "fake was not trained on xh" in [stage.says for stage in result.trace.stages]
+
+
+def test_a_message_of_unknown_letters_is_out_of_scope() -> None:
+    """The reason says that the encoder could read none of it, and the trace in which script it is."""
+    result = matcher(encoder=EnglishEncoder()).match("ᎣᏓ ᎠᏂ")
+
+    assert (result.verdict, result.candidates, result.trace.decided_by) == ("out_of_scope", (), "empty")
+    assert result.trace.reason == "the encoder fake knows nothing of this message."
+    assert result.trace.stages[-1].says == "letters unknown to fake: 4 of 4 (Cherokee)"
+
+
 def test_a_self_test_finds_a_changed_encoder() -> None:
     """An encoder that no longer gives the vectors that were built is refused when the artefact is taken into use."""
 

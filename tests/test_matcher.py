@@ -185,3 +185,21 @@ def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[torch\]"'):
         Matcher.load(tmp_path, encoder="sentence_transformer:all-MiniLM-L6-v2")
+
+
+def test_uncovered_languages_are_not_silent(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """They are logged when the registry is taken into use, and stand among the matcher's problems with its rules'."""
+    encoder = WordHashEncoder()
+    encoder.languages = frozenset({"en"})  # type: ignore[attr-defined]
+    (tmp_path / "bot.yaml").write_text(
+        "intents:\n  a:\n    utterances:\n      en: [hello, Hello!]\n      xh: [molo]\n", encoding="utf-8"
+    )
+
+    matcher = Matcher.load(tmp_path, encoder=encoder)
+
+    assert [(p.rule, p.location.line) for p in matcher.problems] == [
+        ("duplicate-utterance", 4), ("language-not-covered", 5),
+    ]  # fmt: skip
+    assert ["fake was not trained on xh" in message for message in caplog.messages] == [True]
+    matcher.reload()
+    assert len(caplog.messages) == 2

@@ -120,3 +120,48 @@ def test_loading_quietly_leaves_the_bars_as_they_were() -> None:
     with pytest.raises(RuntimeError):
         fail()
     assert logging.is_progress_bar_enabled()
+
+
+@pytest.mark.parametrize(
+    ("head", "languages"),
+    [
+        ("language: en", {"en"}),
+        ("license: mit\nlanguage:\n- en\n- pt_br\n-   zh-Hant # Taiwan\ntags: [x]", {"en", "pt-BR", "zh-Hant"}),
+        ("language: [no, en,\n  'on']\nlicense: mit", {"no", "en", "on"}),
+        ("language:\n\n# the rest\n  - en\n\n- de", None),
+        ("language:\n\n# the rest\n- en\n\n- de\n", {"en", "de"}),
+        ("language: multilingual", None),
+        ("language: [multilingual, en, de]", {"en", "de"}),
+        ("language:", None),
+        ("language: {en: 1}", {"en"}),
+        ("language: [[en], {de: 1}, fr]", {"fr"}),
+        ("language: &a [*a]", None),
+        ("language: *a", None),
+        ("language: [en", None),
+        ("language: " + "[" * 100_000, None),
+        ("languages: [en]\nmetadata:\n  language: en", None),
+        ("language:en", None),
+        ("license: mit", None),
+    ],
+)
+def test_a_card_tells_the_languages(tmp_path: Path, head: str, languages: set[str] | None) -> None:
+    """A code or a list of codes at the head of the model card; whatever else stands there says nothing."""
+    (tmp_path / "README.md").write_text(f"---\n{head}\n---\n# Model\nlanguage: it\n", encoding="utf-8")
+
+    assert models.card_languages(tmp_path) == languages
+
+
+@pytest.mark.parametrize("card", [None, b"", b"# en\nlanguage: en\n", b"---\nlanguage: en\n", b"---\n\xff\n---\n"])
+def test_without_a_readable_card_nothing_is_said(tmp_path: Path, card: bytes | None) -> None:
+    """No card, a card without a head, a head without an end, bytes that are no text."""
+    if card is not None:
+        (tmp_path / "README.md").write_bytes(card)
+
+    assert models.card_languages(tmp_path) is None
+
+
+def test_a_card_may_come_from_another_system(tmp_path: Path) -> None:
+    """A byte order mark and the line ends of Windows are read over."""
+    (tmp_path / "README.md").write_bytes(b"\xef\xbb\xbf---\r\nlanguage:\r\n- en\r\n---\r\n")
+
+    assert models.card_languages(tmp_path) == {"en"}

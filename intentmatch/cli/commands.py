@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import intentmatch
-from intentmatch import plugins
+from intentmatch import models, plugins
 from intentmatch.cli import show
 from intentmatch.errors import InputError, IntentMatchError, pip_line
 
@@ -202,13 +202,15 @@ def build(intents: str, output: str, settings: tuple[str, ...]) -> None:
     from intentmatch.artefact import save_artefact
 
     start = time.perf_counter()
-    artefact = _load(intents, settings).artefact
+    matcher = _load(intents, settings)
+    artefact = matcher.artefact
     save_artefact(artefact, output)
     size = Path(output).stat().st_size / 1e6
     registry = artefact.registry
     click.echo(f"{output}: {len(registry)} intents, {len(registry.utterances)} utterances, {size:.1f} MB")
     click.echo(f"  encoder {artefact.encoder_name}, fingerprint {artefact.fingerprint}")
     click.echo(f"  in {time.perf_counter() - start:.1f} s")
+    show.problems(matcher.problems, "human")
 
 
 @cli.command()
@@ -292,8 +294,11 @@ def _lines_of_talk() -> Iterator[str]:
 
 
 def _encoder_row(name: str) -> dict[str, Any]:
+    from intentmatch.encoders.static import EMBEDDED
+
+    languages = len(models.card_languages(EMBEDDED) or ())
     described = {
-        "static": ("", "embedded, multilingual, no download; static:FOLDER for a model2vec model"),
+        "static": ("", f"embedded, {languages} languages, no download; static:FOLDER for a model2vec model"),
         "sentence_transformer": (
             pip_line("torch"),
             "any sentence-transformers model by hub name or folder, on the GPU where there is one",

@@ -88,6 +88,11 @@ class SentenceTransformerEncoder:
         digest.update(json.dumps(self._prompts, sort_keys=True).encode())
         return digest.hexdigest()[:16]
 
+    @cached_property
+    def languages(self) -> frozenset[str] | None:
+        """The languages that the model's card names; None where it names none."""
+        return models.card_languages(self._folder)
+
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
         """Unit rows of shape `(len(texts), dim)`; longest texts go through the model first, so batches pad little."""
         if not texts:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
-from intentmatch import plugins
+from intentmatch import models, plugins
 from intentmatch.encoders.unigram import UnigramTokenizer, read_unigram
 from intentmatch.errors import ModelUnavailableError
 from intentmatch.settings import Settings
@@ -46,9 +46,10 @@ class StaticEncoder:
     tolerance = 1e-5
 
     def __init__(self, folder: str | Path) -> None:
-        self._folder = _module_folder(Path(folder))
+        self._home = Path(folder)
+        self._folder = _module_folder(self._home)
         self._tokenizer: UnigramTokenizer | _OtherTokenizer
-        self.name = "static" if Path(folder) == EMBEDDED else f"static:{folder}"
+        self.name = "static" if self._home == EMBEDDED else f"static:{folder}"
         for name in ("model.safetensors", "tokenizer.json"):
             if not (self._folder / name).is_file():
                 raise _not_a_model(folder, f"no {name} there")
@@ -68,6 +69,7 @@ class StaticEncoder:
         pieces = len(rows) if self._mapping is None else len(self._mapping)
         if self._tokenizer.size > pieces:
             raise _not_a_model(folder, f"the tokenizer has more pieces than the table has rows ({pieces})")
+        self._strange = _StrangeLetters(self._tokenizer)
 
     @property
     def dim(self) -> int:
@@ -81,6 +83,19 @@ class StaticEncoder:
         for name in ("model.safetensors", "tokenizer.json"):
             digest.update((self._folder / name).read_bytes())
         return digest.hexdigest()[:16]
+
+    @cached_property
+    def languages(self) -> frozenset[str] | None:
+        """The languages that the model's card names; None where it names none."""
+        return models.card_languages(self._home)
+
+    def unknown(self, text: str) -> str:
+        """The letters of a text that no piece of the model stands for, in their order."""
+        if not any(map(self._strange.__getitem__, text)):
+            return ""
+        # A table of whole words may know a word and none of its letters.
+        unread = (w for w in text.split() if self._tokenizer.unknown in self._tokenizer.encode(w, MAX_PIECES))
+        return "".join(char for word in unread for char in word if self._strange[char])
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
         """Unit rows of shape `(len(texts), dim)`; a text without a known piece is a row of zeros."""
@@ -99,6 +114,18 @@ class StaticEncoder:
         length = float(np.sqrt(total @ total))
         if length > 0.0:
             np.divide(total, length, out=vector)
+
+
+class _StrangeLetters(dict[str, bool]):
+    """Character to whether it is a letter that a tokenizer does not know on its own, worked out once per character."""
+
+    def __init__(self, tokenizer: UnigramTokenizer | _OtherTokenizer) -> None:
+        self._tokenizer = tokenizer
+
+    def __missing__(self, char: str) -> bool:
+        value = char.isalpha() and self._tokenizer.unknown in self._tokenizer.encode(char, MAX_PIECES)
+        self[char] = value
+        return value
 
 
 class _OtherTokenizer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -200,12 +201,25 @@ def test_build_writes_what_match_reads(shop: str, tmp_path: Path) -> None:
     assert run("match", "-i", target, "cancel my order").stdout.startswith("cancel")
 
 
+def test_build_warns_of_languages_not_covered(shop: str, tmp_path: Path) -> None:
+    """What the encoder was not trained on is said with its place, and the file is written all the same."""
+    more = "intents:\n  hi:\n    utterances: {en: [hello], ln: [mbote]}\n"
+    Path(shop, "more.yaml").write_text(more, encoding="utf-8")
+    target = tmp_path / "shop.intentmatch"
+
+    done = run("build", shop, "-o", str(target))
+
+    assert (done.exit_code, target.exists()) == (0, True)
+    assert "more.yaml:3:36: warning [language-not-covered] static was not trained on ln" in done.stdout
+
+
 def test_encoders_says_what_is_here() -> None:
     """Each encoder with what it would need; as JSON too."""
     done = run("encoders")
     rows = [json.loads(line) for line in run("encoders", "--json").stdout.splitlines()]
 
     assert "static" in done.stdout
+    assert re.search(r"embedded, 1\d\d languages", done.stdout)
     assert "sentence_transformer" in done.stdout
     assert rows[0] == {**rows[0], "encoder": "static", "available": True, "needs": ""}
 

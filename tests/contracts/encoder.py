@@ -44,6 +44,29 @@ def says_who_it_is(encoder: Encoder) -> None:
 
 
 @law
+def tells_its_languages_or_says_nothing(encoder: Encoder) -> None:
+    """Where there are `languages`, they are None or codes, and stay."""
+    languages = getattr(encoder, "languages", None)
+
+    assert languages is None or (isinstance(languages, frozenset) and languages)
+    assert all(isinstance(code, str) and code for code in languages or ())
+    assert languages == getattr(encoder, "languages", None)
+
+
+@law
+def names_unknown_letters_in_their_order(encoder: Encoder) -> None:
+    """Where there is `unknown`, it gives letters of the text and nothing else; a text it knows none of is zeros."""
+    if not hasattr(encoder, "unknown"):
+        return
+    for text in [*TEXTS, "", "?!", "𐊠𐊡 12 𐊢"]:
+        letters, unknown = [char for char in text if char.isalpha()], encoder.unknown(text)
+        remaining = iter(letters)
+        assert all(char in remaining for char in unknown)
+        if letters and len(unknown) == len(letters) == len(text):
+            assert not encoder.encode([text]).any()
+
+
+@law
 def gives_float32_rows_of_its_dimension(encoder: Encoder) -> None:
     """One float32 row of `dim` finite numbers for each text."""
     vectors = encoder.encode(TEXTS)

@@ -128,3 +128,8 @@ def test_half_precision_on_a_gpu_agrees_with_the_cpu(minilm: SentenceTransformer
 
     assert np.abs(on_gpu.encode(texts) - minilm.encode(texts)).max() <= on_gpu.tolerance
     assert on_gpu.fingerprint == minilm.fingerprint
+
+
+def test_the_card_names_the_languages(minilm: SentenceTransformerEncoder) -> None:
+    """all-MiniLM-L6-v2 is for English."""
+    assert minilm.languages == {"en"}

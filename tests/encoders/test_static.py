@@ -170,3 +170,50 @@ def test_needs_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert json.loads(done.stdout) == []
+
+
+def test_the_embedded_card_names_its_languages(embedded: StaticEncoder) -> None:
+    """More than a hundred languages, as codes; another folder without a card says nothing."""
+    assert embedded.languages is not None
+    assert {"en", "de", "zh", "ar", "hi", "nb"} < embedded.languages
+    assert len(embedded.languages) > 100
+
+
+def test_a_folder_without_a_card_names_no_languages(tmp_path: Path) -> None:
+    """Where there is no README.md, nothing is said; where the files lie one folder down, it is above them."""
+    (tmp_path / "0_StaticEmbedding").mkdir()
+    for name in ("tokenizer.json", "model.safetensors"):
+        (tmp_path / "0_StaticEmbedding" / name).symlink_to(EMBEDDED / name)
+    modules = [{"path": "0_StaticEmbedding", "type": "sentence_transformers.models.StaticEmbedding"}]
+    (tmp_path / "modules.json").write_text(json.dumps(modules), encoding="utf-8")
+
+    assert StaticEncoder(tmp_path).languages is None
+    (tmp_path / "README.md").write_text("---\nlanguage: [en, de]\n---\n", encoding="utf-8")
+    assert StaticEncoder(tmp_path).languages == {"en", "de"}
+
+
+@pytest.mark.parametrize(
+    ("text", "unknown"),
+    [
+        ("where is my package", ""),
+        ("Wo ist mein Paket? 12:30 👍", ""),
+        ("我的包裹在哪里, أين طردي, मेरा पार्सल कहाँ है", ""),
+        ("where is ᎠᏂᏴᏫᏯ, 5 ᎤᏂ", "ᎠᏂᏴᏫᏯᎤᏂ"),
+        ("𐊠x𐊡 𐊢", "𐊠𐊡𐊢"),
+        ("", ""),
+    ],
+)
+def test_names_the_letters_it_does_not_know(embedded: StaticEncoder, text: str, unknown: str) -> None:
+    """Letters without a piece, in their order; marks and digits are no letters."""
+    assert embedded.unknown(text) == unknown
+
+
+def test_a_table_of_whole_words_knows_its_words(tmp_path: Path) -> None:
+    """A word is known although none of its letters is; an unknown word is so letter by letter."""
+    library = pytest.importorskip("tokenizers", reason="needs the extra [tokenizers]")
+    tokenizer = library.Tokenizer(library.models.WordLevel({"[UNK]": 0, "hello": 1, "i": 2}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = library.pre_tokenizers.Whitespace()
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    save_file({"embeddings": np.eye(3, dtype=np.float32)}, tmp_path / "model.safetensors")
+
+    assert StaticEncoder(tmp_path).unknown("hello hi, i") == "h"

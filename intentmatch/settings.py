@@ -16,7 +16,7 @@ from intentmatch.text import language_code
 
 ENVIRONMENT_PREFIX = "INTENTMATCH_"
 AGGREGATIONS = ("mean2", "max")
-PRECISIONS = ("auto", "float32", "float16")
+PRECISIONS = ("auto", "float32", "float16", "bfloat16")
 HOST = frozenset({"device", "precision", "cache"})
 """Settings about this machine rather than about the bot; they do not travel with an artefact."""
 DEFAULT_LANGUAGE = "default"
@@ -32,7 +32,7 @@ class Settings:
     device: str = "auto"
     """Where a transformer runs: auto (the GPU when there is one), cpu, cuda, cuda:1, mps."""
     precision: str = "auto"
-    """Of a transformer's arithmetic: auto (half on a GPU), float32, float16."""
+    """Of a transformer's arithmetic: auto (half on a GPU), float32, float16, bfloat16."""
     prompts: Mapping[str, str] = field(default_factory=dict)
     """Text put before every `utterance` and `query`, for models trained with such prefixes; empty: the model's own."""
     aggregation: str = "mean2"

@@ -77,7 +77,7 @@ def test_every_block_is_executed(folder: Path, port: int) -> None:
             elif block.note == "run: server":
                 server = _serve(code, folder)
                 _wait_for(port)
-            elif block.note == "run: transformer":
+            elif block.note in ("run: transformer", "run: distill"):
                 _run_transformer(code, folder)
             elif block.language == "sh":
                 done = shell(code, folder)
@@ -123,7 +123,7 @@ def _run_transformer(code: str, folder: Path) -> None:
     if found is None or found.origin is None:
         return
     done = shell(
-        code.replace("paraphrase-multilingual-MiniLM-L12-v2", str(Path(found.origin).parent / "model")), folder
+        re.sub(r"(paraphrase-multilingual|all)-MiniLM-L\d+-v2", str(Path(found.origin).parent / "model"), code), folder
     )
     assert done.returncode in (0, 3, 4), done.stderr
     assert "order_status" in done.stdout

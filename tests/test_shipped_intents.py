@@ -62,7 +62,7 @@ def test_understands_everyday_messages(matcher: Matcher, message: str, intent: s
 
 
 @pytest.mark.parametrize(
-    "message", ["what is the capital of Peru", "write me a poem about the sea", "how tall is mount everest"]
+    "message", ["what is the capital of Peru", "recommend me a good book", "how tall is mount everest"]
 )
 def test_refuses_what_is_none_of_its_business(matcher: Matcher, message: str) -> None:
     """Messages about something else are out of scope."""

@@ -59,6 +59,8 @@ intents_argument = click.argument("intents", default="intents", envvar="INTENTMA
 set_option = click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting, such as threshold=0.5; may be repeated."
 )
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FOLDER = click.Path(file_okay=False, path_type=Path)
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON value a line.")
 
 
@@ -242,6 +244,52 @@ def serve(
 
     app = create_app(_load(intents, settings), max_text=max_text, max_batch=max_batch, max_body=max_body)
     uvicorn.run(app, host=host, port=port, log_level="info")
+
+
+@cli.command()
+@click.option("--teacher", "-t", required=True, metavar="ENCODER", help="As in the setting `encoder`.")
+@click.option("--pairs", multiple=True, required=True, type=_FILE, help="Lines of English, language, translation.")
+@click.option("--english", multiple=True, type=_FILE, help="Lines of further English sentences.")
+@click.option("--held-out", multiple=True, type=_FILE, help="Lines of language, English, translation to be kept out.")
+@click.option("--recipe", type=_FILE, help="YAML of what shall differ from the defaults; every model has its own.")
+@click.option("--output", "-o", required=True, type=_FOLDER, help="Model folder to write.")
+@click.option("--work", type=_FOLDER, help="Folder of what a later run goes on from; OUTPUT.work if not given.")
+@set_option
+def distill(
+    teacher: str,
+    pairs: tuple[Path, ...],
+    english: tuple[Path, ...],
+    held_out: tuple[Path, ...],
+    recipe: Path | None,
+    output: Path,
+    work: Path | None,
+    settings: tuple[str, ...],
+) -> None:
+    """Train a small static encoder that maps translations to where TEACHER puts the English sentence.
+
+    Files are tab-separated UTF-8, plain or compressed (.xz, .gz, .bz2); a further column may name the source of a line.
+    A run that was stopped goes on where it was, if it is told the same. A GPU is used where torch sees one.
+
+    \b
+    Example:
+      intentmatch distill --teacher sentence_transformer:all-MiniLM-L6-v2 --pairs pairs.tsv -o my-encoder
+      intentmatch match --set encoder=static:my-encoder "wo ist mein Paket?"
+    """
+    from intentmatch.distill import Recipe, read_corpus, read_recipe
+    from intentmatch.distill import distill as train
+    from intentmatch.encoders import load_encoder
+    from intentmatch.settings import resolve
+
+    chosen = read_recipe(recipe) if recipe else Recipe()
+    told = resolve({**settings_from(settings), "encoder": teacher})
+    encoder = load_encoder(told)
+    with show.steps() as tell:
+        corpus = read_corpus(pairs, english, held_out=held_out, tell=tell)
+        tell(f"{len(corpus.sentences):,} English sentences, {len(corpus.translations):,} pairs", 0, None)
+        kept = work or output.with_name(f"{output.name}.work")
+        train(corpus, encoder, output, chosen, work=kept, device=told.device, tell=tell)
+    size = sum(file.stat().st_size for file in output.iterdir()) / 1e6
+    click.echo(f"{output}: {size:.1f} MB. Use it with the setting encoder=static:{output}")
 
 
 @cli.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -16,6 +17,7 @@ from intentmatch.types import Candidate, MatchResult
 
 # Encoding fewer texts than this is over before a bar could be read.
 _WORTH_A_BAR = 256
+_SECONDS_BETWEEN_LINES = 30.0
 _COLOURS = {"matched": "green", "ambiguous": "yellow", "out_of_scope": "red", "error": "red", "warning": "yellow"}
 
 
@@ -142,6 +144,45 @@ def progress() -> Iterator[build.Progress | None]:
             updates[0](done)
 
         yield tell
+
+
+@contextmanager
+def steps() -> Iterator[Callable[[str, int, int | None], None]]:
+    """What a long piece of work is at: a bar for each stage in a terminal, a line now and then elsewhere, on stderr."""
+    if not sys.stderr.isatty():
+        yield _Lines()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bars:
+        stages: dict[str, Any] = {}
+
+        def tell(what: str, done: int, total: int | None) -> None:
+            stage = what.partition(" (")[0]
+            if stage not in stages:
+                for earlier in stages.values():
+                    bars.stop_task(earlier)
+                stages[stage] = bars.add_task(what, total=total)
+            bars.update(stages[stage], description=what, completed=done, total=total)
+
+        yield tell
+
+
+class _Lines:
+    """Progress as lines: one for each new stage, and one whenever half a minute has passed."""
+
+    def __init__(self) -> None:
+        self._stage, self._told = "", 0.0
+
+    def __call__(self, what: str, done: int, total: int | None) -> None:
+        stage = what.partition(" (")[0]
+        if stage == self._stage and time.monotonic() - self._told < _SECONDS_BETWEEN_LINES:
+            return
+        self._stage, self._told = stage, time.monotonic()
+        count = f"{done:,} of {total:,}" if total else f"{done:,}" if done else ""
+        click.echo(f"{what}: {count}".removesuffix(": "), err=True)
 
 
 def _bar(open_bar: ExitStack, total: int) -> Callable[[int], None]:

@@ -12,8 +12,8 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +24,30 @@ _CACHED_WORDS = 32768
 _LONGEST_CACHED_WORD = 40
 _ASCII_SYMBOLS = frozenset("$+<=>^`|~")
 
-_NORMALIZERS = [
+_MARKS = "[\u0307\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]"
+NORMALIZERS: list[dict[str, Any]] = [
+    # Before NFKC, which tears the acute accent that is typed for an apostrophe in two.
+    {"type": "Replace", "pattern": {"Regex": "[’‘ʼ`´]"}, "content": "'"},
     {"type": "NFKC"},
     {"type": "Lowercase"},
+    # What is left of a capital dotted I; Arabic and Hebrew vowel points, and the stretching of Arabic letters.
+    {
+        "type": "Replace",
+        "pattern": {"Regex": "[\u0307\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]"},
+        "content": "",
+    },
+    # Letters that keyboards and habits tell apart and readers do not.
+    {"type": "Replace", "pattern": {"Regex": "[أإآٱ]"}, "content": "ا"},
+    {"type": "Replace", "pattern": {"Regex": "[يى]"}, "content": "ی"},
+    {"type": "Replace", "pattern": {"Regex": "ك"}, "content": "ک"},
+    {"type": "Replace", "pattern": {"Regex": "[ةۀ]"}, "content": "ه"},
+    # Persian joins with it what is as often written apart; elsewhere it only shapes letters.
+    {"type": "Replace", "pattern": {"Regex": "(?<=[\u0600-\u06ff])\u200c"}, "content": " "},
+    {"type": "Replace", "pattern": {"Regex": "[\u200c\u200d]"}, "content": ""},
     {"type": "Replace", "pattern": {"Regex": "\\s+"}, "content": " "},
     {"type": "Strip", "strip_left": True, "strip_right": True},
 ]
-_PRE_TOKENIZERS = [
+PRE_TOKENIZERS: list[dict[str, Any]] = [
     {"type": "Metaspace", "replacement": _SPACE, "prepend_scheme": "always", "split": True},
     {"type": "Punctuation", "behavior": "Isolated"},
     {"type": "Digits", "individual_digits": True},
@@ -41,38 +58,44 @@ class UnigramTokenizer:
     """Pieces by their probability. Safe to use from many threads."""
 
     def __init__(self, vocabulary: Sequence[tuple[str, float]], unknown: int) -> None:
-        self._pieces = {piece: (number, score) for number, (piece, score) in enumerate(vocabulary)}
+        # Two plain tables and not one of pairs: making 80,000 tuples would take a third of the time to load.
+        self._scores = dict(vocabulary)
+        self._numbers = dict(zip([piece for piece, _ in vocabulary], range(len(vocabulary)), strict=True))
         self.size = len(vocabulary)
         self.unknown = unknown
-        self._longest = max(map(len, self._pieces))
-        self._unknown_score = min(score for _, score in vocabulary) - _UNKNOWN_PENALTY
+        self._longest = max(map(len, self._scores))
+        self._unknown_score = min(self._scores.values()) - _UNKNOWN_PENALTY
         self._cached = lru_cache(_CACHED_WORDS)(self._cut)
 
     def encode(self, text: str, most: int) -> list[int]:
         """Numbers of the first `most` pieces of a text."""
         numbers: list[int] = []
-        for word in _words(text):
+        for word in words_of(text):
             if len(numbers) >= most:
                 break
             numbers += self._cached(word) if len(word) <= _LONGEST_CACHED_WORD else self._cut(word)
         return numbers[:most]
 
     def _cut(self, word: str) -> tuple[int, ...]:
-        """The likeliest pieces of a word: best[end] is (score, start, piece) of the best path that ends there."""
-        best = [(0.0, 0, -1), *[(-math.inf, 0, -1)] * len(word)]
-        for start in range(len(word)):
-            score_here = best[start][0]
-            for end in range(start + 1, min(start + self._longest, len(word)) + 1):
-                piece = self._pieces.get(word[start:end])
-                if piece is not None:
-                    number, score = piece
-                elif end == start + 1:
-                    number, score = self.unknown, self._unknown_score
-                else:
-                    continue
-                if score_here + score > best[end][0]:
-                    best[end] = (score_here + score, start, number)
-        return _path(best)
+        """The likeliest pieces of a word: best[end] is the score of the best path that ends there, from start[end]."""
+        best = [0.0, *[-math.inf] * len(word)]
+        start = [0] * (len(word) + 1)
+        for first in range(len(word)):
+            here = best[first]
+            for end in range(first + 1, min(first + self._longest, len(word)) + 1):
+                score = self._scores.get(word[first:end])
+                if score is None:
+                    if end > first + 1:
+                        continue
+                    score = self._unknown_score
+                if here + score > best[end]:
+                    best[end], start[end] = here + score, first
+        numbers: list[int] = []
+        end = len(word)
+        while end > 0:
+            numbers.append(self._numbers.get(word[start[end] : end], self.unknown))
+            end = start[end]
+        return tuple(reversed(numbers))
 
 
 def read_unigram(file: Path) -> UnigramTokenizer | None:
@@ -90,26 +113,41 @@ def _is_ours(content: Mapping[str, Any]) -> bool:
         model.get("type") == "Unigram"
         and not model.get("byte_fallback")
         and isinstance(model.get("unk_id"), int)
-        and normalizer.get("normalizers") == _NORMALIZERS
-        and splitter.get("pretokenizers") == _PRE_TOKENIZERS
+        and normalizer.get("normalizers") == NORMALIZERS
+        and splitter.get("pretokenizers") == PRE_TOKENIZERS
         and all(token["special"] for token in content.get("added_tokens") or ())
     )
 
 
-def _path(best: Sequence[tuple[float, int, int]]) -> tuple[int, ...]:
-    numbers: list[int] = []
-    end = len(best) - 1
-    while end > 0:
-        _, end, number = best[end]
-        numbers.append(number)
-    return tuple(reversed(numbers))
+def normalized(text: str) -> str:
+    """What `NORMALIZERS` make of a text."""
+    if text.isascii():
+        return " ".join(text.replace("`", "'").lower().split())
+    for step in _STEPS:
+        text = step(text)
+    return text
 
 
-def _words(text: str) -> list[str]:
-    # Python lowers a final capital sigma by its place in the word; the tokenizer the model was trained with does not.
-    plain = unicodedata.normalize("NFKC", text).replace("Σ", "σ").lower()
+def _step(described: Mapping[str, Any]) -> Callable[[str], str]:
+    match described["type"]:
+        case "NFKC":
+            return partial(unicodedata.normalize, "NFKC")
+        case "Lowercase":
+            # Python lowers a final capital sigma by its place in the word; the tokenizers package does not.
+            return lambda text: text.replace("Σ", "σ").lower()
+        case "Replace":
+            return partial(re.compile(described["pattern"]["Regex"]).sub, described["content"])
+        case _:
+            return str.strip
+
+
+_STEPS = [_step(described) for described in NORMALIZERS]
+
+
+def words_of(text: str) -> list[str]:
+    """The parts of a text that are cut into pieces each for itself: words that begin with "▁", marks and digits."""
     words: list[str] = []
-    for word in re.sub(r"\s+", " ", plain).strip().split(" "):
+    for word in normalized(text).split(" "):
         if word.isalpha():
             words.append(_SPACE + word)
         elif word:

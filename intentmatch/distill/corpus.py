@@ -1,0 +1,252 @@
+"""Parallel and English text for a distillation: read, cleaned, without doubles, and kept apart from held-out text."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import lzma
+import unicodedata
+import zlib
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from intentmatch.errors import InputError
+from intentmatch.text import clean, fold, language_code
+
+ENGLISH = "en"
+LONGEST = 120
+"""Characters of a sentence; longer ones teach a sum of pieces little and cost the teacher much."""
+
+_OPENERS: Mapping[str, Callable[..., IO[Any]]] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
+# A sentence of fewer words that differs in one of them is another sentence.
+_WORDS_FOR_NEAR = 5
+_TELL_EVERY = 100_000
+
+Tell = Callable[[str, int, int | None], None]
+"""Called with what is being done, how much of it is done, and of how much (None where nobody knows)."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """English sentences, and translations of some of them."""
+
+    sentences: Sequence[str]
+    """Distinct English sentences, in the order they were first seen."""
+    translations: Sequence[str]
+    rows: NDArray[np.int32]
+    """For each of `translations`, the position of its English sentence."""
+    language_of: NDArray[np.int16]
+    """For each of `translations`, the position of its language in `languages`."""
+    languages: tuple[str, ...]
+    sources: tuple[str, ...]
+    source_of: NDArray[np.int16]
+    """For each of `translations`, the position of its source in `sources`."""
+    sentence_source_of: NDArray[np.int16]
+    """For each of `sentences`, the position of the source it was first seen in."""
+    removed: Mapping[str, int] = field(default_factory=dict)
+    """How many lines were left out, by reason."""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Digest of every text, in its order."""
+        digest = hashlib.sha256()
+        for texts in (self.sentences, self.translations):
+            digest.update("\n".join(texts).encode("utf-8", "surrogatepass"))
+        digest.update(self.rows.tobytes())
+        digest.update(self.language_of.tobytes())
+        return digest.hexdigest()[:16]
+
+    def pairs_by_source(self) -> dict[str, tuple[int, int]]:
+        """Source to the number of its translations and of its English sentences, by name."""
+        pairs = np.bincount(self.source_of, minlength=len(self.sources)).tolist()
+        english = np.bincount(self.sentence_source_of, minlength=len(self.sources)).tolist()
+        return {name: (pairs[number], english[number]) for number, name in sorted(enumerate(self.sources), key=_name)}
+
+    def pairs_by_language(self) -> dict[str, int]:
+        """Language to the number of its translations, most first."""
+        counts = Counter(dict(enumerate(np.bincount(self.language_of, minlength=len(self.languages)).tolist())))
+        return {self.languages[number]: count for number, count in counts.most_common() if count}
+
+
+def read_corpus(
+    pairs: Sequence[Path],
+    english: Sequence[Path] = (),
+    *,
+    held_out: Sequence[Path] = (),
+    longest: int = LONGEST,
+    tell: Tell | None = None,
+) -> Corpus:
+    """Read tab-separated files, plain or compressed (.xz, .gz, .bz2), in UTF-8.
+
+    Lines of `pairs` are `English, language, translation[, source]`, of `english` `sentence[, source]`, of `held_out`
+    `language, English, translation`: a sentence that stands there, on either side, or that differs from one there in
+    case, punctuation, accents or one word of at least five, is taken out of both.
+
+    Raises `InputError` with the place of a line that has too few columns or no language code.
+    """
+    builder = _Builder(_HeldOut(held_out), longest)
+    for file in pairs:
+        for place, columns in _lines(file, 3, "English, language and translation", tell):
+            builder.add_pair(place, columns)
+    for file in english:
+        for _, columns in _lines(file, 1, "an English sentence", tell):
+            builder.add_sentence(columns)
+    return builder.corpus()
+
+
+class _Builder:
+    """A corpus as it grows."""
+
+    def __init__(self, held_out: _HeldOut, longest: int) -> None:
+        self._held_out = held_out
+        self._longest = longest
+        self._sentences: dict[str, int] = {}
+        self._sentence_sources = array("h")
+        self._translations: list[str] = []
+        self._columns = {name: array(code) for name, code in (("rows", "i"), ("language_of", "h"), ("source_of", "h"))}
+        self._languages: dict[str, int] = {}
+        self._sources: dict[str, int] = {}
+        self._seen: set[tuple[int, int, str]] = set()
+        self._judged: dict[str, str | None] = {}
+        self._removed: Counter[str] = Counter()
+
+    def add_pair(self, place: str, columns: Sequence[str]) -> None:
+        language = language_code(columns[1])
+        if language is None:
+            raise InputError(f"{place}: {columns[1]!r} is no language code; write one such as `de` or `pt-BR`")
+        sentence, translation = clean(columns[0]), clean(columns[2])
+        reason = self._unusable(sentence) or self._unusable(translation, remember=False)
+        if reason is not None:
+            self._removed[f"pairs: {reason}"] += 1
+            return
+        source = _number(self._sources, columns[3] if len(columns) > 3 else "")
+        if language == ENGLISH:
+            self._row(translation, source)
+            return
+        key = (self._row(sentence, source), _number(self._languages, language), translation)
+        if key in self._seen:
+            self._removed["pairs: twice"] += 1
+            return
+        self._seen.add(key)
+        self._translations.append(translation)
+        for name, value in zip(self._columns, (*key[:2], source), strict=True):
+            self._columns[name].append(value)
+
+    def add_sentence(self, columns: Sequence[str]) -> None:
+        sentence = clean(columns[0])
+        reason = self._unusable(sentence)
+        if reason is not None:
+            self._removed[f"English: {reason}"] += 1
+            return
+        self._row(sentence, _number(self._sources, columns[1] if len(columns) > 1 else ""))
+
+    def corpus(self) -> Corpus:
+        if not self._sentences:
+            raise InputError("there is no text to learn from: every line was left out, or there was none")
+        return Corpus(
+            sentences=list(self._sentences),
+            translations=self._translations,
+            languages=tuple(self._languages),
+            sources=tuple(self._sources),
+            sentence_source_of=np.array(self._sentence_sources, dtype=np.int16),
+            removed=dict(self._removed),
+            rows=np.array(self._columns["rows"], dtype=np.int32),
+            language_of=np.array(self._columns["language_of"], dtype=np.int16),
+            source_of=np.array(self._columns["source_of"], dtype=np.int16),
+        )
+
+    def _row(self, sentence: str, source: int) -> int:
+        row = _number(self._sentences, sentence)
+        if row == len(self._sentence_sources):
+            self._sentence_sources.append(source)
+        return row
+
+    def _unusable(self, text: str, *, remember: bool = True) -> str | None:
+        if not text:
+            return "empty"
+        if len(text) > self._longest:
+            return "too long"
+        if not remember:
+            return self._held_out.matches(text)
+        if text not in self._judged:
+            # Parallel files repeat an English sentence for each of its languages.
+            self._judged[text] = self._held_out.matches(text)
+        return self._judged[text]
+
+
+class _HeldOut:
+    """Sentences that must not be learned from, and what is nearly one of them."""
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self._exact: set[str] = set()
+        self._folded: set[str] = set()
+        self._gapped: set[int] = set()
+        for file in files:
+            for _, columns in _lines(file, 3, "language, English and translation", None):
+                for text in columns[1:3]:
+                    self._exact.add(clean(text))
+                    words = _words(text)
+                    self._folded.add(" ".join(words))
+                    self._gapped.update(_gapped(words))
+
+    def matches(self, text: str) -> str | None:
+        """Why a cleaned text must not be learned from, or None."""
+        if text in self._exact:
+            return "held out, exact"
+        if not self._folded:
+            return None
+        words = _words(text)
+        if " ".join(words) in self._folded or any(key in self._gapped for key in _gapped(words)):
+            return "held out, near"
+        return None
+
+
+def _words(text: str) -> list[str]:
+    """Words without case, punctuation and accents; characters where a script puts no spaces between words."""
+    plain = "".join(c for c in unicodedata.normalize("NFD", fold(text)) if not unicodedata.combining(c))
+    words = plain.split()
+    return list("".join(words)) if len(plain) > 8 * len(words) + 8 else words
+
+
+def _gapped(words: Sequence[str]) -> Iterator[int]:
+    """The sentence with each one of its words left out: two that share such a key differ in one word at most.
+
+    The deletion neighbourhood of Bocek et al. 2007, "Fast Similarity Search in Large Dictionaries", over words.
+    """
+    if len(words) >= _WORDS_FOR_NEAR:
+        for gap in range(len(words)):
+            yield hash((gap, *words[:gap], *words[gap + 1 :]))
+
+
+def _lines(file: Path, columns: int, what: str, tell: Tell | None) -> Iterator[tuple[str, list[str]]]:
+    """Place and columns of each line that is not blank."""
+    try:
+        with _OPENERS.get(file.suffix, open)(file, "rt", encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if tell is not None and number % _TELL_EVERY == 0:
+                    tell(f"reading {file.name}", number, None)
+                if not line.strip():
+                    continue
+                found = line.rstrip("\r\n").split("\t")
+                if len(found) < columns:
+                    raise InputError(f"{file}:{number}: a line needs {what}, with tabs between them")
+                yield f"{file}:{number}", found
+    except (OSError, EOFError, UnicodeDecodeError, lzma.LZMAError, zlib.error) as error:
+        raise InputError(f"{file} cannot be read: {error}") from error
+
+
+def _number(numbers: dict[str, int], name: str) -> int:
+    return numbers.setdefault(name, len(numbers))
+
+
+def _name(numbered: tuple[int, str]) -> str:
+    return numbered[1]

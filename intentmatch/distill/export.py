@@ -1,0 +1,53 @@
+"""A student as a folder that the `static` encoder, sentence-transformers and model2vec read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import save_file
+
+_CONFIG = {"model_type": "model2vec", "normalize": True, "max_length": 512, "embedding_dtype": "int8"}
+_MODULES = [
+    {"idx": 0, "name": "0", "path": ".", "type": "sentence_transformers.models.StaticEmbedding"},
+    {"idx": 1, "name": "1", "path": "1_Normalize", "type": "sentence_transformers.models.Normalize"},
+]
+_LARGEST = 127
+
+
+def save_model(folder: Path, table: NDArray[np.float32], tokenizer: dict[str, Any], silent: set[int]) -> None:
+    """Write tokenizer and table; the rows of `silent` pieces become zero.
+
+    A row is kept as int8 and the float32 that its largest number is scaled by: sentence-transformers and model2vec call
+    these scales `weights`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    table = table.copy()
+    table[sorted(silent)] = 0.0
+    scales = np.abs(table).max(axis=1) / _LARGEST
+    rows = np.rint(table / np.where(scales > 0, scales, 1)[:, None]).astype(np.int8)
+    save_file({"embeddings": rows, "weights": scales.astype(np.float32)}, folder / "model.safetensors")
+    _write(folder / "tokenizer.json", tokenizer, (",", ":"))
+    _write(folder / "config.json", _CONFIG)
+    _write(folder / "modules.json", _MODULES)
+
+
+def flatten(table: NDArray[np.float32], vectors: NDArray[np.float32], power: float) -> NDArray[np.float32]:
+    """Turn a table to the principal axes of some of its unit vectors, strongest first, and weaken the strong ones.
+
+    An axis of variance v is scaled by v to the power of -`power` / 2: 0 only turns, 1 makes all axes alike (whitening;
+    Su et al. 2021, "Whitening Sentence Representations for Better Semantics and Faster Retrieval"). As a text is a sum
+    of rows, what is done to the rows is done to every text.
+    """
+    strength, axes = np.linalg.eigh(vectors.T.astype(np.float64) @ vectors / len(vectors))
+    strength, axes = strength[::-1].clip(1e-9), axes[:, ::-1]
+    axes *= np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(len(axes))])
+    return (table @ (axes * strength ** (-power / 2))).astype(np.float32)
+
+
+def _write(file: Path, content: Any, separators: tuple[str, str] | None = None) -> None:
+    indent = None if separators else 4
+    file.write_text(json.dumps(content, ensure_ascii=False, indent=indent, separators=separators) + "\n", "utf-8")

@@ -1,0 +1,390 @@
+"""From files to a folder, through the command line, as a user would."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from fakes import WordHashEncoder
+
+from intentmatch.cli.commands import cli
+from intentmatch.distill import Corpus, Recipe, distill, read_corpus, read_recipe
+from intentmatch.distill.export import save_model
+from intentmatch.distill.recipe import write_recipe
+from intentmatch.distill.student import Lesson, Lines
+from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, learn_tokenizer
+from intentmatch.encoders.static import StaticEncoder
+from intentmatch.errors import InputError, SettingsError
+
+NEEDED = "needs the extra [distill]"
+
+
+@pytest.fixture
+def teacher(monkeypatch: pytest.MonkeyPatch) -> WordHashEncoder:
+    """What `--teacher` gives, whatever it names."""
+    encoder = WordHashEncoder()
+    monkeypatch.setattr("intentmatch.encoders.load_encoder", lambda settings: encoder)
+    return encoder
+
+
+@pytest.fixture
+def run(toy_files: tuple[Path, Path], small: Recipe, tmp_path: Path) -> Callable[..., Result]:
+    """`intentmatch distill` on the toy, with more words at the end."""
+    write_recipe(tmp_path / "small.yaml", small)
+    words = [
+        "--teacher",
+        "fake",
+        "--pairs",
+        toy_files[0],
+        "--english",
+        toy_files[1],
+        "--recipe",
+        tmp_path / "small.yaml",
+    ]
+
+    def done(*more: object) -> Result:
+        all_words = ["distill", *map(str, [*words, "--set", "device=cpu", *more])]
+        return CliRunner().invoke(cli, all_words, catch_exceptions=False)
+
+    return done
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def found_again(encoder: Any, corpus: Corpus) -> float:
+    """Share of the translations that are nearest to their own English sentence."""
+    english, translations = encoder.encode(list(corpus.sentences)), encoder.encode(list(corpus.translations))
+    return float(np.mean((np.asarray(translations) @ np.asarray(english).T).argmax(1) == corpus.rows))
+
+
+def test_a_folder_comes_out(
+    run: Callable[..., Result],
+    teacher: WordHashEncoder,
+    toy: Corpus,
+    small: Recipe,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The `static` encoder reads it, knows its languages, and puts translations where their English is."""
+    pytest.importorskip("torch", reason=NEEDED)
+    monkeypatch.setattr("intentmatch.distill.card._FEWEST_PAIRS", 90)
+
+    done = run("-o", tmp_path / "model")
+
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.startswith(f"{tmp_path}/model: 0.0 MB. Use it with the setting encoder=static:{tmp_path}/model")
+    assert sorted(contents(tmp_path / "model")) == [
+        "README.md", "config.json", "model.safetensors", "modules.json", "recipe.yaml", "tokenizer.json",
+    ]  # fmt: skip
+    student = StaticEncoder(tmp_path / "model")
+    assert (student.dim, student.languages) == (24, {"en", "de", "el"})
+    assert found_again(student, toy) > 0.95
+    assert found_again(WordHashEncoder(), toy) < 0.1
+    assert read_recipe(tmp_path / "model" / "recipe.yaml") == small
+    assert sorted(teacher.encoded) == sorted(toy.sentences)
+
+
+def test_says_what_it_is_at(run: Callable[..., Result], teacher: WordHashEncoder, tmp_path: Path) -> None:
+    """Each stage has a line on stderr, in the order of the work; nothing but the outcome is on stdout."""
+    pytest.importorskip("torch", reason=NEEDED)
+
+    done = run("-o", tmp_path / "model")
+
+    stages = ["180 English sentences, 180 pairs", "learning the vocabulary", "asking the teacher", "cutting texts"]
+    places = [done.stderr.index(stage) for stage in stages]
+    assert places == sorted(places)
+    assert len(done.stdout.splitlines()) == 1
+
+
+def test_another_run_goes_on_from_the_work(
+    run: Callable[..., Result], teacher: WordHashEncoder, tmp_path: Path
+) -> None:
+    """It asks the teacher nothing, learns nothing, and gives the same files byte for byte; so does one from nothing."""
+    pytest.importorskip("torch", reason=NEEDED)
+    run("-o", tmp_path / "once")
+    asked = len(teacher.encoded)
+
+    again = run("-o", tmp_path / "again", "--work", tmp_path / "once.work")
+
+    assert len(teacher.encoded) == asked
+    assert "learning the vocabulary" not in again.stderr
+    assert "training" not in again.stderr
+    assert contents(tmp_path / "again") == contents(tmp_path / "once")
+
+    run("-o", tmp_path / "afresh")
+
+    assert len(teacher.encoded) == 2 * asked
+    assert contents(tmp_path / "afresh") == contents(tmp_path / "once")
+
+
+def test_a_run_that_was_stopped_gives_what_one_that_was_not_gives(
+    toy: Corpus, small: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At whatever stage."""
+    pytest.importorskip("torch", reason=NEEDED)
+    monkeypatch.setattr("intentmatch.distill.student._STEPS_BETWEEN_SAVES", 10)
+    monkeypatch.setattr("intentmatch.distill.student._STEPS_BETWEEN_NEWS", 10)
+    distill(toy, WordHashEncoder(), tmp_path / "whole", small, work=tmp_path / "whole.work", device="cpu")
+
+    for stage in ("learning the vocabulary", "asking the teacher", "cutting texts", "training"):
+
+        def stopped(what: str, done: int, total: int | None, stage: str = stage) -> None:
+            if what.startswith(stage) and done in (0, 20):
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            distill(
+                toy, WordHashEncoder(), tmp_path / "model", small, work=tmp_path / "work", device="cpu", tell=stopped
+            )
+        assert not (tmp_path / "model").exists()
+    told: list[tuple[str, int, int | None]] = []
+    distill(
+        toy, WordHashEncoder(), tmp_path / "model", small, work=tmp_path / "work", device="cpu",
+        tell=lambda *news: told.append(news),
+    )  # fmt: skip
+
+    assert [(what.split()[0], done) for what, done, _ in told] == [
+        ("cutting", 0),
+        *[("training", n) for n in (20, 30, 40)],
+    ]
+    assert contents(tmp_path / "model") == contents(tmp_path / "whole")
+
+
+def test_another_corpus_has_another_vocabulary(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
+    """What lies in the work folder of an earlier one is not taken for it."""
+    pytest.importorskip("torch", reason=NEEDED)
+    (tmp_path / "pairs.tsv").write_text("good morning\tfr\tbonjour\nthank you\tfr\tmerci", encoding="utf-8")
+    other = read_corpus([tmp_path / "pairs.tsv"])
+    for corpus in (toy, other):
+        distill(corpus, WordHashEncoder(), tmp_path / "model", small, work=tmp_path / "work", device="cpu")
+
+    distill(other, WordHashEncoder(), tmp_path / "alone", small, work=tmp_path / "alone.work", device="cpu")
+
+    assert contents(tmp_path / "model")["tokenizer.json"] == contents(tmp_path / "alone")["tokenizer.json"]
+
+
+def test_sentence_transformers_reads_the_folder(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
+    """And gives the same vectors."""
+    pytest.importorskip("torch", reason=NEEDED)
+    library = pytest.importorskip("sentence_transformers", reason=NEEDED)
+    if tuple(map(int, library.__version__.split(".")[:2])) < (6, 2):
+        pytest.skip("older releases do not read tables of int8")
+    distill(toy, WordHashEncoder(), tmp_path / "model", small, work=tmp_path / "work", device="cpu")
+    texts = [*toy.sentences[:5], *toy.translations[:5], "an unseen parcel"]
+
+    theirs = library.SentenceTransformer(str(tmp_path / "model"), device="cpu").encode(texts)
+
+    assert np.abs(theirs - StaticEncoder(tmp_path / "model").encode(texts)).max() < 1e-5
+
+
+def test_a_source_can_be_left_out(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
+    """A source that weighs nothing teaches nothing: its translations end up anywhere."""
+    pytest.importorskip("torch", reason=NEEDED)
+    recipe = replace(small, source_weights={"pen": 0.0})
+
+    distill(toy, WordHashEncoder(), tmp_path / "model", recipe, work=tmp_path / "work", device="cpu")
+
+    student = StaticEncoder(tmp_path / "model")
+    english, mirror, pen = (
+        student.encode(texts) for texts in (toy.sentences[:90], toy.translations[:90], toy.translations[90:])
+    )
+    assert np.mean((mirror @ english.T).argmax(1) == np.arange(90)) > 0.9
+    assert np.mean((pen @ english.T).argmax(1) == np.arange(90)) < 0.1
+
+
+@pytest.fixture
+def lesson_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Lesson]:
+    """What a student would have been given to learn from."""
+    pytest.importorskip("torch", reason=NEEDED)
+
+    class LearnedError(Exception):
+        """Carries the lesson out."""
+
+    def train(lesson: Lesson, *_: object, **__: object) -> None:
+        raise LearnedError(lesson)
+
+    monkeypatch.setattr("intentmatch.distill.student.train", train)
+
+    def given(recipe: Recipe, pairs: Sequence[str], english: Sequence[str] = ()) -> Lesson:
+        (tmp_path / "pairs.tsv").write_text("\n".join(pairs), encoding="utf-8")
+        (tmp_path / "english.tsv").write_text("\n".join(english), encoding="utf-8")
+        corpus = read_corpus([tmp_path / "pairs.tsv"], [tmp_path / "english.tsv"])
+        with pytest.raises(LearnedError) as caught:
+            distill(corpus, WordHashEncoder(), tmp_path / "model", recipe, work=tmp_path / "work")
+        return caught.value.args[0]  # type: ignore[no-any-return]
+
+    return given
+
+
+def chances(lines: Lines) -> np.ndarray:
+    return np.diff(lines.chances, prepend=0.0) / lines.chances[-1]
+
+
+@pytest.mark.parametrize("flatness", [0.0, 0.5, 1.0])
+def test_languages_are_drawn_as_flatness_says(lesson_of: Callable[..., Lesson], small: Recipe, flatness: float) -> None:
+    """In proportion to their lines to that power, whatever the weights of their sources."""
+    lines = [f"line {n}\tde\tZeile {n}\tweb" for n in range(12)] + [f"line {n}\tde\tLinie {n}\tbooks" for n in range(4)]
+    lines += [f"line {n}\tfr\tligne {n}\tweb" for n in range(4)]
+    recipe = replace(small, flatness=flatness, source_weights={"books": 6.0}, typos=0.0)
+
+    drawn = chances(lesson_of(recipe, lines).translations)
+
+    assert drawn[:16].sum() / drawn[16:].sum() == pytest.approx(4**flatness)
+    assert drawn[12:16] == pytest.approx(6 * drawn[:4])
+    assert drawn[:12] == pytest.approx(drawn[0])
+
+
+def test_english_is_drawn_as_its_sources_weigh(lesson_of: Callable[..., Lesson], small: Recipe) -> None:
+    """One that weighs nothing, never."""
+    recipe = replace(small, source_weights={"web": 3.0, "books": 0.0}, typos=0.0)
+
+    lesson = lesson_of(recipe, ["one\tde\teins"], ["two\tweb", "three\tbooks", "four\tart"])
+
+    assert chances(lesson.sentences) == pytest.approx(np.array([1, 3, 0, 1]) / 5)
+
+
+def test_typing_mistakes_are_learned_beside_what_was_meant(
+    lesson_of: Callable[..., Lesson], toy: Corpus, small: Recipe
+) -> None:
+    """All texts as they are, and so many of them again with other pieces, for the same sentence; English as it is."""
+    lines = [f"{toy.sentences[row]}\tde\t{text}" for row, text in zip(toy.rows, toy.translations, strict=True)]
+    right = lesson_of(replace(small, typos=0.0), lines)
+    some = lesson_of(replace(small, typos=0.3), lines)
+    every = lesson_of(replace(small, typos=1.0), lines)
+
+    count = len(lines)
+    assert len(right.translations.rows) == count < len(some.translations.rows) < 1.5 * count
+    assert every.translations.rows.tolist() == 2 * right.translations.rows.tolist()
+    both = [every.translations.pieces.of(np.arange(start, start + count))[0] for start in (0, count)]
+    assert np.array_equal(both[0], right.translations.pieces.numbers)
+    assert len(both[1]) > len(both[0])
+    assert np.array_equal(every.english.numbers, right.english.numbers)
+
+
+def test_silent_pieces_and_texts_without_pieces_are_not_learned(
+    lesson_of: Callable[..., Lesson], small: Recipe, tmp_path: Path
+) -> None:
+    """The space before a mark stands for nothing, and a text of vowel points is never drawn."""
+    lesson = lesson_of(replace(small, typos=0.0), ["(one)\tde\t(eins)", "two\the\t\u05b0\u05b1", "three\tde\tdrei"])
+    described = json.loads((tmp_path / "work" / "tokenizer.json").read_bytes())["tokenizer"]["model"]["vocab"]
+    silent = [number for number, (piece, _) in enumerate(described) if piece in (PADDING, UNKNOWN, SPACE)]
+
+    assert len(silent) == 3
+    for pieces in (lesson.translations.pieces, lesson.sentences.pieces, lesson.english):
+        assert len(pieces.numbers) > 0
+        assert not np.isin(pieces.numbers, silent).any()
+    assert lesson.translations.pieces.lengths[1] == 0
+    assert chances(lesson.translations)[1] == 0
+
+
+@pytest.mark.parametrize("option", ["--pairs", "--english", "--held-out", "--recipe"])
+def test_a_missing_file_is_named(
+    run: Callable[..., Result], teacher: WordHashEncoder, tmp_path: Path, option: str
+) -> None:
+    """Before anything is done, with the code of a user's mistake."""
+    done = run("-o", tmp_path / "model", option, tmp_path / "missing.tsv")
+
+    assert done.exit_code == 2
+    assert "missing.tsv" in done.stderr
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_mistake_in_a_file_is_told_with_its_place(
+    run: Callable[..., Result], teacher: WordHashEncoder, tmp_path: Path
+) -> None:
+    """In the pairs, in what is held out and in the recipe."""
+    (tmp_path / "bad.tsv").write_text("stepz: 3\n", encoding="utf-8")
+
+    for option, message in [
+        ("--pairs", "bad.tsv:1: a line needs English, language and translation"),
+        ("--held-out", "bad.tsv:1: a line needs language, English and translation"),
+        ("--recipe", "did you mean 'steps'?"),
+    ]:
+        done = run("-o", tmp_path / "model", option, tmp_path / "bad.tsv")
+        assert (done.exit_code, message in done.stderr) == (2, True), done.stderr
+    assert teacher.encoded == []
+
+
+def test_held_out_sentences_reach_neither_teacher_nor_student(
+    run: Callable[..., Result], teacher: WordHashEncoder, tmp_path: Path
+) -> None:
+    """The card says how many lines they cost."""
+    pytest.importorskip("torch", reason=NEEDED)
+    (tmp_path / "held.tsv").write_text("fr\tThe parcel arrives today!\tle colis", encoding="utf-8")
+
+    run("-o", tmp_path / "model", "--held-out", tmp_path / "held.tsv")
+
+    assert "the parcel arrives today" not in teacher.encoded
+    assert len(teacher.encoded) == 179
+    assert "Left out: 1 English: held out, near, 2 pairs: held out, near." in (
+        tmp_path / "model" / "README.md"
+    ).read_text(encoding="utf-8")
+
+
+def test_more_numbers_than_the_teacher_has_are_refused(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
+    """Before anything is done."""
+    pytest.importorskip("torch", reason=NEEDED)
+    with pytest.raises(InputError, match="dim 65 in the recipe: the teacher's vectors have only 64 numbers"):
+        distill(toy, WordHashEncoder(), tmp_path / "m", replace(small, dim=65), work=tmp_path / "work")
+
+    assert not (tmp_path / "work").exists()
+
+
+def test_no_translations_are_refused(small: Recipe, tmp_path: Path) -> None:
+    """English alone teaches no other language."""
+    pytest.importorskip("torch", reason=NEEDED)
+    (tmp_path / "pairs.tsv").write_text("Hello\ten\tHi there\n", encoding="utf-8")
+
+    with pytest.raises(InputError, match="there are no translations to learn from"):
+        distill(read_corpus([tmp_path / "pairs.tsv"]), WordHashEncoder(), tmp_path / "m", small, work=tmp_path / "work")
+
+
+def test_a_device_that_is_not_there_is_named(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
+    """As everywhere else."""
+    pytest.importorskip("torch", reason=NEEDED)
+    with pytest.raises(SettingsError, match="device 'abacus' is not known"):
+        distill(toy, WordHashEncoder(), tmp_path / "m", small, work=tmp_path / "work", device="abacus")
+
+
+def test_a_missing_extra_is_named(
+    run: Callable[..., Result], teacher: WordHashEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the teacher is asked, with the line that installs it."""
+    monkeypatch.setattr("intentmatch.plugins.installed", lambda module: False)
+
+    done = run("-o", tmp_path / "model")
+
+    assert done.exit_code == 5
+    assert 'Distillation needs an extra that is not installed. Run: pip install "intentmatch[distill]"' in done.stderr
+    assert teacher.encoded == []
+
+
+def test_without_torch_the_room_opens_and_says_so(toy: Corpus, toy_files: tuple[Path, Path], tmp_path: Path) -> None:
+    """Where there really is no torch, nothing fails before the sentence that names the pip line."""
+    described = learn_tokenizer(toy, Recipe(pieces=60))
+    save_model(tmp_path / "teacher", np.ones((60, 8), dtype=np.float32), described, set())
+    words = [
+        "distill",
+        "--teacher",
+        f"static:{tmp_path / 'teacher'}",
+        "--pairs",
+        toy_files[0],
+        "-o",
+        tmp_path / "model",
+    ]
+    program = "import sys; sys.modules['torch'] = None; from intentmatch.cli import main; main()"
+
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, 'pip install "intentmatch[distill]"' in done.stderr) == (5, True), done.stderr
+    assert "Traceback" not in done.stderr

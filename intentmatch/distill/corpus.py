@@ -57,12 +57,12 @@ class Corpus:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Digest of every text, in its order."""
+        """Digest of everything that is learned from: texts in their order, their languages and sources."""
         digest = hashlib.sha256()
-        for texts in (self.sentences, self.translations):
+        for texts in (self.sentences, self.translations, self.languages, self.sources):
             digest.update("\n".join(texts).encode("utf-8", "surrogatepass"))
-        digest.update(self.rows.tobytes())
-        digest.update(self.language_of.tobytes())
+        for numbers in (self.rows, self.language_of, self.source_of, self.sentence_source_of):
+            digest.update(numbers.tobytes())
         return digest.hexdigest()[:16]
 
     def pairs_by_source(self) -> dict[str, tuple[int, int]]:
@@ -211,7 +211,10 @@ class _HeldOut:
 
 
 def _words(text: str) -> list[str]:
-    """Words without case, punctuation and accents; characters where a script puts no spaces between words."""
+    """Words without case, punctuation and accents; characters where words average more than eight or so.
+
+    That is how scripts without spaces look; a sentence of very long words is taken for one of them.
+    """
     plain = "".join(c for c in unicodedata.normalize("NFD", fold(text)) if not unicodedata.combining(c))
     words = plain.split()
     return list("".join(words)) if len(plain) > 8 * len(words) + 8 else words

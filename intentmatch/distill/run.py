@@ -61,7 +61,9 @@ def distill(
     if tell is not None:
         tell("cutting texts into pieces", 0, None)
     lesson = _lesson(corpus, wanted.vectors, recipe, described, silent)
-    table = student.train(lesson, recipe, len(pieces), work / "student.safetensors", device=device, tell=tell)
+    # A state belongs to what it was learned from.
+    state = work / f"student-{corpus.fingerprint}-{teacher.fingerprint}.safetensors"
+    table = student.train(lesson, recipe, len(pieces), state, device=device, tell=tell)
     table = flatten(table, _some_vectors(table, lesson, recipe), recipe.whitening)
     save_model(output, table, described, silent)
     write_recipe(output / "recipe.yaml", recipe)

@@ -94,7 +94,7 @@ def _read(file: Path) -> dict[str, NDArray[Any]] | None:
 
 
 def _write(shards: Path, shard: dict[str, NDArray[Any]]) -> None:
-    number = len(list(shards.glob("*.safetensors")))
+    number = max((int(file.stem) for file in shards.glob("*.safetensors")), default=-1) + 1
     temporary = shards / "unfinished"
     save_file(shard, temporary)
     temporary.replace(shards / f"{number:05}.safetensors")

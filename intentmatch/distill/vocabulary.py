@@ -42,7 +42,7 @@ _WITHOUT_SPACES = re.compile("^▁?[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u304
 
 
 def learn_tokenizer(corpus: Corpus, recipe: Recipe, tell: Tell | None = None) -> dict[str, Any]:
-    """A tokenizer of `recipe.pieces` pieces, as the JSON that the tokenizers package reads.
+    """A tokenizer of `recipe.pieces` pieces, or of all that are of use, as the JSON that the tokenizers package reads.
 
     Raises `InputError` where the text has more different characters than that.
     """

@@ -23,6 +23,7 @@ from intentmatch.distill.student import Lesson, Lines
 from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, learn_tokenizer
 from intentmatch.encoders.static import StaticEncoder
 from intentmatch.errors import InputError, SettingsError
+from intentmatch.types import Kind, Vectors
 
 NEEDED = "needs the extra [distill]"
 
@@ -158,6 +159,24 @@ def test_a_run_that_was_stopped_gives_what_one_that_was_not_gives(
         *[("training", n) for n in (20, 30, 40)],
     ]
     assert contents(tmp_path / "model") == contents(tmp_path / "whole")
+
+
+def test_another_corpus_or_teacher_is_another_student(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
+    """What was learned from others is no beginning, though the recipe and the number of pieces are the same."""
+    pytest.importorskip("torch", reason=NEEDED)
+    other = replace(toy, translations=[text.translate(str.maketrans("aα", "éά")) for text in toy.translations])
+
+    class Another(WordHashEncoder):
+        """Hears every text backwards."""
+
+        def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
+            return super().encode([text[::-1] for text in texts], kind=kind)
+
+    cases = [(toy, WordHashEncoder()), (other, WordHashEncoder()), (toy, Another(fingerprint="backwards"))]
+    for number, (corpus, teacher) in enumerate(cases):
+        distill(corpus, teacher, tmp_path / "model", small, work=tmp_path / "work", device="cpu")
+        distill(corpus, teacher, tmp_path / "alone", small, work=tmp_path / f"work-{number}", device="cpu")
+        assert contents(tmp_path / "model") == contents(tmp_path / "alone")
 
 
 def test_another_corpus_has_another_vocabulary(toy: Corpus, small: Recipe, tmp_path: Path) -> None:

@@ -7,13 +7,16 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from intentmatch import build
 from intentmatch.errors import IntentMatchError, Problem, RegistryError
 from intentmatch.types import Candidate, MatchResult
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 # Encoding fewer texts than this is over before a bar could be read.
 _WORTH_A_BAR = 256
@@ -152,11 +155,7 @@ def steps() -> Iterator[Callable[[str, int, int | None], None]]:
     if not sys.stderr.isatty():
         yield _Lines()
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bars:
+    with _bars(transient=False) as bars:
         stages: dict[str, Any] = {}
 
         def tell(what: str, done: int, total: int | None) -> None:
@@ -187,13 +186,18 @@ class _Lines:
 
 def _bar(open_bar: ExitStack, total: int) -> Callable[[int], None]:
     """Draw the bar; the function it returns moves it."""
+    bar = open_bar.enter_context(_bars(transient=True))
+    task = bar.add_task("encoding", total=total)
+    return lambda done: bar.update(task, completed=done)
+
+
+def _bars(*, transient: bool) -> Progress:
+    """Bars on stderr; transient ones are wiped away when they are done."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("encoding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bar = open_bar.enter_context(Progress(*columns, console=Console(stderr=True), transient=True))
-    task = bar.add_task("encoding", total=total)
-    return lambda done: bar.update(task, completed=done)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=transient)
 
 
 def _nearest(candidate: Candidate) -> str:

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
+from intentmatch.distill.teacher import principal_axes
+
 _CONFIG = {"model_type": "model2vec", "normalize": True, "max_length": 512, "embedding_dtype": "int8"}
 _MODULES = [
     {"idx": 0, "name": "0", "path": ".", "type": "sentence_transformers.models.StaticEmbedding"},
@@ -42,10 +44,8 @@ def flatten(table: NDArray[np.float32], vectors: NDArray[np.float32], power: flo
     Su et al. 2021, "Whitening Sentence Representations for Better Semantics and Faster Retrieval"). As a text is a sum
     of rows, what is done to the rows is done to every text.
     """
-    strength, axes = np.linalg.eigh(vectors.T.astype(np.float64) @ vectors / len(vectors))
-    strength, axes = strength[::-1].clip(1e-9), axes[:, ::-1]
-    axes *= np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(len(axes))])
-    return (table @ (axes * strength ** (-power / 2))).astype(np.float32)
+    strength, axes = principal_axes(vectors.T.astype(np.float64) @ vectors / len(vectors))
+    return (table @ (axes * strength.clip(1e-9) ** (-power / 2))).astype(np.float32)
 
 
 def _write(file: Path, content: Any, separators: tuple[str, str] | None = None) -> None:

@@ -69,15 +69,21 @@ def targets(vectors: Half, dim: int) -> Targets:
     for start in range(0, len(vectors), _AT_ONCE):
         some = vectors[start : start + _AT_ONCE].astype(np.float32)
         spread += some.T @ some
-    strength, axes = np.linalg.eigh(spread)
-    strength, axes = strength[::-1], axes[:, ::-1].astype(np.float32)
-    # Eigenvectors have no sign of their own; without one rule for it two machines would turn differently.
-    axes *= np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(len(axes))])
-    turned = np.empty((len(vectors), min(dim, len(axes))), dtype=np.float16)
+    strength, axes = principal_axes(spread)
+    kept = axes[:, :dim].astype(np.float32)
+    turned = np.empty((len(vectors), kept.shape[1]), dtype=np.float16)
     for start in range(0, len(vectors), _AT_ONCE):
-        some = vectors[start : start + _AT_ONCE].astype(np.float32) @ axes[:, :dim]
+        some = vectors[start : start + _AT_ONCE].astype(np.float32) @ kept
         turned[start : start + _AT_ONCE] = some / np.linalg.norm(some, axis=1, keepdims=True).clip(1e-9)
     return Targets(turned, float(strength[:dim].sum() / strength.sum()))
+
+
+def principal_axes(spread: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Strengths and axes (columns) of a matrix of products, strongest first."""
+    strength, axes = np.linalg.eigh(spread)
+    strength, axes = strength[::-1], axes[:, ::-1]
+    # Eigenvectors have no sign of their own; without one rule for it two machines would turn differently.
+    return strength, axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(len(axes))])
 
 
 def _key(sentence: str) -> int:

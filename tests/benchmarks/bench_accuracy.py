@@ -19,9 +19,9 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from jsonl import read_jsonl
-from metrics import Outcome, plain_table, provenance, summarise
+from metrics import Outcome, provenance, summarise
 from rich.console import Console
-from rich.table import Table
+from tables import print_table, write
 
 from intentmatch import Intent, IntentMatchError, Matcher, Registry, Utterance
 from intentmatch.encoders import load_encoder
@@ -299,21 +299,12 @@ _WORDS = 3
 def _print(about: dict[str, Any], reports: Sequence[Report]) -> None:
     """The table as rich draws it on a terminal wide enough, as plain text elsewhere; then what was left out."""
     encoder = about["encoder"]
-    _write(f"intentmatch {about['version']}, encoder {encoder['name']} @ {encoder['fingerprint']}")
+    write(f"intentmatch {about['version']}, encoder {encoder['name']} @ {encoder['fingerprint']}")
     rows = [cells for report in reports for cells in _cells(report)]
-    table = Table()
-    for number, heading in enumerate(_HEADER):
-        table.add_column(heading, justify="left" if number < _WORDS else "right", no_wrap=True)
-    for cells in rows:
-        table.add_row(*cells)
-    console = Console(highlight=False, markup=False)
-    if console.is_terminal and console.measure(table).maximum <= console.width:
-        console.print(table)
-    else:
-        _write(plain_table(_HEADER, rows, left=_WORDS))
+    print_table(_HEADER, rows, left=_WORDS)
     for report in reports:
         for note in report.notes:
-            _write(f"{report.name} {report.train}: {note}")
+            write(f"{report.name} {report.train}: {note}")
 
 
 def _cells(report: Report) -> Iterator[list[str]]:
@@ -322,11 +313,6 @@ def _cells(report: Report) -> Iterator[list[str]]:
         facts = [str(report.facts["intents"]), f"{report.facts['threshold']:.2f}"] if whole else ["", ""]
         cells = [write(numbers[name]) for name, write in COLUMNS.values()]
         yield [report.name if whole else "", report.train if whole else "", language, *facts, *cells]
-
-
-def _write(text: str) -> None:
-    """To standard output as it is: nothing wrapped, nothing coloured."""
-    sys.stdout.write(text + "\n")
 
 
 if __name__ == "__main__":

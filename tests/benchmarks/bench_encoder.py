@@ -23,10 +23,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jsonl import read_jsonl
-from metrics import percentiles, plain_table, provenance
+from metrics import percentiles, provenance
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.table import Table
+from tables import print_table, write
 
 from intentmatch import IntentMatchError
 from intentmatch.encoders import load_encoder
@@ -396,26 +396,17 @@ _WORDS = 3
 def _print(content: dict[str, Any], languages: bool) -> None:
     """The table as rich draws it on a terminal wide enough, as plain text elsewhere."""
     encoder = content["encoder"]
-    _write(f"intentmatch {content['version']}, encoder {encoder['name']} @ {encoder['fingerprint']}")
+    write(f"intentmatch {content['version']}, encoder {encoder['name']} @ {encoder['fingerprint']}")
     if "speed" in content:
         _print_speed(content["speed"])
         return
-    _write(f"{content['dim']} numbers in a vector, {_mistakes(content['typos'])} in each message")
+    write(f"{content['dim']} numbers in a vector, {_mistakes(content['typos'])} in each message")
     rows = [cells for result in content["rows"] for cells in _cells(result, languages)]
-    table = Table()
-    for number, heading in enumerate(_HEADER):
-        table.add_column(heading, justify="left" if number < _WORDS else "right", no_wrap=True)
-    for cells in rows:
-        table.add_row(*cells)
-    console = Console(highlight=False, markup=False)
-    if console.is_terminal and console.measure(table).maximum <= console.width:
-        console.print(table)
-    else:
-        _write(plain_table(_HEADER, rows, left=_WORDS))
+    print_table(_HEADER, rows, left=_WORDS)
     for result in content["rows"]:
         if result["unknown"]:
             count = result["unknown"]
-            _write(f"{result['name']}: messages that count as wrong, for no train row has their intent: {count}")
+            write(f"{result['name']}: messages that count as wrong, for no train row has their intent: {count}")
 
 
 def _mistakes(count: int) -> str:
@@ -442,19 +433,14 @@ def _words(result: dict[str, Any]) -> tuple[str, str]:
 
 def _print_speed(speed: dict[str, Any]) -> None:
     load, encode = speed["load_milliseconds"], speed["encode_microseconds"]
-    _write(
+    write(
         f"load and first vector, ms: median {load['median']:.1f} ({load['min']:.1f} to {load['max']:.1f}) of {_LOADS} "
         "in this process, modules imported and files in memory"
     )
-    _write(
+    write(
         f"encode of one message, µs: median {encode['p50']:.0f}, p99 {encode['p99']:.0f}, {speed['messages']} messages "
         "on one thread"
     )
-
-
-def _write(text: str) -> None:
-    """To standard output as it is: nothing wrapped, nothing coloured."""
-    sys.stdout.write(text + "\n")
 
 
 if __name__ == "__main__":

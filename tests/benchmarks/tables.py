@@ -1,0 +1,29 @@
+"""How the benchmarks print: a table as rich draws it on a terminal, plain text elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from metrics import plain_table
+from rich.console import Console
+from rich.table import Table
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> None:
+    """The first `left` columns aligned left and the others right; plain too where the terminal is too narrow."""
+    table = Table()
+    for number, heading in enumerate(header):
+        table.add_column(heading, justify="left" if number < left else "right", no_wrap=True)
+    for cells in rows:
+        table.add_row(*cells)
+    console = Console(highlight=False, markup=False)
+    if console.is_terminal and console.measure(table).maximum <= console.width:
+        console.print(table)
+    else:
+        write(plain_table(header, rows, left=left))
+
+
+def write(text: str) -> None:
+    """To standard output as it is: nothing wrapped, nothing coloured."""
+    sys.stdout.write(text + "\n")

@@ -1,7 +1,8 @@
 """A built registry in one self-describing file: tensors in safetensors, and a manifest in its header.
 
 The manifest is JSON under the key `intentmatch` of the header's metadata. It names everything the answers depend on:
-format, text version, encoder and its fingerprint, settings, calibration, and a digest of the content. The registry
+format, text version, encoder and its fingerprint, the words that the head knows, settings, calibration, and a digest of
+the content. The registry
 itself is JSON too, as bytes in the tensor `registry`. Nothing in the file is code.
 """
 
@@ -23,11 +24,14 @@ from safetensors.numpy import save
 
 from intentmatch.calibration import Calibration
 from intentmatch.errors import ArtefactError, Location, StaleArtefactError
+from intentmatch.head import Head, Opinion
 from intentmatch.settings import HOST, Settings
 from intentmatch.text import TEXT_VERSION
 from intentmatch.types import Encoder, Intent, Registry, Utterance, Vectors
+from intentmatch.words import VERSION as WORDS_VERSION
+from intentmatch.words import WordRows, WordVectors
 
-FORMAT = 1
+FORMAT = 2
 SUFFIX = ".intentmatch"
 _KEY = "intentmatch"
 
@@ -45,6 +49,8 @@ class Artefact:
     negative_vectors: Vectors
     """Of all negative utterances, likewise."""
     calibration: Calibration
+    opinion: Opinion | None = None
+    """The head and the words of the utterances, where there is a head."""
 
     @property
     def fingerprint(self) -> str:
@@ -69,10 +75,12 @@ def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
         "utterances": np.ascontiguousarray(artefact.vectors),
         "negatives": np.ascontiguousarray(artefact.negative_vectors),
         "registry": np.frombuffer(registry.encode("utf-8", "surrogatepass"), dtype=np.uint8),
+        **_opinion_to_tensors(artefact.opinion),
     }
     manifest = {
         "format": FORMAT,
         "text_version": TEXT_VERSION,
+        "words_version": WORDS_VERSION,
         "fingerprint": artefact.fingerprint,
         "registry_fingerprint": artefact.registry.fingerprint,
         "encoder": {"name": artefact.encoder_name, "fingerprint": artefact.encoder_fingerprint},
@@ -109,12 +117,13 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
             manifest = json.loads(metadata[_KEY])
-            if manifest["format"] != FORMAT or manifest["text_version"] != TEXT_VERSION:
+            versions = manifest["format"], manifest["text_version"], manifest.get("words_version")
+            if versions != (FORMAT, TEXT_VERSION, WORDS_VERSION):
                 raise StaleArtefactError(
-                    f"{path} has format {manifest['format']} and text version {manifest['text_version']}; this release "
-                    f"reads {FORMAT} and {TEXT_VERSION}. Run `intentmatch build` again."
+                    f"{path} has format {versions[0]} and text version {versions[1]}, made by another release than "
+                    f"this one, which reads {FORMAT} and {TEXT_VERSION}. Run `intentmatch build` again."
                 )
-            tensors = {name: file.get_tensor(name) for name in ("utterances", "negatives", "registry")}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
         if _digest(tensors) != manifest["content"]:
             raise ArtefactError(f"{path} is damaged: its content is not what was written. Build it again.")
         return Artefact(
@@ -125,11 +134,29 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
             vectors=tensors["utterances"],
             negative_vectors=tensors["negatives"],
             calibration=Calibration.from_dict(manifest["calibration"]),
+            opinion=_opinion_from_tensors(tensors),
         )
     except OSError as error:
         raise ArtefactError(f"{path} cannot be read: {error.strerror or error}") from error
     except (SafetensorError, KeyError, ValueError, TypeError) as error:
         raise ArtefactError(f"{path} is no artefact of `intentmatch build`, or is damaged ({error})") from error
+
+
+def _opinion_to_tensors(opinion: Opinion | None) -> dict[str, NDArray[Any]]:
+    if opinion is None:
+        return {}
+    return {
+        "head": opinion.head.weights,
+        "rarity": opinion.words.rarity,
+        **{f"words_{name}": array for name, array in opinion.rows._asdict().items()},
+    }
+
+
+def _opinion_from_tensors(tensors: Mapping[str, NDArray[Any]]) -> Opinion | None:
+    if "head" not in tensors:
+        return None
+    rows = WordRows(*(tensors[f"words_{name}"] for name in WordRows._fields))
+    return Opinion(Head(tensors["head"]), WordVectors(tensors["rarity"]), rows)
 
 
 def _digest(tensors: Mapping[str, NDArray[Any]]) -> str:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from intentmatch.artefact import Artefact
 from intentmatch.cache import VectorCache
-from intentmatch.calibration import calibrate
+from intentmatch.calibration import Calibration, calibrate
 from intentmatch.errors import IntentMatchError, Location, Problem, RegistryError
+from intentmatch.head import Opinion, fit_head, prepare
+from intentmatch.heldout import hold_out
 from intentmatch.languages import Coverage
 from intentmatch.registry import check
 from intentmatch.registry.rules import NOWHERE
 from intentmatch.settings import Settings
 from intentmatch.text import clean
 from intentmatch.types import Encoder, Kind, Registry, Vectors
+from intentmatch.words import WordRows, WordVectors
 
 Progress = Callable[[int, int], None]
 """Told (texts encoded, texts to encode) as a build goes on; the texts that the cache has do not count."""
@@ -33,7 +37,7 @@ def build(
     cache: VectorCache | None = None,
     progress: Progress | None = None,
 ) -> Artefact:
-    """Encode, calibrate and pack a registry.
+    """Encode, learn and pack a registry.
 
     Raises `RegistryError` where the registry breaks a rule, and `IntentMatchError` where an encoder breaks its
     protocol.
@@ -52,8 +56,35 @@ def build(
         encoder_fingerprint=encoder.fingerprint,
         vectors=of_utterances,
         negative_vectors=of_negatives,
-        calibration=calibrate(of_utterances, registry.owners, settings.aggregation),
+        **learn(registry, of_utterances, settings)._asdict(),
     )
+
+
+class Learned(NamedTuple):
+    """What a registry teaches about itself."""
+
+    calibration: Calibration
+    opinion: Opinion | None
+    """None where the scores are all that counts."""
+
+
+def learn(registry: Registry, vectors: Vectors, settings: Settings) -> Learned:
+    """Fit the head and calibrate, from the vectors of all utterances. Deterministic."""
+    names = [intent.name for intent in registry]
+    languages = [utterance.language for utterance in registry.utterances]
+    rows = vectors[:, :0]
+    fitting = words = None
+    if settings.scorer == "head" and len(names) > 1:
+        texts = [clean(utterance.text) for utterance in registry.utterances]
+        words = WordVectors.fit(texts)
+        rows = words.rows(texts)
+        fitting = prepare(vectors, rows, registry.owners, len(names))
+    held_out = hold_out(vectors, rows, registry.owners, settings.aggregation, fitting)
+    calibration = calibrate(held_out, settings.target, names, languages)
+    if fitting is None or words is None or calibration.curve is None:
+        # What has not been put to the test is not relied upon.
+        return Learned(calibration, None)
+    return Learned(calibration, Opinion(fit_head(fitting), words, WordRows.of(rows)))
 
 
 def uncovered(registry: Registry, encoder: Encoder) -> list[Problem]:

@@ -1,143 +1,243 @@
-"""Scores to confidence, and the default threshold, from held-out scores that the registry itself provides.
-
-Every utterance is left out in turn. Against the rest of its own registry it is a message the bot should answer; with
-its whole intent left out as well, it is a message the bot should refuse. Both cost nothing but products of vectors that
-are there already.
-"""
+"""Evidence to confidence, and the cuts that do what the author wants, from cases that the registry itself holds out."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.index import ExactIndex
-from intentmatch.types import Vectors
+from intentmatch.heldout import HeldOut
 
 FALLBACK_THRESHOLD = 0.4
-"""For registries too small to learn from: about what the smallest development registries that can learn one learn."""
+"""On the score, for registries too small to learn from: about what the smallest ones that can learn one would need."""
+FALLBACK_MARGIN = 0.02
+"""On the score, likewise."""
 
 # Below this many held-out cases of either kind, a fitted curve says more about chance than about the registry.
 _FEWEST_CASES = 20
-# The work grows with the square of the utterances; this many cases, spread evenly, pin two parameters down.
-_MOST_CASES = 4000
-_BLOCK = 512
-# Two utterances nearer than this are the same line but for spelling, and would answer for each other.
-_SAME = 0.9999
-# The default threshold gives up this share of the held-out utterances that were understood.
-_GIVEN_UP = 0.05
 # How many messages out of scope to expect for each message in scope. Measured on development sets with this weight
 # the confidence is nearest to the truth; counted fully, left-out intents (harder than most strangers) drag it down.
 _STRANGERS = 0.1
 _RIDGE = 1e-3
 _NEWTON_STEPS = 50
+# A language or an intent gets a cut of its own from so many cases, so many of them wrong; it is drawn towards the
+# common cut as if that rested on `_COMMON` cases.
+_FEWEST_OF_A_PART, _FEWEST_WRONG_OF_A_PART, _COMMON = 60, 12, 100
+# Asking which of two is meant costs a turn: it is worth it where the first is right no more often than this ...
+_ASK_BELOW = 0.5
+# ... among at least so many held-out cases as close as that.
+_FEWEST_CLOSE = 10
+_WIDEST_MARGIN = 0.03
 
 
 @dataclass(frozen=True, slots=True)
-class HeldOut:
-    """One row a held-out case; all arrays have shape `(cases,)`."""
+class LearnedCut:
+    """A confidence from which on an answer is given, and what the held-out cases say of it."""
 
-    score: NDArray[np.float32]
-    """Of the leading intent."""
-    gap: NDArray[np.float32]
-    """To the second."""
-    right: NDArray[np.bool_]
-    """Whether the leading intent is the one the utterance belongs to."""
-    known: NDArray[np.bool_]
-    """Whether the intent it belongs to was there to be found."""
+    value: float
+    precision: float
+    """Expected share of right answers among those given."""
+    coverage: float
+    """Expected share of messages in scope that are answered."""
+    refused: float
+    """Expected share of messages out of scope that are refused; of left-out intents, which are harder than most."""
+    cases: int
+    """Held-out cases behind it."""
+    note: str = ""
+    """What the author should know of it, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What the held-out cases taught. Without enough of them, `weights` is None and so is every confidence."""
+    """What the held-out cases taught. Without enough of them `curve` is None, and so are cut and confidence."""
 
-    threshold: float = FALLBACK_THRESHOLD
-    weights: tuple[float, float, float] | None = None
-    """Of 1, the score and the gap, in the logit of the confidence."""
+    curve: tuple[float, float] | None = None
+    """Logit of the confidence at no evidence, and how it rises with the evidence."""
+    cut: LearnedCut | None = None
+    by_language: Mapping[str, LearnedCut] = field(default_factory=dict)
+    by_intent: Mapping[str, LearnedCut] = field(default_factory=dict)
+    margin: float = 0.0
+    """Two intents whose evidence is closer than this are ambiguous."""
     cases: int = 0
-    """Held-out cases behind it."""
 
-    def confidence(self, score: float, gap: float) -> float | None:
-        """Probability that the leading candidate is right, given its score and its lead over the second."""
-        if self.weights is None:
+    def confidence(self, evidence: float) -> float | None:
+        """Probability that an intent is what the user wants, given the evidence for it."""
+        if self.curve is None:
             return None
-        bias, by_score, by_gap = self.weights
-        return float(_sigmoid(np.float64(bias + by_score * score + by_gap * gap)))
+        return 1.0 / (1.0 + math.exp(-max(-50.0, min(50.0, self.curve[0] + self.curve[1] * evidence))))
+
+    def confidences(self, evidence: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """As `confidence`, for many."""
+        return None if self.curve is None else _sigmoid(self.curve[0] + self.curve[1] * evidence)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON values."""
-        return {"threshold": self.threshold, "weights": self.weights, "cases": self.cases}
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Calibration:
         """The inverse of `to_dict`."""
-        weights = values["weights"]
-        return cls(float(values["threshold"]), None if weights is None else tuple(weights), int(values["cases"]))
+        curve, cut = values["curve"], values["cut"]
+        return cls(
+            None if curve is None else (float(curve[0]), float(curve[1])),
+            None if cut is None else LearnedCut(**cut),
+            {name: LearnedCut(**of) for name, of in values["by_language"].items()},
+            {name: LearnedCut(**of) for name, of in values["by_intent"].items()},
+            float(values["margin"]),
+            int(values["cases"]),
+        )
 
 
-def calibrate(vectors: Vectors, owners: Sequence[int], aggregation: str) -> Calibration:
-    """Fit confidence and threshold on a registry's own vectors, shape `(utterances, dim)`. Deterministic."""
-    held_out = hold_out(vectors, owners, aggregation)
-    cases = len(held_out.score)
-    if min(held_out.right.sum(), (~held_out.right).sum()) < _FEWEST_CASES:
-        return Calibration(cases=cases)
-    understood = np.sort(held_out.score[held_out.right])
-    threshold = float(np.clip(understood[int(_GIVEN_UP * len(understood))], 0.0, 1.0))
-    return Calibration(threshold, _fit_logistic(held_out), cases)
+def calibrate(
+    held_out: HeldOut,
+    target: Mapping[str, Any],
+    intents: Sequence[str] = (),
+    languages: Sequence[str | None] = (),
+) -> Calibration:
+    """Fit the confidence, and choose cuts for a target. Deterministic.
 
-
-def hold_out(vectors: Vectors, owners: Sequence[int], aggregation: str) -> HeldOut:
-    """Score utterances against the rest of their registry, with their own intent and without it."""
-    index = ExactIndex(vectors, owners, aggregation)
-    if len(index.owners) < 2:
-        nothing = np.empty(0, dtype=np.float32)
-        return HeldOut(nothing, nothing, nothing.astype(bool), nothing.astype(bool))
-    owner = np.asarray(owners, dtype=np.int64)
-    step = max(1, -(-len(owner) // (_MOST_CASES // 2)))
-    chosen = np.arange(0, len(owner), step)
-    scores, gaps, rights, knowns = [], [], [], []
-    for start in range(0, len(chosen), _BLOCK):
-        rows = chosen[start : start + _BLOCK]
-        cosines = index.vectors[rows] @ index.vectors.T
-        cosines[cosines > _SAME] = -np.inf
-        by_intent = index.aggregate(cosines)
-        own = np.arange(len(rows)), np.searchsorted(index.owners, owner[rows])
-        for known in (True, False):
-            # An utterance that is its intent's only one leaves nothing to be found.
-            usable = np.isfinite(by_intent[own]) if known else np.ones(len(rows), dtype=bool)
-            if not known:
-                by_intent[own] = -np.inf
-            second, first = np.maximum(np.partition(by_intent, -2, axis=1)[:, -2:], np.float32(-1.0)).T
-            scores.append(first[usable])
-            gaps.append((first - second)[usable])
-            rights.append((by_intent.argmax(axis=1) == own[1])[usable] & known)
-            knowns.append(np.full(int(usable.sum()), known))
-    return HeldOut(np.concatenate(scores), np.concatenate(gaps), np.concatenate(rights), np.concatenate(knowns))
-
-
-def _fit_logistic(held_out: HeldOut) -> tuple[float, float, float]:
-    """Ridge-regularised logistic regression by Newton's method.
-
-    Platt 1999, "Probabilistic Outputs for Support Vector Machines", with the gap as a second input.
+    `intents` are the names by position, `languages` those of the utterances. A target is `{"precision": p}`,
+    `{"precision": p, "give_up": g}`, `{"false_accept": share}` or `{"balance": True}`; see `settings.Settings.target`.
     """
-    inputs = np.stack([np.ones_like(held_out.score), held_out.score, held_out.gap], axis=1).astype(np.float64)
-    targets = held_out.right.astype(np.float64)
-    shares = np.where(held_out.known, 1.0, _STRANGERS)
-    weights = np.zeros(3)
-    ridge = np.diag([0.0, _RIDGE * shares.sum(), _RIDGE * shares.sum()])
+    right = held_out.right
+    cases = len(right)
+    if min(right.sum(), (~right).sum()) < _FEWEST_CASES:
+        return Calibration(cases=cases)
+    shares = np.where(held_out.known, 1.0, _STRANGERS * held_out.known.sum() / max(1, (~held_out.known).sum()))
+    curve = _fit_curve(held_out, shares)
+    confidences = _sigmoid(curve[0] + curve[1] * held_out.evidence)
+    chances = _Chances(confidences, right, held_out.known, shares)
+    common = _chosen(chances, target)
+    spoken = np.array([languages[row] or "" for row in held_out.rows]) if languages else np.full(cases, "")
+    by_language = _parts(chances, spoken, sorted({*spoken.tolist()} - {""}), target, common)
+    named = np.array([intents[number] for number in held_out.leading]) if intents else np.full(cases, "")
+    by_intent = _parts(chances, named, sorted({*named.tolist()} - {""}), target, common)
+    # One language is no reason to tell it from itself.
+    by_language = by_language if len({*spoken.tolist()} - {""}) > 1 else {}
+    return Calibration(curve, common, by_language, by_intent, _margin(held_out), cases)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chances:
+    """Held-out cases with their confidence; arrays of shape `(cases,)`."""
+
+    confidence: NDArray[np.float64]
+    right: NDArray[np.bool_]
+    known: NDArray[np.bool_]
+    shares: NDArray[np.float64]
+
+    def of(self, some: NDArray[np.bool_]) -> _Chances:
+        return _Chances(self.confidence[some], self.right[some], self.known[some], self.shares[some])
+
+    def cut(self, value: float, note: str = "") -> LearnedCut:
+        """A cut with what is to be expected of it."""
+        given = self.confidence >= value
+        return LearnedCut(
+            value=float(value),
+            precision=_share(self.right[given], self.shares[given]),
+            coverage=_share(given[self.known], self.shares[self.known]),
+            refused=_share(~given[~self.known], self.shares[~self.known]),
+            cases=len(self.confidence),
+            note=note,
+        )
+
+
+def _chosen(chances: _Chances, target: Mapping[str, Any]) -> LearnedCut:
+    """The lowest cut that reaches a target; where none does, the highest that still answers something."""
+    order = np.argsort(-chances.confidence, kind="stable")
+    confidence, shares = chances.confidence[order], chances.shares[order]
+    # Only where the next confidence is lower can one cut between the two.
+    ends = np.append(confidence[1:] < confidence[:-1], True)
+    right = np.cumsum(shares * chances.right[order])
+    given = np.cumsum(shares)
+    stranger = np.cumsum(shares * ~chances.known[order])
+    strangers = max(float(stranger[-1]), 1e-9)
+    # Right answers and rightly refused strangers; what is refused last is the first one counted.
+    overall = (right + strangers - stranger) / given[-1]
+    best = int(np.where(ends, overall, -1.0).argmax())
+    if "precision" in target:
+        wanted = float(target["precision"])
+        reached = np.flatnonzero(ends & (right / given >= wanted))
+        place = int(reached[-1]) if len(reached) else int(np.flatnonzero(ends)[0])
+        allowed = float(target.get("give_up", 1.0))
+        if overall[best] - overall[place] > allowed:
+            bearable = np.flatnonzero(ends & (overall >= overall[best] - allowed))
+            place = int(bearable[0])
+            return chances.cut(
+                _between(confidence, place),
+                f"a precision of {wanted:.0%} would turn too many messages away; this cut gives up {allowed:.0%}",
+            )
+        if not len(reached):
+            return chances.cut(_between(confidence, place), f"no cut reaches a precision of {wanted:.0%}")
+    elif "false_accept" in target:
+        accepted = np.flatnonzero(ends & (stranger / strangers <= float(target["false_accept"])))
+        if not len(accepted):
+            return chances.cut(1.0, "strangers look just like messages in scope")
+        place = int(accepted[-1])
+    else:
+        place = best
+    return chances.cut(_between(confidence, place))
+
+
+def _between(confidence: NDArray[np.float64], place: int) -> float:
+    """Half way from the last case that is to pass to the next one; after the very last, a little below it."""
+    if place + 1 == len(confidence):
+        return float(confidence[place]) / 2
+    return float(confidence[place] + confidence[place + 1]) / 2
+
+
+def _parts(
+    chances: _Chances, part_of: NDArray[np.str_], names: Sequence[str], target: Mapping[str, Any], common: LearnedCut
+) -> dict[str, LearnedCut]:
+    """Cuts for those parts of the cases that are large enough to have one."""
+    cuts = {}
+    for name in names:
+        part = chances.of(part_of == name)
+        if len(part.right) < _FEWEST_OF_A_PART or (~part.right).sum() < _FEWEST_WRONG_OF_A_PART or not part.right.any():
+            continue
+        own, weight = _chosen(part, target), len(part.right)
+        cuts[name] = part.cut((weight * own.value + _COMMON * common.value) / (weight + _COMMON), own.note)
+    return cuts
+
+
+def _margin(held_out: HeldOut) -> float:
+    """The widest gap within which the first of two is right too seldom to be given without asking."""
+    gaps, right = held_out.gap[held_out.known], held_out.right[held_out.known]
+    order = np.argsort(gaps, kind="stable")
+    gaps, right = gaps[order], right[order]
+    counts = np.arange(1, len(gaps) + 1)
+    close = (np.cumsum(right) / counts < _ASK_BELOW) & (counts >= _FEWEST_CLOSE) & (gaps <= _WIDEST_MARGIN)
+    return float(gaps[np.flatnonzero(close)[-1]]) if close.any() else 0.0
+
+
+def _fit_curve(held_out: HeldOut, shares: NDArray[np.float64]) -> tuple[float, float]:
+    """Ridge-regularised logistic regression on the evidence by Newton's method.
+
+    Platt 1999, "Probabilistic Outputs for Support Vector Machines".
+    """
+    inputs = np.stack([np.ones_like(held_out.evidence), held_out.evidence], axis=1)
+    right = held_out.right.astype(np.float64)
+    weights = np.zeros(2)
+    ridge = np.diag([0.0, _RIDGE * shares.sum()])
     for _ in range(_NEWTON_STEPS):
         chance = _sigmoid(inputs @ weights)
-        gradient = inputs.T @ (shares * (chance - targets)) + ridge @ weights
-        curvature = (inputs * (shares * chance * (1.0 - chance))[:, None]).T @ inputs + ridge + 1e-9 * np.eye(3)
-        change = np.linalg.solve(curvature, gradient)
+        slope = inputs.T @ (shares * (chance - right)) + ridge @ weights
+        curvature = (inputs * (shares * chance * (1.0 - chance))[:, None]).T @ inputs + ridge + 1e-9 * np.eye(2)
+        change = np.linalg.solve(curvature, slope)
         weights -= change
         if float(np.abs(change).max()) < 1e-10:
             break
-    bias, by_score, by_gap = weights.tolist()
-    return bias, by_score, by_gap
+    bias, rise = weights.tolist()
+    return bias, max(rise, 0.0)
+
+
+def _share(flags: NDArray[np.bool_], weights: NDArray[np.float64]) -> float:
+    total = float(weights.sum())
+    return float(weights[flags].sum()) / total if total > 0 else 0.0
 
 
 def _sigmoid(x: Any) -> Any:

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from intentmatch.artefact import Artefact
 from intentmatch.build import encode_all
+from intentmatch.calibration import FALLBACK_MARGIN, FALLBACK_THRESHOLD, LearnedCut
 from intentmatch.errors import InputError, IntentMatchError, UnknownNameError
+from intentmatch.heldout import evidence
 from intentmatch.index import ExactIndex
 from intentmatch.languages import Coverage, LanguageGuess
 from intentmatch.lexical import Hit, LexicalIndex
@@ -24,6 +26,7 @@ MAX_CHARACTERS = 10_000
 
 # Enough for a ranking to look at even when the caller wants one candidate, and for the reranker to choose from.
 _RANKED = 5
+_SHOWN = 3
 _UTTERANCES_FOR_RERANKER = 3
 _SAME_VECTOR = 0.99
 
@@ -44,8 +47,17 @@ class _Dense:
 
     scores: NDArray[np.float32]
     """One for each intent."""
+    evidence: NDArray[np.float64]
+    """One for each intent."""
     cosines: NDArray[np.float32]
     """One for each utterance."""
+
+    def raised(self, intent: int, score: float) -> None:
+        """Let an intent have at least this score, and as much more evidence."""
+        more = score - float(self.scores[intent])
+        if more > 0:
+            self.scores[intent] = score
+            self.evidence[intent] += more
 
 
 @dataclass(slots=True)
@@ -76,13 +88,15 @@ class Engine:
         self._utterances = registry.utterances
         self._numbers = {intent.name: number for number, intent in enumerate(self._intents)}
         self._index = ExactIndex(artefact.vectors, registry.owners, self.settings.aggregation)
+        self._starts = np.unique(np.asarray(registry.owners, dtype=np.int64), return_index=True)[1]
         self._negatives = ExactIndex(artefact.negative_vectors, registry.negative_owners, "max")
         folded = [fold(u.text) for u in self._utterances]
         self._lexical = LexicalIndex(folded, registry.owners, self.settings.fuzzy)
         self._languages = LanguageGuess(folded, [u.language for u in self._utterances])
         self._coverage = Coverage(encoder)
         cuts = (self.policy.default, *self.policy.by_language.values(), *self.policy.by_intent.values())
-        self._lowest_cut = min(cut.value for cut in cuts)
+        self._lowest_score = min((cut.value for cut in cuts if cut.on == "score"), default=np.inf)
+        self._lowest_confidence = min((cut.value for cut in cuts if cut.on == "confidence"), default=np.inf)
 
     def match(
         self, message: str, question: Question, encode: Callable[[str], NDArray[np.float32]] | None = None
@@ -102,8 +116,7 @@ class Engine:
             candidates = [self._candidate(intent, 1.0, hit.row) for intent, hit in exact.items()]
             stages.add("exact", f"an utterance of {' and of '.join(c.intent for c in candidates)}")
             decision = decide(candidates, self.policy, question.language)
-            certain = 1.0 / len(candidates)
-            return self._result(message, question, decision, stages=stages, decided_by="exact", confidence=certain)
+            return self._result(message, question, _certain(decision), stages=stages, decided_by="exact")
         stages.add("exact", "no utterance reads the same")
 
         fuzzy = _only(self._lexical.fuzzy(key), question.allowed)
@@ -117,14 +130,19 @@ class Engine:
             reason = f"the encoder {self.encoder.name} knows nothing of this message."
             return self._nothing(message, question, stages, reason)
 
-        dense = self._score(vector)
+        dense = self._score(vector, text)
+        for intent, spelled in fuzzy.items():
+            dense.raised(intent, spelled.similarity)
         candidates = self._candidates(dense, fuzzy, question.allowed)
-        stages.add("dense", ", ".join(f"{c.intent} {c.score:.2f}" for c in candidates[:3]))
+        stages.add("dense", ", ".join(f"{c.intent} {c.score:.2f}" for c in candidates[:_SHOWN]))
+        if self.artefact.opinion is not None:
+            stages.add("head", ", ".join(f"{c.intent} {c.confidence:.0%}" for c in candidates[:_SHOWN]))
 
         decision = decide(candidates, self.policy, question.language)
         leading = decision.ranked[0]
         hit = fuzzy.get(self._numbers[leading.intent])
-        decided_by = "fuzzy" if hit is not None and np.float32(hit.similarity) >= leading.score else "dense"
+        by_meaning = "dense" if self.artefact.opinion is None else "head"
+        decided_by = "fuzzy" if hit is not None and np.float32(hit.similarity) >= leading.score else by_meaning
         if decision.doubtful and self.reranker is not None:
             candidates = self._rerank(text, decision.ranked, dense, self.reranker)
             changes = zip(decision.ranked, candidates, strict=False)
@@ -132,8 +150,7 @@ class Engine:
             stages.add("reranker", f"in doubt ({decision.verdict}), {self.reranker.name} moved {said}")
             decision, decided_by = decide(candidates, self.policy, question.language), "reranker"
         stages.add("decide", decision.verdict)
-        confidence = self._confidence(decision, dense)
-        return self._result(message, question, decision, stages=stages, decided_by=decided_by, confidence=confidence)
+        return self._result(message, question, decision, stages=stages, decided_by=decided_by)
 
     def match_many(self, messages: Sequence[str], question: Question) -> list[MatchResult]:
         """As `match` for each; the messages that no spelling settles are encoded together."""
@@ -186,42 +203,65 @@ class Engine:
         stages.add("language", f"reads like {guessed}" if guessed else "like none of the registry's")
         return replace(question, language=guessed)
 
-    def _score(self, vector: NDArray[np.float32]) -> _Dense:
-        """Aggregated cosines, with those intents pushed away whose negatives are nearer than their utterances.
-
-        The score falls in proportion, from untouched where the negative is just as near as the nearest utterance, to
-        nothing where the message is the negative.
-        """
+    def _score(self, vector: NDArray[np.float32], text: str) -> _Dense:
+        """Scores and evidence, with those intents pushed away whose negatives are nearer than their utterances."""
         scores, cosines = (array[0] for array in self._index.scores(vector[None, :]))
+        dense = _Dense(scores, self._evidence(scores, vector, text), cosines)
         if len(self._negatives.owners):
             negative = self._negatives.scores(vector[None, :])[0][0]
             for owner, against in zip(self._negatives.owners.tolist(), negative.tolist(), strict=True):
-                # The score is at most the nearest cosine, which need not be looked for where even the score is higher.
-                if against <= scores[owner] or scores[owner] <= 0.0:
-                    continue
-                nearest = float(cosines[self._index.nearest(cosines, owner)])
-                if against > nearest:
-                    scores[owner] *= 1.0 - (against - nearest) / max(1.0 - nearest, 1e-6)
-        return _Dense(np.clip(scores, -1.0, 1.0), cosines)
+                self._push(dense, owner, against)
+        np.clip(dense.scores, -1.0, 1.0, out=dense.scores)
+        return dense
+
+    def _evidence(self, scores: NDArray[np.float32], vector: NDArray[np.float32], text: str) -> NDArray[np.float64]:
+        opinion = self.artefact.opinion
+        if opinion is None:
+            return scores.astype(np.float64)
+        words = opinion.words.words(text)
+        spelled = np.maximum.reduceat(opinion.rows.cosines(words), self._starts)
+        return evidence(scores, spelled, opinion.head.logits(vector, words))
+
+    def _push(self, dense: _Dense, owner: int, against: float) -> None:
+        """Push an intent away from a message that one of its negatives is `against` near to.
+
+        The score falls in proportion, from untouched where the negative is just as near as the nearest utterance, to
+        nothing where the message is the negative; the evidence likewise, to that of the least likely intent.
+        """
+        # The score is at most the nearest cosine, which need not be looked for where even the score is higher.
+        if against <= dense.scores[owner] or dense.scores[owner] <= 0.0:
+            return
+        nearest = float(dense.cosines[self._index.nearest(dense.cosines, owner)])
+        if against > nearest:
+            left = 1.0 - (against - nearest) / max(1.0 - nearest, 1e-6)
+            least = float(dense.evidence.min()) if self.artefact.opinion is not None else 0.0
+            dense.scores[owner] *= left
+            dense.evidence[owner] = least + left * (float(dense.evidence[owner]) - least)
 
     def _candidates(self, dense: _Dense, fuzzy: Mapping[int, Hit], allowed: frozenset[int] | None) -> list[Candidate]:
-        """The leading intents and all that could pass a threshold, each with its better score: meaning or spelling."""
-        scores = dense.scores.copy()
-        for intent, hit in fuzzy.items():
-            scores[intent] = max(scores[intent], hit.similarity)
-        ranking = np.argsort(-scores, kind="stable").tolist()
+        """The leading intents and all that could pass a threshold."""
+        ranking = np.argsort(-dense.evidence, kind="stable").tolist()
         if allowed is not None:
             ranking = [intent for intent in ranking if intent in allowed]
-        some = ranking[:_RANKED] + [intent for intent in ranking[_RANKED:] if scores[intent] >= self._lowest_cut]
-        rows = {intent: hit.row for intent, hit in fuzzy.items() if hit.similarity >= scores[intent]}
+        passing = self._could_pass(dense)
+        some = ranking[:_RANKED] + [intent for intent in ranking[_RANKED:] if passing[intent]]
+        rows = {intent: hit.row for intent, hit in fuzzy.items() if hit.similarity >= dense.scores[intent]}
         return [
-            self._candidate(
-                intent,
-                float(scores[intent]),
-                rows[intent] if intent in rows else self._index.nearest(dense.cosines, intent),
+            self._moved(
+                self._candidate(
+                    intent,
+                    float(dense.scores[intent]),
+                    rows[intent] if intent in rows else self._index.nearest(dense.cosines, intent),
+                ),
+                float(dense.evidence[intent]),
             )
             for intent in some
         ]
+
+    def _could_pass(self, dense: _Dense) -> NDArray[np.bool_]:
+        confidences = self.artefact.calibration.confidences(dense.evidence)
+        by_score: NDArray[np.bool_] = dense.scores >= self._lowest_score
+        return by_score if confidences is None else by_score | (confidences >= self._lowest_confidence)
 
     def _candidate(self, intent: int, score: float, row: int) -> Candidate:
         return Candidate(self._intents[intent].name, score, self._utterances[row], self._intents[intent].title)
@@ -234,16 +274,18 @@ class Engine:
         opinions = iter(reranker.score(text, texts).tolist())
         judged = [max((next(opinions), row) for row in some) for some in rows]
         return [
-            replace(candidate, score=(candidate.score + opinion) / 2, utterance=self._utterances[row])
+            self._reranked(candidate, (candidate.score + opinion) / 2, row)
             for candidate, (opinion, row) in zip(leading, judged, strict=True)
         ]
 
-    def _confidence(self, decision: Decision, dense: _Dense) -> float | None:
-        """Of the leading candidate; its lead counts over every other intent, allowed to answer or not."""
-        best, *others = decision.ranked
-        unlisted = np.delete(dense.scores, [self._numbers[c.intent] for c in decision.ranked])
-        second = max((*(c.score for c in others), *unlisted.tolist()), default=-1.0)
-        return self.artefact.calibration.confidence(best.score, best.score - second)
+    def _reranked(self, candidate: Candidate, score: float, row: int) -> Candidate:
+        """The candidate with another score, and as much more or less evidence."""
+        moved = self._moved(candidate, candidate.rank + score - candidate.score)
+        return replace(moved, score=score, utterance=self._utterances[row])
+
+    def _moved(self, candidate: Candidate, evidence: float) -> Candidate:
+        """The candidate with so much evidence, and the confidence that comes with it."""
+        return replace(candidate, evidence=evidence, confidence=self.artefact.calibration.confidence(evidence))
 
     def _result(
         self,
@@ -253,7 +295,6 @@ class Engine:
         *,
         stages: _Stages,
         decided_by: str,
-        confidence: float | None,
     ) -> MatchResult:
         best = decision.ranked[0] if decision.ranked else None
         intent = best.intent if best and decision.verdict == "matched" else None
@@ -262,7 +303,7 @@ class Engine:
             verdict=decision.verdict,
             intent=intent,
             score=best.score if best else 0.0,
-            confidence=confidence,
+            confidence=best.confidence if best else None,
             candidates=decision.ranked[: question.top_k],
             rivals=decision.rivals,
             language=question.language,
@@ -278,20 +319,42 @@ class Engine:
 
     def _nothing(self, message: str, question: Question, stages: _Stages, reason: str) -> MatchResult:
         decision = replace(decide((), self.policy), reason=reason)
-        return self._result(message, question, decision, stages=stages, decided_by="empty", confidence=None)
+        return self._result(message, question, decision, stages=stages, decided_by="empty")
 
 
 def _policy(artefact: Artefact) -> Policy:
     settings, calibration = artefact.settings, artefact.calibration
-    origin = "learned from this registry" if calibration.weights else "the default; too few utterances to learn one"
-    learned = Cut(calibration.threshold, origin)
+    cut = calibration.cut
+    if cut is None:
+        learned = Cut(FALLBACK_THRESHOLD, "the default; too few utterances to learn one")
+    else:
+        learned = _learned(cut, "from this registry")
     default, by_language = policy_cuts(settings.threshold, settings.origin("threshold"), learned)
-    by_intent = {
+    by_intent = {}
+    if not settings.threshold:
+        # What the author wrote, if only for one language, is not to be undone by what was learned.
+        by_language = {name: _learned(of, f"for {name}") for name, of in calibration.by_language.items()}
+        by_intent = {name: _learned(of, f"for {name}") for name, of in calibration.by_intent.items()}
+    by_intent |= {
         intent.name: Cut(intent.threshold, f"the author's, {intent.location.short if intent.location else 'from code'}")
         for intent in artefact.registry
         if intent.threshold is not None
     }
-    return Policy(default, by_language, by_intent, settings.margin, settings.band)
+    on_score = settings.margin is not None or calibration.curve is None
+    margin = calibration.margin if not on_score else FALLBACK_MARGIN if settings.margin is None else settings.margin
+    return Policy(default, by_language, by_intent, margin, settings.band, on_score)
+
+
+def _learned(cut: LearnedCut, scope: str) -> Cut:
+    return Cut(cut.value, f"learned {scope}", "confidence")
+
+
+def _certain(decision: Decision) -> Decision:
+    """An exact hit is right, or one of several that read the same."""
+    certain = 1.0 / len(decision.ranked)
+    ranked = tuple(replace(candidate, confidence=certain) for candidate in decision.ranked)
+    rivals = tuple(replace(candidate, confidence=certain) for candidate in decision.rivals)
+    return replace(decision, ranked=ranked, rivals=rivals)
 
 
 def _only(hits: dict[int, Hit], allowed: frozenset[int] | None) -> dict[int, Hit]:

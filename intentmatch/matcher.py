@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from intentmatch.artefact import Artefact, load_artefact
-from intentmatch.build import Progress, build, uncovered
+from intentmatch.build import Progress, build, learn, uncovered
 from intentmatch.cache import VectorCache
-from intentmatch.calibration import calibrate
 from intentmatch.encoders import load_encoder
 from intentmatch.engine import Engine, Question
 from intentmatch.errors import InputError, Problem
@@ -191,11 +190,11 @@ class Source:
 
 
 def _with_settings(artefact: Artefact, settings: Settings) -> Artefact:
-    """The artefact under other settings; confidence is learned again where scores come about in another way."""
-    if settings.aggregation == artefact.settings.aggregation:
+    """The artefact under other settings; what is learned is learned again where it would come out otherwise."""
+    if all(getattr(settings, name) == getattr(artefact.settings, name) for name in ("aggregation", "scorer", "target")):
         return replace(artefact, settings=settings)
-    calibration = calibrate(artefact.vectors, artefact.registry.owners, settings.aggregation)
-    return replace(artefact, settings=settings, calibration=calibration)
+    learned = learn(artefact.registry, artefact.vectors, settings)
+    return replace(artefact, settings=settings, **learned._asdict())
 
 
 def _question(engine: Engine, language: str | None, top_k: int | None, allowed: Collection[str] | None) -> Question:

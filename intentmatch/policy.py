@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from intentmatch.settings import DEFAULT_LANGUAGE
 from intentmatch.text import language_range
 from intentmatch.types import Candidate, Verdict
 
+Measure = Literal["score", "confidence"]
+
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A threshold and where it came from, in words."""
+    """A threshold, where it came from in words, and what is held against it."""
 
     value: float
     origin: str
+    on: Measure = "score"
+
+    def measure(self, candidate: Candidate) -> float:
+        """What the candidate has of it; without a confidence, the score."""
+        return candidate.score if self.on == "score" or candidate.confidence is None else candidate.confidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +35,12 @@ class Policy:
     by_intent: Mapping[str, Cut] = field(default_factory=dict)
     margin: float = 0.0
     band: float = 0.0
+    margin_on_score: bool = True
+    """Whether the margin is one of scores, as authors write it, or of the evidence that candidates are ranked by."""
+
+    def gap(self, first: Candidate, other: Candidate) -> float:
+        """How far one candidate is ahead of another."""
+        return first.score - other.score if self.margin_on_score else first.rank - other.rank
 
     def cut(self, candidate: Candidate, language: str | None = None) -> Cut:
         """The cut a candidate is held against; without a language, that of its nearest utterance counts."""
@@ -70,45 +84,48 @@ def decide(candidates: Sequence[Candidate], policy: Policy, language: str | None
     """Matched, ambiguous or out of scope.
 
     Candidates below their own cut cannot win. Of the others the best wins, unless one more lies within the margin of
-    it: then all of those are rivals. A cut of 0.0 is a cut, and a score equal to its cut passes.
+    it: then all of those are rivals. A cut of 0.0 is a cut, and what is equal to its cut passes.
     """
-    ranked = sorted(candidates, key=lambda c: (-c.score, c.intent))
+    ranked = sorted(candidates, key=lambda c: (-c.rank, c.intent))
     if not ranked:
         return Decision("out_of_scope", (), (), None, False, "there was nothing to compare the message with.")
     cuts = {c.intent: policy.cut(c, language) for c in ranked}
-    able = [c for c in ranked if c.score >= cuts[c.intent].value]
+    able = [c for c in ranked if cuts[c.intent].measure(c) >= cuts[c.intent].value]
     if not able:
         best = ranked[0]
         cut = cuts[best.intent]
-        reason = f"{best.intent} comes nearest with a score of {best.score:.2f}, below the threshold {_said(cut)}."
+        reason = f"{best.intent} comes nearest with a {_measured(best, cut)}, below the threshold {_said(cut)}."
         return Decision("out_of_scope", tuple(ranked), (), cut, _near(best, cut, policy.band), reason)
     best = able[0]
     cut = cuts[best.intent]
     ranked.sort(key=lambda c: c is not best)
-    rivals = tuple(c for c in able if best.score - c.score < policy.margin)
+    rivals = tuple(c for c in able if policy.gap(best, c) < policy.margin)
     doubtful = len(rivals) > 1 or _near(best, cut, policy.band)
     if len(rivals) > 1:
-        names = " and ".join(f"{c.intent} ({c.score:.2f})" for c in rivals)
+        names = " and ".join(f"{c.intent} ({cut.measure(c):.2f})" for c in rivals)
         reason = f"{names} are within {policy.margin:.2f} of each other."
         return Decision("ambiguous", tuple(ranked), rivals, cut, doubtful, reason)
     lead = _lead(best, ranked, cuts)
-    reason = f"{best.intent} scores {best.score:.2f}, at or above the threshold {_said(cut)}{lead}."
+    reason = f"{best.intent} has a {_measured(best, cut)}, at or above the threshold {_said(cut)}{lead}."
     return Decision("matched", tuple(ranked), (), cut, doubtful, reason)
 
 
 def _near(candidate: Candidate, cut: Cut, band: float) -> bool:
-    return abs(candidate.score - cut.value) < band
+    return abs(cut.measure(candidate) - cut.value) < band
+
+
+def _measured(candidate: Candidate, cut: Cut) -> str:
+    return f"{cut.on} of {cut.measure(candidate):.2f}"
 
 
 def _lead(best: Candidate, ranked: Sequence[Candidate], cuts: Mapping[str, Cut]) -> str:
     if len(ranked) < 2:
         return ""
     second = ranked[1]
-    if second.score > best.score:
-        return (
-            f"; {second.intent} scores {second.score:.2f}, but stays below its threshold {_said(cuts[second.intent])}"
-        )
-    return f", and {best.score - second.score:.2f} ahead of {second.intent}"
+    cut = cuts[second.intent]
+    if second.rank > best.rank:
+        return f"; {second.intent} has a {_measured(second, cut)}, but stays below its threshold {_said(cut)}"
+    return f", and is ahead of {second.intent} with {cut.measure(second):.2f}"
 
 
 def _said(cut: Cut) -> str:

@@ -16,6 +16,8 @@ from intentmatch.text import language_code
 
 ENVIRONMENT_PREFIX = "INTENTMATCH_"
 AGGREGATIONS = ("mean2", "max")
+SCORERS = ("head", "cosine")
+TARGETS = ("precision", "false_accept", "balance")
 PRECISIONS = ("auto", "float32", "float16", "bfloat16")
 HOST = frozenset({"device", "precision", "cache"})
 """Settings about this machine rather than about the bot; they do not travel with an artefact."""
@@ -37,16 +39,22 @@ class Settings:
     """Text put before every `utterance` and `query`, for models trained with such prefixes; empty: the model's own."""
     aggregation: str = "mean2"
     """How an intent's score comes from its utterances: mean2 (mean of the two nearest), max (the nearest)."""
+    scorer: str = "head"
+    """What intents are told apart by: head (a regression fitted at build time) or cosine (that alone)."""
+    target: Mapping[str, float | bool] = field(default_factory=lambda: {"precision": 0.95, "give_up": 0.005})
+    """What the learned cuts are for. `precision`: so many of the answers given are right; with `give_up`, as long as
+    that costs no more than this share of all messages. `false_accept`: no more than this share of the messages out of
+    scope is answered. `balance`: most messages rightly answered or rightly refused."""
     threshold: Mapping[str, float] = field(default_factory=dict)
-    """Cut on the score by language, `default` for all others; empty: learned from the registry at build time."""
-    margin: float = 0.02
-    """Two intents whose scores are closer than this are ambiguous."""
+    """Cut on the score by language, `default` for all others; empty: cuts on the confidence, learned for `target`."""
+    margin: float | None = None
+    """Two intents whose scores are closer than this are ambiguous; None: learned."""
     fuzzy: float = 0.8
     """Typo-tolerant hits: least share of characters that agree; 1.0 turns them off."""
     reranker: str = "none"
     """A cross-encoder for doubtful messages: none, `cross_encoder:NAME_OR_FOLDER`, or just the name or folder."""
-    band: float = 0.05
-    """How near its threshold a score counts as doubtful, so that the reranker is asked."""
+    band: float = 0.15
+    """How near its threshold a confidence (or score) counts as doubtful, so that the reranker is asked."""
     top_k: int = 5
     """Candidates in a result."""
     cache: str = "auto"
@@ -169,6 +177,28 @@ def _threshold(value: Any) -> dict[str, float]:
     return {DEFAULT_LANGUAGE: fraction(value)}
 
 
+def _target(value: Any) -> dict[str, float | bool]:
+    """`{precision: 0.95}` and the like, or the same as the text `precision=0.95,give_up=0.03` or `balance`."""
+    if isinstance(value, str):
+        pairs = [part.strip().partition("=") for part in value.split(",")]
+        value = {key.strip(): number.strip() or True for key, _, number in pairs}
+    if not isinstance(value, Mapping) or len(set(value) & set(TARGETS)) != 1:
+        raise ValueError(f"it must be one of {', '.join(TARGETS)}, as in `{{precision: 0.95}}`")
+    if unknown := set(map(str, value)) - {*TARGETS, "give_up"}:
+        raise ValueError(f"it takes {', '.join(TARGETS)} and give_up, not {', '.join(sorted(unknown))}")
+    if "give_up" in value and "precision" not in value:
+        raise ValueError("give_up goes with precision")
+    if "balance" in value:
+        if str(value["balance"]).lower() != "true":
+            raise ValueError("balance is `true` or left out")
+        return {"balance": True}
+    return {str(key): fraction(number) for key, number in value.items()}
+
+
+def _margin(value: Any) -> float | None:
+    return None if value is None or value == "auto" else fraction(value)
+
+
 def _language(code: str) -> str:
     language = DEFAULT_LANGUAGE if code == DEFAULT_LANGUAGE else language_code(code)
     if language is None:
@@ -199,8 +229,10 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "precision": _one_of(*PRECISIONS),
     "prompts": _prompts,
     "aggregation": _one_of(*AGGREGATIONS),
+    "scorer": _one_of(*SCORERS),
+    "target": _target,
     "threshold": _threshold,
-    "margin": fraction,
+    "margin": _margin,
     "fuzzy": fraction,
     "reranker": _text,
     "band": fraction,

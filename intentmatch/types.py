@@ -144,6 +144,15 @@ class Candidate:
     utterance: Utterance | None = None
     """The utterance nearest to the message."""
     title: str | None = None
+    confidence: float | None = None
+    """Calibrated probability that it is what the user wants; None where the registry is too small to calibrate on."""
+    evidence: float | None = field(default=None, repr=False)
+    """What candidates are ranked by: a number on the registry's own scale. Without it, the score."""
+
+    @property
+    def rank(self) -> float:
+        """Higher comes first."""
+        return self.score if self.evidence is None else self.evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +250,7 @@ def _candidate_dict(candidate: Candidate) -> dict[str, Any]:
         "intent": candidate.intent,
         "title": candidate.title,
         "score": candidate.score,
+        "confidence": candidate.confidence,
         "utterance": nearest.text if nearest else None,
         "language": nearest.language if nearest else None,
         "location": nearest.location.short if nearest and nearest.location else None,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,8 @@ class StaticEncoder:
                 raise _not_a_model(folder, f"no {name} there")
         try:
             tensors = load_file(self._folder / "model.safetensors")
-            self._tokenizer = read_unigram(self._folder / "tokenizer.json") or _other(self._folder / "tokenizer.json")
+            file = self._folder / "tokenizer.json"
+            self._tokenizer = embedded_tokenizer() if self._home == EMBEDDED else read_unigram(file) or _other(file)
         except SafetensorError as error:
             raise _not_a_model(folder, f"model.safetensors is damaged ({error})") from None
         except (ValueError, KeyError) as error:
@@ -114,6 +115,15 @@ class StaticEncoder:
         length = float(np.sqrt(total @ total))
         if length > 0.0:
             np.divide(total, length, out=vector)
+
+
+@lru_cache(1)
+def embedded_tokenizer() -> UnigramTokenizer:
+    """The tokenizer of the embedded model; made once, for it is of use beside any encoder."""
+    tokenizer = read_unigram(EMBEDDED / "tokenizer.json")
+    if tokenizer is None:
+        raise ValueError("it is not the one of this release; install intentmatch again")
+    return tokenizer
 
 
 class _StrangeLetters(dict[str, bool]):

@@ -1,0 +1,163 @@
+"""What the registry's own utterances look like to a matcher that has not seen them.
+
+Every utterance is left out in turn, in folds, and is then a message that the bot should understand. With its whole
+intent left out as well, it is a message that the bot should refuse. Nothing is encoded for this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from intentmatch.head import Fitting, held_out_logits, softmax
+from intentmatch.index import ExactIndex
+from intentmatch.types import Vectors
+
+# Two utterances of like meaning and like words nearer than this are one line but for spelling: each would answer for
+# the other, as no message of a user will.
+_SAME = 0.985
+# Held-out cases pin down a handful of numbers; these many do so, spread evenly over the utterances.
+_MOST_CASES = 4000
+_FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 3000
+_BLOCK = 512
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """One row a case; all arrays have shape `(cases,)`."""
+
+    evidence: NDArray[np.float64]
+    """Of the leading intent."""
+    gap: NDArray[np.float64]
+    """Its lead over the second."""
+    leading: NDArray[np.int64]
+    """The leading intent."""
+    second: NDArray[np.int64]
+    right: NDArray[np.bool_]
+    """Whether the leading intent is the one the utterance belongs to."""
+    known: NDArray[np.bool_]
+    """Whether the intent it belongs to was there to be found."""
+    rows: NDArray[np.int64]
+    """The utterance."""
+
+
+def evidence(
+    scores: NDArray[np.float32], words: NDArray[np.float32], logits: NDArray[np.float32] | None
+) -> NDArray[np.float64]:
+    """How much speaks for each intent: the one number that intents are ranked by, along the last axis.
+
+    `scores` are aggregated cosines of vectors, `words` the nearest cosine of words, `logits` those of the head. The
+    head knows the intents apart, the cosines know strangers; the weights were chosen on development sets.
+    Without a head only the scores speak.
+    """
+    total = scores.astype(np.float64)
+    if logits is None:
+        return total
+    total += 0.3 * words + 0.5 * softmax(logits) + 0.1 * logits.astype(np.float64)
+    return total
+
+
+def hold_out(
+    vectors: Vectors, words: Vectors, owners: Sequence[int], aggregation: str, fitting: Fitting | None
+) -> HeldOut:
+    """Put utterances to the rest of their registry, with their own intent and without it. Deterministic.
+
+    `vectors` and `words` have one row an utterance; `fitting` is None where there is no head.
+    """
+    index = ExactIndex(vectors, owners, aggregation)
+    owner = np.asarray(owners, dtype=np.int64)
+    cases = _Cases(index, ExactIndex(words, owners, "max"), owner)
+    if len(index.owners) < 2:
+        return cases.done()
+    folds = _FOLDS if len(owner) <= _MANY else _FOLDS_OF_MANY
+    step = max(1, -(-len(owner) // (_MOST_CASES // 2)))
+    asked = np.zeros(len(owner), dtype=bool)
+    asked[::step] = True
+    fold_of = _folds(index.vectors, owner, folds)
+    for fold in range(folds):
+        cases.add(fold_of == fold, asked, fitting, known=True)
+    # Neighbouring intents in a file are often neighbours in meaning; they are left out in different rounds.
+    group_of = owner % folds
+    for group in range(folds if len(index.owners) > folds else len(index.owners)):
+        cases.add(group_of == group, asked, fitting, known=False)
+    return cases.done()
+
+
+class _Cases:
+    """Held-out cases as they are gathered."""
+
+    def __init__(self, index: ExactIndex, words: ExactIndex, owner: NDArray[np.int64]) -> None:
+        self._index, self._words, self._owner = index, words, owner
+        self._evidence: list[NDArray[np.float64]] = []
+        self._rows: list[NDArray[np.int64]] = []
+        self._known: list[NDArray[np.bool_]] = []
+
+    def add(
+        self, left_out: NDArray[np.bool_], asked: NDArray[np.bool_], fitting: Fitting | None, *, known: bool
+    ) -> None:
+        """Ask about the rows of one fold, or of one group of intents."""
+        rows = np.flatnonzero(left_out & asked)
+        if not len(rows) or left_out.all():
+            return
+        logits = None if fitting is None else held_out_logits(fitting, left_out)[asked[left_out]]
+        gone = np.unique(self._owner[left_out]) if not known else np.empty(0, dtype=np.int64)
+        missing = np.isin(self._index.owners, gone)
+        for start in range(0, len(rows), _BLOCK):
+            some = rows[start : start + _BLOCK]
+            cosines = self._index.vectors[some] @ self._index.vectors.T
+            same = (cosines > _SAME) & (self._owner[some][:, None] == self._owner)
+            same[np.arange(len(some)), some] = True
+            of_words = self._words.vectors[some] @ self._words.vectors.T
+            cosines[same] = of_words[same] = -np.inf
+            scores, spelled = self._index.aggregate(cosines), self._words.aggregate(of_words)
+            scores[:, missing] = -np.inf
+            own = np.arange(len(some)), np.searchsorted(self._index.owners, self._owner[some])
+            # An utterance that is its intent's only one leaves nothing to be found.
+            usable = np.isfinite(scores[own]) if known else np.ones(len(some), dtype=bool)
+            said = None if logits is None else logits[start : start + _BLOCK][:, self._index.owners]
+            there = np.isfinite(scores) if said is None else np.isfinite(scores) & np.isfinite(said)
+            total = evidence(scores, np.where(there, spelled, 0), said)
+            self._evidence.append(np.where(there, total, -np.inf)[usable])
+            self._rows.append(some[usable])
+            self._known.append(np.full(int(usable.sum()), known))
+
+    def done(self) -> HeldOut:
+        """All cases, the known ones first."""
+        if not self._rows:
+            nothing = np.empty(0)
+            whole = nothing.astype(np.int64)
+            return HeldOut(nothing, nothing, whole, whole, nothing.astype(bool), nothing.astype(bool), whole)
+        total, rows, known = np.vstack(self._evidence), np.concatenate(self._rows), np.concatenate(self._known)
+        order = np.argsort(-total, axis=1, kind="stable")[:, :2]
+        best, second = np.take_along_axis(total, order, axis=1).T
+        leading = self._index.owners[order[:, 0]]
+        return HeldOut(
+            evidence=best,
+            gap=np.where(np.isfinite(second), best - second, np.inf),
+            leading=leading,
+            second=self._index.owners[order[:, 1]],
+            right=(leading == self._owner[rows]) & known,
+            known=known,
+            rows=rows,
+        )
+
+
+def _folds(vectors: Vectors, owner: NDArray[np.int64], folds: int) -> NDArray[np.int64]:
+    """A fold for each utterance: those of an intent spread evenly, the same line twice kept together."""
+    fold_of = np.zeros(len(owner), dtype=np.int64)
+    begins = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
+    place = 0
+    for start, end in zip(begins, np.append(begins[1:], len(owner)), strict=True):
+        same = vectors[start:end] @ vectors[start:end].T > _SAME
+        first = same.argmax(axis=1)
+        first = np.where(same.any(axis=1), np.minimum(first, np.arange(end - start)), np.arange(end - start))
+        for row, leader in enumerate(first.tolist()):
+            if leader < row:
+                fold_of[start + row] = fold_of[start + leader]
+            else:
+                fold_of[start + row] = place % folds
+                place += 1
+    return fold_of

@@ -268,6 +268,6 @@ def test_what_belongs_to_the_machine_does_not_travel():
     """`to_dict` leaves out device, precision and cache, and holds plain values of all the rest."""
     values = Settings(threshold={"de": 0.4}).to_dict()
 
-    assert set(values) == set(PARSERS) - settings.HOST
+    assert set(values) == set(PARSERS) - settings.LOCAL
     assert values["threshold"] == {"de": 0.4}
     assert Settings(**values) == Settings(threshold={"de": 0.4})

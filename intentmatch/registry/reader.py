@@ -10,6 +10,7 @@ from typing import Any
 
 from intentmatch.errors import Location, Problem, RegistryError
 from intentmatch.registry import nodes, rules
+from intentmatch.registry.comments import Comment, comments
 from intentmatch.registry.grammar import FileContent, FileGrammar
 from intentmatch.types import Intent, Registry
 
@@ -45,6 +46,17 @@ def examine(path: str | os.PathLike[str]) -> tuple[Registry, list[Problem]]:
         found = rules.check(registry)
         problems += [replace(p, location=everywhere) if p.location == rules.NOWHERE else p for p in found]
     return registry, sorted(problems)
+
+
+def read_comments(path: str | os.PathLike[str]) -> dict[str, list[Comment]]:
+    """The comments of each file that `examine` would read; of one that it complains about, perhaps none."""
+    found: dict[str, list[Comment]] = {}
+    for file in _files(Path(path))[0]:
+        try:
+            found[str(file)] = comments(file.read_text(encoding="utf-8-sig"))
+        except (OSError, UnicodeDecodeError):
+            continue
+    return found
 
 
 def is_yaml(path: str | os.PathLike[str]) -> bool:

@@ -23,7 +23,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "calibration policy",
         "artefact",
         "build",
-        "engine",
+        "engine lint",
         "matcher",
         "__init__",
         "distill server",

@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 # Encoding fewer texts than this is over before a bar could be read.
 _WORTH_A_BAR = 256
 _SECONDS_BETWEEN_LINES = 30.0
-_COLOURS = {"matched": "green", "ambiguous": "yellow", "out_of_scope": "red", "error": "red", "warning": "yellow"}
+_ON_GITHUB = {"error": "error", "warning": "warning", "info": "notice"}
+_COLOURS = {
+    "matched": "green",
+    "ambiguous": "yellow",
+    "out_of_scope": "red",
+    "error": "red",
+    "warning": "yellow",
+    "info": "cyan",
+}
 
 
 def result(found: MatchResult) -> None:
@@ -216,6 +224,5 @@ def _annotation(problem: Problem) -> str:
     place = problem.location
     body = problem.message + (f"\nhint: {problem.hint}" if problem.hint else "")
     path = escaped(place.path, ",:")
-    return (
-        f"::{problem.severity} file={path},line={place.line},col={place.column},title={problem.rule}::{escaped(body)}"
-    )
+    kind = _ON_GITHUB[problem.severity]
+    return f"::{kind} file={path},line={place.line},col={place.column},title={problem.rule}::{escaped(body)}"

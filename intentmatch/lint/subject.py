@@ -115,7 +115,7 @@ class Subject:
                 scores[mine] = -np.inf
                 columns, best = scores.argmax(axis=1), scores.max(axis=1)
                 compared = np.isfinite(own[rows]) & np.isfinite(best) & self.known[rows]
-                lead[rows[compared]] = (best - own[rows])[compared]
+                lead[rows[compared]] = best[compared] - own[rows[compared]]
                 rival[rows[compared]] = index.owners[columns[compared]]
                 for at in np.flatnonzero(compared):
                     nearest[rows[at]] = index.nearest(cosines[at], int(columns[at]))

@@ -50,16 +50,19 @@ class Report:
 def lint(
     path: str | os.PathLike[str] | Registry = "intents",
     *,
-    encoder: Encoder | None = None,
+    encoder: Encoder | str | None = None,
     progress: Progress | None = None,
     **settings: Any,
 ) -> Report:
     """The health of the registry in a folder or file of YAML, or of one made in code.
 
-    `settings` are those of `Settings` and win over the environment and the YAML; `encoder` may be a ready-made one.
+    `settings` are those of `Settings` and win over the environment and the YAML; `encoder` may also be a
+    ready-made one.
     Never raises for what is wrong in the YAML; raises `SettingsError`, or an `UnavailableError` that says what to
     install or download.
     """
+    if encoder is not None:
+        settings["encoder"] = encoder if isinstance(encoder, str) else encoder.name
     comments: dict[str, list[Comment]] = {}
     if isinstance(path, Registry):
         registry, problems = path, check(path)
@@ -69,11 +72,11 @@ def lint(
     chosen = resolve(settings, registry=registry.settings, locations=registry.setting_locations)
     overlaps: tuple[rules.Overlap, ...] = ()
     if registry.utterances:
-        encoder = encoder if encoder is not None else load_encoder(chosen)
-        subject = _subject(ordered(registry), encoder, chosen, progress)
+        judge = load_encoder(chosen) if encoder is None or isinstance(encoder, str) else encoder
+        subject = _subject(ordered(registry), judge, chosen, progress)
         overlaps = tuple(rules.overlaps(subject))
         problems += [problem for rule in RULES for problem in rule(subject)]
-        problems += uncovered(registry, encoder)
+        problems += uncovered(registry, judge)
     suppressions, found = suppress.read(comments)
     problems += found
     heard = suppress.apply(problems, suppressions)

@@ -199,11 +199,12 @@ def _cache(value: Any) -> str:
 def _lint(value: Any) -> dict[str, str]:
     """`{few-utterances: off}`, or the same as the text `few-utterances=off,two-clusters=warning`."""
     if isinstance(value, str):
-        value = dict(part.split("=", 1) for part in value.split(",") if "=" in part) or value
+        pairs = [part.partition("=") for part in value.split(",")]
+        value = {rule: level for rule, _, level in pairs}
     if not isinstance(value, Mapping):
         raise ValueError("it must map rule ids to levels, as few-utterances=off does")
-    level = _one_of(*LINT_LEVELS)
-    return {str(rule).strip(): level(str(given).strip()) for rule, given in value.items()}
+    known = _one_of(*LINT_LEVELS)
+    return {str(rule).strip(): known(str(level).strip()) for rule, level in value.items()}
 
 
 PARSERS: Mapping[str, Callable[[Any], Any]] = {

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import pytest
 
 from intentmatch.cli.commands import cli
+from intentmatch.lint import CATALOGUE
 from intentmatch.registry import examine, grammar
 from intentmatch.settings import PARSERS, Settings
 
@@ -153,7 +154,7 @@ def test_every_setting_is_documented_with_its_default() -> None:
 
     assert set(rows) == set(PARSERS)
     for name, shown in rows.items():
-        if name not in ("threshold", "prompts"):
+        if name not in ("threshold", "prompts", "lint"):
             assert shown.strip().strip("`") == str(defaults[name]), name
 
 
@@ -165,7 +166,7 @@ def test_every_key_rule_and_command_is_documented() -> None:
     )
 
     assert len(rules) > 15
-    for name in (*grammar.FILE_KEYS, *grammar.INTENT_KEYS, *rules):
+    for name in (*grammar.FILE_KEYS, *grammar.INTENT_KEYS, *rules, *CATALOGUE):
         assert f"`{name}`" in README, name
     for command in cli.commands:
         assert f"intentmatch {command}" in README, command

@@ -56,9 +56,8 @@ def lint(
 ) -> Report:
     """The health of the registry in a folder or file of YAML, or of one made in code.
 
-    `settings` are those of `Settings` and win over the environment and the YAML; `encoder` may also be a
-    ready-made one.
-    Never raises for what is wrong in the YAML; raises `SettingsError`, or an `UnavailableError` that says what to
+    `settings` are those of `Settings` and win over the environment and the YAML; `encoder` may also be a ready-made
+    one. Never raises for what is wrong in the YAML; raises `SettingsError`, or an `UnavailableError` that says what to
     install or download.
     """
     if encoder is not None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from click.testing import CliRunner
 
 from intentmatch.cli.commands import cli
 from intentmatch.lint import CATALOGUE
@@ -96,6 +97,17 @@ def test_every_block_is_executed(folder: Path, port: int) -> None:
         if server is not None:
             server.terminate()
             server.wait(timeout=10)
+
+
+def test_the_shown_health_is_that_of_the_shown_intents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `lint` says of the README's own file."""
+    (written,) = [block.code for block in BLOCKS if block.note == "file: shop/orders.yaml"]
+    (shown,) = [block.code for block in BLOCKS if "[missing-language]" in block.code]
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "orders.yaml").write_text(written, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    assert CliRunner().invoke(cli, ["lint", "shop/"]).stdout == shown
 
 
 def _serve(code: str, folder: Path) -> subprocess.Popen[str]:

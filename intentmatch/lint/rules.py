@@ -15,8 +15,8 @@ from intentmatch.types import Utterance
 
 # A line is misplaced where the other intent claims it by two thirds of what the clearest tenth of all rightly placed
 # lines are claimed by their own. Of lines moved to another intent at random, 70 to 100 in 100 are found on most
-# development sets, and 1 to 5 in 100 of all lines are reported besides, many of them with reason; at half of that lead
-# a few more are found and two to three times as many reported.
+# development sets, and 1 to 5 in 100 of all lines are reported besides, many of them with reason; at the median lead a
+# few more are found and two to four times as many reported.
 _CLEAR = 0.9
 _FIRMLY = 2.0 / 3.0
 # Fewer errors than this between two intents are a slip of the encoder and not an overlap.

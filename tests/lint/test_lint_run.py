@@ -81,19 +81,22 @@ def test_a_language_that_the_encoder_was_not_trained_on_is_reported():
 
 
 def test_the_aggregation_is_that_of_the_settings():
-    """Lines are left out as the matcher would score them."""
-    registry = Registry(
-        tuple(
-            Intent(name, tuple(Utterance(f"{word} {n}") for n in "klmn"))
-            for name, word in [("a", "order"), ("b", "parcel")]
-        ),
-        {"aggregation": "max"},
-    )
+    """Lines are left out as the matcher would score them; an argument wins over the registry."""
+    greetings = ["hello there", "hello you there", "hello again there", "the big parcel"]
+    lines = {"a": greetings, "b": ["my big parcel", "the old big parcel", "a very big parcel"]}
+    intents = tuple(Intent(name, tuple(map(Utterance, texts))) for name, texts in lines.items())
 
-    assert (
-        lint(registry, encoder=WordHashEncoder()).problems
-        == lint(registry, encoder=WordHashEncoder(), aggregation="max").problems
-    )
+    def said(registry: Registry, **settings: str) -> list[str]:
+        report = lint(registry, encoder=WordHashEncoder(), **settings)
+        return [problem.message for problem in report.problems if problem.rule == "misplaced-utterance"]
+
+    mean, nearest = said(Registry(intents)), said(Registry(intents, {"aggregation": "max"}))
+
+    assert mean
+    assert nearest
+    assert mean != nearest
+    assert said(Registry(intents), aggregation="max") == nearest
+    assert said(Registry(intents, {"aggregation": "max"}), aggregation="mean2") == mean
 
 
 def test_progress_is_told():

@@ -125,7 +125,7 @@ def error(raised: IntentMatchError) -> None:
     if isinstance(raised, RegistryError):
         count = sum(problem.severity == "error" for problem in raised.problems)
         click.echo(str(raised), err=True)
-        click.echo(click.style(f"{count} error{'s' if count != 1 else ''} in the intents", fg="red"), err=True)
+        click.echo(click.style(f"{count} error{'s' if count != 1 else ''}", fg="red"), err=True)
     else:
         click.echo(click.style("error: ", fg="red", bold=True) + str(raised), err=True)
 

@@ -160,9 +160,11 @@ class FileGrammar:
         entries = {key.text: value for key, value in self._entries(node, "a test", TEST_KEYS)}
         lacking = next((key for key in ("text", "intent") if key not in entries), None)
         if lacking is not None:
-            message = f"a test needs `text` and `intent`, and this has no `{lacking}`"
-            hint = f"for a message that no intent should answer, write `intent: {OUT_OF_SCOPE}`"
-            self._error(node.location, "incomplete-test", message, hint)
+            # What is neither a mapping nor empty has been complained of already.
+            if isinstance(node, Mapping) or (isinstance(node, Scalar) and not node.text):
+                message = f"a test needs `text` and `intent`, and this has no `{lacking}`"
+                hint = f"for a message that no intent should answer, write `intent: {OUT_OF_SCOPE}`"
+                self._error(node.location, "incomplete-test", message, hint)
             return
         text = self._text(entries["text"], "`text`")
         names = self._expected(entries["intent"])

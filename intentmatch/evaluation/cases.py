@@ -45,7 +45,7 @@ def _yaml(file: Path) -> Iterable[Case]:
 def _json_lines(file: Path) -> list[Case]:
     """Objects with `text`, `intent` (null for out of scope) and `language` or `lang`; other keys are not looked at."""
     problems: list[Problem] = []
-    cases = []
+    cases: list[Case] = []
     for number, line in enumerate(read_text(file).split("\n"), 1):
         if not line.strip():
             continue
@@ -66,7 +66,7 @@ def _json_lines(file: Path) -> list[Case]:
 def _table(file: Path, delimiter: str) -> list[Case]:
     """Rows below a header with `text`, `intent` and perhaps `language` or `lang`; other columns are not looked at."""
     problems: list[Problem] = []
-    cases = []
+    cases: list[Case] = []
     for number, row in _rows(file, delimiter):
         place = Location(str(file), number)
         if None in row or None in row.values():

@@ -1,0 +1,177 @@
+"""Plots as SVG text for an HTML page: no scripts, colours by the classes of its style, every mark with its title."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from intentmatch.evaluation.curve import Point
+from intentmatch.evaluation.metrics import Bin, IntentRow, Step
+
+_WIDTH, _HEIGHT = 460, 320
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 14, 14, 44
+_TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_DOT = 3.0
+_LARGEST_DOT = 11.0
+
+_ROW = 18
+_NAMES_WIDTH = 190
+_CELL = 30
+_LONGEST_NAME = 26
+
+
+def coverage_plot(curve: Sequence[Step], coverage: float | None, precision: float | None) -> str:
+    """Precision against coverage, with the point at which production answers."""
+    marks = _path([(step.coverage, step.precision) for step in curve], "line")
+    for step in curve:
+        says = f"{step.coverage:.1%} answered, {step.precision:.1%} of them right, from {step.cut:.2f} upwards"
+        marks += _dot(step.coverage, step.precision, says, radius=1.5)
+    if coverage is not None and precision is not None:
+        says = f"in production: {coverage:.1%} answered, {precision:.1%} of them right"
+        marks += _dot(coverage, precision, says, "mark", 6)
+    desc = "How often the leading intent is right when only the surest messages are answered."
+    return _plot("Precision by coverage", desc, "share of messages answered", "share of answers right", marks)
+
+
+def reliability_plot(reliability: Sequence[Bin]) -> str:
+    """Share right against confidence; on the diagonal a confidence is what it says."""
+    most = max((b.cases for b in reliability), default=1)
+    marks = _path([(0.0, 0.0), (1.0, 1.0)], "guide")
+    marks += _path([(b.confidence, b.right) for b in reliability], "line")
+    for b in reliability:
+        says = f"{b.cases} messages of confidence {b.confidence:.0%} on average: {b.right:.0%} right"
+        marks += _dot(b.confidence, b.right, says, radius=_DOT + (_LARGEST_DOT - _DOT) * math.sqrt(b.cases / most) / 2)
+    desc = "Bins of equally many messages; below the diagonal the matcher is too sure of itself, above it too modest."
+    return _plot("Reliability of the confidence", desc, "confidence", "share right", marks)
+
+
+def learning_plot(points: Sequence[Point]) -> str:
+    """Accuracy against the share of each intent's utterances."""
+    marks = _path([(point.share, point.accuracy) for point in points], "line")
+    for point in points:
+        says = f"{point.share:.0%} of the utterances ({point.utterances}): {point.accuracy:.1%} right"
+        marks += _dot(point.share, point.accuracy, says, radius=4)
+        x, y = _at(point.share, point.accuracy)
+        marks += _text(x, y - 9, f"{point.accuracy:.1%}", "value", "end" if point.share == 1.0 else "middle")
+    desc = "Held-out utterances asked of registries with ever more of the others; still rising means more would help."
+    return _plot("Learning curve", desc, "share of each intent's utterances", "share right", marks)
+
+
+def intent_bars(rows: Sequence[IntentRow]) -> str:
+    """What became of each intent's messages: right, asked, lost, taken for another; the worst intent first."""
+    ranked = sorted((row for row in rows if row.cases), key=lambda row: (row.right / row.cases, row.intent))
+    length = _WIDTH * 2 - _NAMES_WIDTH - 60
+    marks = ""
+    for number, row in enumerate(ranked):
+        y = number * _ROW
+        wrong = row.cases - row.right - row.asked - row.lost
+        marks += _text(_NAMES_WIDTH - 8, y + 13, _short(row.intent), "label", "end")
+        start = float(_NAMES_WIDTH)
+        parts = (("right", row.right), ("asked about", row.asked), ("refused", row.lost), ("taken for another", wrong))
+        for what, count in parts:
+            width = length * count / row.cases
+            says = f"{row.intent}: {count} of {row.cases} {what}"
+            marks += _box(start, y + 2, size=(width, _ROW - 4), kind=what.split()[0], says=says)
+            start += width
+        marks += _text(start + 6, y + 13, f"{row.right / row.cases:.0%}", "value")
+    desc = "The share of each intent's messages that were right, asked about, refused or taken for another intent."
+    return _svg("Intents, the worst first", desc, _WIDTH * 2, max(1, len(ranked)) * _ROW + 4, marks)
+
+
+def heat_map(counts: Mapping[tuple[str, str], int], most: int = 14) -> str:
+    """The part of the confusion matrix with most mistakes in it. Rows: what was expected; columns: what was said."""
+    names = _worst(counts, most)
+    largest = max((counts.get((a, b), 0) for a in names for b in names if a != b), default=0) or 1
+    marks = ""
+    for row, expected in enumerate(names):
+        y = row * _CELL
+        marks += _text(_NAMES_WIDTH - 8, y + 19, _short(expected), "label", "end")
+        for column, said in enumerate(names):
+            x = _NAMES_WIDTH + column * _CELL
+            count = counts.get((expected, said), 0)
+            kind = "same" if expected == said else "heat"
+            depth = 0.0 if not count else 0.25 if kind == "same" else 0.15 + 0.85 * count / largest
+            says = f"expected {expected}, said {said}: {count}"
+            marks += _box(x, y, size=(_CELL - 2, _CELL - 2), kind=kind, says=says, depth=depth)
+            if count:
+                strong = " strong" if kind == "heat" and depth > 0.6 else ""
+                marks += _text(x + _CELL / 2 - 1, y + 19, str(count), f"value{strong}", "middle")
+    bottom = len(names) * _CELL
+    for column, said in enumerate(names):
+        middle = _NAMES_WIDTH + column * _CELL + _CELL / 2 + 3
+        turn = f"rotate(-55 {middle:.1f} {bottom + 8})"
+        marks += _text(middle, bottom + 8, _short(said), "label", "end", transform=turn)
+    desc = "How often the intent of the row was answered with that of the column, for the intents mixed up most."
+    return _svg("Confusions", desc, _NAMES_WIDTH + len(names) * _CELL + 10, bottom + 150, marks)
+
+
+def _worst(counts: Mapping[tuple[str, str], int], most: int) -> list[str]:
+    """The names with most mistakes, those that are mixed up with each other side by side."""
+    involved: Counter[str] = Counter()
+    for (expected, said), count in counts.items():
+        if expected != said and " / " not in said and " / " not in expected:
+            involved[expected] += count
+            involved[said] += count
+    left = [name for name, _ in sorted(involved.items(), key=lambda item: (-item[1], item[0]))[:most]]
+    ordered = left[:1]
+    left = left[1:]
+    while left:
+        last = ordered[-1]
+        nearest = max(left, key=lambda name: counts.get((last, name), 0) + counts.get((name, last), 0))
+        left.remove(nearest)
+        ordered.append(nearest)
+    return ordered
+
+
+def _plot(title: str, desc: str, across: str, up: str, marks: str) -> str:
+    """Both axes from 0 to 1, and marks in them."""
+    frame = ""
+    for tick in _TICKS:
+        x, y = _at(tick, tick)
+        frame += f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}"/>'
+        frame += f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        frame += _text(x, _HEIGHT - _BOTTOM + 16, f"{tick:.0%}", "tick", "middle")
+        frame += _text(_LEFT - 6, y + 4, f"{tick:.0%}", "tick", "end")
+    frame += _text((_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 8, across, "axis", "middle")
+    middle = (_TOP + _HEIGHT - _BOTTOM) / 2
+    frame += _text(12, middle, up, "axis", "middle", transform=f"rotate(-90 12 {middle:.1f})")
+    return _svg(title, desc, _WIDTH, _HEIGHT, frame + marks)
+
+
+def _svg(title: str, desc: str, width: float, height: float, marks: str) -> str:
+    return (
+        f'<svg role="img" viewBox="0 0 {width:.0f} {height:.0f}" style="max-width:{width:.0f}px" '
+        f'aria-label="{escape(title)}"><title>{escape(title)}</title><desc>{escape(desc)}</desc>{marks}</svg>'
+    )
+
+
+def _at(x: float, y: float) -> tuple[float, float]:
+    """Shares as places in a plot."""
+    return _LEFT + x * (_WIDTH - _LEFT - _RIGHT), _HEIGHT - _BOTTOM - y * (_HEIGHT - _TOP - _BOTTOM)
+
+
+def _path(points: Sequence[tuple[float, float]], kind: str) -> str:
+    places = " ".join(f"{x:.1f},{y:.1f}" for x, y in (_at(*point) for point in points))
+    return f'<polyline class="{kind}" points="{places}"/>'
+
+
+def _dot(x: float, y: float, says: str, kind: str = "dot", radius: float = _DOT) -> str:
+    across, down = _at(x, y)
+    centre = f'cx="{across:.1f}" cy="{down:.1f}"'
+    return f'<circle class="{kind}" {centre} r="{radius:.1f}"><title>{escape(says)}</title></circle>'
+
+
+def _box(x: float, y: float, *, size: tuple[float, float], kind: str, says: str, depth: float = 1.0) -> str:
+    where = f'x="{x:.1f}" y="{y:.1f}" width="{size[0]:.1f}" height="{size[1]:.1f}"'
+    return f'<rect class="{kind}" {where} fill-opacity="{depth:.2f}"><title>{escape(says)}</title></rect>'
+
+
+def _text(x: float, y: float, text: str, kind: str, anchor: str = "start", *, transform: str = "") -> str:
+    turned = f' transform="{transform}"' if transform else ""
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{turned}>{escape(text)}</text>'
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"

@@ -112,8 +112,7 @@ def _languages(outcomes: Sequence[Outcome]) -> str:
 def _intents(rows: Sequence[metrics.IntentRow]) -> str:
     if not rows:
         return ""
-    kinds = (("good", "right"), ("ask", "asked about"), ("lost", "refused"), ("bad", "taken for another"))
-    key = "".join(f'<i style="background:var(--{colour})"></i>{what}' for colour, what in kinds)
+    key = "".join(f'<i class="{kind}"></i>{what}' for kind, what in plots.KINDS.items())
     cells = [
         [row.intent, str(row.cases), str(row.right), percent(row.precision), percent(row.recall), number(row.f1)]
         for row in rows
@@ -126,21 +125,32 @@ def _intents(rows: Sequence[metrics.IntentRow]) -> str:
 
 
 def _confusions(outcomes: Sequence[Outcome]) -> str:
-    found = metrics.confusions(outcomes)
-    if not found:
-        return "<h3>Confusions</h3>" + _p("There are none.")
-    body = "<h3>Confusions</h3>" + plots.heat_map(metrics.confusion_counts(outcomes))
-    for confusion in found[:_CONFUSIONS]:
-        rows = [
-            [o.case.text, place(o.case.location), f"{o.score:.2f}", _nearest(o)] for o in confusion.outcomes[:_EXAMPLES]
-        ]
-        more = len(confusion.outcomes) - len(rows)
-        rest = _p(f"and {more} more", "dim") if more else ""
-        title = f"{confusion.expected} answered with {confusion.said}: {len(confusion.outcomes)}"
-        table = _table(["message", "where", "score", "nearest utterance"], rows)
-        body += f"<details><summary>{escape(title)}</summary>{table}{rest}</details>"
-    left = len(found) - _CONFUSIONS
-    return body + (_p(f"and {left} rarer confusions", "dim") if left > 0 else "")
+    inside = [o for o in outcomes if o.in_scope]
+    mixed_up, answered = metrics.confusions(inside), metrics.confusions([o for o in outcomes if not o.in_scope])
+    body = "<h3>Confusions</h3>"
+    if mixed_up:
+        body += plots.heat_map(inside) + "".join(map(_confusion, mixed_up[:_CONFUSIONS])) + _rest(mixed_up)
+    else:
+        body += _p("There are none.")
+    if answered:
+        body += "<h3>Answered, though out of scope</h3>"
+        body += "".join(map(_confusion, answered[:_CONFUSIONS])) + _rest(answered)
+    return body
+
+
+def _confusion(confusion: metrics.Confusion) -> str:
+    shown = confusion.outcomes[:_EXAMPLES]
+    rows = [[o.case.text, place(o.case.location), f"{o.score:.2f}", _nearest(o)] for o in shown]
+    more = len(confusion.outcomes) - len(rows)
+    title = f"{confusion.expected} answered with {confusion.said}: {len(confusion.outcomes)}"
+    table = _table(["message", "where", "score", "nearest utterance"], rows)
+    rest = _p(f"and {more} more", "dim") if more else ""
+    return f"<details><summary>{escape(title)}</summary>{table}{rest}</details>"
+
+
+def _rest(confusions: Sequence[metrics.Confusion]) -> str:
+    left = len(confusions) - _CONFUSIONS
+    return _p(f"and {left} rarer confusions", "dim") if left > 0 else ""
 
 
 def _negatives(part: Part) -> str:

@@ -9,17 +9,25 @@ from html import escape
 
 from intentmatch.evaluation.curve import Point
 from intentmatch.evaluation.metrics import Bin, IntentRow, Step
+from intentmatch.evaluation.outcomes import Outcome
 
 _WIDTH, _HEIGHT = 460, 320
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 14, 14, 44
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 24, 14, 44
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _DOT = 3.0
 _LARGEST_DOT = 11.0
+
+KINDS = {"right": "right", "asked": "asked about", "refused": "refused", "other": "other intents only"}
+"""What may become of a message, as the class of a bar and as a reader is told."""
 
 _ROW = 18
 _NAMES_WIDTH = 190
 _CELL = 30
 _LONGEST_NAME = 26
+# On a square deeper than this, dark ink cannot be read.
+_DARK = 0.6
+# Columns for answers that name no single intent.
+_NO_INTENT = ("(asks)", "(refuses)")
 
 
 def coverage_plot(curve: Sequence[Step], coverage: float | None, precision: float | None) -> str:
@@ -60,60 +68,68 @@ def learning_plot(points: Sequence[Point]) -> str:
 
 
 def intent_bars(rows: Sequence[IntentRow]) -> str:
-    """What became of each intent's messages: right, asked, lost, taken for another; the worst intent first."""
+    """What became of each intent's messages; the worst intent first."""
     ranked = sorted((row for row in rows if row.cases), key=lambda row: (row.right / row.cases, row.intent))
     length = _WIDTH * 2 - _NAMES_WIDTH - 60
     marks = ""
     for number, row in enumerate(ranked):
         y = number * _ROW
-        wrong = row.cases - row.right - row.asked - row.lost
         marks += _text(_NAMES_WIDTH - 8, y + 13, _short(row.intent), "label", "end")
         start = float(_NAMES_WIDTH)
-        parts = (("right", row.right), ("asked about", row.asked), ("refused", row.lost), ("taken for another", wrong))
-        for what, count in parts:
+        counts = (row.right, row.asked, row.lost, row.cases - row.right - row.asked - row.lost)
+        for (kind, what), count in zip(KINDS.items(), counts, strict=True):
             width = length * count / row.cases
             says = f"{row.intent}: {count} of {row.cases} {what}"
-            marks += _box(start, y + 2, size=(width, _ROW - 4), kind=what.split()[0], says=says)
+            marks += _box(start, y + 2, size=(width, _ROW - 4), kind=kind, says=says)
             start += width
         marks += _text(start + 6, y + 13, f"{row.right / row.cases:.0%}", "value")
-    desc = "The share of each intent's messages that were right, asked about, refused or taken for another intent."
+    desc = "The share of each intent's messages that were right, asked about, refused or answered with others."
     return _svg("Intents, the worst first", desc, _WIDTH * 2, max(1, len(ranked)) * _ROW + 4, marks)
 
 
-def heat_map(counts: Mapping[tuple[str, str], int], most: int = 14) -> str:
+def heat_map(outcomes: Sequence[Outcome], most: int = 14) -> str:
     """The part of the confusion matrix with most mistakes in it. Rows: what was expected; columns: what was said."""
+    counts = Counter((o.case.expected, _column(o)) for o in outcomes if isinstance(o.case.expected, str))
     names = _worst(counts, most)
-    largest = max((counts.get((a, b), 0) for a in names for b in names if a != b), default=0) or 1
+    columns = [*names, *(said for said in _NO_INTENT if any(counts[name, said] for name in names))]
+    largest = max((counts[a, b] for a in names for b in columns if a != b), default=0) or 1
     marks = ""
     for row, expected in enumerate(names):
         y = row * _CELL
         marks += _text(_NAMES_WIDTH - 8, y + 19, _short(expected), "label", "end")
-        for column, said in enumerate(names):
-            x = _NAMES_WIDTH + column * _CELL
-            count = counts.get((expected, said), 0)
-            kind = "same" if expected == said else "heat"
-            depth = 0.0 if not count else 0.25 if kind == "same" else 0.15 + 0.85 * count / largest
-            says = f"expected {expected}, said {said}: {count}"
-            marks += _box(x, y, size=(_CELL - 2, _CELL - 2), kind=kind, says=says, depth=depth)
-            if count:
-                strong = " strong" if kind == "heat" and depth > 0.6 else ""
-                marks += _text(x + _CELL / 2 - 1, y + 19, str(count), f"value{strong}", "middle")
+        for column, said in enumerate(columns):
+            marks += _cell(_NAMES_WIDTH + column * _CELL, y, (expected, said), counts[expected, said], largest)
     bottom = len(names) * _CELL
-    for column, said in enumerate(names):
-        middle = _NAMES_WIDTH + column * _CELL + _CELL / 2 + 3
-        turn = f"rotate(-55 {middle:.1f} {bottom + 8})"
-        marks += _text(middle, bottom + 8, _short(said), "label", "end", transform=turn)
+    for column, said in enumerate(columns):
+        x = _NAMES_WIDTH + column * _CELL + _CELL / 2 + 3
+        turn = f"rotate(-55 {x:.1f} {bottom + 8})"
+        marks += _text(x, bottom + 8, _short(said), "label", "end", transform=turn)
     desc = "How often the intent of the row was answered with that of the column, for the intents mixed up most."
-    return _svg("Confusions", desc, _NAMES_WIDTH + len(names) * _CELL + 10, bottom + 150, marks)
+    return _svg("Confusions", desc, _NAMES_WIDTH + len(columns) * _CELL + 10, bottom + 150, marks)
+
+
+def _cell(x: float, y: float, pair: tuple[str, str], count: int, largest: int) -> str:
+    """One square: green where the answer was right, the redder the more often it was not."""
+    expected, said = pair
+    kind = "same" if expected == said else "heat"
+    depth = 0.0 if not count else 0.25 if kind == "same" else 0.15 + 0.85 * count / largest
+    says = f"expected {expected}, said {said}: {count}"
+    strong = " strong" if kind == "heat" and depth > _DARK else ""
+    number = _text(x + _CELL / 2 - 1, y + 19, str(count), f"value{strong}", "middle") if count else ""
+    return _box(x, y, size=(_CELL - 2, _CELL - 2), kind=kind, says=says, depth=depth) + number
+
+
+def _column(outcome: Outcome) -> str:
+    asks, refuses = _NO_INTENT
+    return outcome.intent or (refuses if outcome.refused else asks)
 
 
 def _worst(counts: Mapping[tuple[str, str], int], most: int) -> list[str]:
-    """The names with most mistakes, those that are mixed up with each other side by side."""
+    """The intents with most mistakes, those that are mixed up with each other side by side."""
     involved: Counter[str] = Counter()
     for (expected, said), count in counts.items():
-        if expected != said and " / " not in said and " / " not in expected:
-            involved[expected] += count
-            involved[said] += count
+        if expected != said:
+            involved.update({name: count for name in (expected, said) if name not in _NO_INTENT})
     left = [name for name, _ in sorted(involved.items(), key=lambda item: (-item[1], item[0]))[:most]]
     ordered = left[:1]
     left = left[1:]

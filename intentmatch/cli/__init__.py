@@ -1,5 +1,6 @@
 """The command line: prints and exits; every command is a thin call into the rooms below."""
 
+from intentmatch.cli import evaluate
 from intentmatch.cli.commands import main
 
-__all__ = ["main"]
+__all__ = ["evaluate", "main"]

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
-from intentmatch.errors import Location
 from intentmatch.evaluation import metrics, plots
 from intentmatch.evaluation.gate import Check
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.evaluation.report import HELD_OUT, TITLES, Part, Report
+from intentmatch.evaluation.words import decimal, percent, place
 
 _STYLE = Path(__file__).with_name("page.css")
 _CONFUSIONS = 25
@@ -42,21 +42,6 @@ def to_html(report: Report, checks: Sequence[Check] = ()) -> str:
     )
 
 
-def percent(value: float | None) -> str:
-    """A share for people; a dash where there is none."""
-    return "–" if value is None else f"{100 * value:.1f} %"
-
-
-def number(value: float | None) -> str:
-    """A plain number for people; a dash where there is none."""
-    return "–" if value is None else f"{value:.3f}"
-
-
-def place(location: Location | None) -> str:
-    """`path:line`, or nothing."""
-    return location.short if location else ""
-
-
 def _part(part: Part) -> str:
     outcomes, numbers = part.outcomes, part.numbers
     curve = metrics.coverage_curve(outcomes)
@@ -78,14 +63,14 @@ def _tiles(part: Part) -> str:
     tiles = [
         (percent(n.overall), "overall: right, or rightly refused"),
         (percent(n.accuracy), f"accuracy of {n.in_scope} in scope"),
-        (number(n.macro_f1), "macro F1"),
+        (decimal(n.macro_f1), "macro F1"),
         (percent(n.asked), "asked about, the right one among them"),
         (percent(n.lost), "refused, though in scope"),
         (percent(n.wrong), "taken for another intent"),
         (percent(n.oos_recall), f"of {n.cases - n.in_scope} out of scope refused"),
         (percent(n.oos_precision), "of the refused out of scope"),
-        (number(n.auroc), "AUROC in against out of scope"),
-        (number(n.ece), "calibration error" + (", in scope" if part.name == HELD_OUT else "")),
+        (decimal(n.auroc), "AUROC in against out of scope"),
+        (decimal(n.ece), "calibration error" + (", in scope" if part.name == HELD_OUT else "")),
     ]
     if part.latency:
         tiles.append((f"{part.latency.p50:,.0f} µs", f"a match took, p50 of {part.latency.messages}"))
@@ -114,7 +99,7 @@ def _intents(rows: Sequence[metrics.IntentRow]) -> str:
         return ""
     key = "".join(f'<i class="{kind}"></i>{what}' for kind, what in plots.KINDS.items())
     cells = [
-        [row.intent, str(row.cases), str(row.right), percent(row.precision), percent(row.recall), number(row.f1)]
+        [row.intent, str(row.cases), str(row.right), percent(row.precision), percent(row.recall), decimal(row.f1)]
         for row in rows
     ]
     table = _table(["intent", "cases", "right", "precision", "recall", "F1"], cells)

@@ -129,6 +129,11 @@ class Report:
         )
 
 
+def to_json(report: Report) -> str:
+    """The report as a file holds it; `read_report` reads it again."""
+    return json.dumps(report.to_dict(), ensure_ascii=False) + "\n"
+
+
 def read_report(path: str | os.PathLike[str]) -> Report:
     """A report that was written with `--json`. Raises `InputError` where it is none."""
     try:

@@ -45,8 +45,9 @@ def _part(part: Part) -> None:
     from intentmatch.evaluation.report import HELD_OUT, TITLES
 
     n = part.numbers
-    outside = "of left-out intents" if part.name == HELD_OUT else "out of scope"
+    outside = "left out" if part.name == HELD_OUT else "out of scope"
     title = f"{TITLES[part.name].capitalize()}: {n.in_scope} in scope, {n.cases - n.in_scope} {outside}"
+    title += " with their intent" if part.name == HELD_OUT else ""
     click.echo(click.style(title, bold=True))
     show.table(["", "", ""], _headline(part, outside))
     if part.not_asked:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -52,7 +53,7 @@ def _json_lines(file: Path) -> list[Case]:
         place = Location(str(file), number)
         try:
             values = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             place = Location(str(file), number, getattr(error, "colno", 1))
             problems.append(_problem(place, f"no JSON: {getattr(error, 'msg', error)}", "write one object a line"))
             continue
@@ -78,7 +79,9 @@ def _table(file: Path, delimiter: str) -> list[Case]:
 
 def _rows(file: Path, delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Each row by the header's names, with the line it begins in."""
-    table = csv.DictReader(read_text(file).splitlines(keepends=True), delimiter=delimiter, strict=True)
+    text = read_text(file).replace("\r\n", "\n").replace("\r", "\n")
+    table = csv.DictReader(io.StringIO(text), delimiter=delimiter, strict=True)
+    line = 1
     try:
         table.fieldnames = [name.strip().lower() for name in table.fieldnames or ()]
         lacking = [name for name in ("text", "intent") if name not in table.fieldnames]
@@ -87,13 +90,14 @@ def _rows(file: Path, delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
             raise RegistryError(
                 [_problem(Location(str(file)), message, "write text,intent,language in the first line")]
             )
-        before = table.line_num
+        line = table.line_num + 1
         for row in table:
-            yield before + 1, row
-            before = table.line_num
+            inside = sum(cell.count("\n") for cell in row.values() if isinstance(cell, str))
+            yield table.line_num - inside, row
+            line = table.line_num + 1
     except csv.Error as error:
-        place = Location(str(file), max(table.line_num, 1))
-        raise RegistryError([_problem(place, f"not readable as a table: {error}", "check the quotes")]) from None
+        message = f"not readable as a table: {error}"
+        raise RegistryError([_problem(Location(str(file), line), message, "check the quotes")]) from None
 
 
 def _case(values: Mapping[str, Any], place: Location, problems: list[Problem]) -> Iterator[Case]:

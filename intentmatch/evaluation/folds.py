@@ -95,8 +95,8 @@ def left_out(registry: Registry, folds: Folds, seed: int) -> list[frozenset[str]
 
 
 def without_intents(registry: Registry, names: frozenset[str]) -> Registry:
-    """The registry less whole intents."""
-    return replace(registry, intents=tuple(intent for intent in registry if intent.name not in names))
+    """The registry less whole intents, and less its tests, which may expect them."""
+    return replace(registry, intents=tuple(intent for intent in registry if intent.name not in names), tests=())
 
 
 def near_duplicates(texts: Sequence[str], vectors: Vectors) -> list[list[int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -16,7 +16,7 @@ from intentmatch.evaluation.metrics import percentiles
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.matcher import Matcher
 from intentmatch.text import clean
-from intentmatch.types import Case, Encoder, Kind, Registry, Vectors
+from intentmatch.types import Case, Encoder, Kind, MatchResult, Registry, Vectors
 
 Tell = Callable[[str, int, int | None], None]
 """Told (what is being done, messages asked, messages to ask) as an evaluation goes on."""
@@ -41,7 +41,6 @@ class Asker:
     """Builds parts of a matcher's registry and asks them. No text is encoded twice."""
 
     def __init__(self, matcher: Matcher, what: str, total: int, tell: Tell | None = None) -> None:
-        self.settings = matcher.settings
         self._matcher = matcher
         self._encoder = RememberingEncoder(matcher.encoder, _vectors_of(matcher))
         self._question = Question(top_k=matcher.settings.top_k)
@@ -51,7 +50,7 @@ class Asker:
 
     def ask(self, registry: Registry, cases: Sequence[Case]) -> list[Outcome]:
         """What a matcher of just this registry makes of the cases: thresholds and all are learned from it alone."""
-        artefact = build(registry, self._encoder, self.settings)
+        artefact = build(registry, self._encoder, self._matcher.settings)
         engine = Engine(artefact, self._encoder, self._matcher.reranker)
         encoder = self._matcher.encoder
 
@@ -80,8 +79,8 @@ class Asker:
     def _asked_in_turn(
         self,
         cases: Sequence[Case],
-        match_many: Callable[[Sequence[str]], Iterable[Any]],
-        match: Callable[[str], object],
+        match_many: Callable[[Sequence[str]], list[MatchResult]],
+        match: Callable[[str], MatchResult],
     ) -> list[Outcome]:
         outcomes: list[Outcome] = []
         for start in range(0, len(cases), _AT_ONCE):
@@ -94,7 +93,7 @@ class Asker:
                 self._tell(self._what, self._asked, self._total)
         return outcomes
 
-    def _time(self, cases: Sequence[Case], match: Callable[[str], object]) -> None:
+    def _time(self, cases: Sequence[Case], match: Callable[[str], MatchResult]) -> None:
         """Time a share of the cases, spread evenly over all that will be asked."""
         stride = max(1, self._total // _TIMED)
         for case in cases[-self._asked % stride :: stride]:

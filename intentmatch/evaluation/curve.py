@@ -29,13 +29,16 @@ _POOR = 0.8
 
 @dataclass(frozen=True)
 class Point:
-    """The accuracy that a share of the utterances gives."""
+    """What a share of the utterances gives."""
 
     share: float
     utterances: int
     """In a registry that was asked: the mean over the folds."""
     accuracy: float
-    by_intent: Mapping[str, float]
+    cases: Mapping[str, int]
+    """Of each intent that was asked."""
+    right: Mapping[str, int]
+    """Of those."""
 
 
 class Hint(NamedTuple):
@@ -60,18 +63,16 @@ def learning_curve(matcher: Matcher, *, folds: Folds = 5, seed: int = 0, tell: T
     return tuple(_point(asker, registry, parts, order, part) for part in SHARES)
 
 
-def hints(points: Sequence[Point], cases: Mapping[str, int]) -> list[Hint]:
-    """For each intent that is not good enough yet, whether more utterances would help; the most to gain first.
-
-    `cases` says how many held-out cases each intent has.
-    """
+def hints(points: Sequence[Point]) -> list[Hint]:
+    """For each intent that is not good enough yet, whether more utterances would help; the most to gain first."""
     if len(points) < len(SHARES):
         return []
-    half, full = points[SHARES.index(0.5)].by_intent, points[-1].by_intent
+    half, full = points[SHARES.index(0.5)], points[-1]
     found = []
-    for intent, accuracy in full.items():
-        gain = accuracy - half.get(intent, 0.0)
-        if accuracy < _GOOD_ENOUGH and gain >= _WORTH_IT and gain * cases.get(intent, 0) >= _FEWEST_CASES - 0.5:
+    for intent, cases in full.cases.items():
+        gained = full.right[intent] - half.right[intent]
+        accuracy, gain = full.right[intent] / cases, gained / cases
+        if accuracy < _GOOD_ENOUGH and gain >= _WORTH_IT and gained >= _FEWEST_CASES:
             found.append(Hint(intent, accuracy, gain, "more utterances should help"))
         elif accuracy < _POOR and gain < _FLAT:
             says = "more of the same will not help; look at what it is confused with"
@@ -89,8 +90,14 @@ def _point(asker: Asker, registry: Registry, parts: Split, order: Sequence[int],
         sizes.append(len(rows))
         held_out = [case_of(registry, row) for row in sorted(fold.utterances)]
         outcomes += asker.ask(keeping(registry, rows, fold.negatives), held_out)
-    by_intent = {row.intent: row.recall for row in intent_rows(outcomes) if row.recall is not None}
-    return Point(part, round(sum(sizes) / len(sizes)), share([o.right for o in outcomes]) or 0.0, by_intent)
+    rows_of_intents = [row for row in intent_rows(outcomes) if row.cases]
+    return Point(
+        share=part,
+        utterances=round(sum(sizes) / len(sizes)),
+        accuracy=share([o.right for o in outcomes]) or 0.0,
+        cases={row.intent: row.cases for row in rows_of_intents},
+        right={row.intent: row.right for row in rows_of_intents},
+    )
 
 
 def case_of(registry: Registry, row: int) -> Case:

@@ -104,8 +104,7 @@ class Report:
     @cached_property
     def hints(self) -> list[Hint]:
         """What the learning curve says of each intent."""
-        part = self.part(HELD_OUT) or self.headline
-        return hints(self.curve, {row.intent: row.cases for row in metrics.intent_rows(part.outcomes)})
+        return hints(self.curve)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON values."""

@@ -88,9 +88,14 @@ def intent_bars(rows: Sequence[IntentRow]) -> str:
 
 
 def heat_map(outcomes: Sequence[Outcome], most: int = 14) -> str:
-    """The part of the confusion matrix with most mistakes in it. Rows: what was expected; columns: what was said."""
+    """The part of the confusion matrix with most mistakes in it. Rows: what was expected; columns: what was said.
+
+    Empty where no message expects a single intent and misses it.
+    """
     counts = Counter((o.case.expected, _column(o)) for o in outcomes if isinstance(o.case.expected, str))
     names = _worst(counts, most)
+    if not names:
+        return ""
     columns = [*names, *(said for said in _NO_INTENT if any(counts[name, said] for name in names))]
     largest = max((counts[a, b] for a in names for b in columns if a != b), default=0) or 1
     marks = ""

@@ -139,7 +139,7 @@ def read_report(path: str | os.PathLike[str]) -> Report:
         report = Report.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"{path} is no report of `intentmatch eval --json`: {error}") from error
     if not report.parts:
         raise InputError(f"{path} is a report of nothing: it has no parts")

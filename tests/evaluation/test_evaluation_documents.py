@@ -109,6 +109,16 @@ def test_a_page_of_next_to_nothing_is_a_page(part):
     assert "–" in read(to_html(Report((part,)))).text
 
 
+def test_a_plot_of_confusions_needs_some():
+    """Pairs that were not asked about are listed; a matrix of intents has nothing to show of them."""
+    part = Part("tests", (outcome(("a", "b"), "a"), outcome("a", "a")))
+
+    page = to_html(Report((part,)))
+
+    assert 'aria-label="Confusions"' not in page
+    assert "a / b answered with a: 1" in read(page).text
+
+
 def test_junit_counts_what_it_holds(report: Report):
     """Suites for the parts and the gate; cases fail one by one, held-out intents never, demands by themselves."""
     root = ET.fromstring(to_junit(report, CHECKS))

@@ -50,6 +50,7 @@ def test_a_report_of_test_cases_survives_its_file(matcher: Matcher):
         ('{"schema": 1, "parts": [], "learning_curve": [], "facts": {}}', "it has no parts"),
         ('{"schema": 1, "parts": [], "learning_curve": [{"x": 1}], "facts": {}}', "is no report"),
         ("\udcff", "is no report"),
+        ("[" * 100_000, "is no report"),
     ],
 )
 def test_what_is_no_report_is_refused(tmp_path: Path, text, said):

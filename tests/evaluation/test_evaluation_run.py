@@ -84,6 +84,31 @@ def test_settings_count(matcher: Matcher):
     assert held_out(matcher).numbers.lost < 1.0
 
 
+class StrictReranker:
+    """Finds nothing alike, and counts how often it was asked."""
+
+    name = "strict"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def score(self, message: str, utterances: list[str]) -> np.ndarray:
+        self.asked += 1
+        return np.zeros(len(utterances), dtype=np.float32)
+
+
+def test_a_reranker_is_asked_as_in_production():
+    """In doubt, in every fold; and the report names it."""
+    reranker = StrictReranker()
+    matcher = Matcher.load(registry_of(LINES), encoder=WordHashEncoder(), reranker=reranker, band=1.0, cache="off")
+
+    report = evaluate(matcher)
+
+    assert reranker.asked >= report.headline.numbers.cases
+    assert report.facts["reranker"] == "strict"
+    assert report.headline.numbers.lost == 1.0
+
+
 def test_nothing_is_encoded_twice(matcher: Matcher, encoder: WordHashEncoder):
     """Utterances not even once: they were when the registry was built. Messages once, besides the timing."""
     encoder.encoded.clear()

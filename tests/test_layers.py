@@ -26,7 +26,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "engine lint",
         "matcher",
         "__init__",
-        "distill server",
+        "distill evaluation server",
         "cli",
     )
 )

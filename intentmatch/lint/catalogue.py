@@ -54,6 +54,8 @@ BY_FORM = (
     Rule("duplicate-utterance", "warning", "an utterance stands twice in one language of one intent"),
     Rule("conflicting-utterance", "error", "two intents have the same utterance"),
     Rule("contradicting-negative", "error", "an utterance of an intent is also what the intent is not"),
+    Rule("incomplete-test", "error", "a test case has no message, or says nothing of what it should come to"),
+    Rule("unknown-intent", "error", "a test case names an intent that is not there"),
 )
 """What `validate` finds too. No registry loads with one of the errors, so none of them can be ignored."""
 

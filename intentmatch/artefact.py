@@ -25,7 +25,7 @@ from safetensors.numpy import save
 from intentmatch.calibration import Calibration
 from intentmatch.errors import ArtefactError, Location, StaleArtefactError
 from intentmatch.head import Head, Opinion
-from intentmatch.settings import HOST, Settings
+from intentmatch.settings import LOCAL, Settings
 from intentmatch.text import TEXT_VERSION
 from intentmatch.types import Encoder, Intent, Registry, Utterance, Vectors
 from intentmatch.words import VERSION as WORDS_VERSION
@@ -85,7 +85,7 @@ def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
         "registry_fingerprint": artefact.registry.fingerprint,
         "encoder": {"name": artefact.encoder_name, "fingerprint": artefact.encoder_fingerprint},
         "settings": artefact.settings.to_dict(),
-        "origins": {name: origin for name, origin in artefact.settings.origins.items() if name not in HOST},
+        "origins": {name: origin for name, origin in artefact.settings.origins.items() if name not in LOCAL},
         "calibration": artefact.calibration.to_dict(),
         "content": _digest(tensors),
     }

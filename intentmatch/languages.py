@@ -17,7 +17,8 @@ import numpy as np
 from intentmatch.text import language_range
 from intentmatch.types import Encoder
 
-_SMOOTHING = 0.1
+SMOOTHING = 0.1
+"""What a pair counts that was never seen in a language."""
 # Norwegian is written in two ways, and its three codes are used for one another.
 _MACROLANGUAGES = {"nb": "no", "nn": "no"}
 _SCRIPTS = {"CJK": "Han"}
@@ -32,13 +33,13 @@ class LanguageGuess:
             if language is not None:
                 by_language.setdefault(language, []).append(text)
         self.languages = sorted(by_language)
-        counted = [Counter(_pairs(" ".join(by_language[language]))) for language in self.languages]
+        counted = [Counter(pairs(" ".join(by_language[language]))) for language in self.languages]
         self._pairs = {pair: row for row, pair in enumerate(sorted(set().union(*counted)))}
         counts = np.zeros((len(self._pairs), len(self.languages)), dtype=np.float64)
-        for column, pairs in enumerate(counted):
-            for pair, count in pairs.items():
+        for column, counts_of in enumerate(counted):
+            for pair, count in counts_of.items():
                 counts[self._pairs[pair], column] = count
-        self._log_chances = np.log((counts + _SMOOTHING) / (counts + _SMOOTHING).sum(axis=0, keepdims=True))
+        self._log_chances = np.log((counts + SMOOTHING) / (counts + SMOOTHING).sum(axis=0, keepdims=True))
 
     def of(self, folded: str, among: Collection[str] | None = None) -> str | None:
         """The likeliest language of a folded message; None where nothing of it was ever seen.
@@ -48,7 +49,7 @@ class LanguageGuess:
         possible = [number for number, name in enumerate(self.languages) if among is None or name in among]
         if len(possible) < 2:
             return self.languages[possible[0]] if possible else None
-        rows = [self._pairs[pair] for pair in _pairs(folded) if pair in self._pairs]
+        rows = [self._pairs[pair] for pair in pairs(folded) if pair in self._pairs]
         if not rows:
             return None
         chances = self._log_chances[rows].sum(axis=0)[possible]
@@ -80,7 +81,7 @@ class Coverage:
             said.append(f"{self._name} was not trained on {language}")
         unknown = self._unknown(text) if self._unknown is not None else ""
         if unknown:
-            scripts = ", ".join(sorted(set(map(_script, unknown))))
+            scripts = ", ".join(sorted(set(map(script, unknown))))
             said.append(f"letters unknown to {self._name}: {len(unknown)} of {sum(map(str.isalpha, text))} ({scripts})")
         return "; ".join(said)
 
@@ -90,12 +91,13 @@ def _language(code: str) -> str:
     return _MACROLANGUAGES.get(first, first)
 
 
-def _script(letter: str) -> str:
+def script(letter: str) -> str:
     """The script's name as far as the letter's own begins with it; a few ideographs have no name."""
     first = unicodedata.name(letter, "other").split()[0]
     return _SCRIPTS.get(first, first.capitalize())
 
 
-def _pairs(text: str) -> list[str]:
+def pairs(text: str) -> list[str]:
+    """The neighbouring characters of a folded text, with a space before and after it."""
     padded = f" {text} "
     return list(map("".join, pairwise(padded)))

@@ -140,6 +140,11 @@ class Matcher:
         return self._engine.encoder
 
     @property
+    def reranker(self) -> Reranker | None:
+        """The reranker in use now, if there is one."""
+        return self._engine.reranker
+
+    @property
     def policy(self) -> Policy:
         """The thresholds and margin in use now, each threshold with its origin."""
         return self._engine.policy

@@ -19,8 +19,9 @@ AGGREGATIONS = ("mean2", "max")
 SCORERS = ("head", "cosine")
 TARGETS = ("precision", "false_accept", "balance")
 PRECISIONS = ("auto", "float32", "float16", "bfloat16")
-HOST = frozenset({"device", "precision", "cache"})
-"""Settings about this machine rather than about the bot; they do not travel with an artefact."""
+LINT_LEVELS = ("off", "info", "warning", "error")
+LOCAL = frozenset({"device", "precision", "cache", "lint"})
+"""Settings about this machine or about the YAML rather than the bot's answers; they do not travel with an artefact."""
 DEFAULT_LANGUAGE = "default"
 """The key of a threshold mapping that holds for every language not named in it."""
 
@@ -59,6 +60,8 @@ class Settings:
     """Candidates in a result."""
     cache: str = "auto"
     """Vectors on disk: auto (the user's cache folder), off, or a folder."""
+    lint: Mapping[str, str] = field(default_factory=dict)
+    """Rule id to what `lint` makes of its findings: off, info, warning, error; a rule not named has its own."""
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Name of a setting to where its value came from, in words; a name not in it has its default."""
 
@@ -67,8 +70,8 @@ class Settings:
         return self.origins.get(name, "default")
 
     def to_dict(self) -> dict[str, Any]:
-        """The values that are about the bot and not about this machine, as plain JSON values."""
-        return {name: _plain(getattr(self, name)) for name in PARSERS if name not in HOST}
+        """The values that an answer depends on, as plain JSON values."""
+        return {name: _plain(getattr(self, name)) for name in PARSERS if name not in LOCAL}
 
 
 def resolve(
@@ -223,6 +226,17 @@ def _cache(value: Any) -> str:
     return _text(value)
 
 
+def _lint(value: Any) -> dict[str, str]:
+    """`{few-utterances: off}`, or the same as the text `few-utterances=off,two-clusters=warning`."""
+    if isinstance(value, str):
+        pairs = [part.partition("=") for part in value.split(",")]
+        value = {rule: level for rule, _, level in pairs}
+    if not isinstance(value, Mapping):
+        raise ValueError("it must map rule ids to levels, as few-utterances=off does")
+    known = _one_of(*LINT_LEVELS)
+    return {str(rule).strip(): known(str(level).strip()) for rule, level in value.items()}
+
+
 PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "encoder": _text,
     "device": _text,
@@ -238,6 +252,7 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "band": fraction,
     "top_k": _count,
     "cache": _cache,
+    "lint": _lint,
 }
 """Setting name to the function that reads its value; the only list of what may be set."""
 

@@ -64,14 +64,28 @@ class Intent:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A message with the answer that its author expects: what an evaluation asks."""
+
+    text: str
+    expected: str | tuple[str, ...] | None
+    """The intent; None for out of scope; several where the bot should ask which of them is meant."""
+    language: str | None = None
+    """BCP-47 code, for the tables: like any user, a case does not tell the matcher."""
+    location: Location | None = None
+
+
 @dataclass(frozen=True)
 class Registry:
-    """All intents of a bot, with the `settings:` their author gave."""
+    """All intents of a bot, with the `settings:` and the `tests:` their author gave."""
 
     intents: tuple[Intent, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
     """The merged `settings:` blocks, values still as text."""
     setting_locations: Mapping[str, Location] = field(default_factory=dict)
+    tests: tuple[Case, ...] = ()
+    """They change no answer, so neither the fingerprint nor an artefact knows of them."""
 
     def __len__(self) -> int:
         return len(self.intents)

@@ -26,10 +26,10 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "calibration",
         "artefact",
         "build",
-        "engine",
+        "engine lint",
         "matcher",
         "__init__",
-        "distill server",
+        "distill evaluation server",
         "cli",
     )
 )

@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from click.testing import CliRunner
 
 from intentmatch.cli.commands import cli
+from intentmatch.lint import CATALOGUE
 from intentmatch.registry import examine, grammar
 from intentmatch.settings import PARSERS, Settings
 
@@ -97,6 +99,17 @@ def test_every_block_is_executed(folder: Path, port: int) -> None:
             server.wait(timeout=10)
 
 
+def test_the_shown_health_is_that_of_the_shown_intents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `lint` says of the README's own file."""
+    (written,) = [block.code for block in BLOCKS if block.note == "file: shop/orders.yaml"]
+    (shown,) = [block.code for block in BLOCKS if "[missing-language]" in block.code]
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "orders.yaml").write_text(written, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    assert CliRunner().invoke(cli, ["lint", "shop/"]).stdout == shown
+
+
 def _serve(code: str, folder: Path) -> subprocess.Popen[str]:
     command = (
         next(line for line in code.splitlines() if line.startswith("intentmatch serve")).removesuffix(" &").split()
@@ -153,7 +166,7 @@ def test_every_setting_is_documented_with_its_default() -> None:
 
     assert set(rows) == set(PARSERS)
     for name, shown in rows.items():
-        if name not in ("threshold", "prompts"):
+        if name not in ("threshold", "prompts", "lint"):
             assert shown.strip().strip("`") == str(defaults[name]), name
 
 
@@ -165,7 +178,7 @@ def test_every_key_rule_and_command_is_documented() -> None:
     )
 
     assert len(rules) > 15
-    for name in (*grammar.FILE_KEYS, *grammar.INTENT_KEYS, *rules):
+    for name in (*grammar.FILE_KEYS, *grammar.INTENT_KEYS, *rules, *CATALOGUE):
         assert f"`{name}`" in README, name
     for command in cli.commands:
         assert f"intentmatch {command}" in README, command

@@ -187,6 +187,10 @@ def test_a_threshold_has_four_written_forms(written, expected):
         ("top_k", None, "it must be a whole number from 1 up"),
         ("cache", "", "it must be text"),
         ("cache", True, "it must be text"),
+        ("lint", 3, "it must map rule ids to levels, as few-utterances=off does"),
+        ("lint", "", "it must be one of off, info, warning, error"),
+        ("lint", "few-utterances=off,two-clusters", "it must be one of off, info, warning, error"),
+        ("lint", {"few-utterances": "loud"}, "it must be one of off, info, warning, error"),
     ],
     ids=lambda value: str(value)[:20],
 )
@@ -257,6 +261,9 @@ def test_an_unknown_setting_suggests_or_lists(name, hint):
         ("cache", Path("folder"), "folder"),
         ("prompts", {"query": "q: "}, {"query": "q: "}),
         ("prompts", {}, {}),
+        ("lint", "few-utterances=off, two-clusters = warning", {"few-utterances": "off", "two-clusters": "warning"}),
+        ("lint", {"near-duplicate": "error"}, {"near-duplicate": "error"}),
+        ("lint", {}, {}),
     ],
 )
 def test_values_are_read_as_they_are_meant(name, written, expected):
@@ -265,9 +272,9 @@ def test_values_are_read_as_they_are_meant(name, written, expected):
 
 
 def test_what_belongs_to_the_machine_does_not_travel():
-    """`to_dict` leaves out device, precision and cache, and holds plain values of all the rest."""
+    """`to_dict` leaves out device, precision, cache and lint, and holds plain values of all the rest."""
     values = Settings(threshold={"de": 0.4}).to_dict()
 
-    assert set(values) == set(PARSERS) - settings.HOST
+    assert set(values) == set(PARSERS) - settings.LOCAL
     assert values["threshold"] == {"de": 0.4}
     assert Settings(**values) == Settings(threshold={"de": 0.4})

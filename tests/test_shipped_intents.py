@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from intentmatch.lint import lint
 from intentmatch.matcher import Matcher
 from intentmatch.registry import examine
 from intentmatch.types import Registry
@@ -77,3 +78,18 @@ def test_the_demo_message_shows_runners_up(matcher: Matcher) -> None:
     assert len(result.candidates) > 1
     assert result.response is not None
     assert result.language == "de"
+
+
+def test_is_healthy(registry: Registry) -> None:
+    """No error by meaning either: each language is written where it says, and nothing is thin, doubled or left out.
+
+    What stays are lines that the embedded encoder takes for another intent's, and neighbours such as booking, moving
+    and cancelling an appointment: true, and the price of 46 intents that belong to one shop.
+    """
+    report = lint(SHIPPED, cache="off")
+    count = Counter(problem.rule for problem in report.problems)
+
+    assert {problem.severity for problem in report.problems} <= {"warning", "info"}
+    assert set(count) <= {"misplaced-utterance", "overlapping-intents", "near-duplicate", "two-clusters"}
+    assert count["misplaced-utterance"] <= 0.015 * len(registry.utterances)
+    assert count["overlapping-intents"] + count["near-duplicate"] + count["two-clusters"] <= 10

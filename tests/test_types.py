@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from intentmatch.errors import Location
-from intentmatch.types import Candidate, Intent, MatchResult, Registry, Stage, Trace, Utterance
+from intentmatch.types import Candidate, Case, Intent, MatchResult, Registry, Stage, Trace, Utterance
 
 HELLO = Utterance("hello", "en", Location("bot.yaml", 3, 9))
 GREETING = Intent(
@@ -68,6 +68,11 @@ def test_a_fingerprint_does_not_see_places():
     )
 
     assert Registry((moved, THANKS), BOT.settings).fingerprint == BOT.fingerprint
+
+
+def test_a_fingerprint_does_not_see_tests():
+    """What is asked in an evaluation changes no answer."""
+    assert replace(BOT, tests=(Case("hello", "greeting"),)).fingerprint == BOT.fingerprint
 
 
 @pytest.mark.parametrize(

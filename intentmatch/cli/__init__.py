@@ -1,5 +1,7 @@
 """The command line: prints and exits; every command is a thin call into the rooms below."""
 
+from intentmatch.cli import evaluate
 from intentmatch.cli.commands import main
+from intentmatch.cli.lint import lint
 
-__all__ = ["main"]
+__all__ = ["evaluate", "lint", "main"]

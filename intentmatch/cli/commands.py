@@ -59,7 +59,7 @@ intents_argument = click.argument("intents", default="intents", envvar="INTENTMA
 set_option = click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting, such as threshold=0.5; may be repeated."
 )
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON value a line.")
 
@@ -69,7 +69,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="One JSON val
 def cli() -> None:
     """Match messages to intents written in YAML: this one, these two are close, or none of them.
 
-    Exit codes: 0 done; 2 something you wrote is wrong; 5 something has to be installed or downloaded first.
+    Exit codes: 0 done; 2 something you wrote is wrong; 5 something has to be installed or downloaded first; 1 the gate
+    of `eval` failed, or anything else.
     """
 
 
@@ -107,7 +108,7 @@ def match(
         raise click.UsageError("Give a message, or pipe lines into the command.")
     if given in ([], ["-"]):
         given = [line.rstrip("\r\n") for line in _standard_input()]
-    found = _load(intents, settings).match_many(given, language=language, top_k=top_k, allowed=allow or None)
+    found = load(intents, settings).match_many(given, language=language, top_k=top_k, allowed=allow or None)
     for number, result in enumerate(found):
         if as_json:
             show.as_json(result.to_dict())
@@ -134,7 +135,7 @@ def chat(intents: str, language: str | None, settings: tuple[str, ...]) -> None:
     /reload   read the files again
     /quit     leave (so does the end of the input)
     """
-    matcher = _load(intents, settings)
+    matcher = load(intents, settings)
     click.echo(f"{len(matcher.registry)} intents from {intents}. Say something; /why, /reload, /quit.", err=True)
     last: MatchResult | None = None
     for line in _lines_of_talk():
@@ -204,7 +205,7 @@ def build(intents: str, output: str, settings: tuple[str, ...]) -> None:
     from intentmatch.artefact import save_artefact
 
     start = time.perf_counter()
-    matcher = _load(intents, settings)
+    matcher = load(intents, settings)
     artefact = matcher.artefact
     save_artefact(artefact, output)
     size = Path(output).stat().st_size / 1e6
@@ -242,16 +243,16 @@ def serve(
     uvicorn = plugins.require("uvicorn", what="The webhook", extra="server")
     from intentmatch.server import create_app
 
-    app = create_app(_load(intents, settings), max_text=max_text, max_batch=max_batch, max_body=max_body)
+    app = create_app(load(intents, settings), max_text=max_text, max_batch=max_batch, max_body=max_body)
     uvicorn.run(app, host=host, port=port, log_level="info")
 
 
 @cli.command()
 @click.option("--teacher", "-t", required=True, metavar="ENCODER", help="As in the setting `encoder`.")
-@click.option("--pairs", multiple=True, required=True, type=_FILE, help="Lines of English, language, translation.")
-@click.option("--english", multiple=True, type=_FILE, help="Lines of further English sentences.")
-@click.option("--held-out", multiple=True, type=_FILE, help="Lines of language, English, translation to be kept out.")
-@click.option("--recipe", type=_FILE, help="YAML of what shall differ from the defaults; every model has its own.")
+@click.option("--pairs", multiple=True, required=True, type=FILE, help="Lines of English, language, translation.")
+@click.option("--english", multiple=True, type=FILE, help="Lines of further English sentences.")
+@click.option("--held-out", multiple=True, type=FILE, help="Lines of language, English, translation to be kept out.")
+@click.option("--recipe", type=FILE, help="YAML of what shall differ from the defaults; every model has its own.")
 @click.option("--output", "-o", required=True, type=_FOLDER, help="Model folder to write.")
 @click.option("--work", type=_FOLDER, help="Folder of what a later run goes on from; OUTPUT.work if not given.")
 @set_option
@@ -312,7 +313,8 @@ def main() -> None:
     cli.main()
 
 
-def _load(intents: str, settings: Iterable[str]) -> Matcher:
+def load(intents: str, settings: Iterable[str]) -> Matcher:
+    """The matcher of INTENTS, under the settings of the command line; a bar shows long builds."""
     from intentmatch.matcher import Matcher
 
     explicit: dict[str, Any] = settings_from(settings)

@@ -21,7 +21,17 @@ if TYPE_CHECKING:
 # Encoding fewer texts than this is over before a bar could be read.
 _WORTH_A_BAR = 256
 _SECONDS_BETWEEN_LINES = 30.0
-_COLOURS = {"matched": "green", "ambiguous": "yellow", "out_of_scope": "red", "error": "red", "warning": "yellow"}
+PATIENCE = 10.0
+"""Seconds before work that is mostly short tells how far it has got."""
+_ON_GITHUB = {"error": "error", "warning": "warning", "info": "notice"}
+_COLOURS = {
+    "matched": "green",
+    "ambiguous": "yellow",
+    "out_of_scope": "red",
+    "error": "red",
+    "warning": "yellow",
+    "info": "cyan",
+}
 
 
 def result(found: MatchResult) -> None:
@@ -125,7 +135,7 @@ def error(raised: IntentMatchError) -> None:
     if isinstance(raised, RegistryError):
         count = sum(problem.severity == "error" for problem in raised.problems)
         click.echo(str(raised), err=True)
-        click.echo(click.style(f"{count} error{'s' if count != 1 else ''} in the intents", fg="red"), err=True)
+        click.echo(click.style(f"{count} error{'s' if count != 1 else ''}", fg="red"), err=True)
     else:
         click.echo(click.style("error: ", fg="red", bold=True) + str(raised), err=True)
 
@@ -150,10 +160,13 @@ def progress() -> Iterator[build.Progress | None]:
 
 
 @contextmanager
-def steps() -> Iterator[Callable[[str, int, int | None], None]]:
-    """What a long piece of work is at: a bar for each stage in a terminal, a line now and then elsewhere, on stderr."""
+def steps(patience: float = 0.0) -> Iterator[Callable[[str, int, int | None], None]]:
+    """What a long piece of work is at: a bar for each stage in a terminal, a line now and then elsewhere, on stderr.
+
+    Lines begin when it has taken `patience` seconds.
+    """
     if not sys.stderr.isatty():
-        yield _Lines()
+        yield _Lines(patience)
         return
     with _bars(transient=False) as bars:
         stages: dict[str, Any] = {}
@@ -172,10 +185,13 @@ def steps() -> Iterator[Callable[[str, int, int | None], None]]:
 class _Lines:
     """Progress as lines: one for each new stage, and one whenever half a minute has passed."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float) -> None:
         self._stage, self._told = "", 0.0
+        self._quiet_until = time.monotonic() + patience
 
     def __call__(self, what: str, done: int, total: int | None) -> None:
+        if time.monotonic() < self._quiet_until:
+            return
         stage = what.partition(" (")[0]
         if stage == self._stage and time.monotonic() - self._told < _SECONDS_BETWEEN_LINES:
             return
@@ -216,6 +232,5 @@ def _annotation(problem: Problem) -> str:
     place = problem.location
     body = problem.message + (f"\nhint: {problem.hint}" if problem.hint else "")
     path = escaped(place.path, ",:")
-    return (
-        f"::{problem.severity} file={path},line={place.line},col={place.column},title={problem.rule}::{escaped(body)}"
-    )
+    kind = _ON_GITHUB[problem.severity]
+    return f"::{kind} file={path},line={place.line},col={place.column},title={problem.rule}::{escaped(body)}"

@@ -1,6 +1,6 @@
 """YAML text to positioned nodes to a `Registry` value."""
 
-from intentmatch.registry.reader import examine, is_yaml, read_registry
-from intentmatch.registry.rules import check
+from intentmatch.registry.reader import examine, is_yaml, read_comments, read_registry, read_tests, read_text
+from intentmatch.registry.rules import check, check_tests
 
-__all__ = ["check", "examine", "is_yaml", "read_registry"]
+__all__ = ["check", "check_tests", "examine", "is_yaml", "read_comments", "read_registry", "read_tests", "read_text"]

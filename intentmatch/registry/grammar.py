@@ -1,7 +1,7 @@
 """Positioned nodes of one file to the values of `types`, noting every departure from the grammar on the way.
 
-A file has the keys `version`, `language`, `settings` and `intents`; an intent has `title`, `description`, `utterances`,
-`not`, `threshold`, `response` and `metadata`.
+A file has the keys `version`, `language`, `settings`, `intents` and `tests`; an intent has `title`, `description`,
+`utterances`, `not`, `threshold`, `response` and `metadata`; a test has `text`, `intent` and `language`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ from intentmatch.errors import InputError, Location, Problem, suggest
 from intentmatch.registry.nodes import MAX_DEPTH, Mapping, Node, NodeError, Scalar
 from intentmatch.registry.nodes import Sequence as ListNode
 from intentmatch.text import language_code
-from intentmatch.types import Intent, Utterance
+from intentmatch.types import Case, Intent, Utterance
 
 GRAMMAR_VERSION = "1"
-FILE_KEYS = ("version", "language", "settings", "intents")
+FILE_KEYS = ("version", "language", "settings", "intents", "tests")
 INTENT_KEYS = ("title", "description", "utterances", "not", "threshold", "response", "metadata")
+TEST_KEYS = ("text", "intent", "language")
+OUT_OF_SCOPE = "out_of_scope"
+"""Stands for the name of an intent in a test."""
 
 # Numbers that a double can hold; longer ones stay text.
 _JSON_LITERAL = re.compile(r"true|false|null|-?(0|[1-9][0-9]{0,99})(\.[0-9]{1,99})?([eE][+-]?[0-9]{1,2})?")
@@ -33,6 +36,7 @@ class FileContent:
 
     intents: list[Intent] = field(default_factory=list)
     settings: dict[str, tuple[Any, Location]] = field(default_factory=dict)
+    tests: list[Case] = field(default_factory=list)
 
 
 class FileGrammar:
@@ -64,6 +68,8 @@ class FileGrammar:
         if "intents" in entries:
             for name, node in self._entries(entries["intents"], "`intents`"):
                 content.intents.append(self._intent(name, node))
+        if "tests" in entries:
+            content.tests = list(self._tests(entries["tests"]))
         return content
 
     def _version(self, node: Node) -> None:
@@ -139,6 +145,47 @@ class FileGrammar:
             else:
                 hint = 'put the whole line in double quotes: ": " inside and [ or { in front are marks of YAML'
                 self._error(item.location, "wrong-type", "an utterance must be text", hint)
+
+    def _tests(self, node: Node) -> Iterator[Case]:
+        if isinstance(node, Scalar) and node.plain and not node.text:
+            return
+        if not isinstance(node, ListNode):
+            self._error(node.location, "wrong-type", "`tests` must be a list", "start each test with `- text: `")
+            return
+        for item in node.items:
+            self._visit(item)
+            yield from self._test(item)
+
+    def _test(self, node: Node) -> Iterator[Case]:
+        entries = {key.text: value for key, value in self._entries(node, "a test", TEST_KEYS)}
+        lacking = next((key for key in ("text", "intent") if key not in entries), None)
+        if lacking is not None:
+            # What is neither a mapping nor empty has been complained of already.
+            if isinstance(node, Mapping) or (isinstance(node, Scalar) and not node.text):
+                message = f"a test needs `text` and `intent`, and this has no `{lacking}`"
+                hint = f"for a message that no intent should answer, write `intent: {OUT_OF_SCOPE}`"
+                self._error(node.location, "incomplete-test", message, hint)
+            return
+        text = self._text(entries["text"], "`text`")
+        names = self._expected(entries["intent"])
+        language = self._language_code(entries["language"]) if "language" in entries else self._language
+        if text is not None and names:
+            expected = None if names == (OUT_OF_SCOPE,) else names[0] if len(names) == 1 else names
+            yield Case(text, expected, language, node.location)
+
+    def _expected(self, node: Node) -> tuple[str, ...]:
+        """The intents that a test names; none with a problem noted."""
+        if not isinstance(node, ListNode):
+            name = self._text(node, "`intent`")
+            return () if name is None else (name.strip(),)
+        for item in node.items:
+            self._visit(item)
+        named = [self._text(item, "an intent") for item in node.items]
+        names = tuple(dict.fromkeys(name.strip() for name in named if name is not None))
+        if None not in named and (len(names) < 2 or OUT_OF_SCOPE in names):
+            message = "a list in `intent` must name two or more intents: those that the bot should ask about"
+            self._error(node.location, "wrong-type", message, "write a single name without brackets")
+        return () if None in named or len(names) < 2 or OUT_OF_SCOPE in names else names
 
     def _responses(self, node: Node) -> dict[str, str]:
         if not isinstance(node, Mapping):

@@ -17,7 +17,7 @@ from intentmatch.errors import Location, Problem
 # Our grammar is six levels deep; `metadata` may go further.
 MAX_DEPTH = 32
 
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _HINTS = (
     ("tab character", "indent with spaces; YAML does not allow tabs"),
@@ -79,7 +79,7 @@ def parse(text: str, path: str) -> Node | None:
         message = f"character U+{ord(forbidden[0]):04X} is not allowed in YAML"
         problem = Problem(Location(path, line, column), "error", "yaml-syntax", message, "remove the character")
         raise NodeError(problem)
-    events = yaml.parse(text, Loader=_Loader)
+    events = yaml.parse(text, Loader=LOADER)
     try:
         return _document(events, path)
     except yaml.MarkedYAMLError as error:

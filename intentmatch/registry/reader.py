@@ -10,8 +10,9 @@ from typing import Any
 
 from intentmatch.errors import Location, Problem, RegistryError
 from intentmatch.registry import nodes, rules
+from intentmatch.registry.comments import Comment, comments
 from intentmatch.registry.grammar import FileContent, FileGrammar
-from intentmatch.types import Intent, Registry
+from intentmatch.types import Case, Intent, Registry
 
 SUFFIXES = (".yaml", ".yml")
 
@@ -45,6 +46,41 @@ def examine(path: str | os.PathLike[str]) -> tuple[Registry, list[Problem]]:
         found = rules.check(registry)
         problems += [replace(p, location=everywhere) if p.location == rules.NOWHERE else p for p in found]
     return registry, sorted(problems)
+
+
+def read_comments(path: str | os.PathLike[str]) -> dict[str, list[Comment]]:
+    """The comments of each file that `examine` would read; of one that it complains about, perhaps none."""
+    found: dict[str, list[Comment]] = {}
+    for file in _files(Path(path))[0]:
+        try:
+            found[str(file)] = comments(file.read_text(encoding="utf-8-sig"))
+        except (OSError, UnicodeDecodeError):
+            continue
+    return found
+
+
+def read_tests(path: str | os.PathLike[str]) -> tuple[Case, ...]:
+    """The `tests:` of one YAML file, which needs no intents. Raises `RegistryError` with every error of the file."""
+    content, problems = _read_file(Path(path))
+    if any(problem.severity == "error" for problem in problems):
+        raise RegistryError(problems)
+    return tuple(content.tests)
+
+
+def read_text(file: Path) -> str:
+    """A file of UTF-8, with or without a byte order mark. Raises `RegistryError` saying which byte is none."""
+    try:
+        raw = file.read_bytes()
+    except OSError as error:
+        raise RegistryError([_unreadable(file, error)]) from None
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # The error counts from behind a byte order mark; `error.object` is what it counts in.
+        before = error.object[: error.start].decode("utf-8")
+        place = Location(str(file), *nodes.line_and_column(before, len(before)))
+        message = f"byte 0x{error.object[error.start]:02X} is not UTF-8"
+        raise RegistryError([Problem(place, "error", "encoding", message, "save the file as UTF-8")]) from None
 
 
 def is_yaml(path: str | os.PathLike[str]) -> bool:
@@ -87,23 +123,13 @@ def _nothing_there(path: Path) -> Problem:
 
 
 def _read_file(file: Path) -> tuple[FileContent, list[Problem]]:
-    path = str(file)
     try:
-        raw = file.read_bytes()
-    except OSError as error:
-        return FileContent(), [_unreadable(file, error)]
+        text = read_text(file)
+    except RegistryError as error:
+        return FileContent(), list(error.problems)
+    grammar = FileGrammar(str(file), len(text))
     try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        # The error counts from behind a byte order mark; `error.object` is what it counts in.
-        before = error.object[: error.start].decode("utf-8")
-        line, column = nodes.line_and_column(before, len(before))
-        place = Location(path, line, column)
-        message = f"byte 0x{error.object[error.start]:02X} is not UTF-8"
-        return FileContent(), [Problem(place, "error", "encoding", message, "save the file as UTF-8")]
-    grammar = FileGrammar(path, len(text))
-    try:
-        content = grammar.read(nodes.parse(text, path))
+        content = grammar.read(nodes.parse(text, str(file)))
     except nodes.NodeError as error:
         return FileContent(), [*grammar.problems, error.problem]
     return content, grammar.problems
@@ -133,6 +159,7 @@ def _merge(contents: Sequence[FileContent]) -> tuple[Registry, list[Problem]]:
             tuple(intents.values()),
             {name: value for name, (value, _) in settings.items()},
             {name: location for name, (_, location) in settings.items()},
+            tuple(case for content in contents for case in content.tests),
         ),
         problems,
     )

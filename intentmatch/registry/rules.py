@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 
-from intentmatch.errors import Location, Problem
+from intentmatch.errors import Location, Problem, suggest
 from intentmatch.text import fold
-from intentmatch.types import Intent, Registry, Utterance
+from intentmatch.types import Case, Intent, Registry, Utterance
 
 Key = Callable[[str], str]
 """What makes two utterances the same: `fold`, worked out once for each text."""
@@ -103,6 +103,23 @@ def contradicting_negative(registry: Registry, key: Key) -> Iterator[Problem]:
                 yield Problem(_place(negative, intent), "error", "contradicting-negative", message, hint)
 
 
+def unknown_intent(registry: Registry, key: Key) -> Iterator[Problem]:
+    """A test expects an intent that is there."""
+    yield from check_tests(registry.tests, {intent.name for intent in registry})
+
+
+def check_tests(tests: Sequence[Case], known: Collection[str]) -> Iterator[Problem]:
+    """A problem for each intent that a test expects and that is none of the known ones."""
+    for case in tests:
+        names = (case.expected,) if isinstance(case.expected, str) else case.expected or ()
+        for name in names:
+            if name not in known:
+                nearest = suggest(name, known)
+                hint = f"did you mean `{nearest}`?" if nearest else "write an intent's name, or `out_of_scope`"
+                message = f"the test “{case.text}” expects {name!r}, and there is no such intent"
+                yield Problem(case.location or NOWHERE, "error", "unknown-intent", message, hint)
+
+
 RULES: tuple[Rule, ...] = (
     no_intents,
     intent_redefined,
@@ -112,6 +129,7 @@ RULES: tuple[Rule, ...] = (
     duplicate_utterance,
     conflicting_utterance,
     contradicting_negative,
+    unknown_intent,
 )
 
 

@@ -237,7 +237,7 @@ def test_every_command_has_help() -> None:
         done = run(name, "--help")
         assert done.exit_code == 0
         assert "Usage:" in done.stdout
-    for name in ("match", "validate", "build", "serve"):
+    for name in ("match", "validate", "build", "serve", "eval"):
         assert "Example" in run(name, "--help").stdout
     assert intentmatch.__version__ in run("--version").stdout
 

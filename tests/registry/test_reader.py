@@ -47,6 +47,11 @@ def as_plain(found: Registry) -> dict:
             }
             for intent in found
         },
+        **(
+            {"tests": [[c.text, c.expected, c.language, f"{c.location.line}:{c.location.column}"] for c in found.tests]}
+            if found.tests
+            else {}
+        ),
     }
 
 
@@ -70,7 +75,7 @@ def test_a_valid_file_gives_what_its_twin_says(file: Path):
     found, problems = examine(file)
 
     assert problems == []
-    assert as_plain(found) == expected
+    assert json.loads(json.dumps(as_plain(found))) == expected
     assert list(found.settings) == list(found.setting_locations)
 
 
@@ -119,7 +124,7 @@ def test_every_rule_has_a_case():
         (
             "nlu: x",
             "1:1: error [unknown-key] unknown key 'nlu' in a file",
-            "known are version, language, settings, intents",
+            "known are version, language, settings, intents, tests",
         ),
         ("settings: {zzz: 1}", "1:12: error [setting] unknown setting 'zzz': known are aggregation, band,", None),
         (
@@ -378,6 +383,10 @@ ALIAS_BOMBS = {
     + "]}\nintents: {"
     + ", ".join(f"i{n}: *z" for n in range(1000))
     + "}",
+    "tests": LIST.replace("a, a", "a, b")
+    + "intents: {a: {utterances: [hi]}}\ntests: ["
+    + ", ".join("{text: x, intent: *z}" for _ in range(1000))
+    + "]",
     "languages": LIST + "intents: {a: {utterances: {" + ", ".join(f"en-x{n:05}: *z" for n in range(1000)) + "}}}",
 }
 

@@ -1,0 +1,198 @@
+"""Plots as SVG text for an HTML page: no scripts, colours by the classes of its style, every mark with its title."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from intentmatch.evaluation.curve import Point
+from intentmatch.evaluation.metrics import Bin, IntentRow, Step
+from intentmatch.evaluation.outcomes import Outcome
+
+_WIDTH, _HEIGHT = 460, 320
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 24, 14, 44
+_TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_DOT = 3.0
+_LARGEST_DOT = 11.0
+
+KINDS = {"right": "right", "asked": "asked about", "refused": "refused", "other": "other intents only"}
+"""What may become of a message, as the class of a bar and as a reader is told."""
+
+_ROW = 18
+_NAMES_WIDTH = 190
+_CELL = 30
+_LONGEST_NAME = 26
+# On a square deeper than this, dark ink cannot be read.
+_DARK = 0.6
+# Columns for answers that name no single intent.
+_NO_INTENT = ("(asks)", "(refuses)")
+
+
+def coverage_plot(curve: Sequence[Step], coverage: float | None, precision: float | None) -> str:
+    """Precision against coverage, with the point at which production answers."""
+    marks = _path([(step.coverage, step.precision) for step in curve], "line")
+    for step in curve:
+        says = f"{step.coverage:.1%} answered, {step.precision:.1%} of them right, from {step.cut:.2f} upwards"
+        marks += _dot(step.coverage, step.precision, says, radius=1.5)
+    if coverage is not None and precision is not None:
+        says = f"in production: {coverage:.1%} answered, {precision:.1%} of them right"
+        marks += _dot(coverage, precision, says, "mark", 6)
+    desc = "How often the leading intent is right when only the surest messages are answered."
+    return _plot("Precision by coverage", desc, "share of messages answered", "share of answers right", marks)
+
+
+def reliability_plot(reliability: Sequence[Bin]) -> str:
+    """Share right against confidence; on the diagonal a confidence is what it says."""
+    most = max((b.cases for b in reliability), default=1)
+    marks = _path([(0.0, 0.0), (1.0, 1.0)], "guide")
+    marks += _path([(b.confidence, b.right) for b in reliability], "line")
+    for b in reliability:
+        says = f"{b.cases} messages of confidence {b.confidence:.0%} on average: {b.right:.0%} right"
+        marks += _dot(b.confidence, b.right, says, radius=_DOT + (_LARGEST_DOT - _DOT) * math.sqrt(b.cases / most) / 2)
+    desc = "Bins of equally many messages; below the diagonal the matcher is too sure of itself, above it too modest."
+    return _plot("Reliability of the confidence", desc, "confidence", "share right", marks)
+
+
+def learning_plot(points: Sequence[Point]) -> str:
+    """Accuracy against the share of each intent's utterances."""
+    marks = _path([(point.share, point.accuracy) for point in points], "line")
+    for point in points:
+        says = f"{point.share:.0%} of the utterances ({point.utterances}): {point.accuracy:.1%} right"
+        marks += _dot(point.share, point.accuracy, says, radius=4)
+        x, y = _at(point.share, point.accuracy)
+        marks += _text(x, y - 9, f"{point.accuracy:.1%}", "value", "end" if point.share == 1.0 else "middle")
+    desc = "Held-out utterances asked of registries with ever more of the others; still rising means more would help."
+    return _plot("Learning curve", desc, "share of each intent's utterances", "share right", marks)
+
+
+def intent_bars(rows: Sequence[IntentRow]) -> str:
+    """What became of each intent's messages; the worst intent first."""
+    ranked = sorted((row for row in rows if row.cases), key=lambda row: (row.right / row.cases, row.intent))
+    length = _WIDTH * 2 - _NAMES_WIDTH - 60
+    marks = ""
+    for number, row in enumerate(ranked):
+        y = number * _ROW
+        marks += _text(_NAMES_WIDTH - 8, y + 13, _short(row.intent), "label", "end")
+        start = float(_NAMES_WIDTH)
+        counts = (row.right, row.asked, row.lost, row.cases - row.right - row.asked - row.lost)
+        for (kind, what), count in zip(KINDS.items(), counts, strict=True):
+            width = length * count / row.cases
+            says = f"{row.intent}: {count} of {row.cases} {what}"
+            marks += _box(start, y + 2, size=(width, _ROW - 4), kind=kind, says=says)
+            start += width
+        marks += _text(start + 6, y + 13, f"{row.right / row.cases:.0%}", "value")
+    desc = "The share of each intent's messages that were right, asked about, refused or answered with others."
+    return _svg("Intents, the worst first", desc, _WIDTH * 2, max(1, len(ranked)) * _ROW + 4, marks)
+
+
+def heat_map(outcomes: Sequence[Outcome], most: int = 14) -> str:
+    """The part of the confusion matrix with most mistakes in it. Rows: what was expected; columns: what was said.
+
+    Empty where no message expects a single intent and misses it.
+    """
+    counts = Counter((o.case.expected, _column(o)) for o in outcomes if isinstance(o.case.expected, str))
+    names = _worst(counts, most)
+    if not names:
+        return ""
+    columns = [*names, *(said for said in _NO_INTENT if any(counts[name, said] for name in names))]
+    largest = max((counts[a, b] for a in names for b in columns if a != b), default=0) or 1
+    marks = ""
+    for row, expected in enumerate(names):
+        y = row * _CELL
+        marks += _text(_NAMES_WIDTH - 8, y + 19, _short(expected), "label", "end")
+        for column, said in enumerate(columns):
+            marks += _cell(_NAMES_WIDTH + column * _CELL, y, (expected, said), counts[expected, said], largest)
+    bottom = len(names) * _CELL
+    for column, said in enumerate(columns):
+        x = _NAMES_WIDTH + column * _CELL + _CELL / 2 + 3
+        turn = f"rotate(-55 {x:.1f} {bottom + 8})"
+        marks += _text(x, bottom + 8, _short(said), "label", "end", transform=turn)
+    desc = "How often the intent of the row was answered with that of the column, for the intents mixed up most."
+    return _svg("Confusions", desc, _NAMES_WIDTH + len(columns) * _CELL + 10, bottom + 150, marks)
+
+
+def _cell(x: float, y: float, pair: tuple[str, str], count: int, largest: int) -> str:
+    """One square: green where the answer was right, the redder the more often it was not."""
+    expected, said = pair
+    kind = "same" if expected == said else "heat"
+    depth = 0.0 if not count else 0.25 if kind == "same" else 0.15 + 0.85 * count / largest
+    says = f"expected {expected}, said {said}: {count}"
+    strong = " strong" if kind == "heat" and depth > _DARK else ""
+    number = _text(x + _CELL / 2 - 1, y + 19, str(count), f"value{strong}", "middle") if count else ""
+    return _box(x, y, size=(_CELL - 2, _CELL - 2), kind=kind, says=says, depth=depth) + number
+
+
+def _column(outcome: Outcome) -> str:
+    asks, refuses = _NO_INTENT
+    return outcome.intent or (refuses if outcome.refused else asks)
+
+
+def _worst(counts: Mapping[tuple[str, str], int], most: int) -> list[str]:
+    """The intents with most mistakes, those that are mixed up with each other side by side."""
+    involved: Counter[str] = Counter()
+    for (expected, said), count in counts.items():
+        if expected != said:
+            involved.update({name: count for name in (expected, said) if name not in _NO_INTENT})
+    left = [name for name, _ in sorted(involved.items(), key=lambda item: (-item[1], item[0]))[:most]]
+    ordered = left[:1]
+    left = left[1:]
+    while left:
+        last = ordered[-1]
+        nearest = max(left, key=lambda name: counts.get((last, name), 0) + counts.get((name, last), 0))
+        left.remove(nearest)
+        ordered.append(nearest)
+    return ordered
+
+
+def _plot(title: str, desc: str, across: str, up: str, marks: str) -> str:
+    """Both axes from 0 to 1, and marks in them."""
+    frame = ""
+    for tick in _TICKS:
+        x, y = _at(tick, tick)
+        frame += f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}"/>'
+        frame += f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        frame += _text(x, _HEIGHT - _BOTTOM + 16, f"{tick:.0%}", "tick", "middle")
+        frame += _text(_LEFT - 6, y + 4, f"{tick:.0%}", "tick", "end")
+    frame += _text((_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 8, across, "axis", "middle")
+    middle = (_TOP + _HEIGHT - _BOTTOM) / 2
+    frame += _text(12, middle, up, "axis", "middle", transform=f"rotate(-90 12 {middle:.1f})")
+    return _svg(title, desc, _WIDTH, _HEIGHT, frame + marks)
+
+
+def _svg(title: str, desc: str, width: float, height: float, marks: str) -> str:
+    return (
+        f'<svg role="img" viewBox="0 0 {width:.0f} {height:.0f}" style="max-width:{width:.0f}px" '
+        f'aria-label="{escape(title)}"><title>{escape(title)}</title><desc>{escape(desc)}</desc>{marks}</svg>'
+    )
+
+
+def _at(x: float, y: float) -> tuple[float, float]:
+    """Shares as places in a plot."""
+    return _LEFT + x * (_WIDTH - _LEFT - _RIGHT), _HEIGHT - _BOTTOM - y * (_HEIGHT - _TOP - _BOTTOM)
+
+
+def _path(points: Sequence[tuple[float, float]], kind: str) -> str:
+    places = " ".join(f"{x:.1f},{y:.1f}" for x, y in (_at(*point) for point in points))
+    return f'<polyline class="{kind}" points="{places}"/>'
+
+
+def _dot(x: float, y: float, says: str, kind: str = "dot", radius: float = _DOT) -> str:
+    across, down = _at(x, y)
+    centre = f'cx="{across:.1f}" cy="{down:.1f}"'
+    return f'<circle class="{kind}" {centre} r="{radius:.1f}"><title>{escape(says)}</title></circle>'
+
+
+def _box(x: float, y: float, *, size: tuple[float, float], kind: str, says: str, depth: float = 1.0) -> str:
+    where = f'x="{x:.1f}" y="{y:.1f}" width="{size[0]:.1f}" height="{size[1]:.1f}"'
+    return f'<rect class="{kind}" {where} fill-opacity="{depth:.2f}"><title>{escape(says)}</title></rect>'
+
+
+def _text(x: float, y: float, text: str, kind: str, anchor: str = "start", *, transform: str = "") -> str:
+    turned = f' transform="{transform}"' if transform else ""
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{turned}>{escape(text)}</text>'
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"

@@ -1,0 +1,199 @@
+"""What the rules look at: a registry's lines with their vectors, and each held against all the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from intentmatch.errors import Location
+from intentmatch.index import ExactIndex
+from intentmatch.registry.rules import NOWHERE
+from intentmatch.text import fold
+from intentmatch.types import Intent, Registry, Utterance, Vectors
+
+Rows = NDArray[np.int64]
+Numbers = NDArray[np.float32]
+
+# As in calibration: lines nearer than this are the same but for spelling, and would answer for each other.
+_SAME = 0.9999
+_BLOCK = 512
+# A line is nearly another where it is this much nearer to it than lines of one intent and language usually are to
+# their nearest. On development sets of everyday messages what lies below differs by an article, a plural or the order
+# of words; at one half, "turn the light on" and "turn the light off" would be among it.
+_NEARLY = 1.0 / 3.0
+
+
+class Place(NamedTuple):
+    """Where each line comes out when it is left out of the registry; all arrays have shape `(lines,)`."""
+
+    own: Numbers
+    """Its score with its own intent; -inf where nothing of that is left."""
+    rival: Rows
+    """The best other intent; -1 where there is none."""
+    lead: Numbers
+    """How far that intent's score is above its own; NaN where there is nothing to compare."""
+    nearest: Rows
+    """The line of that intent that it is nearest to."""
+
+
+class Near(NamedTuple):
+    """Of each line, the nearest one before it that says nearly the same in its language, or -1; shape `(lines,)`."""
+
+    within: Rows
+    """Of its own intent."""
+    across: Rows
+    """Of another intent."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A registry in an order that does not depend on its author's, with a vector for each utterance."""
+
+    registry: Registry
+    vectors: Vectors
+    """Shape `(utterances, dim)`."""
+    aggregation: str
+
+    @cached_property
+    def lines(self) -> tuple[Utterance, ...]:
+        """All utterances: the rows of every array."""
+        return self.registry.utterances
+
+    @cached_property
+    def owners(self) -> Rows:
+        """The position of each line's intent; shape `(lines,)`."""
+        return np.asarray(self.registry.owners, dtype=np.int64)
+
+    @cached_property
+    def folded(self) -> tuple[str, ...]:
+        """Each line as its lexical key."""
+        return tuple(fold(line.text) for line in self.lines)
+
+    @cached_property
+    def languages(self) -> NDArray[np.str_]:
+        """The declared language of each line, "" where there is none; shape `(lines,)`."""
+        return np.array([line.language or "" for line in self.lines], dtype=np.str_)
+
+    @cached_property
+    def known(self) -> NDArray[np.bool_]:
+        """Whether the encoder made anything of a line; shape `(lines,)`."""
+        known: NDArray[np.bool_] = np.any(self.vectors, axis=1)
+        return known
+
+    def rows(self, intent: int) -> Rows:
+        """The lines of an intent."""
+        return np.flatnonzero(self.owners == intent)
+
+    def owner(self, row: int) -> Intent:
+        """The intent of a line."""
+        return self.registry.intents[int(self.owners[row])]
+
+    def place(self, row: int) -> Location:
+        """Where a line stands."""
+        return self.lines[row].location or self.owner(row).location or NOWHERE
+
+    @cached_property
+    def left_out(self) -> Place:
+        """Every line against the rest of the registry."""
+        count = len(self.lines)
+        own = np.full(count, -np.inf, dtype=np.float32)
+        lead = np.full(count, np.nan, dtype=np.float32)
+        rival, nearest = np.full(count, -1), np.full(count, -1)
+        if count and len(self.registry) > 1:
+            index = ExactIndex(self.vectors, self.owners.tolist(), self.aggregation)
+            for rows, cosines in self._blocks():
+                cosines[cosines > _SAME] = -np.inf
+                cosines[self._foreign(rows)] = -np.inf
+                scores = index.aggregate(cosines)
+                mine = np.arange(len(rows)), np.searchsorted(index.owners, self.owners[rows])
+                own[rows] = scores[mine]
+                scores[mine] = -np.inf
+                columns, best = scores.argmax(axis=1), scores.max(axis=1)
+                compared = np.isfinite(own[rows]) & np.isfinite(best) & self.known[rows]
+                lead[rows[compared]] = best[compared] - own[rows[compared]]
+                rival[rows[compared]] = index.owners[columns[compared]]
+                for at in np.flatnonzero(compared):
+                    nearest[rows[at]] = index.nearest(cosines[at], int(columns[at]))
+        return Place(own, rival, lead, nearest)
+
+    @cached_property
+    def near(self) -> Near:
+        """What says nearly the same; what folds to the very same is for the registry's own rules."""
+        within, across = np.full(len(self.lines), -1), np.full(len(self.lines), -1)
+        radius = _NEARLY * self._usual_distance
+        # Lines with one key are one line here, whatever their spelling.
+        numbers: dict[str, int] = {}
+        key = np.array([numbers.setdefault(text, len(numbers)) for text in self.folded])
+        for rows, cosines in self._blocks() if np.isfinite(radius) else ():
+            close = (
+                (_distance(cosines) < radius)
+                & (self.languages[rows, None] == self.languages)
+                & (key[rows, None] != key)
+                & (rows[:, None] > np.arange(len(self.lines)))
+            )
+            own = self.owners[rows, None] == self.owners
+            for found, wanted in ((within, close & own), (across, close & ~own)):
+                nearest = np.where(wanted, cosines, -np.inf).argmax(axis=1)
+                found[rows] = np.where(wanted.any(axis=1), nearest, -1)
+        return Near(within, across)
+
+    @cached_property
+    def _usual_distance(self) -> float:
+        """The median distance of a line to the nearest of its intent and language; NaN where all are alone."""
+        distances: list[float] = []
+        for intent in range(len(self.registry)):
+            rows = self.rows(intent)
+            for language in np.unique(self.languages[rows]):
+                peers = self.vectors[rows[(self.languages[rows] == language) & self.known[rows]]]
+                if len(peers) > 1:
+                    cosines = peers @ peers.T
+                    np.fill_diagonal(cosines, -1.0)
+                    distances += _distance(cosines).min(axis=1).tolist()
+        return float(np.median(distances)) if distances else float("nan")
+
+    def _foreign(self, rows: Rows) -> NDArray[np.bool_]:
+        """What a line that is its intent's only one in its language is not held against: others in that language.
+
+        To many encoders a language is a likeness of its own. Shape `(rows, lines)`.
+        """
+        same = self.languages[rows, None] == self.languages
+        peers = (same & (self.owners[rows, None] == self.owners)).sum(axis=1)
+        alone: NDArray[np.bool_] = same & (peers == 1)[:, None]
+        return alone
+
+    def _blocks(self) -> Iterator[tuple[Rows, Numbers]]:
+        """Some lines at a time with their cosines to all; shapes `(rows,)` and `(rows, lines)`."""
+        for start in range(0, len(self.lines), _BLOCK):
+            rows = np.arange(start, min(start + _BLOCK, len(self.lines)))
+            yield rows, self.vectors[rows] @ self.vectors.T
+
+
+def ordered(registry: Registry) -> Registry:
+    """The same registry with its intents by name, and their utterances by place, language and text."""
+
+    def by_place(line: Utterance) -> tuple[Location, str, str]:
+        return line.location or NOWHERE, line.language or "", line.text
+
+    def by_name(intent: Intent) -> tuple[str, list[tuple[Location, str, str]]]:
+        return intent.name, sorted(map(by_place, intent.utterances))
+
+    intents = sorted(registry, key=by_name)
+    return Registry(
+        tuple(
+            Intent(intent.name, tuple(sorted(intent.utterances, key=by_place)), location=intent.location)
+            for intent in intents
+        ),
+        registry.settings,
+        registry.setting_locations,
+    )
+
+
+def _distance(cosines: Numbers) -> Numbers:
+    """Between unit vectors, from their cosines."""
+    distance: Numbers = np.sqrt(np.maximum(2.0 - 2.0 * cosines, 0.0))
+    return distance

@@ -1,0 +1,208 @@
+"""The command `eval`: what it shows, writes and exits with."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from click.testing import CliRunner, Result
+
+from intentmatch.cli.commands import cli
+
+YAML = """\
+language: en
+intents:
+  status:
+    utterances: [where is my order, track my parcel, has it been shipped yet, when does my parcel arrive]
+  cancel:
+    utterances: [cancel my order, I do not want it any more, please stop the purchase, call off my purchase]
+    not: [cancel my appointment, end my subscription]
+  agent:
+    utterances: [talk to a human]
+"""
+TESTS = """\
+tests:
+  - {text: where is my order right now, intent: status}
+  - {text: what a lovely day, intent: out_of_scope}
+"""
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> str:
+    (tmp_path / "shop.yaml").write_text(YAML, encoding="utf-8")
+    return str(tmp_path)
+
+
+@pytest.fixture
+def tests_csv(tmp_path: Path) -> str:
+    file = tmp_path / "messages.csv"
+    file.write_text("text,intent\ncancel my order,cancel\ntrack my parcel,status\nquantum physics,status\n")
+    return str(file)
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(cli, ["eval", *words], catch_exceptions=False)
+
+
+def test_no_test_set_is_needed(shop: str) -> None:
+    """Held-out utterances, left-out intents, what could not be asked, latency, and the worst by name."""
+    done = run(shop, "--folds", "2")
+
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout.startswith("Held-out utterances: 8 in scope, 9 left out with their intent\n")
+    for words in ("overall accuracy", "macro F1", "out-of-scope recall", "AUROC", "coverage", "latency p50", "µs"):
+        assert words in done.stdout
+    assert "1 utterances not asked" in done.stdout
+    assert "of 2 negative utterances" in done.stdout
+    assert "Intents, the worst first" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_tests_of_the_yaml_are_asked_too(shop: str) -> None:
+    """Both parts are shown."""
+    Path(shop, "tests.yaml").write_text(TESTS, encoding="utf-8")
+
+    done = run(shop)
+
+    assert "Held-out utterances:" in done.stdout
+    assert "Test cases: 1 in scope, 1 out of scope" in done.stdout
+
+
+def test_files_of_cases_are_asked_instead(shop: str, tests_csv: str, tmp_path: Path) -> None:
+    """Any number of them, of any kind; wrong answers are shown with their places."""
+    more = tmp_path / "more.jsonl"
+    more.write_text('{"text": "where is my order", "intent": "cancel", "lang": "en"}\n', encoding="utf-8")
+
+    done = run(shop, "--tests", tests_csv, "-t", str(more))
+
+    assert done.stdout.startswith("Test cases: 4 in scope, 0 out of scope\n")
+    assert "Held-out" not in done.stdout
+    assert f"“where is my order” {more}:1  nearest: “where is my order” {shop}/shop.yaml:4" in done.stdout
+    assert "Languages" in done.stdout
+
+
+def test_the_learning_curve_is_shown(shop: str) -> None:
+    """Four shares."""
+    done = run(shop, "--learning-curve", "--folds", "loo")
+
+    assert all(share in done.stdout for share in ("25%", "50%", "75%", "100%"))
+
+
+def test_reports_are_written(shop: str, tests_csv: str, tmp_path: Path) -> None:
+    """JSON with a schema, XML that parses, and a page of its own."""
+    files = {kind: tmp_path / f"out.{kind}" for kind in ("json", "junit", "html")}
+    options = [word for kind, file in files.items() for word in (f"--{kind}", str(file))]
+
+    done = run(shop, "--tests", tests_csv, *options, "--fail-under", "90")
+
+    assert done.exit_code == 1
+    assert json.loads(files["json"].read_text(encoding="utf-8"))["schema"] == 1
+    suites = ET.parse(files["junit"]).getroot()
+    assert [(suite.get("name"), suite.get("failures")) for suite in suites] == [("test cases", "1"), ("gate", "1")]
+    page = files["html"].read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "http" not in page
+
+
+@pytest.mark.parametrize(("percent", "code"), [("60", 0), ("66.6", 0), ("67", 1), ("100", 1)])
+def test_fail_under_is_a_gate(shop: str, tests_csv: str, percent: str, code: int) -> None:
+    """Two of three are right; a failure says by how much on standard error."""
+    done = run(shop, "--tests", tests_csv, "--fail-under", percent)
+
+    assert done.exit_code == code
+    assert ("gate failed: overall accuracy of the test cases is 66.7 %" in done.stderr) is bool(code)
+    assert ("passed:" in done.stdout) is not bool(code)
+
+
+def test_a_baseline_is_a_gate(shop: str, tests_csv: str, tmp_path: Path) -> None:
+    """The same again passes; a worse registry fails and names the intents that fell."""
+    baseline = str(tmp_path / "main.json")
+    run(shop, "--tests", tests_csv, "--json", baseline)
+
+    assert run(shop, "--tests", tests_csv, "--baseline", baseline).exit_code == 0
+    worse = run(shop, "--tests", tests_csv, "--baseline", baseline, "--set", "threshold=1", "--set", "fuzzy=1")
+    assert worse.exit_code == 0
+    Path(shop, "shop.yaml").write_text(YAML.replace("cancel my order, ", ""), encoding="utf-8")
+    worse = run(shop, "--tests", tests_csv, "--baseline", baseline, "--set", "threshold=1")
+    assert worse.exit_code == 1
+    assert "33.3 points down, and 0.5 are allowed. Fell most: cancel (100% to 0%)" in worse.stderr
+    allowed = run(shop, "--tests", tests_csv, "--baseline", baseline, "--max-drop", "40", "--set", "threshold=1")
+    assert allowed.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--folds", "1"), "neither a number from 2 up nor `loo`"),
+        (("--folds", "few"), "neither a number from 2 up nor `loo`"),
+        (("--fail-under", "101"), "Invalid value"),
+        (("--max-drop", "1"), "--max-drop needs a --baseline"),
+        (("--baseline", "{tests}"), "is no report of `intentmatch eval --json`"),
+        (("--tests", "gone.csv"), "does not exist"),
+        (("--tests", "{yaml}"), "[no-tests]"),
+        (("--tests", "{wrong}"), "wrong.jsonl:1:1: error [unknown-intent]"),
+        (("--html", "{folder}/no/such/folder.html"), "cannot be written: No such file"),
+        (("--set", "threshold=7"), "setting 'threshold' cannot be '7'"),
+    ],
+)
+def test_mistakes_are_explained_with_code_2(shop: str, tests_csv: str, words: tuple[str, ...], said: str) -> None:
+    """Never a traceback, and never the exit code of the gate."""
+    Path(shop, "wrong.jsonl").write_text('{"text": "x", "intent": "statsu"}')
+    names = {"tests": tests_csv, "yaml": f"{shop}/shop.yaml", "wrong": f"{shop}/wrong.jsonl", "folder": shop}
+
+    done = run(shop, *(word.format(**names) for word in words))
+
+    assert done.exit_code == 2
+    assert said in done.stderr
+
+
+def test_a_broken_registry_is_reported_as_everywhere(shop: str) -> None:
+    """Problems with their places, a test that expects an intent which is not there among them."""
+    Path(shop, "tests.yaml").write_text("tests:\n  - {text: hello, intent: statu}\n", encoding="utf-8")
+
+    done = run(shop)
+
+    assert done.exit_code == 2
+    assert "tests.yaml:2:5: error [unknown-intent]" in done.stderr
+    assert "hint: did you mean `status`?" in done.stderr
+
+
+def test_an_artefact_can_be_evaluated(shop: str, tmp_path: Path) -> None:
+    """It holds its utterances and vectors; of tests it knows nothing."""
+    Path(shop, "tests.yaml").write_text(TESTS, encoding="utf-8")
+    target = str(tmp_path / "shop.intentmatch")
+    CliRunner().invoke(cli, ["build", shop, "-o", target], catch_exceptions=False)
+
+    done = run(target)
+
+    assert done.exit_code == 0
+    assert "Held-out utterances: 8 in scope" in done.stdout
+    assert "Test cases" not in done.stdout
+
+
+def test_a_terminal_gets_rules_and_colours(shop: str) -> None:
+    """Bars go to standard error and tables to standard output, with rules."""
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "intentmatch", "eval", shop],
+        stdout=follower, stderr=follower, env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "120"},
+    )  # fmt: skip
+    os.close(follower)
+    shown = b""
+    try:
+        while chunk := os.read(leader, 65536):
+            shown += chunk
+    except OSError:  # how Linux says that the other end was closed
+        pass
+    process.wait()
+    os.close(leader)
+
+    assert process.returncode == 0
+    assert "─".encode() in shown
+    assert b"held-out utterances" in shown

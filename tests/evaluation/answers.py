@@ -1,0 +1,75 @@
+"""A small shop, without a model, and outcomes to measure."""
+
+from __future__ import annotations
+
+from intentmatch import Intent, Registry, Utterance
+from intentmatch.errors import Location
+from intentmatch.evaluation.outcomes import Outcome
+from intentmatch.types import Case
+
+LINES = {
+    "status": [
+        "where is my order",
+        "where is my order?!",
+        "where is my ordre",
+        "track the parcel",
+        "has the package been shipped",
+        "when does it arrive",
+        "delivery date please",
+    ],
+    "cancel": [
+        "cancel my order",
+        "stop the purchase",
+        "I do not want it any more",
+        "withdraw from the contract",
+        "please undo what I bought",
+    ],
+    "hours": [
+        "when do you open",
+        "opening hours on Sunday",
+        "are you closed today",
+        "how late is the shop open",
+        "business hours",
+    ],
+    "agent": ["talk to a human"],
+}
+NEGATIVES = {"cancel": ["cancel my appointment", "cancel the subscription"]}
+
+
+def registry_of(lines: dict[str, list[str]], negatives: dict[str, list[str]] | None = None) -> Registry:
+    """Intents of English lines, one a line of the file `shop.yaml`."""
+    number = iter(range(1, 10_000))
+
+    def utterances(texts: list[str]) -> tuple[Utterance, ...]:
+        return tuple(Utterance(text, "en", Location("shop.yaml", next(number), 5)) for text in texts)
+
+    return Registry(
+        tuple(
+            Intent(name, utterances(texts), utterances((negatives or {}).get(name, [])))
+            for name, texts in lines.items()
+        )
+    )
+
+
+def outcome(
+    expected: str | tuple[str, ...] | None,
+    said: str | tuple[str, ...] | None,
+    *,
+    leading: str | None = None,
+    confidence: float | None = 0.5,
+    score: float = 0.5,
+    language: str | None = None,
+    text: str = "a message",
+) -> Outcome:
+    """An answer in short: an intent, None for a refusal, or the rivals that were asked about."""
+    verdict = "matched" if isinstance(said, str) else "ambiguous" if said else "out_of_scope"
+    return Outcome(
+        case=Case(text, expected, language, Location("tests.yaml", 7, 3)),
+        verdict=verdict,
+        intent=said if isinstance(said, str) else None,
+        leading=leading or (said if isinstance(said, str) else said[0] if said else None),
+        rivals=said if isinstance(said, tuple) else (),
+        score=score,
+        confidence=confidence,
+        nearest=Utterance("the nearest", "en", Location("shop.yaml", 3, 5)),
+    )

@@ -1,0 +1,198 @@
+"""Files of test cases: what each form gives, and every mistake at its place."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from intentmatch.errors import InputError, IntentMatchError, Location, RegistryError
+from intentmatch.evaluation.cases import READERS, read_cases
+from intentmatch.evaluation.rasa import plain
+from intentmatch.types import Case
+
+KNOWN = ["greet", "book_flight"]
+
+YAML = """\
+language: en
+tests:
+  - text: hello there
+    intent: greet
+  - {text: hallo, intent: [greet, book_flight], language: de}
+  - {text: tell me a joke, intent: out_of_scope}
+"""
+LINES = """\
+{"text": "hello there", "intent": "greet", "language": "en", "split": "valid"}
+
+{"text": "hallo", "intent": ["greet", "book_flight"], "lang": "de"}
+{"text": "tell me a joke", "intent": null, "lang": "en"}
+"""
+CSV = 'Text, intent ,lang\r\nhello there,greet,en\r\n"hal\nlo",greet,de\r\n\r\ntell me a joke,out_of_scope,\r\n'
+RASA = """\
+version: "3.1"
+nlu:
+- intent: greet
+  examples: |
+    - hello
+    - hi [there](place)
+- synonym: Rome
+  examples: |
+    - roma
+- intent: book_flight
+  examples:
+    - text: |
+        - to [Rome]{"entity": "city", "role": "to"}
+      metadata: {x: 1}
+    - 'from [Oslo, Paris][{"entity": "city"}]'
+- intent: nlu_fallback
+  examples: |
+
+    - tell me a joke
+"""
+
+
+def write(folder: Path, name: str, text: str | bytes) -> Path:
+    file = folder / name
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return file
+
+
+def in_short(cases: tuple[Case, ...]) -> list[tuple]:
+    return [(c.text, c.expected, c.language, f"{c.location.line}:{c.location.column}") for c in cases]
+
+
+def test_the_native_yaml(tmp_path: Path):
+    """The key `tests:` of a file, with or without intents."""
+    assert in_short(read_cases(write(tmp_path, "t.yaml", YAML), KNOWN)) == [
+        ("hello there", "greet", "en", "3:5"),
+        ("hallo", ("greet", "book_flight"), "de", "5:5"),
+        ("tell me a joke", None, "en", "6:5"),
+    ]
+
+
+def test_json_lines(tmp_path: Path):
+    """One object a line; null is out of scope, and keys of others are not looked at."""
+    assert in_short(read_cases(write(tmp_path, "t.jsonl", LINES), KNOWN)) == [
+        ("hello there", "greet", "en", "1:1"),
+        ("hallo", ("greet", "book_flight"), "de", "3:1"),
+        ("tell me a joke", None, "en", "4:1"),
+    ]
+
+
+@pytest.mark.parametrize(("name", "text"), [("t.csv", CSV), ("t.TSV", CSV.replace(",", "\t"))])
+def test_tables(tmp_path: Path, name, text):
+    """A header in any case, quoted line breaks, lines counted as an editor counts them, a byte order mark."""
+    assert in_short(read_cases(write(tmp_path, name, "\ufeff" + text), KNOWN)) == [
+        ("hello there", "greet", "en", "2:1"),
+        ("hal\nlo", "greet", "de", "3:1"),
+        ("tell me a joke", None, None, "6:1"),
+    ]
+
+
+def test_rasa_test_data(tmp_path: Path):
+    """Examples in a block or in a list, without their entity marks; synonyms hold no cases."""
+    assert in_short(read_cases(write(tmp_path, "nlu.yml", RASA), KNOWN)) == [
+        ("hello", "greet", None, "5:7"),
+        ("hi there", "greet", None, "6:7"),
+        ("to Rome", "book_flight", None, "12:13"),
+        ("from Oslo, Paris", "book_flight", None, "15:7"),
+        ("tell me a joke", None, None, "19:7"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("marked", "text"),
+    [
+        ("[a](b) and [c]{'entity': 'd'}", "a and c"),
+        ("[a](b:c)", "a"),
+        ("plain [brackets] (stay)", "plain [brackets] (stay)"),
+        ("[](x)", "[](x)"),
+    ],
+)
+def test_entity_marks_are_taken_out(marked, text):
+    """And nothing else is."""
+    assert plain(marked) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("t.jsonl", '{"text": "x", "intent": "gret"}', "t.jsonl:1:1: error [unknown-intent]"),
+        ("t.jsonl", '\n{"text": }', "t.jsonl:2:10: error [test-case] no JSON"),
+        ("t.jsonl", "[]", "t.jsonl:1:1: error [test-case] not an object"),
+        ("t.jsonl", '{"intent": "greet"}', "t.jsonl:1:1: error [test-case] there is no `text`"),
+        ("t.jsonl", '{"text": "x"}', "there is no usable `intent`"),
+        ("t.jsonl", '{"text": "x", "intent": 3}', "there is no usable `intent`"),
+        ("t.jsonl", '{"text": "x", "intent": ["greet"]}', "there is no usable `intent`"),
+        ("t.jsonl", '{"text": "x", "intent": ["greet", "greet"]}', "there is no usable `intent`"),
+        ("t.jsonl", '{"text": "x", "intent": ["greet", "out_of_scope"]}', "there is no usable `intent`"),
+        ("t.jsonl", '{"text": "x", "intent": "greet", "lang": "english"}', "error [language-code] 'english'"),
+        ("t.jsonl", '{"text": "x", "intent": "greet", "lang": 7}', "error [language-code] 7"),
+        ("t.jsonl", "[" * 100_000, "t.jsonl:1:1: error [test-case]"),
+        ("t.jsonl", b'{"text": "\xff"}', "t.jsonl:1:11: error [encoding] byte 0xFF is not UTF-8"),
+        ("t.jsonl", "\n", "error [no-tests]"),
+        ("t.csv", "", "t.csv:1:1: error [test-case] the header has no column `text`"),
+        ("t.csv", "text\nx", "the header has no column `intent`"),
+        ("t.csv", "text,intent\nx,greet,en", "t.csv:2:1: error [test-case] not as many cells as the header"),
+        ("t.csv", "text,intent\nx", "not as many cells as the header"),
+        ("t.csv", 'text,intent\nx,"gre"et', "t.csv:2:1: error [test-case] not readable as a table"),
+        ("t.csv", "text,intent\nx,", "t.csv:2:1: error [test-case] there is no usable `intent`"),
+        ("t.yaml", "tests: [{text: x}]", "t.yaml:1:9: error [incomplete-test]"),
+        ("t.yaml", "tests: [{text: x, intent: gret}]", "hint: did you mean `greet`?"),
+        ("t.yaml", "tests: [", "error [yaml-syntax]"),
+        ("t.yaml", "intents: {greet: {utterances: [x]}}", "error [no-tests]"),
+        ("t.yaml", "nlu: x", "error [test-case] `nlu:` must be a list"),
+        ("t.yaml", "nlu: [{intent: [], examples: x}]", "t.yaml:1:16: error [test-case] `intent` must be a name"),
+        ("t.yaml", "nlu: [{intent: greet}]", "t.yaml:1:7: error [test-case] 'greet' has no `examples`"),
+        ("t.yaml", "nlu: [{intent: greet, examples: {}}]", "t.yaml:1:33: error [test-case] 'greet' has no `examples`"),
+        ("t.yaml", "nlu: [{intent: greet, examples: [[x]]}]", "t.yaml:1:34: error [test-case] an example must be text"),
+    ],
+)
+def test_a_mistake_is_shown_where_it_is(tmp_path: Path, name, text, said):
+    """Path, line, column, what is wrong."""
+    with pytest.raises(RegistryError) as caught:
+        read_cases(write(tmp_path, name, text), KNOWN)
+
+    assert said in str(caught.value)
+    assert all(problem.hint or problem.rule == "yaml-syntax" for problem in caught.value.problems)
+
+
+def test_all_mistakes_of_a_file_come_at_once(tmp_path: Path):
+    """One error with a problem for each line."""
+    file = write(tmp_path, "t.jsonl", '{"text": "x"}\n{}\n{"text": "fine", "intent": null}\nno\n')
+
+    with pytest.raises(RegistryError) as caught:
+        read_cases(file, KNOWN)
+
+    assert [p.location for p in caught.value.problems] == [
+        Location(str(file), 1),
+        Location(str(file), 2),
+        Location(str(file), 4),
+    ]
+
+
+@pytest.mark.parametrize("name", ["t.txt", "tests"])
+def test_an_unknown_suffix_lists_the_known_ones(tmp_path: Path, name):
+    """What can be read is said."""
+    with pytest.raises(InputError, match=r"read from \.yaml, \.yml, \.jsonl, \.csv, \.tsv"):
+        read_cases(write(tmp_path, name, ""), KNOWN)
+
+
+@pytest.mark.parametrize("suffix", READERS)
+def test_a_file_that_is_not_there_is_said_to_be_so(tmp_path: Path, suffix):
+    """With its name."""
+    with pytest.raises(InputError, match="gone"):
+        read_cases(tmp_path / f"gone{suffix}", KNOWN)
+
+
+@given(text=st.text(st.sampled_from("{}[]\"',:-|\n\t textinulgr\\&*\0é")), suffix=st.sampled_from(list(READERS)))
+def test_no_file_raises_anything_else(tmp_path_factory, text, suffix):
+    """Whatever stands in it."""
+    file = tmp_path_factory.getbasetemp() / f"any{suffix}"
+    file.write_bytes(text.encode())
+
+    with contextlib.suppress(IntentMatchError):
+        assert read_cases(file, KNOWN)

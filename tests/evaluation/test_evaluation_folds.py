@@ -1,0 +1,192 @@
+"""Folds: every utterance once, each intent evenly, and never a near-duplicate on both sides."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from answers import LINES, NEGATIVES, registry_of
+from fakes import WordHashEncoder
+from hypothesis import given
+from hypothesis import strategies as st
+
+from intentmatch import Registry
+from intentmatch.errors import InputError
+from intentmatch.evaluation.folds import (
+    Split,
+    keeping,
+    left_out,
+    near_duplicates,
+    split,
+    without,
+    without_intents,
+)
+from intentmatch.text import fold
+
+WORDS = ["order", "orders", "parcel", "where", "cancel", "my", "hello", "hours", "money", "back", "now"]
+TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
+INTENTS = st.lists(st.lists(TEXTS, min_size=1, max_size=8), min_size=1, max_size=4)
+FOLDS = st.one_of(st.integers(2, 6), st.just("loo"))
+
+
+def cut(registry: Registry, folds: int | str, seed: int = 0) -> Split:
+    encoder = WordHashEncoder()
+    vectors = encoder.encode([u.text for u in registry.utterances])
+    negatives = encoder.encode([u.text for u in registry.negatives])
+    return split(registry, vectors, negatives, folds, seed)
+
+
+@given(INTENTS, FOLDS, st.integers(0, 3))
+def test_every_utterance_is_held_out_once_or_counted(intents, folds, seed):
+    """Held out plus not asked is all of them; and whoever loses some keeps some."""
+    registry = registry_of({f"i{n}": texts for n, texts in enumerate(intents)})
+
+    found = cut(registry, folds, seed)
+
+    held_out = [row for one in found.folds for row in one.utterances]
+    assert sorted([*held_out, *found.not_asked]) == list(range(len(registry.utterances)))
+    for one in found.folds:
+        rest = without(registry, one)
+        assert all(intent.utterances for intent in rest)
+        assert len(rest.utterances) == len(registry.utterances) - len(one.utterances)
+
+
+@given(INTENTS, FOLDS, st.integers(0, 3))
+def test_near_duplicates_never_stand_on_both_sides(intents, folds, seed):
+    """What is held out has no twin in meaning or in spelling left in its intent."""
+    registry = registry_of({f"i{n}": texts for n, texts in enumerate(intents)})
+    vectors = WordHashEncoder().encode([u.text for u in registry.utterances])
+
+    for one in cut(registry, folds, seed).folds:
+        for row in one.utterances:
+            mates = [
+                other
+                for other, owner in enumerate(registry.owners)
+                if owner == registry.owners[row] and other not in one.utterances
+            ]
+            assert all(float(vectors[row] @ vectors[other]) <= 0.97 for other in mates)
+            assert fold(registry.utterances[row].text) not in {fold(registry.utterances[o].text) for o in mates}
+
+
+def test_folds_are_stratified():
+    """Each fold holds out as much of an intent as any other, give or take one group, and is about as large."""
+    lines = {f"i{n}": [f"{a}{n} {b}" for a in ("alpha", "beta", "gamma", "delta") for b in "qrstu"] for n in range(4)}
+    registry = registry_of({name: [fold(text[::-1]) for text in texts] for name, texts in lines.items()})
+    vectors = np.eye(len(registry.utterances), dtype=np.float32)
+
+    found = split(registry, vectors, np.empty((0, vectors.shape[1]), np.float32), 5, seed=1)
+
+    assert len(found.folds) == 5
+    sizes = [len(one.utterances) for one in found.folds]
+    largest = max(len(group) for group in near_duplicates([u.text for u in registry.utterances], vectors))
+    assert max(sizes) - min(sizes) <= 4 * largest
+
+
+def test_languages_go_round_the_folds():
+    """An intent of two languages has both in every fold, as far as they go."""
+    texts = [f"{letter * 9}" for letter in "abcdefgh"]
+    registry = registry_of({"a": texts})
+    utterances = tuple(type(u)(u.text, "de" if n % 2 else "en", u.location) for n, u in enumerate(registry.utterances))
+    intent = type(registry.intents[0])("a", utterances)
+
+    found = split(Registry((intent,)), np.eye(8, dtype=np.float32), np.empty((0, 8), np.float32), 4, seed=0)
+
+    for one in found.folds:
+        assert Counter(utterances[row].language for row in one.utterances) == {"de": 1, "en": 1}
+
+
+def test_the_same_seed_gives_the_same_folds():
+    """And another seed another split."""
+    registry = registry_of(LINES, NEGATIVES)
+
+    assert cut(registry, 3, 1) == cut(registry, 3, 1)
+    assert cut(registry, 3, 1) != cut(registry, 3, 2)
+
+
+def test_an_intent_that_is_one_group_cannot_be_held_out():
+    """It is counted, and stays in every registry."""
+    registry = registry_of({"a": ["hello", "Hello!"], "b": ["good bye", "see you later"]})
+
+    found = cut(registry, 2)
+
+    assert found.not_asked == (0, 1)
+    assert all(len(without(registry, one)["a"].utterances) == 2 for one in found.folds)
+
+
+def test_negatives_are_held_out_too():
+    """Each once, and twins together; with loo each group in a round of its own."""
+    registry = registry_of(LINES, {"cancel": ["cancel my appointment", "cancel my appointment!", "end my contract"]})
+
+    for folds in (2, "loo"):
+        found = cut(registry, folds)
+        rounds = [one.negatives for one in found.folds if one.negatives]
+        assert sorted(row for some in rounds for row in some) == [0, 1, 2]
+        assert {0, 1} in rounds
+        assert len(without(registry, next(one for one in found.folds if 2 in one.negatives)).negatives) == 2
+
+
+def test_loo_leaves_out_one_group_at_a_time():
+    """The three spellings of one line go together; all others go alone."""
+    registry = registry_of(LINES)
+
+    sizes = Counter(len(one.utterances) for one in cut(registry, "loo").folds)
+
+    assert sizes == {3: 1, 1: 14}
+
+
+@pytest.mark.parametrize("folds", [1, 0, -3])
+def test_fewer_than_two_folds_are_refused(folds):
+    """One fold would leave nothing to ask."""
+    with pytest.raises(InputError, match="2 folds or more"):
+        cut(registry_of(LINES), folds)
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=12))
+def test_groups_are_closed_under_likeness(texts):
+    """A partition: everything once, and whatever is alike directly is together."""
+    vectors = WordHashEncoder().encode(texts)
+
+    groups = near_duplicates(texts, vectors)
+
+    assert sorted(n for group in groups for n in group) == list(range(len(texts)))
+    group_of = {n: number for number, group in enumerate(groups) for n in group}
+    for one in range(len(texts)):
+        for other in range(one):
+            if fold(texts[one]) == fold(texts[other]) or vectors[one] @ vectors[other] > 0.971:
+                assert group_of[one] == group_of[other]
+
+
+def test_likeness_chains():
+    """A is like B and B like C, so all three are together although A and C are not alike."""
+    turned = [[np.cos(a), np.sin(a)] for a in (0.0, 0.2, 0.4)]
+
+    assert near_duplicates(["one", "two", "three"], np.array(turned, dtype=np.float32)) == [[0, 1, 2]]
+
+
+@given(st.integers(1, 9), FOLDS, st.integers(0, 3))
+def test_every_intent_is_left_out_once(count, folds, seed):
+    """And somebody always stays; a single intent is never left out."""
+    registry = registry_of({f"i{n}": [f"text {n}"] for n in range(count)})
+
+    rounds = left_out(registry, folds, seed)
+
+    if count == 1:
+        assert rounds == []
+        return
+    assert sorted(name for names in rounds for name in names) == sorted(intent.name for intent in registry)
+    for names in rounds:
+        rest = without_intents(registry, names)
+        assert len(rest) == count - len(names) > 0
+        assert not names & {intent.name for intent in rest}
+
+
+def test_keeping_keeps_order_and_everything_else():
+    """Utterances by position; settings, names and tests stay."""
+    registry = registry_of(LINES, NEGATIVES)
+
+    some = keeping(registry, {0, 2, 7}, frozenset({1}))
+
+    assert [u.text for u in some.utterances] == ["where is my order", "where is my ordre", "cancel my order"]
+    assert [u.text for u in some.negatives] == ["cancel my appointment"]
+    assert [intent.name for intent in some] == list(LINES)

@@ -1,0 +1,51 @@
+"""Registries for the rules, with the vectors that a test chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from intentmatch.errors import Location
+from intentmatch.lint.subject import Subject
+from intentmatch.types import Intent, Registry, Utterance
+
+Line = tuple[str, str | None, Sequence[float]]
+
+
+def subject(intents: Mapping[str, Sequence[Line]], aggregation: str = "mean2") -> Subject:
+    """Intents of (text, language, direction); intent n stands in line 10 n of `bot.yaml`, its lines below it.
+
+    Intents must come by name, as `ordered` brings them.
+    """
+    assert list(intents) == sorted(intents)
+    made, vectors = [], []
+    for number, (name, lines) in enumerate(intents.items(), 1):
+        made.append(
+            Intent(
+                name,
+                tuple(
+                    Utterance(text, language, Location("bot.yaml", 100 * number + below, 7))
+                    for below, (text, language, _) in enumerate(lines, 1)
+                ),
+                location=Location("bot.yaml", 100 * number, 3),
+            )
+        )
+        vectors += [_unit(direction) for _, _, direction in lines]
+    return Subject(Registry(tuple(made)), np.array(vectors, dtype=np.float32), aggregation)
+
+
+def around(centre: Sequence[float], count: int, spread: float, seed: int = 0) -> list[list[float]]:
+    """Directions scattered about one."""
+    noise = np.random.default_rng(seed).normal(size=(count, len(centre)))
+    return (np.asarray(centre, dtype=np.float64) + spread * noise).tolist()
+
+
+def lines(name: str, directions: Sequence[Sequence[float]], language: str | None = "en") -> list[Line]:
+    """Lines of distinct texts for directions."""
+    return [(f"{name} {number}", language, direction) for number, direction in enumerate(directions)]
+
+
+def _unit(direction: Sequence[float]) -> np.ndarray:
+    length = float(np.linalg.norm(direction))
+    return np.asarray(direction, dtype=np.float64) / (length or 1.0)

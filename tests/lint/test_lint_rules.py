@@ -1,0 +1,181 @@
+"""Each rule on vectors that are chosen for it: once where it must speak and once where it must not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from subjects import around, lines, subject
+
+from intentmatch.lint import rules, shape
+from intentmatch.lint.rules import overlaps
+from intentmatch.lint.run import RULES
+
+EYE = np.eye(12).tolist()
+
+
+def found(rule, about) -> list[tuple[int, int, str]]:
+    """Line, column and rule of each problem."""
+    return [(p.location.line, p.location.column, p.rule) for p in rule(about)]
+
+
+def two_intents(extra=(), aggregation="mean2"):
+    """Two intents of five lines each, well apart; `extra` lines come last in the first."""
+    first = lines("hello", around(EYE[0], 5, 0.1, seed=1))
+    return subject({"a": [*first, *extra], "b": lines("bye", around(EYE[1], 5, 0.1, seed=2))}, aggregation)
+
+
+@pytest.mark.parametrize("aggregation", ["mean2", "max"])
+def test_a_line_among_those_of_another_intent_is_misplaced(aggregation):
+    """It is named at its place, with the line of the other intent that it is nearest to."""
+    about = two_intents([("see you", "en", EYE[1])], aggregation)
+
+    (problem,) = rules.misplaced_utterance(about)
+
+    assert str(problem.location) == "bot.yaml:106:7"
+    assert (problem.severity, problem.rule) == ("warning", "misplaced-utterance")
+    assert problem.message.startswith("“see you” is nearer to 'b' (")
+    assert "at bot.yaml:20" in problem.message
+    assert "move it to 'b'" in problem.hint
+
+
+def test_lines_among_their_own_are_not_misplaced():
+    """Nor is one that is a little nearer to another intent."""
+    leaning = [0.99, 1.0] + [0.0] * 10
+
+    assert found(rules.misplaced_utterance, two_intents()) == []
+    assert found(rules.misplaced_utterance, two_intents([("hello and bye", "en", leaning)])) == []
+
+
+def test_the_only_line_in_a_language_is_not_misplaced_for_that():
+    """To an encoder that puts each language by itself, a line without peers in its own is near all others of it."""
+    english, german = np.asarray(EYE[5]), np.asarray(EYE[6])
+
+    def both(direction, language, count, seed):
+        return around((np.asarray(direction) + 3.0 * language).tolist(), count, 0.1, seed)
+
+    greeting = lines("hello", both(EYE[0], english, 5, 1))
+    lone = ("hallo", "de", (np.asarray(EYE[0]) + 3.0 * german).tolist())
+    leaving = [*lines("bye", both(EYE[1], english, 5, 2)), *lines("tschüss", both(EYE[1], german, 5, 3), "de")]
+
+    assert found(rules.misplaced_utterance, subject({"a": [*greeting, lone], "b": leaving})) == []
+    # With the language not declared, the same line is taken for one that has peers in the other intent only.
+    undeclared = {
+        "a": [(text, None, v) for text, _, v in [*greeting, lone]],
+        "b": [(text, None, v) for text, _, v in leaving],
+    }
+    assert found(rules.misplaced_utterance, subject(undeclared)) == [(106, 7, "misplaced-utterance")]
+
+
+def test_intents_that_claim_each_others_lines_overlap():
+    """The pair is named at the intent of its worst line, with how many lines it costs, the worst pair first."""
+    mixed = around(EYE[0], 12, 0.3, seed=4)
+    other = around(EYE[2], 12, 0.3, seed=5)
+    about = subject(
+        {
+            "a": lines("a", mixed[:6]),
+            "b": lines("b", mixed[6:]),
+            "c": lines("c", [*other[:6], *around(EYE[4], 6, 0.05, seed=8)]),
+            "d": lines("d", [*other[6:], *around(EYE[5], 6, 0.05, seed=9)]),
+            "e": lines("e", around(EYE[7], 6, 0.1, seed=6)),
+        }
+    )
+
+    ranked = overlaps(about)
+    problems = list(rules.overlapping_intents(about))
+
+    assert {(pair.first, pair.second) for pair in ranked} == {("a", "b"), ("c", "d")}
+    assert [pair.errors for pair in ranked] == sorted((pair.errors for pair in ranked), reverse=True)
+    for rank, (pair, problem) in enumerate(zip(ranked, problems, strict=True), 1):
+        assert problem.location == pair.location
+        assert problem.location.line in {"a": (100, 200), "c": (300, 400)}[pair.first]
+        assert f"{pair.errors} of their {pair.lines} utterances" in problem.message
+        assert f"(number {rank} of 2 such pairs)" in problem.message
+        assert all(f"“{line.text}” at {line.location.short}" in problem.message for line in (pair.worst, pair.near))
+
+
+def test_a_slip_is_no_overlap():
+    """One line between two intents is misplaced, and says little about the intents."""
+    assert found(rules.overlapping_intents, two_intents([("see you", "en", EYE[1])])) == []
+
+
+def test_nearly_the_same_line_is_reported_at_the_later_one():
+    """In one intent as a note, in two as a warning; each names the other line."""
+    close = (np.asarray(EYE[0]) + 0.01 * np.asarray(EYE[3])).tolist()
+    spread = [*around(EYE[0], 5, 0.3, seed=1)]
+    within = subject({"a": [*lines("x", spread), ("y", "en", EYE[0]), ("z", "en", close)], "b": lines("b", [EYE[1]])})
+    across = subject({"a": [*lines("x", spread), ("y", "en", EYE[0])], "b": [("z", "en", close)]})
+
+    (note,) = rules.near_duplicate(within)
+    (warning,) = rules.near_conflict(across)
+
+    assert (note.location.line, note.severity) == (107, "info")
+    assert "“z” says nearly what “y” says (bot.yaml:106)" in note.message
+    assert (warning.location.line, warning.severity) == (201, "warning")
+    assert "“z” of 'b' says nearly what “y” of 'a' says (bot.yaml:106)" in warning.message
+    assert list(rules.near_conflict(within)) == list(rules.near_duplicate(across)) == []
+
+
+def test_the_same_text_and_translations_are_not_near_duplicates():
+    """What folds alike is for `duplicate-utterance`; the same in two languages is meant."""
+    spread = lines("x", around(EYE[0], 5, 0.3, seed=1))
+
+    assert found(rules.near_duplicate, subject({"a": [*spread, ("y", "en", EYE[0]), ("Y!", "en", EYE[0])]})) == []
+    assert found(rules.near_duplicate, subject({"a": [*spread, ("y", "en", EYE[0]), ("z", "de", EYE[0])]})) == []
+
+
+@pytest.mark.parametrize(("count", "others", "expected"), [(2, 4, 1), (3, 4, 0), (3, 20, 1), (10, 100, 0), (1, 1, 2)])
+def test_few_is_fewer_than_three_or_a_fourth_of_the_usual(count, others, expected):
+    """Reported at the intent; ten are enough whatever the others have."""
+    intents = {"a": lines("a", [EYE[0]] * count), "b": lines("b", [EYE[1]] * others)}
+    if expected < 2:
+        intents["c"] = lines("c", [EYE[2]] * others)
+
+    problems = found(shape.few_utterances, subject(intents))
+
+    assert len(problems) == expected
+    assert problems[:1] == [(100, 3, "few-utterances")][:expected]
+
+
+def test_lines_much_more_alike_than_usual_are_uniform():
+    """Reported at the intent; where all are equally alike nothing is."""
+    usual = {name: lines(name, around(EYE[n], 6, 0.2, seed=n)) for n, name in enumerate("abc")}
+    uniform = lines("d", around(EYE[4], 6, 0.02, seed=9))
+
+    assert found(shape.uniform_utterances, subject({**usual, "d": uniform})) == [(400, 3, "uniform-utterances")]
+    assert found(shape.uniform_utterances, subject(usual)) == []
+
+
+def test_an_intent_of_two_halves_is_reported():
+    """With a typical line of each half; intents in one piece are not."""
+    whole = {f"i{n}": lines(f"i{n}", around(EYE[n], 8, 0.1, seed=n)) for n in range(8)}
+    split = [*around(EYE[10], 5, 0.1, seed=20), *around(EYE[11], 5, 0.1, seed=21)]
+    mixture = np.asarray(EYE[10]) + EYE[8]
+    beside = {"j0": lines("j0", around(mixture.tolist(), 8, 0.1, seed=22)), "j1": lines("j1", split)}
+    beside["j2"] = lines("j2", around((np.asarray(EYE[11]) + EYE[9]).tolist(), 8, 0.1, seed=23))
+    about = subject({**whole, **beside})
+
+    (problem,) = shape.two_clusters(about)
+
+    assert (problem.location.line, problem.rule, problem.severity) == (1000, "two-clusters", "info")
+    assert problem.message.count("5 lines") == 2
+    assert found(shape.two_clusters, subject(whole)) == []
+
+
+def test_two_languages_are_not_two_clusters():
+    """What the lines of a language have in common is taken away first."""
+    intents = {}
+    for n in range(9):
+        english = around((np.asarray(EYE[n]) + 3.0 * np.asarray(EYE[10])).tolist(), 4, 0.1, seed=n)
+        german = around((np.asarray(EYE[n]) + 3.0 * np.asarray(EYE[11])).tolist(), 4, 0.1, seed=50 + n)
+        intents[f"i{n}"] = [*lines(f"e{n}", english), *lines(f"d{n}", german, "de")]
+
+    assert found(shape.two_clusters, subject(intents)) == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_nothing_is_found_where_there_is_nothing_to_compare(rule):
+    """One intent; lines that the encoder knows nothing of, alone and beside others."""
+    zero = [0.0] * 12
+
+    for intents in ({"a": [EYE[0]] * 3}, {"a": [zero] * 3, "b": [zero] * 3}, {"a": [zero] * 3, "b": [EYE[0]] * 3}):
+        assert found(rule, subject({name: lines(name, vectors) for name, vectors in intents.items()})) == []

@@ -2,6 +2,7 @@
 
 from intentmatch.cli import evaluate
 from intentmatch.cli.commands import main
+from intentmatch.cli.diff import diff
 from intentmatch.cli.lint import lint
 
-__all__ = ["evaluate", "lint", "main"]
+__all__ = ["diff", "evaluate", "lint", "main"]

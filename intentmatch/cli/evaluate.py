@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 GATE_EXIT_CODE = 1
 DEFAULT_DROP = 0.5
-_TARGET = click.Path(dir_okay=False, path_type=Path)
+TARGET = click.Path(dir_okay=False, path_type=Path)
 
 
-def _folds(_context: click.Context, _option: click.Parameter, value: str) -> Folds:
+def parse_folds(_context: click.Context, _option: click.Parameter, value: str) -> Folds:
+    """The option --folds."""
     if value == "loo":
         return "loo"
     folds = int(value) if value.isdecimal() else 0
@@ -36,12 +37,14 @@ def _folds(_context: click.Context, _option: click.Parameter, value: str) -> Fol
 @cli.command("eval")
 @intents_argument
 @click.option("--tests", "-t", multiple=True, type=FILE, help="Cases to ask instead: .yaml, .jsonl, .csv or .tsv.")
-@click.option("--folds", default="5", show_default=True, metavar="N|loo", callback=_folds, help="loo: one at a time.")
+@click.option(
+    "--folds", default="5", show_default=True, metavar="N|loo", callback=parse_folds, help="loo: one at a time."
+)
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of what is held out together.")
 @click.option("--learning-curve", "curve", is_flag=True, help="Ask thinned registries too: would more lines help?")
-@click.option("--json", "as_json", type=_TARGET, help="Write everything, case by case, to this file.")
-@click.option("--junit", type=_TARGET, help="Write JUnit XML to this file.")
-@click.option("--html", type=_TARGET, help="Write one page with plots to this file; it opens offline.")
+@click.option("--json", "as_json", type=TARGET, help="Write everything, case by case, to this file.")
+@click.option("--junit", type=TARGET, help="Write JUnit XML to this file.")
+@click.option("--html", type=TARGET, help="Write one page with plots to this file; it opens offline.")
 @click.option("--fail-under", type=click.FloatRange(0, 100), metavar="PERCENT", help="Least overall accuracy.")
 @click.option("--baseline", type=FILE, help="An earlier --json to compare the overall accuracy with.")
 @click.option(
@@ -86,7 +89,7 @@ def evaluate(
         raise click.UsageError("--max-drop needs a --baseline to fall from.")
     before = read_report(baseline) if baseline else None
     matcher = load(intents, settings)
-    cases = _cases(tests, [intent.name for intent in matcher.registry]) if tests else None
+    cases = cases_of(tests, [intent.name for intent in matcher.registry]) if tests else None
     with show.steps(patience=show.PATIENCE) as tell:
         report = measure(matcher, tests=cases, folds=folds, seed=seed, curve=curve, tell=tell)
     checks = _checks(report, fail_under, before, DEFAULT_DROP if max_drop is None else max_drop)
@@ -97,7 +100,8 @@ def evaluate(
         sys.exit(GATE_EXIT_CODE)
 
 
-def _cases(files: Iterable[Path], known: list[str]) -> list[Case]:
+def cases_of(files: Iterable[Path], known: list[str]) -> list[Case]:
+    """The cases of files, in their order; `known` are the intents that they may expect."""
     from intentmatch.evaluation.cases import read_cases
 
     return [case for file in files for case in read_cases(file, known)]
@@ -116,14 +120,15 @@ def _write(report: Report, checks: list[Check], as_json: Path | None, junit: Pat
     from intentmatch.evaluation.report import to_json
 
     if as_json is not None:
-        _write_text(as_json, to_json(report))
+        write_text(as_json, to_json(report))
     if junit is not None:
-        _write_text(junit, to_junit(report, checks))
+        write_text(junit, to_junit(report, checks))
     if html is not None:
-        _write_text(html, to_html(report, checks))
+        write_text(html, to_html(report, checks))
 
 
-def _write_text(target: Path, text: str) -> None:
+def write_text(target: Path, text: str) -> None:
+    """Write a file that the user asked for. Raises `InputError` where it cannot be written."""
     try:
         target.write_text(text, encoding="utf-8", errors="replace")
     except OSError as error:

@@ -42,7 +42,7 @@ class Asker:
 
     def __init__(self, matcher: Matcher, what: str, total: int, tell: Tell | None = None) -> None:
         self._matcher = matcher
-        self._encoder = RememberingEncoder(matcher.encoder, _vectors_of(matcher))
+        self._encoder = RememberingEncoder(matcher.encoder, vectors_of(matcher))
         self._question = Question(top_k=matcher.settings.top_k)
         self._what, self._total, self._tell = what, total, tell
         self._asked = 0
@@ -125,7 +125,8 @@ class RememberingEncoder:
         return np.stack(rows) if rows else np.empty((0, self.dim), dtype=np.float32)
 
 
-def _vectors_of(matcher: Matcher) -> dict[str, NDArray[np.float32]]:
+def vectors_of(matcher: Matcher) -> dict[str, NDArray[np.float32]]:
+    """The vectors of a matcher's utterances, by cleaned text."""
     artefact = matcher.artefact
     utterances = (*artefact.registry.utterances, *artefact.registry.negatives)
     vectors = (*artefact.vectors, *artefact.negative_vectors)

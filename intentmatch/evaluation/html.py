@@ -30,16 +30,33 @@ def to_html(report: Report, checks: Sequence[Check] = ()) -> str:
     """The page."""
     facts = report.facts
     said = [f"{key} {value}" for key, value in facts.items() if not isinstance(value, list)]
-    body = "<h1>How often the answers are right</h1>" + _p(", ".join(said), "dim")
-    body += "".join(_p(("Passed: " if c.passed else "Failed: ") + c.says, _verdict(c)) for c in checks)
+    body = "<h1>How often the answers are right</h1>" + paragraph(", ".join(said), "dim")
+    body += "".join(paragraph(("Passed: " if c.passed else "Failed: ") + c.says, _verdict(c)) for c in checks)
     body += "".join(_part(part) for part in report.parts)
     body += _learning(report) if report.curve else ""
+    return page("intentmatch eval", body)
+
+
+def page(title: str, body: str) -> str:
+    """A whole page around a body."""
     style = _STYLE.read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>intentmatch eval</title><style>\n{style}</style></head>\n<body>{body}</body></html>\n"
+        f"<title>{escape(title)}</title><style>\n{style}</style></head>\n<body>{body}</body></html>\n"
     )
+
+
+def paragraph(text: str, kind: str = "") -> str:
+    """A paragraph of plain text."""
+    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of plain text; a wide one scrolls."""
+    top = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f'<div class="scroll"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def _part(part: Part) -> str:
@@ -50,9 +67,9 @@ def _part(part: Part) -> str:
     if reliability:
         figures.append(("Reliability of the confidence", plots.reliability_plot(reliability)))
     rows = metrics.intent_rows(outcomes)
-    body = f"<h2>{escape(TITLES[part.name].capitalize())}</h2>" + _p(EXPLAINED[part.name]) + _tiles(part)
+    body = f"<h2>{escape(TITLES[part.name].capitalize())}</h2>" + paragraph(EXPLAINED[part.name]) + _tiles(part)
     if part.not_asked:
-        body += _p(f"{part.not_asked} utterances were not asked: their intents would have been left with none.")
+        body += paragraph(f"{part.not_asked} utterances were not asked: their intents would have been left with none.")
     body += '<div class="plots">' + "".join(_figure(caption, svg) for caption, svg in figures) + "</div>"
     body += _languages(outcomes) + _intents(rows) + _confusions(outcomes)
     return body + (_negatives(part) if part.negatives else "")
@@ -91,7 +108,7 @@ def _languages(outcomes: Sequence[Outcome]) -> str:
         for row in metrics.language_rows(outcomes)
     ]
     head = ["language", "in scope", "accuracy", "out of scope", "refused"]
-    return "<h3>Languages</h3>" + _table(head, rows) if len(rows) > 1 else ""
+    return "<h3>Languages</h3>" + table(head, rows) if len(rows) > 1 else ""
 
 
 def _intents(rows: Sequence[metrics.IntentRow]) -> str:
@@ -102,10 +119,10 @@ def _intents(rows: Sequence[metrics.IntentRow]) -> str:
         [row.intent, str(row.cases), str(row.right), percent(row.precision), percent(row.recall), decimal(row.f1)]
         for row in rows
     ]
-    table = _table(["intent", "cases", "right", "precision", "recall", "F1"], cells)
+    drawn = table(["intent", "cases", "right", "precision", "recall", "F1"], cells)
     return (
         f'<h3>Intents, the worst first</h3><p class="key dim">{key}</p>{plots.intent_bars(rows)}'
-        f"<details><summary>All intents as a table</summary>{table}</details>"
+        f"<details><summary>All intents as a table</summary>{drawn}</details>"
     )
 
 
@@ -116,7 +133,7 @@ def _confusions(outcomes: Sequence[Outcome]) -> str:
     if mixed_up:
         body += plots.heat_map(inside) + "".join(map(_confusion, mixed_up[:_CONFUSIONS])) + _rest(mixed_up)
     else:
-        body += _p("There are none.")
+        body += paragraph("There are none.")
     if answered:
         body += "<h3>Answered, though out of scope</h3>"
         body += "".join(map(_confusion, answered[:_CONFUSIONS])) + _rest(answered)
@@ -128,21 +145,22 @@ def _confusion(confusion: metrics.Confusion) -> str:
     rows = [[o.case.text, place(o.case.location), f"{o.score:.2f}", _nearest(o)] for o in shown]
     more = len(confusion.outcomes) - len(rows)
     title = f"{confusion.expected} answered with {confusion.said}: {len(confusion.outcomes)}"
-    table = _table(["message", "where", "score", "nearest utterance"], rows)
-    rest = _p(f"and {more} more", "dim") if more else ""
-    return f"<details><summary>{escape(title)}</summary>{table}{rest}</details>"
+    drawn = table(["message", "where", "score", "nearest utterance"], rows)
+    rest = paragraph(f"and {more} more", "dim") if more else ""
+    return f"<details><summary>{escape(title)}</summary>{drawn}{rest}</details>"
 
 
 def _rest(confusions: Sequence[metrics.Confusion]) -> str:
     left = len(confusions) - _CONFUSIONS
-    return _p(f"and {left} rarer confusions", "dim") if left > 0 else ""
+    return paragraph(f"and {left} rarer confusions", "dim") if left > 0 else ""
 
 
 def _negatives(part: Part) -> str:
     taken = [negative for negative in part.negatives if negative.taken]
     says = f"{len(taken)} of {len(part.negatives)} held-out negative utterances were taken for the intent they are not."
     rows = [[n.outcome.case.text, place(n.outcome.case.location), n.owner] for n in taken]
-    return "<h3>Negative utterances</h3>" + _p(says) + (_table(["message", "where", "taken for"], rows) if rows else "")
+    drawn = table(["message", "where", "taken for"], rows) if rows else ""
+    return "<h3>Negative utterances</h3>" + paragraph(says) + drawn
 
 
 def _learning(report: Report) -> str:
@@ -151,7 +169,7 @@ def _learning(report: Report) -> str:
     return (
         "<h2>Would more utterances help?</h2>"
         + _figure("Learning curve", plots.learning_plot(report.curve))
-        + (_table(head, rows) if rows else _p("No intent stands out."))
+        + (table(head, rows) if rows else paragraph("No intent stands out."))
     )
 
 
@@ -167,13 +185,3 @@ def _verdict(check: Check) -> str:
 
 def _figure(caption: str, svg: str) -> str:
     return f"<figure><figcaption>{escape(caption)}</figcaption>{svg}</figure>"
-
-
-def _p(text: str, kind: str = "") -> str:
-    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    top = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<div class="scroll"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'

@@ -25,6 +25,10 @@ class Outcome:
     """That the leading candidate is right. None where the registry was too small to calibrate on."""
     nearest: Utterance | None
     """The utterance of the leading candidate that the answer rests on."""
+    threshold: float | None = None
+    """What the leading candidate was held against."""
+    reason: str = ""
+    """Why this verdict, in the matcher's words."""
 
     @classmethod
     def of(cls, case: Case, result: MatchResult) -> Outcome:
@@ -41,6 +45,8 @@ class Outcome:
             score=result.score,
             confidence=0.0 if certain else result.confidence,
             nearest=first.utterance if first else None,
+            threshold=result.trace.threshold,
+            reason=result.trace.reason,
         )
 
     @property
@@ -104,6 +110,8 @@ class Outcome:
                 "language": self.nearest.language,
                 "location": _place_to_list(self.nearest.location),
             },
+            "threshold": self.threshold,
+            "reason": self.reason,
         }
 
     @classmethod
@@ -124,6 +132,9 @@ class Outcome:
             score=float(values["score"]),
             confidence=values["confidence"],
             nearest=nearest and Utterance(nearest["text"], nearest["language"], _place_from_list(nearest["location"])),
+            # Reports of earlier releases of this schema do without the two.
+            threshold=values.get("threshold"),
+            reason=values.get("reason", ""),
         )
 
 

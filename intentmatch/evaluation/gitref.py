@@ -1,0 +1,145 @@
+"""The files of an earlier commit, read through `git` and written where they can be read like any others.
+
+Only contents are taken, blob by blob: nothing is checked out, no filter or hook of the repository runs, and nothing is
+fetched.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from intentmatch.errors import InputError, UnavailableError
+from intentmatch.registry.reader import SUFFIXES
+
+_SECONDS = 60
+# A registry is text; what is larger than this altogether is no folder of intents.
+_MOST_BYTES = 500_000_000
+_PLAIN_FILES = ("100644", "100755")
+_SYMLINK = "120000"
+
+
+class GitRef(NamedTuple):
+    """A path as it was in a commit: `main:intents/`."""
+
+    ref: str
+    path: str
+    """As seen from the current folder, as any path is; not from the root of the repository."""
+
+    def __str__(self) -> str:
+        return f"{self.ref}:{self.path}"
+
+
+def parse_sides(old: str, new: str | None, default: str) -> tuple[str | GitRef, str | GitRef]:
+    """What the words of a command mean: what is there on disk is a path, `REF:PATH` and a bare `REF` are git's.
+
+    A bare ref takes the other side's path; without `new`, the other side is the old one's path as it is on disk.
+    """
+    first = _parsed(old)
+    if new is None:
+        path = first.path if isinstance(first, GitRef) and first.path else default
+        return (GitRef(first.ref, path) if isinstance(first, GitRef) else first), path
+    second = _parsed(new)
+    return _completed(first, second, default), _completed(second, first, default)
+
+
+def export(what: GitRef, folder: Path) -> Path:
+    """Write the file, or the YAML files of the folder, into an empty folder; where they begin there.
+
+    Raises `InputError` for what git does not know, and `UnavailableError` where there is no git.
+    """
+    root, inside = _in_repository(what)
+    commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{what.ref}^{{commit}}")
+    if commit is None:
+        hint = f"there is no such file or folder, and git knows no commit {what.ref!r} in {root}"
+        raise InputError(f"{what}: {hint}")
+    sha = commit.decode().strip()
+    listed = _git(root, "ls-tree", "-r", "-z", "--full-tree", sha, *(["--", inside] if inside else []))
+    files = [_Listed.of(line) for line in (listed or b"").decode("utf-8", "surrogateescape").split("\0") if line]
+    if not files:
+        raise InputError(f"{what}: there is no {inside or 'file'!r} in the commit {sha[:10]} of {root}")
+    alone = [file for file in files if file.path == inside]
+    wanted = alone or [file for file in files if file.path.lower().endswith(SUFFIXES)]
+    if not wanted:
+        raise InputError(f"{what}: there is no .yaml or .yml file in {inside!r} of the commit {sha[:10]}")
+    begin = folder / PurePosixPath(inside).name if inside else folder / "root"
+    left = _MOST_BYTES
+    for file in wanted:
+        left -= _write(what, root, file, begin / os.path.relpath(file.path, inside or "."), left)
+    return begin
+
+
+class _Listed(NamedTuple):
+    """A line of `git ls-tree`."""
+
+    mode: str
+    sha: str
+    path: str
+
+    @classmethod
+    def of(cls, line: str) -> _Listed:
+        facts, _, path = line.partition("\t")
+        mode, _, sha = facts.split(" ")
+        return cls(mode, sha, path)
+
+
+def _parsed(word: str) -> str | GitRef:
+    ref, colon, path = word.partition(":")
+    if Path(word).exists() or not ref or (len(ref) == 1 and colon):
+        return word
+    if colon:
+        return GitRef(ref, path or ".")
+    # What looks like a path and is not there is best reported as a path that is not there.
+    return word if word.endswith(("/", os.sep, *SUFFIXES)) or word.startswith(".") else GitRef(word, "")
+
+
+def _completed(one: str | GitRef, other: str | GitRef, default: str) -> str | GitRef:
+    if isinstance(one, str) or one.path:
+        return one
+    return GitRef(one.ref, (other.path if isinstance(other, GitRef) else other) or default)
+
+
+def _in_repository(what: GitRef) -> tuple[str, str]:
+    """The root of the repository that a path is in, and the path from there."""
+    if shutil.which("git") is None:
+        raise UnavailableError(f"{what}: reading an earlier commit needs git, which is not installed")
+    target = Path(os.path.abspath(what.path))  # noqa: PTH100 - `..` is to go, and links are to stay
+    base = target
+    while not base.is_dir():
+        base = base.parent
+    found = _git(str(base), "rev-parse", "--show-toplevel", "--show-prefix")
+    if found is None:
+        raise InputError(f"{what}: there is no such file or folder, and {base} is not in a git repository")
+    root, prefix = os.fsdecode(found).split("\n")[:2]
+    inside = PurePosixPath(prefix, target.relative_to(base).as_posix())
+    return root, "" if str(inside) == "." else str(inside)
+
+
+def _write(what: GitRef, root: str, file: _Listed, target: Path, left: int) -> int:
+    """Write one blob; its size. A tree that was made by hand could name anything, so nothing leaves the folder."""
+    if file.mode == _SYMLINK or file.mode not in _PLAIN_FILES:
+        raise InputError(f"{what}: {file.path} is a link in that commit, which is not followed")
+    content = _git(root, "cat-file", "blob", file.sha)
+    if content is None:
+        raise InputError(f"{what}: git has not the content of {file.path} here; fetch it first")
+    if ".." in PurePosixPath(file.path).parts or len(content) > left:
+        raise InputError(f"{what}: {file.path} is too large, or is no path below the folder")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(content)
+    return len(content)
+
+
+def _git(folder: str, *words: str) -> bytes | None:
+    """What git answers; None where it says no."""
+    offline = {"GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    try:
+        done = subprocess.run(  # noqa: S603 - no shell, and every word is an argument of its own
+            ["git", "-C", folder, *words],  # noqa: S607 - the user's git
+            env={**os.environ, **offline}, capture_output=True, check=False, timeout=_SECONDS,
+        )  # fmt: skip
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        raise InputError(f"git could not be asked: {error}") from error
+    return done.stdout if done.returncode == 0 else None

@@ -21,7 +21,7 @@ FALLBACK_MARGIN = 0.02
 _FEWEST_CASES = 20
 # How many messages out of scope to expect for each message in scope. Measured on development sets with this weight
 # the confidence is nearest to the truth; counted fully, left-out intents (harder than most strangers) drag it down.
-_STRANGERS = 0.1
+STRANGERS = 0.1
 _RIDGE = 1e-3
 _NEWTON_STEPS = 50
 # A language or an intent gets a cut of its own from so many cases, so many of them wrong; it is drawn towards the
@@ -107,7 +107,7 @@ def calibrate(
     cases = len(right)
     if min(right.sum(), (~right).sum()) < _FEWEST_CASES:
         return Calibration(cases=cases)
-    shares = np.where(held_out.known, 1.0, _STRANGERS * held_out.known.sum() / max(1, (~held_out.known).sum()))
+    shares = np.where(held_out.known, 1.0, STRANGERS * held_out.known.sum() / max(1, (~held_out.known).sum()))
     curve = _fit_curve(held_out, shares)
     confidences = _sigmoid(curve[0] + curve[1] * held_out.evidence)
     chances = _Chances(confidences, right, held_out.known, shares)

@@ -4,5 +4,6 @@ from intentmatch.cli import evaluate
 from intentmatch.cli.commands import main
 from intentmatch.cli.diff import diff
 from intentmatch.cli.lint import lint
+from intentmatch.cli.tune import tune
 
-__all__ = ["diff", "evaluate", "lint", "main"]
+__all__ = ["diff", "evaluate", "lint", "main", "tune"]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from intentmatch.evaluation.diff import Diff
 
 _INTENTS = 20
+_FACTS = 12
 _CHANGES = 15
 _COLOURS = {"better": "green", "worse": "red", "other": "yellow"}
 
@@ -28,7 +29,8 @@ def diff(found: Diff, failed: bool) -> None:
     _intents(found)
     if found.facts:
         _heading("Settings and thresholds")
-        show.table(["", "before", "now"], [[*fact] for fact in found.facts])
+        show.table(["", "before", "now"], [[*fact] for fact in found.facts[:_FACTS]])
+        _more(len(found.facts) - _FACTS)
     for effect, title in EFFECTS.items():
         some = [change for change in found.changes if change.effect == effect]
         if some:
@@ -85,8 +87,7 @@ def _changes(title: str, some: Sequence[Change]) -> None:
         click.echo(f"  {told}{f' {where}' if where else ''}  {_moved(change)}")
         for reason in change.reasons:
             click.echo(click.style(f"      {reason}", dim=True))
-    if len(some) > _CHANGES:
-        click.echo(f"  and {len(some) - _CHANGES} more; --json and --html write all of them")
+    _more(len(some) - _CHANGES)
 
 
 def _moved(change: Change) -> str:
@@ -96,6 +97,11 @@ def _moved(change: Change) -> str:
     moved = f"{change.old.said} → {change.new.said}"
     told = change.source != "messages" and change.effect == "other"
     return f"{moved} (expected {expected_name(change.new.case)})" if told else moved
+
+
+def _more(left: int) -> None:
+    if left > 0:
+        click.echo(f"  and {left} more; --json and --html write all of them")
 
 
 def _heading(text: str) -> None:

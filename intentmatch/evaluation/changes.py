@@ -20,8 +20,6 @@ SourceName = Literal["held_out", "tests", "messages"]
 
 # An intent that is gone is taken for a new one if they share so much of all their utterances.
 _SAME_INTENT = 0.5
-# What moves less than this reads the same with two decimals.
-_VISIBLE = 0.005
 
 
 @dataclass(frozen=True)
@@ -85,6 +83,8 @@ class Change(NamedTuple):
     old: Outcome
     new: Outcome
     reasons: tuple[str, ...]
+    direct: bool
+    """Whether it rests on an intent or an utterance that was edited, and not only on what is learned from all."""
 
     @property
     def intent(self) -> str | None:
@@ -94,7 +94,7 @@ class Change(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON values."""
-        values = {"source": self.source, "effect": self.effect, "reasons": list(self.reasons)}
+        values = {"source": self.source, "effect": self.effect, "direct": self.direct, "reasons": list(self.reasons)}
         asked = {key: self.new.to_dict()[key] for key in ("text", "expected", "language", "location")}
         if self.source == "messages":
             asked["expected"] = "unknown"
@@ -124,7 +124,10 @@ class IntentRow(NamedTuple):
 
 
 def changes(source: SourceName, olds: Sequence[Outcome], news: Sequence[Outcome], edit: Edit) -> list[Change]:
-    """Each pair of outcomes of one message that differ in intent or verdict; what became worse first."""
+    """Each pair of outcomes of one message that differ in intent or verdict; what became worse first.
+
+    Each comes with why: what was edited, and how what is learned from all utterances moved.
+    """
     before, after = edit.lines()
     found = []
     for told, new in zip(olds, news, strict=True):
@@ -134,29 +137,10 @@ def changes(source: SourceName, olds: Sequence[Outcome], news: Sequence[Outcome]
         effect: Effect = "other"
         if source != "messages" and old.right != new.right:
             effect = "better" if new.right else "worse"
-        found.append(Change(source, effect, old, new, reasons(old, new, before, after, edit)))
+        edited = _edited(old, new, before, after, edit)
+        found.append(Change(source, effect, old, new, (*edited, *_learned(old, new)), bool(edited)))
     order = ("worse", "better", "other")
-    return sorted(found, key=lambda c: (order.index(c.effect), c.intent or "", c.new.case.text))
-
-
-def reasons(
-    old: Outcome, new: Outcome, before: Mapping[str, set[str]], after: Mapping[str, set[str]], edit: Edit
-) -> tuple[str, ...]:
-    """Why the answer changed, the plainest cause first; `before` and `after` are the intents of each text."""
-    found = []
-    if new.leading is not None and new.leading in edit.added:
-        found.append(f"{new.leading} is a new intent")
-    if old.leading is not None and old.leading in edit.removed:
-        found.append(f"the intent {old.leading} is gone")
-    found += _new_line(new, before) + _lost_line(old, new, after)
-    if new.leading != old.leading and new.leading is not None:
-        found.append(f"{new.leading} leads instead of {old.leading or 'nothing'}{_by(old, new)}")
-    elif new.leading is not None and _moved(old.confidence, new.confidence):
-        verb = "fell" if (new.confidence or 0.0) < (old.confidence or 0.0) else "rose"
-        found.append(f"the confidence in {new.leading} {verb} from {_two(old.confidence)} to {_two(new.confidence)}")
-    if _moved(old.threshold, new.threshold):
-        found.append(f"its threshold moved from {_two(old.threshold)} to {_two(new.threshold)}")
-    return tuple(found) or ("nothing near it changed; what is learned from all utterances came out a little otherwise",)
+    return sorted(found, key=lambda c: (order.index(c.effect), not c.direct, c.intent or "", c.new.case.text))
 
 
 def intent_rows(edit: Edit, held_out: Sequence[tuple[Outcome, Outcome]], found: Sequence[Change]) -> list[IntentRow]:
@@ -184,6 +168,37 @@ def intent_rows(edit: Edit, held_out: Sequence[tuple[Outcome, Outcome]], found: 
             )
         )
     return sorted(rows, key=lambda row: (row.fixed - row.broken, -row.broken, row.intent))
+
+
+def _edited(
+    old: Outcome, new: Outcome, before: Mapping[str, set[str]], after: Mapping[str, set[str]], edit: Edit
+) -> list[str]:
+    """The edits that the change rests on; `before` and `after` are the intents of each text."""
+    found = []
+    if new.leading is not None and new.leading in edit.added:
+        found.append(f"{new.leading} is a new intent")
+    if old.leading is not None and old.leading in edit.removed:
+        found.append(f"the intent {old.leading} is gone")
+    return found + _new_line(new, before) + _lost_line(old, new, after)
+
+
+def _learned(old: Outcome, new: Outcome) -> list[str]:
+    """How leader, confidence and threshold moved."""
+    found = []
+    if new.leading != old.leading and new.leading is not None:
+        found.append(f"{new.leading} leads instead of {old.leading or 'nothing'}{_by(old, new)}")
+    elif new.leading is not None and _two(old.confidence) != _two(new.confidence):
+        verb = "fell" if (new.confidence or 0.0) < (old.confidence or 0.0) else "rose"
+        found.append(f"the confidence in {new.leading} {verb} from {_two(old.confidence)} to {_two(new.confidence)}")
+    elif new.leading is not None and _two(old.score) != _two(new.score):
+        found.append(f"the score of {new.leading} went from {_two(old.score)} to {_two(new.score)}")
+    if new.leading == old.leading and _two(old.threshold) != _two(new.threshold):
+        found.append(f"its threshold went from {_two(old.threshold)} to {_two(new.threshold)}")
+    if new.rivals and new.rivals != old.rivals:
+        found.append(f"{' and '.join(new.rivals)} are too close to tell apart")
+    elif old.rivals and not new.rivals:
+        found.append(f"{' and '.join(old.rivals)} are no longer as close")
+    return found or ["what is learned from all utterances came out a little otherwise"]
 
 
 def _new_line(new: Outcome, before: Mapping[str, set[str]]) -> list[str]:
@@ -244,10 +259,6 @@ def _by(old: Outcome, new: Outcome) -> str:
     if old.confidence is None or new.confidence is None:
         return f" (score {new.score:.2f} after {old.score:.2f})"
     return f" (confidence {new.confidence:.2f} after {old.confidence:.2f})"
-
-
-def _moved(one: float | None, other: float | None) -> bool:
-    return one is not None and other is not None and abs(one - other) >= _VISIBLE
 
 
 def _two(value: float | None) -> str:

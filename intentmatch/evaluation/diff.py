@@ -88,8 +88,10 @@ class Diff:
     def summary(self) -> str:
         """What became of the answers, in words."""
         said = f"{self.count('better')} fixed, {self.count('worse')} broken, {self.count('other')} answered otherwise"
-        tests = self.count("worse", "tests")
-        return said + (f"; {tests} of the broken are test cases" if tests else "")
+        worse = [change for change in self.changes if change.effect == "worse"]
+        tests, direct = (sum(flags) for flags in ([c.source == "tests" for c in worse], [c.direct for c in worse]))
+        notes = [f"{direct} of the broken rest on what was edited"] if worse else []
+        return "; ".join([said, *notes, *([f"{tests} are test cases"] if tests else [])])
 
     def intent_cells(self) -> list[list[str]]:
         """The intents of which there is anything to tell, below `INTENT_HEAD`."""
@@ -180,11 +182,11 @@ def compare(
             before, after = (tuple(Asker(m, TITLES[source], len(cases), tell).ask_all(cases)) for m in (old, new))
             asked.append(Asked(source, before, after))
     only_one = tuple(len(m.registry.utterances) - len(paired.new) for m in (old, new))
-    return Diff(names, edit, tuple(asked), tuple(_facts(old, new)), (only_one[0], only_one[1]))
+    return Diff(names, edit, tuple(asked), tuple(_facts(old, new, edit.renamed)), (only_one[0], only_one[1]))
 
 
-def _facts(old: Matcher, new: Matcher) -> Iterator[Fact]:
-    """What differs beside the intents: encoder, settings, thresholds, and what is to be expected of them."""
+def _facts(old: Matcher, new: Matcher, renamed: Mapping[str, str]) -> Iterator[Fact]:
+    """What differs beside the intents: encoder, settings, what is expected of the thresholds, and these themselves."""
     encoders = [f"{m.artefact.encoder_name} @ {m.artefact.encoder_fingerprint}" for m in (old, new)]
     if encoders[0] != encoders[1]:
         yield Fact("encoder", *encoders)
@@ -192,28 +194,37 @@ def _facts(old: Matcher, new: Matcher) -> Iterator[Fact]:
     for name in now:
         if name != "encoder" and was[name] != now[name]:
             yield Fact(f"setting {name}", *(_setting(m, name) for m in (old, new)))
-    cuts = _cuts(old), _cuts(new)
-    for name in sorted({*cuts[0], *cuts[1]}, key=lambda name: (name != _DEFAULT, name)):
-        before, after = cuts[0].get(name), cuts[1].get(name)
-        if before is None or after is None or before.on != after.on or abs(before.value - after.value) >= _VISIBLE:
-            yield Fact(name, _cut(before), _cut(after))
     expected = _expected(old), _expected(new)
     if expected[0] != expected[1]:
-        yield Fact("expected of it", *expected)
+        yield Fact("expected", *expected)
+    yield from _cut_facts(_cuts(old, renamed), _cuts(new, {}))
 
 
-def _cuts(matcher: Matcher) -> dict[str, Cut]:
+def _cut_facts(was: Mapping[str, Cut], now: Mapping[str, Cut]) -> list[Fact]:
+    """The thresholds that moved: the common one first, then those that moved furthest."""
+    moved = []
+    for name in sorted({*was, *now}):
+        # Where a language or an intent has no cut of its own, the common one is held against it.
+        before, after = was.get(name, was[_DEFAULT]), now.get(name, now[_DEFAULT])
+        far = abs(before.value - after.value) if before.on == after.on else 1.0
+        if far >= _VISIBLE:
+            moved.append((name != _DEFAULT, -far, Fact(name, _cut(before), _cut(after))))
+    return [fact for _, _, fact in sorted(moved)]
+
+
+def _cuts(matcher: Matcher, names: Mapping[str, str]) -> dict[str, Cut]:
     policy = matcher.policy
     by_language = {f"threshold for {name}": cut for name, cut in policy.by_language.items()}
-    return {_DEFAULT: policy.default, **by_language, **{f"threshold for {n}": c for n, c in policy.by_intent.items()}}
+    by_intent = {f"threshold for {names.get(name, name)}": cut for name, cut in policy.by_intent.items()}
+    return {_DEFAULT: policy.default, **by_language, **by_intent}
 
 
 def _setting(matcher: Matcher, name: str) -> str:
     return f"{matcher.settings.to_dict()[name]} ({matcher.settings.origin(name)})"
 
 
-def _cut(cut: Cut | None) -> str:
-    return "the common one" if cut is None else f"{cut.on} {cut.value:.2f}"
+def _cut(cut: Cut) -> str:
+    return f"{cut.on} {cut.value:.2f}"
 
 
 def _expected(matcher: Matcher) -> str:

@@ -1,6 +1,24 @@
 """YAML text to positioned nodes to a `Registry` value."""
 
-from intentmatch.registry.reader import examine, is_yaml, read_comments, read_registry, read_tests, read_text
+from intentmatch.registry.reader import (
+    examine,
+    is_yaml,
+    read_comments,
+    read_registry,
+    read_tests,
+    read_text,
+    yaml_files,
+)
 from intentmatch.registry.rules import check, check_tests
 
-__all__ = ["check", "check_tests", "examine", "is_yaml", "read_comments", "read_registry", "read_tests", "read_text"]
+__all__ = [
+    "check",
+    "check_tests",
+    "examine",
+    "is_yaml",
+    "read_comments",
+    "read_registry",
+    "read_tests",
+    "read_text",
+    "yaml_files",
+]

@@ -59,6 +59,11 @@ def read_comments(path: str | os.PathLike[str]) -> dict[str, list[Comment]]:
     return found
 
 
+def yaml_files(path: str | os.PathLike[str]) -> list[Path]:
+    """The files that `examine` would read, in its order."""
+    return _files(Path(path))[0]
+
+
 def read_tests(path: str | os.PathLike[str]) -> tuple[Case, ...]:
     """The `tests:` of one YAML file, which needs no intents. Raises `RegistryError` with every error of the file."""
     content, problems = _read_file(Path(path))

@@ -179,7 +179,8 @@ def compared(one: Trial, other: Trial) -> Gain:
     if total <= 0.0:
         return Gain(100 * (one.overall - other.overall), 0.0)
     mean = float((weights * gains).sum()) / total
-    error = math.sqrt(float((weights**2 * (gains - mean) ** 2).sum())) / total
+    # As if there were no difference: a single case that came out otherwise is then no more than its own error.
+    error = math.sqrt(float(((weights * gains) ** 2).sum())) / total
     return Gain(100 * mean, 100 * error)
 
 

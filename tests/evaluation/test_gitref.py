@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -130,7 +129,7 @@ def test_a_folder_without_yaml_is_said(clone: Path, tmp_path: Path) -> None:
 
 def test_links_are_not_followed(clone: Path, tmp_path: Path) -> None:
     """A commit cannot name what is outside of it."""
-    os.symlink("/etc/hostname", clone / "shop" / "evil.yaml")
+    (clone / "shop" / "evil.yaml").symlink_to("/etc/hostname")
     git(clone, "add", ".")
     git(clone, "commit", "-qm", "link")
 

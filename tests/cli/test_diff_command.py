@@ -1,0 +1,126 @@
+"""`intentmatch diff`: sides, output, files and exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from intentmatch.cli.commands import cli
+
+YAML = """\
+language: en
+intents:
+  status:
+    utterances:
+      - where is my order
+      - track my parcel
+      - has it been shipped yet
+  cancel:
+    utterances: [cancel my order, I do not want it any more, call off my purchase]
+tests:
+  - {text: track my parcel, intent: status}
+"""
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository whose folder `intents` was committed and then edited."""
+    folder = tmp_path / "clone"
+    (folder / "intents").mkdir(parents=True)
+    file = folder / "intents" / "shop.yaml"
+    file.write_text(YAML, encoding="utf-8")
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+        identity = ["-c", "user.name=n", "-c", "user.email=n@example.org"]
+        subprocess.run(["git", *identity, *words], cwd=folder, check=True)
+    file.write_text(YAML.replace("      - track my parcel\n", ""), encoding="utf-8")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(cli, ["diff", *words], catch_exceptions=False)
+
+
+def test_a_ref_alone_is_the_review_of_what_is_not_committed(clone: Path) -> None:
+    """The test case that broke, with places on both sides and the reason; the exit code says so."""
+    done = run("HEAD", "--set", "threshold=0.95", "--folds", "2")
+
+    assert (done.exit_code, done.stderr) == (1, "")
+    assert done.stdout.startswith("HEAD:intents against intents\n")
+    assert "“track my parcel” intents/shop.yaml:10  status → out_of_scope" in done.stdout
+    assert "the utterance it rested on is gone: “track my parcel” HEAD:intents/shop.yaml:6" in done.stdout
+    assert "  status  +0 −1" in done.stdout
+    assert "1 are test cases" in done.stdout.splitlines()[-1]
+    assert "\x1b" not in done.stdout
+
+
+def test_the_same_twice_is_fine(clone: Path) -> None:
+    """Whatever it is to fail on."""
+    for fail_on in ("worse", "any", "never"):
+        done = run("HEAD", "HEAD", "--fail-on", fail_on)
+        assert done.exit_code == 0
+        assert done.stdout.endswith("0 fixed, 0 broken, 0 answered otherwise\n")
+
+
+@pytest.mark.parametrize(("fail_on", "code"), [("worse", 0), ("any", 1), ("never", 0)])
+def test_what_it_fails_on_is_the_callers_choice(clone: Path, fail_on: str, code: int) -> None:
+    """A logged message that is answered otherwise is neither better nor worse."""
+    (clone / "log.txt").write_text("track my parcel\nhello there\n", encoding="utf-8")
+    (clone / "intents" / "shop.yaml").write_text(YAML.partition("tests:")[0].replace("      - track my parcel\n", ""))
+
+    done = run("HEAD", "-m", "log.txt", "--fail-on", fail_on, "--set", "threshold=0.95")
+
+    assert done.exit_code == code
+    assert "logged messages" in done.stdout
+    assert "Answered otherwise: 1" in done.stdout
+
+
+def test_files_are_written_with_everything(clone: Path) -> None:
+    """JSON by a schema, and a page of its own."""
+    (clone / "more.jsonl").write_text('{"text": "call it off", "intent": "cancel"}', encoding="utf-8")
+
+    run("HEAD:intents/shop.yaml", "intents/shop.yaml", "-t", "more.jsonl", "--json", "d.json", "--html", "d.html")
+
+    told = json.loads((clone / "d.json").read_text(encoding="utf-8"))
+    assert (told["schema"], told["old"], told["new"]) == (1, "HEAD:intents/shop.yaml", "intents/shop.yaml")
+    assert [row["source"] for row in told["asked"]] == ["held_out", "tests"]
+    assert told["asked"][1]["messages"] == 2
+    assert (clone / "d.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_artefacts_are_sides_too(clone: Path) -> None:
+    """Here the one that was shipped last."""
+    CliRunner().invoke(cli, ["build", "intents", "-o", "last.intentmatch"], catch_exceptions=False)
+
+    done = run("last.intentmatch")
+
+    assert done.exit_code == 0
+    assert done.stdout.startswith("last.intentmatch against intents\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("mian",), "mian:intents: there is no such file or folder, and git knows no commit 'mian'"),
+        (("HEAD:gone", "intents"), "HEAD:gone: there is no 'gone' in the commit"),
+        (("intents", "gone/"), "there is no such file or folder"),
+        (("HEAD", "--folds", "1"), "neither a number from 2 up nor `loo`"),
+        (("HEAD", "-m", "intents/shop.yaml"), "messages are read from .txt, .jsonl, .csv"),
+        (("HEAD", "-t", "wrong.jsonl"), "wrong.jsonl:1:1: error [unknown-intent]"),
+        (("HEAD", "--json", "no/such/folder.json"), "cannot be written"),
+        (("HEAD", "--set", "threshold=7"), "setting 'threshold' cannot be '7'"),
+        ((), "Missing argument 'OLD'"),
+    ],
+)
+def test_mistakes_are_explained_with_code_2(clone: Path, words: tuple[str, ...], said: str) -> None:
+    """Never a traceback, and never the exit code of the gate."""
+    (clone / "wrong.jsonl").write_text('{"text": "x", "intent": "statsu"}')
+
+    done = run(*words)
+
+    assert done.exit_code == 2
+    assert said in done.stderr

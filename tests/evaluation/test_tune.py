@@ -1,0 +1,121 @@
+"""What each choice is worth, and which is taken where it cannot be told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from answers import LINES, registry_of
+from fakes import WordHashEncoder
+
+from intentmatch import Registry
+from intentmatch.evaluation.tune import Choice, Gain, Trial, choose, compared, tune
+from intentmatch.settings import Settings
+from intentmatch.types import Kind, Vectors
+
+FILLER = ["please", "now", "today", "at once", "if you can", "for me", "again", "dear shop", "thanks"]
+
+
+class Deaf(WordHashEncoder):
+    """Hears little of a text."""
+
+    def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
+        vectors = super().encode(texts, kind=kind)
+        vectors[:, 8:] = 0
+        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+
+
+@pytest.fixture
+def registry() -> Registry:
+    """Large enough to learn from."""
+    return registry_of({name: [f"{text} {more}" for text in some for more in FILLER] for name, some in LINES.items()})
+
+
+def trial(encoder: str, right: Sequence[float], *, scorer: str = "head", microseconds: float = 10.0) -> Trial:
+    worth = {(True, row): (value, 1.0) for row, value in enumerate(right)}
+    overall = sum(right) / len(right)
+    return Trial(Choice(encoder, scorer, "mean2"), overall, 0.5, overall, microseconds, worth)
+
+
+def test_every_choice_is_tried_and_each_encoder_encodes_once(registry: Registry) -> None:
+    """Four for each encoder, best first; progress is told."""
+    encoders = {"good": WordHashEncoder(), "bad": Deaf("bad", "deaf-1")}
+    told: list[tuple[str, int, int | None]] = []
+
+    found = tune(registry, Settings(encoder="bad"), encoders, tell=lambda *step: told.append(step))
+
+    assert len({trial.choice for trial in found.trials}) == 8
+    assert [t.overall for t in found.trials] == sorted((t.overall for t in found.trials), reverse=True)
+    assert found.chosen.choice.encoder == "good"
+    assert found.current == Choice("bad", "head", "mean2")
+    assert len(told) == 8
+    for encoder in encoders.values():
+        texts = {utterance.text for utterance in registry.utterances}
+        timed = len(encoder.encoded) - len(texts)
+        assert timed <= 26
+
+
+def test_the_targets_are_shown_and_none_is_chosen(registry: Registry) -> None:
+    """The registry's own among them; stricter ones answer less."""
+    found = tune(registry, Settings(target={"precision": 0.93}), {"static": WordHashEncoder()})
+
+    assert [row.target for row in found.targets if row.current] == [{"precision": 0.93}]
+    coverage = [row.coverage for row in found.targets[:3]]
+    assert coverage == sorted(coverage, reverse=True)
+    assert len(found.targets) == 6
+
+
+def test_too_few_utterances_are_compared_by_accuracy() -> None:
+    """And say so in place of targets."""
+    found = tune(registry_of(LINES), Settings(), {"static": WordHashEncoder()})
+
+    assert found.best.overall == pytest.approx(found.best.accuracy)
+    small = registry_of({"a": ["one", "two"], "b": ["three", "four"]})
+    tiny = tune(small, Settings(), {"static": WordHashEncoder()})
+    assert {row.note for row in tiny.targets} == {"too few utterances to learn from"}
+    assert {row.threshold for row in tiny.targets} == {None}
+
+
+def test_a_single_utterance_is_no_reason_to_fail() -> None:
+    """Nothing can be held out; what is in use stays."""
+    found = tune(registry_of({"a": ["one"]}), Settings(), {"static": WordHashEncoder()})
+
+    assert found.chosen.choice.aggregation == "mean2"
+
+
+def test_a_gain_is_measured_case_by_case() -> None:
+    """In points, with a standard error; none against itself."""
+    one, other = trial("a", [1, 1, 1, 0]), trial("b", [1, 0, 1, 0])
+
+    gain = compared(one, other)
+    assert gain.points == pytest.approx(25.0)
+    assert gain.error == pytest.approx(25.0)
+    assert not gain.certain
+    assert compared(one, one) == Gain(0.0, 0.0)
+    assert str(Gain(-0.01, 0.2)) == "+0.0 ± 0.2"
+
+
+def test_of_equals_the_faster_and_simpler_is_taken() -> None:
+    """The best only where it is better by more than a standard error."""
+    right = [1.0] * 50 + [0.0] * 50
+    nearly = [1.0] * 49 + [0.0] * 51
+    current = Choice("slow", "head", "mean2")
+    slow, fast = trial("slow", right, microseconds=1000), trial("fast", nearly, microseconds=10)
+
+    assert choose([slow, fast], current) is fast
+    worse = trial("fast", [1.0] * 30 + [0.0] * 70, microseconds=10)
+    assert choose([slow, worse], current) is slow
+    simple = trial("slow", nearly, scorer="cosine", microseconds=1000)
+    assert choose([slow, simple], current) is simple
+
+
+def test_what_each_choice_is_worth_is_said(registry: Registry) -> None:
+    """Against the best that differs in it alone."""
+    alone = tune(registry, Settings(), {"static": WordHashEncoder()})
+    assert alone.worth("encoder") == "the only one tried"
+    assert " points against " in alone.worth("scorer")
+
+    both = tune(registry, Settings(), {"static": WordHashEncoder(), "deaf": Deaf("deaf", "deaf-1")})
+    assert both.worth("encoder").startswith("+")
+    assert both.worth("encoder").endswith("points against deaf")

@@ -189,7 +189,7 @@ def test_an_explanation_reads_as_sentences() -> None:
     """It names the decision, the threshold and its origin, the nearest utterance and the runner-up."""
     text = matcher(threshold=0.3, margin=0.01).match("cancel my orders now").explain()
 
-    assert text.startswith("Matched: cancel scores 0.")
+    assert text.startswith("Matched: cancel has a score of 0.")
     assert "at or above the threshold 0.30 (argument)" in text
     assert "The nearest utterance of cancel is “cancel my order”." in text
     assert "Next: status 0." in text

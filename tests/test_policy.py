@@ -91,7 +91,7 @@ def test_an_intent_below_its_own_cut_cannot_win():
     assert decision.verdict == "matched"
     assert [candidate.intent for candidate in decision.ranked] == ["c", "a", "b"]
     assert decision.cut == Cut(0.5, "default")
-    assert "a scores 0.90, but stays below its threshold 0.95 (own)" in decision.reason
+    assert "a has a score of 0.90, but stays below its threshold 0.95 (own)" in decision.reason
 
 
 def test_an_intent_below_its_own_cut_is_no_rival():
@@ -131,9 +131,9 @@ def test_the_reason_says_scores_cut_and_where_the_cut_came_from():
     policy = Policy(Cut(0.5, "learned"), margin=0.05)
 
     assert decide(of(a=0.8, b=0.6), policy).reason == (
-        "a scores 0.80, at or above the threshold 0.50 (learned), and 0.20 ahead of b."
+        "a has a score of 0.80, at or above the threshold 0.50 (learned), and is ahead of b with 0.60."
     )
-    assert decide(of(a=0.8), policy).reason == "a scores 0.80, at or above the threshold 0.50 (learned)."
+    assert decide(of(a=0.8), policy).reason == "a has a score of 0.80, at or above the threshold 0.50 (learned)."
     assert decide(of(a=0.3, b=0.2), policy).reason == (
         "a comes nearest with a score of 0.30, below the threshold 0.50 (learned)."
     )

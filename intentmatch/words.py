@@ -75,7 +75,8 @@ def _hashes(text: str) -> NDArray[np.uint32]:
     """One number for each piece of a text, and one for each pair of neighbours, its two ends among them."""
     tokenizer = embedded_tokenizer()
     known = [piece + 1 for piece in tokenizer.encode(text, MAX_PIECES) if piece != tokenizer.unknown]
-    if not known:
+    # Words of unknown letters begin all alike.
+    if all(piece - 1 == tokenizer.blank for piece in known):
         return np.empty(0, dtype=np.uint32)
     pieces = np.array([0, *known, 0], dtype=np.uint32)
     first = np.concatenate([pieces[1:-1], pieces[:-1]])

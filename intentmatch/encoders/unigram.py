@@ -63,6 +63,8 @@ class UnigramTokenizer:
         self._numbers = dict(zip([piece for piece, _ in vocabulary], range(len(vocabulary)), strict=True))
         self.size = len(vocabulary)
         self.unknown = unknown
+        self.blank = self._numbers.get(_SPACE)
+        """The piece that only says that a word begins."""
         self._longest = max(map(len, self._scores))
         self._unknown_score = min(self._scores.values()) - _UNKNOWN_PENALTY
         self._cached = lru_cache(_CACHED_WORDS)(self._cut)

@@ -3,5 +3,6 @@
 from intentmatch.cli import evaluate
 from intentmatch.cli.commands import main
 from intentmatch.cli.lint import lint
+from intentmatch.cli.thresholds import explain_thresholds
 
-__all__ = ["evaluate", "lint", "main"]
+__all__ = ["evaluate", "explain_thresholds", "lint", "main"]

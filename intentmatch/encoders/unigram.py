@@ -69,6 +69,8 @@ class UnigramTokenizer:
         self._scores = [score for _, score in vocabulary]
         self.size = len(vocabulary)
         self.unknown = unknown
+        self.blank = self._numbers.get(_SPACE)
+        """The piece that only says that a word begins."""
         self._longest = max(map(len, self._numbers))
         self._unknown_score = min(self._scores) - _UNKNOWN_PENALTY
         self._cached = lru_cache(_CACHED_WORDS)(self._cut)

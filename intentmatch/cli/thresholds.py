@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from intentmatch.cli import show
-from intentmatch.cli.commands import cli, intents_argument, json_option, load, set_option, settings_from
+from intentmatch.cli.commands import cli, intents_argument, json_option, load, set_option
 
 if TYPE_CHECKING:
     from intentmatch.calibration import LearnedCut
@@ -34,7 +34,7 @@ def explain_thresholds(intents: str, as_json: bool, settings: tuple[str, ...]) -
       intentmatch explain-thresholds shop/ --set target=precision=0.98
       intentmatch explain-thresholds shop/ --set target=balance --json
     """
-    matcher = load(intents, settings_from(settings))
+    matcher = load(intents, settings)
     rows = list(_rows(matcher))
     if as_json:
         show.as_json({"target": dict(matcher.settings.target), "margin": _margin(matcher), "thresholds": rows})
@@ -48,9 +48,9 @@ def explain_thresholds(intents: str, as_json: bool, settings: tuple[str, ...]) -
         ["for", "threshold", "on", "from", "precision", "coverage", "refused", "cases"],
         [[row["for"], f"{row['threshold']:.3f}", row["on"], row["from"], *_expected(row)] for row in rows],
     )
-    for row in rows:
-        if row["note"]:
-            click.echo(click.style(f"  {row['for']}: {row['note']}", dim=True))
+    for note, scopes in _notes(rows).items():
+        more = f" and {len(scopes) - 1} more" if len(scopes) > 1 else ""
+        click.echo(click.style(f"  {scopes[0]}{more}: {note}", dim=True))
 
 
 def _rows(matcher: Matcher) -> list[dict[str, Any]]:
@@ -75,6 +75,15 @@ def _row(scope: str, cut: Cut, learned: LearnedCut | None) -> dict[str, Any]:
         "cases": known.cases if known else None,
         "note": known.note if known else "",
     }
+
+
+def _notes(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
+    """Each note with the cuts that it is about."""
+    notes: dict[str, list[str]] = {}
+    for row in rows:
+        if row["note"]:
+            notes.setdefault(row["note"], []).append(row["for"])
+    return notes
 
 
 def _expected(row: dict[str, Any]) -> list[str]:

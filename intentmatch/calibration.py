@@ -169,7 +169,7 @@ def _chosen(chances: _Chances, target: Mapping[str, Any]) -> LearnedCut:
             place = int(bearable[0])
             return chances.cut(
                 _between(confidence, place),
-                f"a precision of {wanted:.0%} would cost too many right decisions; this cut costs {allowed:.1%} at most",
+                f"a precision of {wanted:.0%} would cost too much; this cut costs {allowed:.1%} at most",
             )
         if not len(reached):
             return chances.cut(_between(confidence, place), f"no cut reaches a precision of {wanted:.0%}")

@@ -521,25 +521,24 @@ class Judge:
 
     name = "judge"
 
-    def __init__(self, word: str) -> None:
-        self.word = word
+    def __init__(self, name: str) -> None:
+        self.things = TOPICS[name]
 
     def score(self, message: str, utterances):  # type: ignore[no-untyped-def]
-        return np.array([float(self.word in utterance) for utterance in utterances], dtype=np.float32)
+        return np.array([float(any(thing in line for thing in self.things)) for line in utterances], dtype=np.float32)
 
 
-@pytest.mark.parametrize("word", ["salary", "bill"])
-def test_a_reranker_moves_the_evidence_with_the_score(word: str) -> None:
-    """As much as the score, and the confidence is that of the evidence, for whom the judge is and for whom it is not."""
+@pytest.mark.parametrize("name", ["salary", "invoice"])
+def test_a_reranker_moves_the_evidence_with_the_score(name: str) -> None:
+    """As much as the score, up and down, and the confidence is that of the evidence."""
     plain = learned_matcher(band=1.0).match("the monthly salary bill", top_k=10)
-    bot = learned_matcher(band=1.0, reranker=Judge(word))
+    bot = learned_matcher(band=1.0, reranker=Judge(name))
 
     result = bot.match("the monthly salary bill", top_k=10)
 
     assert result.trace.decided_by == "reranker"
     before = {c.intent: c for c in plain.candidates}
-    gained = {c.intent for c in result.candidates if c.rank > before[c.intent].rank}
-    assert gained == {"salary": {"salary"}, "bill": {"invoice"}}[word]
+    assert {c.intent for c in result.candidates if c.rank > before[c.intent].rank} == {name}
     for candidate in result.candidates:
         old = before[candidate.intent]
         assert candidate.rank - old.rank == pytest.approx(candidate.score - old.score, abs=1e-5)

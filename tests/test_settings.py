@@ -14,6 +14,7 @@ from intentmatch import settings
 from intentmatch.errors import Location, RegistryError, SettingsError
 from intentmatch.settings import PARSERS, Settings, fraction, parse, resolve
 
+AIMS = "it must be one of precision, false_accept, balance, as in `{precision: 0.95}`"
 NOT_A_FRACTION = [
     1.0001,
     -0.0001,
@@ -191,14 +192,14 @@ def test_a_target_is_written_as_text_or_as_a_mapping(written, expected):
         ("threshold", {"de": {"at": 0.5}}, "it must be a number from 0 to 1"),
         ("margin", "3%", "it must be a number from 0 to 1"),
         ("scorer", "svm", "it must be one of head, cosine"),
-        ("target", "", "it must be one of precision, false_accept, balance"),
-        ("target", 0.9, "it must be one of precision, false_accept, balance"),
-        ("target", {}, "it must be one of precision, false_accept, balance"),
-        ("target", {"give_up": 0.1}, "it must be one of precision, false_accept, balance"),
-        ("target", "precision=0.9,balance", "it must be one of precision, false_accept, balance"),
+        ("target", "", AIMS),
+        ("target", 0.9, AIMS),
+        ("target", {}, AIMS),
+        ("target", {"give_up": 0.1}, AIMS),
+        ("target", "precision=0.9,balance", AIMS),
         ("target", "precision", "it must be a number from 0 to 1"),
         ("target", "precision=high", "it must be a number from 0 to 1"),
-        ("target", "precision=0.9,recall=0.1", "and give_up, not recall"),
+        ("target", "precision=0.9,recall=0.1", "it takes precision, false_accept, balance and give_up, not recall"),
         ("target", "false_accept=0.1,give_up=0.1", "give_up goes with precision"),
         ("target", "balance=false", "balance is `true` or left out"),
         ("margin", -0.1, "it must be a number from 0 to 1"),

@@ -120,8 +120,9 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
             versions = manifest["format"], manifest["text_version"], manifest.get("words_version")
             if versions != (FORMAT, TEXT_VERSION, WORDS_VERSION):
                 raise StaleArtefactError(
-                    f"{path} has format {versions[0]} and text version {versions[1]}, made by another release than "
-                    f"this one, which reads {FORMAT} and {TEXT_VERSION}. Run `intentmatch build` again."
+                    f"{path} has format {versions[0]}, text version {versions[1]} and words version {versions[2]}, "
+                    f"made by another release than this one, which reads {FORMAT}, {TEXT_VERSION} and "
+                    f"{WORDS_VERSION}. Run `intentmatch build` again."
                 )
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
         if _digest(tensors) != manifest["content"]:

@@ -32,6 +32,8 @@ _ASK_BELOW = 0.5
 # ... among at least so many held-out cases as close as that.
 _FEWEST_CLOSE = 10
 _WIDEST_MARGIN = 0.03
+# A target that is reached but for the last digits of a sum is reached.
+_SLACK = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,21 +162,18 @@ def _chosen(chances: _Chances, target: Mapping[str, Any]) -> LearnedCut:
     overall = (right + strangers - stranger) / given[-1]
     best = int(np.where(ends, overall, -1.0).argmax())
     if "precision" in target:
-        wanted = float(target["precision"])
-        reached = np.flatnonzero(ends & (right / given >= wanted))
-        place = int(reached[-1]) if len(reached) else int(np.flatnonzero(ends)[0])
-        allowed = float(target.get("give_up", 1.0))
-        if overall[best] - overall[place] > allowed:
-            bearable = np.flatnonzero(ends & (overall >= overall[best] - allowed))
-            place = int(bearable[0])
-            return chances.cut(
-                _between(confidence, place),
-                f"a precision of {wanted:.0%} would turn too many messages away; this cut gives up {allowed:.0%}",
-            )
-        if not len(reached):
-            return chances.cut(_between(confidence, place), f"no cut reaches a precision of {wanted:.0%}")
+        wanted, allowed = float(target["precision"]), float(target.get("give_up", 1.0))
+        reached = ends & (right / given >= wanted - _SLACK)
+        bearable = ends & (overall >= overall[best] - allowed - _SLACK)
+        both = np.flatnonzero(reached & bearable)
+        if not len(both):
+            note = f"a precision of {wanted:.0%} would cost too much; this cut costs {allowed:.1%} at most"
+            if not reached.any():
+                note = f"no cut reaches a precision of {wanted:.0%}"
+            return chances.cut(_between(confidence, int(np.flatnonzero(bearable)[0])), note)
+        place = int(both[-1])
     elif "false_accept" in target:
-        accepted = np.flatnonzero(ends & (stranger / strangers <= float(target["false_accept"])))
+        accepted = np.flatnonzero(ends & (stranger / strangers <= float(target["false_accept"]) + _SLACK))
         if not len(accepted):
             return chances.cut(1.0, "strangers look just like messages in scope")
         place = int(accepted[-1])
@@ -210,7 +209,8 @@ def _margin(held_out: HeldOut) -> float:
     order = np.argsort(gaps, kind="stable")
     gaps, right = gaps[order], right[order]
     counts = np.arange(1, len(gaps) + 1)
-    close = (np.cumsum(right) / counts < _ASK_BELOW) & (counts >= _FEWEST_CLOSE) & (gaps <= _WIDEST_MARGIN)
+    ends = np.append(gaps[1:] > gaps[:-1], True)[: len(gaps)]
+    close = ends & (np.cumsum(right) / counts < _ASK_BELOW) & (counts >= _FEWEST_CLOSE) & (gaps <= _WIDEST_MARGIN)
     return float(gaps[np.flatnonzero(close)[-1]]) if close.any() else 0.0
 
 
@@ -232,7 +232,11 @@ def _fit_curve(held_out: HeldOut, shares: NDArray[np.float64]) -> tuple[float, f
         if float(np.abs(change).max()) < 1e-10:
             break
     bias, rise = weights.tolist()
-    return bias, max(rise, 0.0)
+    if rise > 0.0:
+        return bias, rise
+    # Evidence that misleads is none; then each case has the chance that all have.
+    share = _share(held_out.right, shares)
+    return math.log(share / (1.0 - share)), 0.0
 
 
 def _share(flags: NDArray[np.bool_], weights: NDArray[np.float64]) -> float:

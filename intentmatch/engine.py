@@ -18,6 +18,7 @@ from intentmatch.index import ExactIndex
 from intentmatch.languages import Coverage, LanguageGuess
 from intentmatch.lexical import Hit, LexicalIndex
 from intentmatch.policy import Cut, Decision, Policy, decide, policy_cuts
+from intentmatch.rerank import Pace
 from intentmatch.text import clean, fold
 from intentmatch.types import Candidate, Encoder, MatchResult, Reranker, Stage, Trace
 
@@ -83,6 +84,7 @@ class Engine:
         self.encoder = encoder
         self.reranker = reranker
         self.policy = _policy(artefact)
+        self._pace = Pace(self.settings.reranker_seconds)
         registry = artefact.registry
         self._intents = registry.intents
         self._utterances = registry.utterances
@@ -145,10 +147,13 @@ class Engine:
         decided_by = "fuzzy" if hit is not None and np.float32(hit.similarity) >= leading.score else by_meaning
         if decision.doubtful and self.reranker is not None:
             candidates = self._rerank(text, decision.ranked, dense, self.reranker)
-            changes = zip(decision.ranked, candidates, strict=False)
-            said = ", ".join(f"{old.intent} {old.score:.2f} to {new.score:.2f}" for old, new in changes)
-            stages.add("reranker", f"in doubt ({decision.verdict}), {self.reranker.name} moved {said}")
-            decision, decided_by = decide(candidates, self.policy, question.language), "reranker"
+            if candidates:
+                changes = zip(decision.ranked, candidates, strict=False)
+                said = ", ".join(f"{old.intent} {old.score:.2f} to {new.score:.2f}" for old, new in changes)
+                stages.add("reranker", f"in doubt ({decision.verdict}), {self.reranker.name} moved {said}")
+                decision, decided_by = decide(candidates, self.policy, question.language), "reranker"
+            else:
+                stages.add("reranker", f"in doubt, but {self.reranker.name} is too slow for {self._pace.budget:g} s")
         stages.add("decide", decision.verdict)
         return self._result(message, question, decision, stages=stages, decided_by=decided_by)
 
@@ -267,11 +272,20 @@ class Engine:
         return Candidate(self._intents[intent].name, score, self._utterances[row], self._intents[intent].title)
 
     def _rerank(self, text: str, ranked: Sequence[Candidate], dense: _Dense, reranker: Reranker) -> list[Candidate]:
-        """The leading candidates, each score replaced by its mean with the reranker's best for its utterances."""
-        leading = ranked[:_RANKED]
-        rows = [self._index.leading(dense.cosines, self._numbers[c.intent], _UTTERANCES_FOR_RERANKER) for c in leading]
+        """The leading candidates, each score replaced by its mean with the reranker's best for its utterances.
+
+        As many of them, and as many utterances of each, as there is time for; none where there is not even for two.
+        """
+        room = self._pace.room()
+        leading = ranked[: min(_RANKED, room)]
+        if len(leading) < min(2, len(ranked)):
+            return []
+        each = min(_UTTERANCES_FOR_RERANKER, room // len(leading))
+        rows = [self._index.leading(dense.cosines, self._numbers[c.intent], each) for c in leading]
         texts = [clean(self._utterances[row].text) for some in rows for row in some]
+        began = perf_counter()
         opinions = iter(reranker.score(text, texts).tolist())
+        self._pace.took(perf_counter() - began, len(texts))
         judged = [max((next(opinions), row) for row in some) for some in rows]
         return [
             self._reranked(candidate, (candidate.score + opinion) / 2, row)

@@ -56,7 +56,7 @@ def evidence(
     total = scores.astype(np.float64)
     if logits is None:
         return total
-    total += 0.3 * words + 0.5 * softmax(logits) + 0.1 * logits.astype(np.float64)
+    total += 0.3 * words + 0.5 * softmax(logits) + 0.15 * logits.astype(np.float64)
     return total
 
 

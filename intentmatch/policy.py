@@ -10,6 +10,11 @@ from intentmatch.settings import DEFAULT_LANGUAGE
 from intentmatch.text import language_range
 from intentmatch.types import Candidate, Verdict
 
+# A verdict that is wrong more often than this is worth a second opinion; of scores nobody knows how often, so those
+# near the cut are.
+_WRONG_TOO_OFTEN = 0.25
+_BAND = 0.05
+
 Measure = Literal["score", "confidence"]
 
 
@@ -34,7 +39,8 @@ class Policy:
     by_language: Mapping[str, Cut] = field(default_factory=dict)
     by_intent: Mapping[str, Cut] = field(default_factory=dict)
     margin: float = 0.0
-    band: float = 0.0
+    band: float | None = None
+    """How near its cut a candidate is in doubt; None: where the verdict is wrong too often, by its confidence."""
     margin_on_score: bool = True
     """Whether the margin is one of scores, as authors write it, or of the evidence that candidates are ranked by."""
 
@@ -95,12 +101,12 @@ def decide(candidates: Sequence[Candidate], policy: Policy, language: str | None
         best = ranked[0]
         cut = cuts[best.intent]
         reason = f"{best.intent} comes nearest with a {_measured(best, cut)}, below the threshold {_said(cut)}."
-        return Decision("out_of_scope", tuple(ranked), (), cut, _near(best, cut, policy.band), reason)
+        return Decision("out_of_scope", tuple(ranked), (), cut, _doubtful(best, cut, policy.band), reason)
     best = able[0]
     cut = cuts[best.intent]
     ranked.sort(key=lambda c: c is not best)
     rivals = tuple(c for c in able if policy.gap(best, c) < policy.margin)
-    doubtful = len(rivals) > 1 or _near(best, cut, policy.band)
+    doubtful = len(rivals) > 1 or _doubtful(best, cut, policy.band)
     if len(rivals) > 1:
         names = " and ".join(f"{c.intent} ({cut.measure(c):.2f})" for c in rivals)
         reason = f"{names} are within {policy.margin:.2f} of each other."
@@ -110,8 +116,12 @@ def decide(candidates: Sequence[Candidate], policy: Policy, language: str | None
     return Decision("matched", tuple(ranked), (), cut, doubtful, reason)
 
 
-def _near(candidate: Candidate, cut: Cut, band: float) -> bool:
-    return abs(cut.measure(candidate) - cut.value) < band
+def _doubtful(candidate: Candidate, cut: Cut, band: float | None) -> bool:
+    held = cut.measure(candidate)
+    if cut.on == "confidence" and band is None:
+        wrong = 1.0 - held if held >= cut.value else held
+        return wrong > _WRONG_TOO_OFTEN
+    return abs(held - cut.value) < (_BAND if band is None else band)
 
 
 def _measured(candidate: Candidate, cut: Cut) -> str:

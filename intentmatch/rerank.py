@@ -13,6 +13,9 @@ from intentmatch.errors import ModelUnavailableError
 from intentmatch.settings import Settings
 from intentmatch.types import Reranker
 
+_NO_BOUND = 1_000_000
+_FEWEST, _FORGIVEN = 2, 0.9
+
 
 def load_reranker(settings: Settings) -> Reranker | None:
     """The reranker that `settings.reranker` names, or None for "none".
@@ -32,6 +35,30 @@ def load(model: str, settings: Settings) -> CrossEncoderReranker:
     """A cross-encoder of sentence-transformers by hub name or folder."""
     loaded = models.load("CrossEncoder", model, settings.device, what="A cross-encoder")
     return CrossEncoderReranker(loaded.model, name=f"cross_encoder:{model}")
+
+
+class Pace:
+    """How many utterances a reranker manages in its time, going by how long it took of late."""
+
+    def __init__(self, budget: float) -> None:
+        self.budget = budget
+        """Seconds for a message."""
+        self._seconds = 0.0
+
+    def room(self) -> int:
+        """Utterances that there is time for; no bound before the first were asked about."""
+        if self._seconds == 0.0:
+            return _NO_BOUND
+        room = int(min(self.budget / self._seconds, _NO_BOUND))
+        if room < _FEWEST:
+            # The first time is the slowest; what is given up today is tried again after some messages.
+            self._seconds *= _FORGIVEN
+        return room
+
+    def took(self, seconds: float, utterances: int) -> None:
+        """Take note of one call: half of it counts, and half of what was known."""
+        pace = seconds / max(1, utterances)
+        self._seconds = (self._seconds + pace) / 2 if self._seconds else pace
 
 
 class CrossEncoderReranker:

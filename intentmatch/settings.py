@@ -6,6 +6,7 @@ the default.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -54,8 +55,10 @@ class Settings:
     """Typo-tolerant hits: least share of characters that agree; 1.0 turns them off."""
     reranker: str = "none"
     """A cross-encoder for doubtful messages: none, `cross_encoder:NAME_OR_FOLDER`, or just the name or folder."""
-    band: float = 0.15
-    """How near its threshold a confidence (or score) counts as doubtful, so that the reranker is asked."""
+    band: float | None = None
+    """The reranker is asked this near a threshold; None: where the verdict is wrong too often."""
+    reranker_seconds: float = 0.5
+    """Time the reranker may take for a message; it is asked about as many utterances as it manages in that time."""
     top_k: int = 5
     """Candidates in a result."""
     cache: str = "auto"
@@ -168,6 +171,16 @@ def _count(value: Any) -> int:
     return number
 
 
+def _seconds(value: Any) -> float:
+    try:
+        seconds = -1.0 if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        seconds = -1.0
+    if not 0.0 < seconds < math.inf:
+        raise ValueError("it must be a number of seconds above 0")
+    return seconds
+
+
 def _threshold(value: Any) -> dict[str, float]:
     """`0.5`, `{default: 0.5, de: 0.45}`, or the latter as the text `0.5,de=0.45`."""
     if value is None or value == "auto":
@@ -198,7 +211,8 @@ def _target(value: Any) -> dict[str, float | bool]:
     return {str(key): fraction(number) for key, number in value.items()}
 
 
-def _margin(value: Any) -> float | None:
+def _learned(value: Any) -> float | None:
+    """A number from 0 to 1, or `auto` for one that is learned."""
     return None if value is None or value == "auto" else fraction(value)
 
 
@@ -246,10 +260,11 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "scorer": _one_of(*SCORERS),
     "target": _target,
     "threshold": _threshold,
-    "margin": _margin,
+    "margin": _learned,
     "fuzzy": fraction,
     "reranker": _text,
-    "band": fraction,
+    "band": _learned,
+    "reranker_seconds": _seconds,
     "top_k": _count,
     "cache": _cache,
     "lint": _lint,

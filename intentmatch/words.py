@@ -75,7 +75,8 @@ def _hashes(text: str) -> NDArray[np.uint32]:
     """One number for each piece of a text, and one for each pair of neighbours, its two ends among them."""
     tokenizer = embedded_tokenizer()
     known = [piece + 1 for piece in tokenizer.encode(text, MAX_PIECES) if piece != tokenizer.unknown]
-    if not known:
+    # Words of unknown letters begin all alike.
+    if all(piece - 1 == tokenizer.blank for piece in known):
         return np.empty(0, dtype=np.uint32)
     pieces = np.array([0, *known, 0], dtype=np.uint32)
     first = np.concatenate([pieces[1:-1], pieces[:-1]])
@@ -86,28 +87,28 @@ def _hashes(text: str) -> NDArray[np.uint32]:
 
 
 class WordRows(NamedTuple):
-    """The words of many texts, one after another."""
+    """The words of many texts, by place: an inverted file, of which a text looks only at its own places."""
 
-    starts: NDArray[np.int64]
-    """Where each text begins in the other two."""
-    places: NDArray[np.uint16]
+    begins: NDArray[np.int64]
+    """Where each place begins in the other two, and at last where the last one ends: shape `(DIM + 1,)`."""
+    rows: NDArray[np.int32]
+    """The texts that have something at a place."""
     values: NDArray[np.float32]
+    texts: NDArray[np.int64]
+    """How many there are, shape `(1,)`."""
 
     @classmethod
     def of(cls, vectors: Vectors) -> WordRows:
         """From rows of `WordVectors.rows`, shape `(texts, DIM)`."""
-        # A text without words keeps one zero, for every text must begin somewhere of its own.
-        there = vectors != 0
-        there[:, 0] |= ~there.any(axis=1)
-        texts, places = np.nonzero(there)
-        starts = np.searchsorted(texts, np.arange(len(vectors)))
-        return cls(starts, places.astype(np.uint16), vectors[texts, places])
+        places, rows = np.nonzero(vectors.T)
+        begins = np.searchsorted(places, np.arange(DIM + 1))
+        return cls(begins, rows.astype(np.int32), vectors[rows, places], np.array([len(vectors)]))
 
     def cosines(self, words: Words) -> NDArray[np.float32]:
         """Of one text to each of these, shape `(texts,)`."""
-        if not len(self.starts):
-            return np.empty(0, dtype=np.float32)
-        text = np.zeros(DIM, dtype=np.float32)
-        text[words.places] = words.values
-        cosines: NDArray[np.float32] = np.add.reduceat(self.values * text[self.places], self.starts)
-        return cosines
+        begins = self.begins[words.places]
+        lengths = self.begins[words.places + 1] - begins
+        ends = np.cumsum(lengths)
+        there = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begins - ends + lengths, lengths)
+        products = self.values[there] * np.repeat(words.values, lengths)
+        return np.bincount(self.rows[there], products, int(self.texts[0])).astype(np.float32)

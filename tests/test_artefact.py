@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fakes import WordHashEncoder
@@ -15,6 +16,7 @@ from intentmatch import artefact as room
 from intentmatch.artefact import load_artefact, save_artefact
 from intentmatch.errors import ArtefactError, StaleArtefactError
 from intentmatch.matcher import Matcher
+from intentmatch.types import Intent, Registry, Utterance
 
 SHIPPED = Path(__file__).parents[1] / "intents"
 MESSAGES = ["wo ist mein Paket?", "no", "cancle my order", "write me a poem", "where is my stuff", "", "我要退货吗"]
@@ -131,3 +133,90 @@ def test_a_failed_write_leaves_the_old_file(
         save_artefact(matcher.artefact, target)
     assert target.read_bytes() == b"old"
     assert [file.name for file in tmp_path.iterdir()] == ["shop.intentmatch"]
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Matcher, Path]:
+    """A registry just large enough to have a head, under the fake encoder, and its artefact."""
+    things = ("parcel", "bill", "password", "table", "flight", "doctor", "heating", "salary", "printer", "holiday")
+    forms = ("my {}", "what about the {} then", "help me with a {}", "{} please", "is the {} there")
+    registry = Registry(tuple(Intent(t, tuple(Utterance(f.format(t), "en") for f in forms)) for t in things))
+    matcher = Matcher.load(registry, encoder=WordHashEncoder(), cache="off")
+    path = tmp_path_factory.mktemp("small") / "bot.intentmatch"
+    save_artefact(matcher.artefact, path)
+    return matcher, path
+
+
+def test_what_was_learned_is_kept_to_the_last_bit(small: tuple[Matcher, Path]) -> None:
+    """Head, words and calibration come back as they were, and so do scores, evidence and confidence."""
+    matcher, path = small
+    before, after = matcher.artefact, load_artefact(path)
+
+    assert before.opinion is not None
+    assert after.opinion is not None
+    for one, other in [
+        (before.opinion.head.weights, after.opinion.head.weights),
+        (before.opinion.words.rarity, after.opinion.words.rarity),
+        *zip(before.opinion.rows, after.opinion.rows, strict=True),
+        (before.vectors, after.vectors),
+    ]:
+        assert (one.dtype, one.shape, one.tobytes()) == (other.dtype, other.shape, other.tobytes())
+    assert after.calibration == before.calibration
+    loaded = Matcher.load(path, encoder=WordHashEncoder())
+    messages = ["where is the bill", "the doctor in the flight", "quantum"]
+    for one_result, other_result in zip(matcher.match_many(messages), loaded.match_many(messages), strict=True):
+        assert one_result == other_result
+        assert [c.evidence for c in one_result.candidates] == [c.evidence for c in other_result.candidates]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"scorer": "cosine"},
+        {"aggregation": "max"},
+        {"target": {"false_accept": 0.1}},
+        {"target": "balance", "scorer": "cosine"},
+    ],
+)
+def test_other_settings_learn_again(small: tuple[Matcher, Path], settings: dict[str, Any]) -> None:
+    """What decides what is learned may be given to an artefact: it is then as if it had been built so."""
+    matcher, path = small
+
+    loaded = Matcher.load(path, encoder=WordHashEncoder(), **settings)
+
+    anew = Matcher.load(matcher.registry, encoder=WordHashEncoder(), cache="off", **settings)
+    assert loaded.artefact.calibration == anew.artefact.calibration != matcher.artefact.calibration
+    assert (loaded.artefact.opinion is None) == ("scorer" in settings)
+    assert loaded.match("where is the bill") == anew.match("where is the bill")
+
+
+def test_settings_that_teach_nothing_learn_nothing_again(
+    small: tuple[Matcher, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A threshold or a margin is taken as it is, and the head stays that of the file."""
+    monkeypatch.setattr("intentmatch.matcher.learn", None)
+
+    loaded = Matcher.load(small[1], encoder=WordHashEncoder(), threshold=0.3, margin=0.1, fuzzy=0.9, top_k=2)
+
+    assert loaded.artefact.calibration == small[0].artefact.calibration
+    assert loaded.match("where is the bill").trace.threshold == 0.3
+
+
+def test_a_file_without_a_head_has_none(small: tuple[Matcher, Path], tmp_path: Path) -> None:
+    """Under `scorer: cosine` nothing of a head or of words is written, nor made up when it is read."""
+    matcher = Matcher.load(small[0].registry, encoder=WordHashEncoder(), cache="off", scorer="cosine")
+    save_artefact(matcher.artefact, tmp_path / "bot.intentmatch")
+
+    assert set(load_file(tmp_path / "bot.intentmatch")) == {"utterances", "negatives", "registry"}
+    assert load_artefact(tmp_path / "bot.intentmatch").opinion is None
+    assert Matcher.load(tmp_path / "bot.intentmatch", encoder=WordHashEncoder()).match("where is the bill") == (
+        matcher.match("where is the bill")
+    )
+
+
+def test_words_of_another_version_are_refused(small: tuple[Matcher, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A head that knows other places of words is not listened to, and the error names what differs."""
+    monkeypatch.setattr(room, "WORDS_VERSION", 99)
+
+    with pytest.raises(StaleArtefactError, match=r"words version 1.*reads .*99.*intentmatch build"):
+        load_artefact(small[1])

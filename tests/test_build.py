@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intentmatch import build as room
-from intentmatch.build import build, encode_all, uncovered
+from intentmatch.build import build, encode_all, learn, uncovered
 from intentmatch.cache import VectorCache
 from intentmatch.errors import IntentMatchError, Location, RegistryError
 from intentmatch.settings import Settings
 from intentmatch.types import Encoder, Intent, Registry, Utterance
+from intentmatch.words import DIM
 
 
 class BrokenEncoder(WordHashEncoder):
@@ -232,3 +233,51 @@ def test_languages_that_the_encoder_does_not_cover_are_named():
     assert str(xhosa).startswith("a.yaml:4:7: warning [language-not-covered] fake was not trained on xh\n  hint: ")
     assert (lingala.location, lingala.severity, "ln" in lingala.message) == (Location("registry"), "warning", True)
     assert uncovered(registry, WordHashEncoder()) == []
+
+
+THINGS = ("parcel", "bill", "password", "table", "flight", "doctor", "heating", "salary", "printer", "holiday")
+FORMS = ("my {}", "what about the {} then", "help me with a {}", "{} please", "is the {} there")
+TALKATIVE = Registry(tuple(intent(thing, *(form.format(thing) for form in FORMS)) for thing in THINGS))
+
+
+def test_a_registry_that_is_large_enough_has_a_head():
+    """What it teaches is deterministic to the last bit: weights, words and calibration."""
+    vectors = WordHashEncoder().encode([utterance.text for utterance in TALKATIVE.utterances])
+
+    one, other = learn(TALKATIVE, vectors, Settings()), learn(TALKATIVE, vectors.copy(), Settings())
+
+    assert one.opinion.head.weights.tobytes() == other.opinion.head.weights.tobytes()
+    assert one.opinion.head.weights.shape == (64 + DIM + 1, len(THINGS))
+    assert one.opinion.words.rarity.tobytes() == other.opinion.words.rarity.tobytes()
+    assert len(one.opinion.rows.cosines(one.opinion.words.words("my parcel"))) == len(vectors)
+    assert one.calibration == other.calibration
+    assert 50 < one.calibration.cases <= 100
+
+
+@pytest.mark.parametrize(
+    ("registry", "settings"),
+    [
+        (TALKATIVE, Settings(scorer="cosine")),
+        (replace(TALKATIVE, intents=TALKATIVE.intents[:1]), Settings()),
+        (replace(TALKATIVE, intents=TALKATIVE.intents[:2]), Settings()),
+        (GREETING, Settings()),
+    ],
+)
+def test_what_was_not_put_to_the_test_is_not_relied_upon(registry, settings):
+    """No head where none is asked for, nor where there are too few lines to know how good it is."""
+    artefact = build(registry, WordHashEncoder(), settings)
+
+    assert artefact.opinion is None
+    assert (artefact.calibration.curve is None) == (settings == Settings())
+
+
+def test_a_target_moves_the_cut_and_not_the_head():
+    """It decides from which confidence on an answer is given, and nothing else."""
+    strict, lax = (
+        build(TALKATIVE, WordHashEncoder(), Settings(target=target))
+        for target in ({"false_accept": 0.0}, {"false_accept": 1.0})
+    )
+
+    assert strict.calibration.cut.value > lax.calibration.cut.value
+    assert strict.calibration.curve == lax.calibration.curve
+    assert np.array_equal(strict.opinion.head.weights, lax.opinion.head.weights)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
 import pytest
 from fakes import WordHashEncoder
 from hypothesis import given, settings
@@ -9,8 +12,11 @@ from hypothesis import strategies as st
 
 from intentmatch.engine import MAX_CHARACTERS
 from intentmatch.errors import InputError, IntentMatchError
+from intentmatch.heldout import evidence
+from intentmatch.index import ExactIndex
 from intentmatch.matcher import Matcher
-from intentmatch.types import Intent, Registry, Utterance
+from intentmatch.text import clean
+from intentmatch.types import Candidate, Intent, Registry, Utterance
 
 
 def intent(name: str, *lines: str, **more: object) -> Intent:
@@ -189,7 +195,7 @@ def test_an_explanation_reads_as_sentences() -> None:
     """It names the decision, the threshold and its origin, the nearest utterance and the runner-up."""
     text = matcher(threshold=0.3, margin=0.01).match("cancel my orders now").explain()
 
-    assert text.startswith("Matched: cancel scores 0.")
+    assert text.startswith("Matched: cancel has a score of 0.")
     assert "at or above the threshold 0.30 (argument)" in text
     assert "The nearest utterance of cancel is “cancel my order”." in text
     assert "Next: status 0." in text
@@ -295,3 +301,293 @@ def test_any_text_gets_an_answer(message: str, language: str | None) -> None:
 
 
 BOT = matcher()
+
+
+TOPICS = {
+    "parcel": ("my parcel", "the package I bought"),
+    "invoice": ("an invoice", "the bill for march"),
+    "password": ("my password", "the login secret"),
+    "table": ("a table for two", "our dinner reservation"),
+    "flight": ("the flight to rome", "my plane ticket"),
+    "doctor": ("the doctor", "a medical appointment"),
+    "heating": ("the heating", "my cold radiator"),
+    "salary": ("my salary", "the monthly pay"),
+    "printer": ("the printer", "our office scanner"),
+    "holiday": ("a holiday", "my days off"),
+}
+FORMS = ("I have a question about {}", "{} please", "what about {} then", "help me with {}")
+
+
+def talkative(**more: dict[str, object]) -> tuple[Intent, ...]:
+    """Intents of enough lines to learn from; `more` is what single ones have beside them."""
+    return tuple(
+        intent(name, *(form.format(thing) for thing in things for form in FORMS), **more.get(name, {}))
+        for name, things in TOPICS.items()
+    )
+
+
+MESSAGES = [
+    "is my parcel lost", "the bill is wrong", "login", "quantum chromodynamics", "dinner on the plane", "days",
+    "my salary invoice", "where is the radiator", "pls help with the prniter", "",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def learned() -> Matcher:
+    """A matcher that has learned its cuts, with a head."""
+    return Matcher.load(Registry(talkative()), encoder=WordHashEncoder(), cache="off")
+
+
+def learned_matcher(*intents: Intent, **settings: object) -> Matcher:
+    return Matcher.load(
+        Registry(intents or talkative()),
+        encoder=WordHashEncoder(),
+        **{"cache": "off", **settings},  # type: ignore[arg-type]
+    )
+
+
+def test_candidates_are_ranked_by_evidence(learned: Matcher) -> None:
+    """Not by score: and the confidence falls along the ranking, each that of its evidence."""
+    by_score = []
+    for message in MESSAGES[:-1]:
+        result = learned.match(message, top_k=10)
+        evidence = [c.evidence for c in result.candidates]
+        confidences = [c.confidence for c in result.candidates]
+        # The winner comes first; it is seldom another than the first by evidence, and nowhere here.
+        assert evidence == sorted(evidence, reverse=True)  # type: ignore[type-var]
+        assert confidences == sorted(confidences, reverse=True)  # type: ignore[type-var]
+        assert confidences == [learned.artefact.calibration.confidence(e) for e in evidence]  # type: ignore[arg-type]
+        assert result.confidence == confidences[0]
+        assert result.score == result.candidates[0].score
+        by_score.append(
+            [c.score for c in result.candidates] == sorted((c.score for c in result.candidates), reverse=True)
+        )
+    assert not all(by_score)
+
+
+def test_the_trace_names_the_head(learned: Matcher) -> None:
+    """Its stage says how sure it is of each, and the decision is its."""
+    result = learned.match("is my parcel lost")
+
+    assert (result.verdict, result.intent, result.trace.decided_by) == ("matched", "parcel", "head")
+    said = {stage.name: stage.says for stage in result.trace.stages}
+    assert said["head"].startswith(f"parcel {result.confidence:.0%}, ")
+    assert said["dense"].startswith(f"parcel {result.score:.2f}, ")
+    assert result.trace.threshold_origin.startswith("learned ")
+
+
+def test_the_same_evidence_is_seen_from_within(learned: Matcher) -> None:
+    """A candidate's evidence is its score, its nearest words and the head's opinion, as they were held out."""
+    artefact, text = learned.artefact, "is my parcel lost"
+    opinion = artefact.opinion
+    assert opinion is not None
+    vector, words = WordHashEncoder().encode([text])[0], opinion.words.words(text)
+    scores, _ = ExactIndex(artefact.vectors, learned.registry.owners, "mean2").scores(vector[None])
+    spelled = opinion.words.rows([clean(u.text) for u in learned.registry.utterances]) @ opinion.words.rows([text])[0]
+    nearest = spelled.reshape(10, -1).max(axis=1)
+    expected = evidence(scores[0], nearest, opinion.head.logits(vector, words))
+
+    for candidate in learned.match(text, top_k=10).candidates:
+        number = list(TOPICS).index(candidate.intent)
+        assert candidate.score == pytest.approx(scores[0][number], abs=1e-6)
+        assert candidate.evidence == pytest.approx(expected[number], abs=1e-5)
+
+
+def test_a_small_registry_is_decided_on_scores_alone() -> None:
+    """Too few lines to put a head to the test: no head, no confidence, and the cut and margin of old."""
+    bot = learned_matcher(ORDERS, CANCEL, GREET)
+
+    result = bot.match("cancel the order")
+
+    assert bot.artefact.opinion is None
+    assert (bot.policy.default.value, bot.policy.default.on) == (0.4, "score")
+    assert (bot.policy.margin, bot.policy.margin_on_score) == (0.02, True)
+    assert [(c.evidence, c.confidence) for c in result.candidates] == [(c.score, None) for c in result.candidates]
+    assert (result.verdict, result.confidence, result.trace.decided_by) == ("matched", None, "dense")
+
+
+def test_a_threshold_of_the_author_is_on_the_score() -> None:
+    """It wins over every learned cut: what scores at least as much matches, whatever the confidence, and only that."""
+    for threshold in (0.0, 0.3, 0.6, 1.0):
+        bot = learned_matcher(threshold=threshold, margin=0.0)
+        assert (bot.policy.by_language, bot.policy.by_intent) == ({}, {})
+        for message in MESSAGES[:-1]:
+            result = bot.match(message)
+            best = max(c.score for c in result.candidates)
+            assert (result.verdict == "matched") == (best >= threshold)
+            assert result.trace.threshold == threshold
+            assert result.trace.threshold_origin == "argument"
+
+
+def test_a_threshold_for_one_language_leaves_the_others_learned() -> None:
+    """The language's is on the score, every other cut is the common learned one, and none is for an intent."""
+    bot = learned_matcher(threshold={"de": 1.0})
+
+    assert (bot.policy.default.on, bot.policy.by_intent, list(bot.policy.by_language)) == ("confidence", {}, ["de"])
+    assert bot.policy.by_language["de"].on == "score"
+    assert bot.match("is my parcel lost").verdict == "matched"
+    assert bot.match("is my parcel lost", language="de").verdict == "out_of_scope"
+
+
+def test_an_intents_own_threshold_is_on_the_score_and_wins() -> None:
+    """Over learned cuts and over a language's threshold, in both directions, for that intent alone."""
+    for threshold, verdict in ((0.0, "matched"), (1.0, "out_of_scope")):
+        bot = learned_matcher(*talkative(parcel={"threshold": threshold}), margin=0.0)
+        result = bot.match("is my parcel lost", allowed=["parcel"])
+        assert (result.verdict, result.trace.threshold) == (verdict, threshold)
+        assert result.trace.threshold_origin == "the author's, from code"
+        assert bot.match("days off", allowed=["holiday"]).trace.threshold_origin.startswith("learned ")
+    strict = learned_matcher(*talkative(parcel={"threshold": 0.1}), threshold={"default": 1.0, "en": 1.0})
+    assert strict.match("is my parcel lost").intent == "parcel"
+
+
+def test_an_intent_far_down_the_ranking_can_still_win() -> None:
+    """Whoever passes its own cut while all before it fail theirs is not lost with the tail of the ranking."""
+    bot = learned_matcher(*talkative(printer={"threshold": 0.0}), threshold=1.0)
+    last = next(
+        m for m in ("is my parcel lost", "dinner for my salary", "the flight to the doctor in march")
+        if learned_rank(m, "printer") >= 6
+    )  # fmt: skip
+
+    result = bot.match(last)
+
+    assert (result.verdict, result.intent) == ("matched", "printer")
+
+
+def learned_rank(message: str, name: str) -> int:
+    candidates = learned_matcher(threshold=0.0).match(message, top_k=50).candidates
+    names = [c.intent for c in sorted(candidates, key=lambda c: -c.rank)]
+    return names.index(name) if name in names else -1
+
+
+def test_a_margin_of_the_author_is_on_the_score(learned: Matcher) -> None:
+    """A learned one is on the evidence; the author's holds scores apart, and 0.0 never asks."""
+    wide, none = learned_matcher(threshold=0.0, margin=1.0), learned_matcher(threshold=0.0, margin=0.0)
+
+    assert learned.policy.margin == learned.artefact.calibration.margin
+    assert (learned.policy.margin_on_score, wide.policy.margin_on_score) == (False, True)
+    for message in MESSAGES[:-1]:
+        result = wide.match(message, top_k=50)
+        best = result.candidates[0].score
+        assert {c.intent for c in result.rivals} == {
+            c.intent for c in result.candidates if c.score > best - 1.0 and c.score >= 0.0
+        }
+        assert none.match(message).verdict == "matched"
+
+
+def test_a_typing_mistake_forgiven_is_more_evidence() -> None:
+    """As much more as its spelling is above its score, and with it the confidence; others keep theirs."""
+    message = "waht about my parcel then"
+    blind, seeing = learned_matcher(fuzzy=1.0).match(message, top_k=10), learned_matcher().match(message, top_k=10)
+    before, after = ({c.intent: c for c in result.candidates} for result in (blind, seeing))
+
+    assert (seeing.intent, seeing.trace.decided_by) == ("parcel", "fuzzy")
+    raised = after["parcel"].score - before["parcel"].score
+    assert raised > 0.02
+    assert after["parcel"].rank - before["parcel"].rank == pytest.approx(raised, abs=1e-5)
+    assert after["parcel"].confidence > before["parcel"].confidence  # type: ignore[operator]
+    assert [after[n].evidence for n in before if n != "parcel"] == [
+        c.evidence for n, c in before.items() if n != "parcel"
+    ]
+
+
+def test_a_negative_takes_all_the_evidence() -> None:
+    """A message that is the negative leaves its intent nothing: no score, and no more evidence than the last."""
+    negative = (Utterance("my parcel is a drum", "en"),)
+    plain, pushed = learned_matcher(), learned_matcher(*talkative(parcel={"negatives": negative}))
+
+    before = plain.match("my parcel is a drum", top_k=10).candidates
+    after = {c.intent: c for c in pushed.match("my parcel is a drum", top_k=10, allowed=list(TOPICS)).candidates}
+    everyone = {c.intent: c for c in matched_all(pushed, "my parcel is a drum")}
+
+    assert before[0].intent == "parcel"
+    assert "parcel" not in after or after["parcel"].confidence <= min(c.confidence for c in after.values())  # type: ignore[operator,type-var]
+    assert everyone["parcel"].score == pytest.approx(0.0, abs=1e-5)
+    assert everyone["parcel"].rank == pytest.approx(min(c.rank for c in everyone.values()), abs=1e-5)
+    nearly = matched_all(pushed, "my parcel is a big drum")
+    whole = next(c for c in matched_all(plain, "my parcel is a big drum") if c.intent == "parcel")
+    part = next(c for c in nearly if c.intent == "parcel")
+    assert min(c.rank for c in nearly) < part.rank < whole.rank
+    assert 0.0 < part.score < whole.score
+
+
+def matched_all(bot: Matcher, message: str) -> list[Candidate]:
+    """One candidate for each intent, asked for alone, so that none is lost with the tail."""
+    return [bot.match(message, allowed=[name]).candidates[0] for name in TOPICS]
+
+
+class Judge:
+    """A reranker that is sure of one intent's lines."""
+
+    name = "judge"
+
+    def __init__(self, name: str) -> None:
+        self.things = TOPICS[name]
+
+    def score(self, message: str, utterances):  # type: ignore[no-untyped-def]
+        return np.array([float(any(thing in line for thing in self.things)) for line in utterances], dtype=np.float32)
+
+
+@pytest.mark.parametrize("name", ["salary", "invoice"])
+def test_a_reranker_moves_the_evidence_with_the_score(name: str) -> None:
+    """As much as the score, up and down, and the confidence is that of the evidence."""
+    plain = learned_matcher(band=1.0).match("the monthly salary bill", top_k=10)
+    bot = learned_matcher(band=1.0, reranker=Judge(name))
+
+    result = bot.match("the monthly salary bill", top_k=10)
+
+    assert result.trace.decided_by == "reranker"
+    before = {c.intent: c for c in plain.candidates}
+    assert {c.intent for c in result.candidates if c.rank > before[c.intent].rank} == {name}
+    for candidate in result.candidates:
+        old = before[candidate.intent]
+        assert candidate.rank - old.rank == pytest.approx(candidate.score - old.score, abs=1e-5)
+        assert candidate.confidence == bot.artefact.calibration.confidence(candidate.rank)
+    assert any(c.confidence != before[c.intent].confidence for c in result.candidates)
+
+
+@pytest.mark.parametrize("aggregation", ["mean2", "max"])
+def test_the_cosine_alone_is_the_index(aggregation: str) -> None:
+    """With `scorer: cosine` candidates are ranked by the aggregated cosines and nothing else, to the last bit."""
+    bot = learned_matcher(scorer="cosine", aggregation=aggregation, fuzzy=1.0)
+    index = ExactIndex(bot.artefact.vectors, bot.registry.owners, aggregation)
+
+    assert bot.artefact.opinion is None
+    assert bot.policy.default.on == "confidence"
+    for message in MESSAGES[:-1]:
+        scores = index.scores(WordHashEncoder().encode([clean(message)]))[0][0]
+        result = bot.match(message, top_k=10)
+        assert {c.intent: c.score for c in result.candidates} == {
+            c.intent: float(scores[list(TOPICS).index(c.intent)]) for c in result.candidates
+        }
+        assert [c.evidence for c in result.candidates] == [c.score for c in result.candidates]
+        assert max(c.score for c in result.candidates) == float(scores.max())
+        assert result.trace.decided_by == "dense"
+        assert "head" not in [stage.name for stage in result.trace.stages]
+
+
+def test_learned_answers_are_the_same_from_many_threads(learned: Matcher) -> None:
+    """Sixteen threads get what one gets, to the last bit, and so does a batch."""
+    alone = [learned.match(message) for message in MESSAGES]
+
+    with ThreadPoolExecutor(16) as pool:
+        together = list(pool.map(learned.match, MESSAGES * 20))
+
+    assert together == alone * 20
+    assert learned.match_many(MESSAGES) == alone
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from([w for form in TOPICS.values() for thing in form for w in thing.split()]), max_size=6))
+def test_any_words_get_a_sound_answer(words: list[str]) -> None:
+    """Whatever words, the verdict follows from the cut that the trace names, on what it is a cut of."""
+    result = LEARNED.match(" ".join(words))
+
+    assert (result.intent is not None) == (result.verdict == "matched")
+    if result.trace.decided_by == "head":
+        assert result.confidence is not None
+        assert (result.verdict != "out_of_scope") == (result.confidence >= result.trace.threshold)  # type: ignore[operator]
+    assert all(0.0 <= c.confidence <= 1.0 for c in result.candidates)  # type: ignore[operator]
+
+
+LEARNED = learned_matcher()

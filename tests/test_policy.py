@@ -91,7 +91,7 @@ def test_an_intent_below_its_own_cut_cannot_win():
     assert decision.verdict == "matched"
     assert [candidate.intent for candidate in decision.ranked] == ["c", "a", "b"]
     assert decision.cut == Cut(0.5, "default")
-    assert "a scores 0.90, but stays below its threshold 0.95 (own)" in decision.reason
+    assert "a has a score of 0.90, but stays below its threshold 0.95 (own)" in decision.reason
 
 
 def test_an_intent_below_its_own_cut_is_no_rival():
@@ -131,9 +131,9 @@ def test_the_reason_says_scores_cut_and_where_the_cut_came_from():
     policy = Policy(Cut(0.5, "learned"), margin=0.05)
 
     assert decide(of(a=0.8, b=0.6), policy).reason == (
-        "a scores 0.80, at or above the threshold 0.50 (learned), and 0.20 ahead of b."
+        "a has a score of 0.80, at or above the threshold 0.50 (learned), and is ahead of b with 0.60."
     )
-    assert decide(of(a=0.8), policy).reason == "a scores 0.80, at or above the threshold 0.50 (learned)."
+    assert decide(of(a=0.8), policy).reason == "a has a score of 0.80, at or above the threshold 0.50 (learned)."
     assert decide(of(a=0.3, b=0.2), policy).reason == (
         "a comes nearest with a score of 0.30, below the threshold 0.50 (learned)."
     )
@@ -230,3 +230,79 @@ def test_a_wider_margin_never_settles_what_was_ambiguous(scores, policy, languag
 
     assert set(decision.rivals) <= set(wider.rivals)
     assert (decision.verdict == "out_of_scope") == (wider.verdict == "out_of_scope")
+
+
+def sure(**candidates: tuple[float, float, float]) -> list[Candidate]:
+    """Candidates by their score, confidence and evidence."""
+    return [
+        Candidate(name, score, confidence=confidence, evidence=evidence)
+        for name, (score, confidence, evidence) in candidates.items()
+    ]
+
+
+LEARNED = Policy(Cut(0.5, "learned", "confidence"), margin=0.1, margin_on_score=False)
+
+
+@pytest.mark.parametrize(
+    ("candidates", "verdict", "first"),
+    [
+        ({"a": (0.1, 0.5, 1.0)}, "matched", "a"),
+        ({"a": (0.9, 0.49, 1.0)}, "out_of_scope", "a"),
+        ({"a": (0.3, 0.8, 1.5), "b": (0.9, 0.6, 1.3)}, "matched", "a"),
+        ({"a": (0.3, 0.8, 1.5), "b": (0.9, 0.78, 1.45)}, "ambiguous", "a"),
+        ({"a": (0.3, 0.8, 1.5), "b": (0.3, 0.7, 1.4)}, "matched", "a"),
+        ({"a": (0.3, 0.52, 1.5), "b": (0.3, 0.49, 1.49)}, "matched", "a"),
+    ],
+)
+def test_a_learned_cut_is_on_the_confidence_and_a_learned_margin_on_the_evidence(candidates, verdict, first):
+    """Whatever the scores: they neither rank nor pass nor make rivals."""
+    decision = decide(sure(**candidates), LEARNED)
+
+    assert (decision.verdict, decision.ranked[0].intent) == (verdict, first)
+
+
+def test_each_candidate_is_held_against_its_own_measure():
+    """A cut on the score beside learned ones lets pass by the score, and the reason says of which it speaks."""
+    policy = dataclasses.replace(LEARNED, by_intent={"a": Cut(0.4, "the author's")})
+
+    decision = decide(sure(a=(0.45, 0.1, 0.2), b=(0.9, 0.45, 1.2)), policy)
+
+    assert decision.verdict == "matched"
+    assert decision.reason == (
+        "a has a score of 0.45, at or above the threshold 0.40 (the author's); b has a confidence of 0.45, but stays "
+        "below its threshold 0.50 (learned)."
+    )
+
+
+def test_an_authors_margin_is_on_the_score_whatever_the_evidence():
+    """Near in score are rivals however far apart in evidence, and a gap of less than nothing is one as well."""
+    policy = dataclasses.replace(LEARNED, margin_on_score=True)
+
+    assert decide(sure(a=(0.5, 0.9, 2.0), b=(0.45, 0.6, 1.3)), policy).verdict == "ambiguous"
+    assert decide(sure(a=(0.5, 0.9, 2.0), b=(0.8, 0.6, 1.3)), policy).verdict == "ambiguous"
+    assert decide(sure(a=(0.8, 0.9, 2.0), b=(0.5, 0.6, 1.95)), policy).verdict == "matched"
+
+
+def test_without_a_confidence_the_score_is_measured():
+    """An exact hit has none while it is decided on, and none is needed."""
+    assert decide(of(a=1.0), LEARNED).verdict == "matched"
+    assert decide(of(a=0.49), LEARNED).verdict == "out_of_scope"
+
+
+@pytest.mark.parametrize(
+    ("confidence", "cut", "band", "expected"),
+    [
+        (0.95, 0.5, None, False),
+        (0.7, 0.5, None, True),
+        (0.3, 0.5, None, True),
+        (0.1, 0.5, None, False),
+        (0.7, 0.5, 0.1, False),
+        (0.95, 0.9, 0.1, True),
+        (0.95, 0.95, 0.0, False),
+    ],
+)
+def test_doubt_of_a_confidence_is_how_often_it_is_wrong(confidence, cut, band, expected):
+    """Unless a band was set: then it is nearness to the cut."""
+    policy = dataclasses.replace(LEARNED, default=Cut(cut, "learned", "confidence"), band=band)
+
+    assert decide(sure(a=(0.5, confidence, 1.0)), policy).doubtful is expected

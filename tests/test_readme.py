@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from intentmatch.cli.commands import cli
 from intentmatch.lint import CATALOGUE
 from intentmatch.registry import examine, grammar
-from intentmatch.settings import PARSERS, Settings
+from intentmatch.settings import PARSERS, Settings, parse
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -166,7 +167,11 @@ def test_every_setting_is_documented_with_its_default() -> None:
 
     assert set(rows) == set(PARSERS)
     for name, shown in rows.items():
-        if name not in ("threshold", "prompts", "lint"):
+        if name == "target":
+            assert parse(name, yaml.safe_load(shown.strip().strip("`"))) == Settings().target
+        elif name in ("margin", "band"):
+            assert (shown.strip(), defaults[name]) == ("learned", None)
+        elif name not in ("threshold", "prompts", "lint"):
             assert shown.strip().strip("`") == str(defaults[name]), name
 
 
@@ -188,8 +193,8 @@ def test_the_picture_is_the_floor_table() -> None:
     """Every room of the layer test stands in the picture on its floor."""
     from test_layers import FLOORS
 
-    picture = README.split("```text\n12")[1].split("```")[0]
-    floors = {int(number): text for number, text in re.findall(r"^ ?(\d+) {1,2}(.*)$", "12" + picture, re.MULTILINE)}
+    picture = README.split("```text\n15")[1].split("```")[0]
+    floors = {int(number): text for number, text in re.findall(r"^ ?(\d+) {1,2}(.*)$", "15" + picture, re.MULTILINE)}
     for number, rooms in enumerate(FLOORS):
         for room in rooms:
             assert re.search(rf"\b{room}\b", floors[number]), (number, room)

@@ -14,6 +14,7 @@ from intentmatch import settings
 from intentmatch.errors import Location, RegistryError, SettingsError
 from intentmatch.settings import PARSERS, Settings, fraction, parse, resolve
 
+AIMS = "it must be one of precision, false_accept, balance, as in `{precision: 0.95}`"
 NOT_A_FRACTION = [
     1.0001,
     -0.0001,
@@ -148,6 +149,25 @@ def test_a_threshold_has_four_written_forms(written, expected):
 
 
 @pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("precision=0.9", {"precision": 0.9}),
+        ("precision=0.9, give_up=0.01", {"precision": 0.9, "give_up": 0.01}),
+        ({"precision": "1", "give_up": 0}, {"precision": 1.0, "give_up": 0.0}),
+        ("false_accept=0.05", {"false_accept": 0.05}),
+        ({"false_accept": 0}, {"false_accept": 0.0}),
+        ("balance", {"balance": True}),
+        ({"balance": True}, {"balance": True}),
+        ({"balance": "true"}, {"balance": True}),
+    ],
+)
+def test_a_target_is_written_as_text_or_as_a_mapping(written, expected):
+    """One thing to aim for, with what it may cost where that is a precision."""
+    assert parse("target", written) == expected
+    assert parse("target", parse("target", written)) == expected
+
+
+@pytest.mark.parametrize(
     ("name", "value", "why"),
     [
         ("encoder", "", "it must be text"),
@@ -171,6 +191,17 @@ def test_a_threshold_has_four_written_forms(written, expected):
         ("threshold", {"deutsch": 0.5}, "'deutsch' is neither a language code such as en or pt-BR, nor `default`"),
         ("threshold", {"de": {"at": 0.5}}, "it must be a number from 0 to 1"),
         ("margin", "3%", "it must be a number from 0 to 1"),
+        ("scorer", "svm", "it must be one of head, cosine"),
+        ("target", "", AIMS),
+        ("target", 0.9, AIMS),
+        ("target", {}, AIMS),
+        ("target", {"give_up": 0.1}, AIMS),
+        ("target", "precision=0.9,balance", AIMS),
+        ("target", "precision", "it must be a number from 0 to 1"),
+        ("target", "precision=high", "it must be a number from 0 to 1"),
+        ("target", "precision=0.9,recall=0.1", "it takes precision, false_accept, balance and give_up, not recall"),
+        ("target", "false_accept=0.1,give_up=0.1", "give_up goes with precision"),
+        ("target", "balance=false", "balance is `true` or left out"),
         ("margin", -0.1, "it must be a number from 0 to 1"),
         ("fuzzy", math.inf, "it must be a number from 0 to 1"),
         ("fuzzy", False, "it must be a number from 0 to 1"),

@@ -23,7 +23,7 @@ RESULT = MatchResult(
     intent="greeting",
     score=0.91,
     confidence=0.873,
-    candidates=(Candidate("greeting", 0.91, HELLO, "Greeting"), Candidate("thanks", 0.2)),
+    candidates=(Candidate("greeting", 0.91, HELLO, "Greeting", 0.873), Candidate("thanks", 0.2)),
     rivals=(),
     language="en",
     response="Hi!",
@@ -135,11 +135,13 @@ def test_a_result_is_plain_json():
         "intent": "greeting",
         "title": "Greeting",
         "score": 0.91,
+        "confidence": 0.873,
         "utterance": "hello",
         "language": "en",
         "location": "bot.yaml:3",
     }
     assert plain["candidates"][1]["utterance"] is None
+    assert plain["candidates"][1]["confidence"] is None
     assert plain["trace"]["stages"] == [{"name": "dense", "says": "greeting 0.91", "microseconds": 12.3}]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
+from intentmatch.distill.student import Table
 from intentmatch.distill.teacher import principal_axes
 
 _CONFIG = {"model_type": "model2vec", "normalize": True, "max_length": 512, "embedding_dtype": "int8"}
@@ -20,18 +21,20 @@ _MODULES = [
 _LARGEST = 127
 
 
-def save_model(folder: Path, table: NDArray[np.float32], tokenizer: dict[str, Any], silent: set[int]) -> None:
-    """Write tokenizer and table; the rows of `silent` pieces become zero.
+def save_model(folder: Path, table: Table, tokenizer: dict[str, Any], silent: set[int]) -> None:
+    """Write tokenizer and table; the vectors of `silent` pieces become zero.
 
-    A row is kept as int8 and the float32 that its largest number is scaled by: sentence-transformers and model2vec call
-    these scales `weights`.
+    Rows become int8; what a row is scaled by goes into the weights of its pieces.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    table = table.copy()
-    table[sorted(silent)] = 0.0
-    scales = np.abs(table).max(axis=1) / _LARGEST
-    rows = np.rint(table / np.where(scales > 0, scales, 1)[:, None]).astype(np.int8)
-    save_file({"embeddings": rows, "weights": scales.astype(np.float32)}, folder / "model.safetensors")
+    scales = np.abs(table.rows).max(axis=1) / _LARGEST
+    rows = np.rint(table.rows / np.where(scales > 0, scales, 1)[:, None]).astype(np.int8)
+    weights = (table.weights * scales[table.mapping]).astype(np.float32)
+    weights[sorted(silent)] = 0.0
+    tensors = {"embeddings": rows, "weights": weights}
+    if not np.array_equal(table.mapping, np.arange(len(rows))):
+        tensors["mapping"] = table.mapping
+    save_file(tensors, folder / "model.safetensors")
     _write(folder / "tokenizer.json", tokenizer, (",", ":"))
     _write(folder / "config.json", _CONFIG)
     _write(folder / "modules.json", _MODULES)

@@ -11,8 +11,9 @@ from typing import Any
 import yaml
 
 from intentmatch.errors import InputError, suggest
+from intentmatch.text import language_code
 
-_NEVER_ZERO = frozenset({"pieces", "dim", "pairs", "temperature"})
+_NEVER_ZERO = frozenset({"pieces", "rows", "dim", "pairs", "temperature"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +21,13 @@ class Recipe:
     """The defaults are those of the embedded model."""
 
     seed: int = 1
-    pieces: int = 80_000
+    pieces: int = 160_000
     """Size of the vocabulary."""
+    rows: int = 72_000
+    """Of the table, at most; where there are more pieces, the least used ones share the rows of others."""
     dim: int = 256
     """Numbers in a vector; at most as many as the teacher's."""
-    steps: int = 30_000
+    steps: int = 12_000
     pairs: int = 1024
     """Translations in a step, each with its English sentence."""
     sentences: int = 768
@@ -33,6 +36,9 @@ class Recipe:
     """At the first step; it falls in a straight line to a fiftieth."""
     flatness: float = 0.55
     """A language with n translations is drawn in proportion to n to this power: 1 as it comes, 0 all alike."""
+    language_weights: Mapping[str, float] = field(default_factory=dict)
+    """How often translations into a language are drawn beside what `flatness` gives them, and how much it counts in the
+    vocabulary; 1 where it is not named."""
     source_weights: Mapping[str, float] = field(default_factory=dict)
     """How often lines of a source are drawn beside the others of their language; 1 where it is not named."""
     temperature: float = 0.07
@@ -71,8 +77,7 @@ def read_recipe(file: Path) -> Recipe:
 
 def write_recipe(file: Path, recipe: Recipe) -> None:
     """The recipe as `read_recipe` reads it."""
-    told = asdict(recipe) | {"source_weights": dict(recipe.source_weights)}
-    file.write_text(yaml.safe_dump(told, sort_keys=False), encoding="utf-8")
+    file.write_text(yaml.safe_dump(asdict(recipe), sort_keys=False), encoding="utf-8")
 
 
 def _value(file: Path, name: str, value: Any) -> Any:
@@ -82,15 +87,30 @@ def _value(file: Path, name: str, value: Any) -> Any:
         hint = f"did you mean {nearest!r}?" if nearest else f"known are {', '.join(kinds)}."
         raise InputError(f"{file}: a recipe has no {name!r}; {hint}")
     if name == "source_weights":
-        if not isinstance(value, dict) or not all(_is_number(weight) for weight in value.values()):
-            raise InputError(f"{file}: source_weights maps the name of a source to a number of 0 or more")
-        return {str(source): float(weight) for source, weight in value.items()}
+        return _weights(file, name, value, "the name of a source")
+    if name == "language_weights":
+        weights = _weights(file, name, value, "a language code")
+        return {_language(file, code): weight for code, weight in weights.items()}
     whole = kinds[name] == "int"
     if not _is_number(value) or (whole and not isinstance(value, int)):
         raise InputError(f"{file}: {name} must be a {'whole ' if whole else ''}number of 0 or more, not {value!r}")
     if name in _NEVER_ZERO and not value:
         raise InputError(f"{file}: {name} must be more than 0")
     return value if whole else float(value)
+
+
+def _weights(file: Path, name: str, value: Any, key: str) -> dict[str, float]:
+    if not isinstance(value, dict) or not all(_is_number(weight) for weight in value.values()):
+        raise InputError(f"{file}: {name} maps {key} to a number of 0 or more")
+    return {str(named): float(weight) for named, weight in value.items()}
+
+
+def _language(file: Path, code: str) -> str:
+    known = language_code(code)
+    if known is None:
+        hint = "write one such as `de` or `pt-BR`, and Norwegian as `'no'`, since YAML takes a bare `no` for false"
+        raise InputError(f"{file}: language_weights: {code!r} is no language code; {hint}")
+    return known
 
 
 def _is_number(value: Any) -> bool:

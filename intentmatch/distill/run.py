@@ -17,7 +17,7 @@ from intentmatch.distill.corpus import Corpus, Tell
 from intentmatch.distill.export import flatten, save_model
 from intentmatch.distill.pieces import Pieces, mistyped
 from intentmatch.distill.recipe import Recipe, write_recipe
-from intentmatch.distill.student import Lesson, Lines
+from intentmatch.distill.student import Lesson, Lines, Table
 from intentmatch.distill.teacher import targets, teach
 from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, learn_tokenizer
 from intentmatch.encoders.unigram import UnigramTokenizer
@@ -64,16 +64,19 @@ def distill(
     # A state belongs to what it was learned from.
     state = work / f"student-{corpus.fingerprint}-{teacher.fingerprint}.safetensors"
     table = student.train(lesson, recipe, len(pieces), state, device=device, tell=tell)
-    table = flatten(table, _some_vectors(table, lesson, recipe), recipe.whitening)
-    save_model(output, table, described, silent)
+    rows = flatten(table.rows, _some_vectors(table, lesson, recipe), recipe.whitening)
+    save_model(output, table._replace(rows=rows), described, silent)
     write_recipe(output / "recipe.yaml", recipe)
-    write_card(output / "README.md", corpus, table.shape, teacher.name, wanted.kept)
+    write_card(output / "README.md", corpus, table, teacher.name, wanted.kept)
 
 
 def _vocabulary(corpus: Corpus, recipe: Recipe, work: Path, tell: Tell | None) -> dict[str, Any]:
     """The tokenizer as JSON, from the work folder where it was learned from the same corpus by the same recipe."""
     file = work / "tokenizer.json"
-    decisive = ("seed", "pieces", "flatness", "vocabulary_lines", "vocabulary_english_lines", "vocabulary_english")
+    decisive = (
+        *("seed", "pieces", "flatness", "language_weights"),
+        *("vocabulary_lines", "vocabulary_english_lines", "vocabulary_english"),
+    )
     origin = {"corpus": corpus.fingerprint, **{name: getattr(recipe, name) for name in decisive}}
     if file.is_file():
         kept: dict[str, Any] = json.loads(file.read_bytes())
@@ -112,7 +115,8 @@ def _lesson(
     weights = of_source[corpus.source_of]
     counts = np.bincount(corpus.language_of, minlength=len(corpus.languages)).clip(1)
     shares = np.bincount(corpus.language_of, weights=weights, minlength=len(corpus.languages)).clip(1e-9)
-    weights = weights * (counts**recipe.flatness / shares)[corpus.language_of]
+    of_language = np.array([recipe.language_weights.get(language, 1.0) for language in corpus.languages])
+    weights = weights * (of_language * counts**recipe.flatness / shares)[corpus.language_of]
     own = np.arange(len(corpus.sentences))
     return Lesson(
         translations=lines(corpus.translations, corpus.rows.astype(np.int64), weights),
@@ -122,13 +126,13 @@ def _lesson(
     )
 
 
-def _some_vectors(table: NDArray[np.float32], lesson: Lesson, recipe: Recipe) -> NDArray[np.float32]:
+def _some_vectors(table: Table, lesson: Lesson, recipe: Recipe) -> NDArray[np.float32]:
     """Unit vectors of texts, half of them English, for `flatten` to see how strong each axis is."""
     random = np.random.default_rng(recipe.seed)
     vectors = []
     for lines in (lesson.translations, lesson.sentences):
         for row in lines.draw(_TEXTS_TO_FLATTEN_BY // 2, random):
-            vectors.append(table[lines.pieces.of(np.array([row]))[0]].sum(axis=0))
+            vectors.append(table.total(lines.pieces.of(np.array([row]))[0]))
     found = np.array(vectors, dtype=np.float32)
     found /= np.linalg.norm(found, axis=1, keepdims=True).clip(1e-9)
     return found

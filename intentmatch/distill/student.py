@@ -30,6 +30,9 @@ _STEPS_BETWEEN_SAVES = 1_000
 _STEPS_BETWEEN_NEWS = 50
 _LINES_FOR_A_START, _LINES_AT_ONCE = 262_144, 8_192
 _FIRST_LENGTH = 0.3
+# Rows are shared after this part of the steps: by then they lie where they belong, and the rest is for settling.
+_SHARED_AFTER = 0.8
+_PIECES_AT_ONCE = 2_048
 
 
 class Lines(NamedTuple):
@@ -57,24 +60,42 @@ class Lesson(NamedTuple):
     targets: Half
 
 
+class Table(NamedTuple):
+    """The vectors of all pieces: that of piece p is `weights[p] * rows[mapping[p]]`."""
+
+    rows: NDArray[np.float32]
+    """Shape `(rows, dim)`."""
+    mapping: NDArray[np.int32]
+    """The row of each piece, shape `(pieces,)`."""
+    weights: NDArray[np.float32]
+    """Of each piece, likewise."""
+
+    def total(self, pieces: NDArray[np.int32]) -> NDArray[np.float32]:
+        """The sum of the vectors of some pieces."""
+        total: NDArray[np.float32] = self.weights[pieces] @ self.rows[self.mapping[pieces]]
+        return total
+
+
 def train(
     lesson: Lesson, recipe: Recipe, size: int, file: Path, *, device: str = "auto", tell: Tell | None = None
-) -> NDArray[np.float32]:
-    """A table of piece vectors, of shape `(size, recipe.dim)`.
+) -> Table:
+    """The vectors of `size` pieces, in at most `recipe.rows` rows.
 
     What is learned is left in `file` every so many steps, and a later call with the same recipe goes on from there.
     Every step draws from a seed of its own, so that a training that was stopped ends as one that was not.
     """
     state = _State(lesson, recipe, size, file, models.device(device))
     while state.step < recipe.steps:
+        if state.step == int(recipe.steps * _SHARED_AFTER):
+            state.share()
         losses = state.learn()
         if tell is not None and state.step % _STEPS_BETWEEN_NEWS == 0:
             news = ", ".join(f"{name} {value:.3f}" for name, value in losses.items())
             tell(f"training ({news})", state.step, recipe.steps)
         if state.step % _STEPS_BETWEEN_SAVES == 0 or state.step == recipe.steps:
             state.save()
-    table: NDArray[np.float32] = state.table.cpu().numpy()
-    return table
+    state.share()  # Where there was no step to do it at.
+    return Table(state.table.cpu().numpy(), state.row_of.cpu().numpy().astype(np.int32), state.weights.cpu().numpy())
 
 
 class _State:
@@ -97,10 +118,34 @@ class _State:
             self._momentum = torch.zeros_like(self.table)
             self._scale = torch.zeros(size, 1, device=self._device)
             self._touched = torch.zeros(size, 1, device=self._device)
+            self.row_of = torch.arange(size, device=self._device)
+            self.weights = torch.ones(size, device=self._device)
         else:
             self.step = int(saved["step"])
             self.table, self._momentum = saved["table"], saved["momentum"]
             self._scale, self._touched = saved["scale"], saved["touched"]
+            self.row_of, self.weights = saved["row_of"], saved["weights"]
+
+    def share(self) -> None:
+        """Leave a row to the most used pieces only; each other piece takes the row that points most as its own did.
+
+        Its weight keeps of its length what lies along that row. Nothing happens where there is room for all pieces, so
+        neither does it a second time.
+        """
+        torch, most = self._torch, self._recipe.rows
+        if len(self.table) <= most:
+            return
+        order = torch.argsort(self._touched[:, 0], descending=True, stable=True)
+        kept = order[:most].sort().values
+        rows = self.table[kept]
+        directions = torch.nn.functional.normalize(rows)
+        self.row_of[kept] = torch.arange(most, device=self._device)
+        for some in order[most:].split(_PIECES_AT_ONCE):
+            along, nearest = (self.table[some] @ directions.T).max(1)
+            self.row_of[some] = nearest
+            self.weights[some] = along.clamp(min=0) / rows[nearest].norm(dim=1).clamp(min=1e-9)
+        self.table, self._momentum = rows, self._momentum[kept]
+        self._scale, self._touched = self._scale[kept], self._touched[kept]
 
     def learn(self) -> dict[str, float]:
         """One step; tells the parts of its loss."""
@@ -113,14 +158,14 @@ class _State:
         numbers = torch.from_numpy(np.concatenate([part for part, _ in parts]).astype(np.int64)).to(self._device)
         lengths = np.concatenate([length for _, length in parts])
         kept = random.random(len(numbers), dtype=np.float32) >= recipe.dropout
-        used, places = torch.unique(numbers, return_inverse=True)
+        used, places = torch.unique(self.row_of[numbers], return_inverse=True)
         vectors = self.table[used].requires_grad_()
         sums = torch.nn.functional.embedding_bag(
             places,
             vectors,
             torch.from_numpy(np.cumsum(lengths) - lengths).to(self._device),
             mode="sum",
-            per_sample_weights=torch.from_numpy(kept.astype(np.float32)).to(self._device),
+            per_sample_weights=torch.from_numpy(kept.astype(np.float32)).to(self._device) * self.weights[numbers],
         )
         losses = self._losses(
             torch.nn.functional.normalize(sums, eps=1e-6),
@@ -181,6 +226,8 @@ class _State:
             "momentum": self._momentum,
             "scale": self._scale,
             "touched": self._touched,
+            "row_of": self.row_of,
+            "weights": self.weights,
             "step": self._torch.tensor(self.step),
         }
         temporary = self._file.with_suffix(".unfinished")

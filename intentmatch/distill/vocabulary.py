@@ -81,9 +81,10 @@ def _weighted_words(corpus: Corpus, recipe: Recipe) -> dict[str, float]:
 
     order = np.argsort(corpus.language_of, kind="stable")
     bounds = np.searchsorted(corpus.language_of[order], np.arange(len(corpus.languages) + 1))
-    for start, end in pairwise(bounds.tolist()):
+    for language, (start, end) in zip(corpus.languages, pairwise(bounds.tolist()), strict=True):
         rows = _some(order[start:end], recipe.vocabulary_lines, random)
-        add((corpus.translations[row] for row in rows.tolist()), float(end - start) ** recipe.flatness)
+        weight = recipe.language_weights.get(language, 1.0) * float(end - start) ** recipe.flatness
+        add((corpus.translations[row] for row in rows.tolist()), weight)
     rows = _some(np.arange(len(corpus.sentences)), recipe.vocabulary_english_lines, random)
     english = (corpus.sentences[row] for row in rows.tolist())
     add(english, recipe.vocabulary_english * len(corpus.sentences) ** recipe.flatness)

@@ -1,8 +1,8 @@
 """The embedded default: one vector per subword piece, summed. No torch, microseconds a message.
 
 Reads the file layout that model2vec and sentence-transformers' StaticEmbedding share: `tokenizer.json` beside a
-`model.safetensors` with `embeddings` (or `embedding.weight`), and optionally `weights` (a factor for each row) and
-`mapping` (piece to row). The embedded model keeps its rows as int8 and their scales in `weights`.
+`model.safetensors` with `embeddings` (or `embedding.weight`), and optionally `weights` (a factor for each piece) and
+`mapping` (piece to row). The embedded model has both: its rows are int8, and its less used pieces share them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ EMBEDDED = Path(__file__).with_name("multilingual-static")
 # Pieces beyond this cannot change the direction of a sum by much, and bound the work for a pasted document.
 MAX_PIECES = 512
 # Part of the fingerprint; to be changed together with anything below or in the tokenizer that moves a vector.
-_ALGORITHM = b"static/1 unigram/1"
+_ALGORITHM = b"static/1 unigram/2"
 
 
 def load(model: str, settings: Settings) -> StaticEncoder:

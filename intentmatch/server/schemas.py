@@ -66,6 +66,9 @@ class Candidate(_Response):
     intent: Text
     title: Text | None = Field(description="The author's, to be shown to users.")
     score: float = Field(description="Similarity in [-1, 1]; not a probability.")
+    confidence: float | None = Field(
+        description="Probability that it is what the user wants; null where the registry is too small to tell."
+    )
     utterance: Text | None = Field(description="The utterance nearest to the message.")
     language: Text | None = Field(description="Of that utterance.")
     location: Text | None = Field(description="`file:line` of that utterance.")
@@ -82,8 +85,12 @@ class Stage(_Response):
 class Trace(_Response):
     """How the decision came about."""
 
-    decided_by: Text = Field(description="The stage whose scores were decided on.")
-    threshold: float | None = Field(description="The cut that the leading candidate was held against.")
+    decided_by: Text = Field(
+        description="The stage whose opinion was decided on: `exact`, `fuzzy`, `head`, `dense`, `reranker` or `empty`."
+    )
+    threshold: float | None = Field(
+        description="The cut that the leading candidate was held against: of scores or, where learned, of confidence."
+    )
     threshold_origin: Text = Field(description="Where that cut came from, in words.")
     reason: Text = Field(description="Why this verdict, in words.")
     stages: list[Stage]

@@ -57,7 +57,7 @@ def test_match_explains_when_asked(shop: str) -> None:
     """`--why` adds the explanation and a line for each stage."""
     done = run("match", "-i", shop, "--why", "where is the order of mine")
 
-    assert "Matched: status scores" in done.stdout
+    assert "Matched: status has a score of 0." in done.stdout
     assert all(stage in done.stdout for stage in ("language", "exact", "fuzzy", "encode", "dense", "decide"))
 
 

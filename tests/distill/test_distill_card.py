@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
 from intentmatch.distill import Corpus, read_corpus
 from intentmatch.distill.card import write_card
+from intentmatch.distill.student import Table
 from intentmatch.models import card_languages
 
 
-def card_of(folder: Path, corpus: Corpus) -> str:
-    write_card(folder / "README.md", corpus, (1234, 24), "fake:teacher", 0.98765)
+def card_of(folder: Path, corpus: Corpus, rows: int = 1234) -> str:
+    table = Table(np.zeros((rows, 24), np.float32), np.zeros(1234, np.int32), np.ones(1234, np.float32))
+    write_card(folder / "README.md", corpus, table, "fake:teacher", 0.98765)
     return (folder / "README.md").read_text(encoding="utf-8")
 
 
@@ -48,12 +51,23 @@ def test_says_what_it_was_made_of(toy: Corpus, tmp_path: Path) -> None:
     """Size, teacher and how much of it fits, and each source with its pairs and its sentences."""
     text = card_of(tmp_path, toy)
 
-    assert "24 numbers for each of 1,234 subword pieces" in text
+    assert "24 numbers for each of 1,234 subword pieces; a text's" in text
+    assert "the 1,234 rows" in text
+    assert "mapping" not in text
     assert "fake:teacher, 98.8% of whose variance" in " ".join(text.split())
     assert "English from 180 sentences" in text
     assert "| mirror | 90 | 90 |\n| paper | 0 | 90 |\n| pen | 90 | 0 |\n" in text
     assert "Left out: nothing." in text
     assert yaml.safe_load(text.split("---\n")[1])["library_name"] == "sentence-transformers"
+
+
+def test_says_that_rows_are_shared(toy: Corpus, tmp_path: Path) -> None:
+    """Where there are fewer of them than pieces."""
+    text = " ".join(card_of(tmp_path, toy, rows=1000).split())
+
+    assert "each of 1,234 subword pieces, the least used of which share the rows of others; a text's" in text
+    assert "the 1,000 rows of the table" in text
+    assert "`mapping`, int32, the row of each piece." in text
 
 
 def test_says_what_was_left_out(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from safetensors.numpy import load_file
 
 from intentmatch.distill import Corpus, Recipe
 from intentmatch.distill.export import flatten, save_model
+from intentmatch.distill.student import Table
 from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, learn_tokenizer
 from intentmatch.encoders.static import StaticEncoder
 
@@ -23,7 +24,12 @@ def table_of(rows: int, dim: int) -> np.ndarray:
     return table.astype(np.float32)
 
 
-def saved(folder: Path, table: np.ndarray, silent: set[int]) -> dict[str, np.ndarray]:
+def a_row_each(rows: np.ndarray) -> Table:
+    """The table in which no pieces share a row."""
+    return Table(rows, np.arange(len(rows), dtype=np.int32), np.ones(len(rows), dtype=np.float32))
+
+
+def saved(folder: Path, table: Table, silent: set[int]) -> dict[str, np.ndarray]:
     save_model(folder, table, {}, silent)
     return load_file(folder / "model.safetensors")
 
@@ -31,47 +37,69 @@ def saved(folder: Path, table: np.ndarray, silent: set[int]) -> dict[str, np.nda
 def test_a_number_is_off_by_half_a_step_at_most(tmp_path: Path) -> None:
     """A step is a 127th of the largest number of its row, which itself stays what it is."""
     table = table_of(50, 16)
-    tensors = saved(tmp_path / "new" / "model", table, set())
+    tensors = saved(tmp_path / "new" / "model", a_row_each(table), set())
     largest = np.abs(table).max(axis=1, keepdims=True)
     back = tensors["embeddings"].astype(np.float32) * tensors["weights"][:, None]
 
+    assert sorted(tensors) == ["embeddings", "weights"]
     assert (tensors["embeddings"].dtype, tensors["weights"].dtype) == (np.int8, np.float32)
     assert (np.abs(back - table) <= largest / 127 * 0.5001).all()
     assert (np.abs(tensors["embeddings"].astype(int)).max(axis=1) == 127).all()
 
 
 def test_silent_pieces_say_nothing(tmp_path: Path) -> None:
-    """Their rows are zero, and so is a row that was; the table that was given stays as it is."""
-    table = table_of(6, 4)
-    table[3] = 0.0
-    before = table.copy()
+    """They weigh nothing, nor does a row of zeros; the table that was given stays as it is."""
+    rows = table_of(6, 4)
+    rows[3] = 0.0
+    table = a_row_each(rows)
+    before = [part.copy() for part in table]
 
     tensors = saved(tmp_path, table, {0, 5})
 
-    assert not tensors["embeddings"][[0, 3, 5]].any()
-    assert tensors["weights"][[0, 3, 5]].tolist() == [0, 0, 0]
-    assert tensors["embeddings"][[1, 2, 4]].any(axis=1).all()
-    assert np.array_equal(table, before)
+    assert (tensors["weights"] == 0).tolist() == [True, False, False, True, False, True]
+    assert not tensors["embeddings"][3].any()
+    assert all(map(np.array_equal, table, before))
+
+
+def test_pieces_share_rows(tmp_path: Path) -> None:
+    """Each has the row that it is mapped to, times its own weight; a silent one does not silence those beside it."""
+    table = Table(table_of(3, 16), np.array([2, 0, 1, 0, 2], np.int32), np.array([1, 1, 1, 0.25, 0], np.float32))
+
+    tensors = saved(tmp_path, table, {1})
+    back = tensors["embeddings"][tensors["mapping"]] * tensors["weights"][:, None]
+
+    assert tensors["embeddings"].shape == (3, 16)
+    assert tensors["mapping"].dtype == np.int32
+    wanted = table.rows[table.mapping] * np.array([1, 0, 1, 0.25, 0])[:, None]
+    assert (np.abs(back - wanted) <= np.abs(wanted).max(axis=1, keepdims=True) / 127 * 0.5001).all()
 
 
 def test_the_folder_gives_the_sums_of_the_table(toy: Corpus, tmp_path: Path) -> None:
-    """The `static` encoder reads it, and gives what the table gives in float32, to what int8 loses."""
+    """The `static` encoder reads it, and gives what the table gives in float32, to what int8 loses; so where shared."""
     described: dict[str, Any] = learn_tokenizer(toy, Recipe(pieces=70))
     pieces = [piece for piece, _ in described["model"]["vocab"]]
-    table = table_of(len(pieces), 16)
+    random = np.random.default_rng(4)
+    shared = Table(
+        table_of(20, 16),
+        random.integers(20, size=len(pieces), dtype=np.int32),
+        random.random(len(pieces), dtype=np.float32),
+    )
     silent = {pieces.index(name) for name in (PADDING, UNKNOWN, SPACE)}
-    save_model(tmp_path, table, described, silent)
+    words = np.array([pieces.index(f"{SPACE}{word}") for word in ("the", "garden", "burns")])
+    for table in (a_row_each(table_of(len(pieces), 16)), shared):
+        save_model(tmp_path, table, described, silent)
 
-    found = StaticEncoder(tmp_path).encode(["the garden burns", "☃", ""])
+        found = StaticEncoder(tmp_path).encode(["the garden burns", "☃", ""])
 
-    total = table[[pieces.index(f"{SPACE}{word}") for word in ("the", "garden", "burns")]].sum(axis=0)
-    assert found[0] == pytest.approx(total / np.linalg.norm(total), abs=0.02)
-    assert not found[1:].any()
+        total = (table.rows[table.mapping[words]] * table.weights[words, None]).sum(axis=0)
+        assert table.total(words) == pytest.approx(total, abs=1e-3)
+        assert found[0] == pytest.approx(total / np.linalg.norm(total), abs=0.02)
+        assert not found[1:].any()
 
 
 def test_says_what_it_is(tmp_path: Path) -> None:
     """The files by which sentence-transformers and model2vec know the layout, and the tokenizer as it was given."""
-    save_model(tmp_path, table_of(3, 4), {"version": "1.0", "é": ["▁"]}, set())
+    save_model(tmp_path, a_row_each(table_of(3, 4)), {"version": "1.0", "é": ["▁"]}, set())
     content = {file.name: json.loads(file.read_text(encoding="utf-8")) for file in tmp_path.glob("*.json")}
 
     assert content["tokenizer.json"] == {"version": "1.0", "é": ["▁"]}

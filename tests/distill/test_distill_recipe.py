@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import pytest
@@ -19,10 +19,11 @@ def recipe_of(folder: Path, text: str) -> Recipe:
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
     """Every field of it, in the order they are described in."""
-    changed = {
-        field.name: getattr(Recipe(), field.name) * 2 + 1 for field in fields(Recipe) if field.name != "source_weights"
-    }
-    recipe = Recipe(**changed, source_weights={"books": 0.5, "no": 0.0, "": 2.0})
+    numbers = {name: value for name, value in asdict(Recipe()).items() if not isinstance(value, dict)}
+    changed = {name: value * 2 + 1 for name, value in numbers.items()}
+    recipe = Recipe(
+        **changed, language_weights={"no": 0.5, "pt-BR": 2.0}, source_weights={"books": 0.5, "no": 0.0, "": 2.0}
+    )
 
     write_recipe(tmp_path / "recipe.yaml", recipe)
 
@@ -46,11 +47,18 @@ def test_numbers_may_be_written_either_way(tmp_path: Path) -> None:
     assert isinstance(recipe.source_weights["2019"], float)
 
 
+def test_languages_are_brought_to_their_usual_case(tmp_path: Path) -> None:
+    """As those of the text are."""
+    recipe = recipe_of(tmp_path, "language_weights: {PT_br: 2, 'no': 3}\n")
+
+    assert recipe == Recipe(language_weights={"pt-BR": 2.0, "no": 3.0})
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("stepz: 3", "a recipe has no 'stepz'; did you mean 'steps'?"),
-        ("colour: 3", "a recipe has no 'colour'; known are seed, pieces, dim"),
+        ("colour: 3", "a recipe has no 'colour'; known are seed, pieces, rows, dim"),
         ("7: 3", "a recipe has no '7'; known are"),
         ("steps: many", "steps must be a whole number of 0 or more, not 'many'"),
         ("steps: 2.5", "steps must be a whole number of 0 or more, not 2.5"),
@@ -64,9 +72,15 @@ def test_numbers_may_be_written_either_way(tmp_path: Path) -> None:
         ("temperature: 0", "temperature must be more than 0"),
         ("dim: 0", "dim must be more than 0"),
         ("pairs: 0", "pairs must be more than 0"),
+        ("rows: 0", "rows must be more than 0"),
         ("source_weights: books", "source_weights maps the name of a source to a number of 0 or more"),
         ("source_weights: {books: much}", "source_weights maps the name of a source to a number of 0 or more"),
         ("source_weights: {books: -1}", "source_weights maps the name of a source to a number of 0 or more"),
+        ("language_weights: [de]", "language_weights maps a language code to a number of 0 or more"),
+        ("language_weights: {de: much}", "language_weights maps a language code to a number of 0 or more"),
+        ("language_weights: {de: -1}", "language_weights maps a language code to a number of 0 or more"),
+        ("language_weights: {german: 2}", "language_weights: 'german' is no language code; write one such as `de`"),
+        ("language_weights: {no: 2}", "language_weights: 'False' is no language code; write one such as"),
         ("- steps: 3", "a recipe is a mapping of names to values"),
         ("steps", "a recipe is a mapping of names to values"),
         ("steps: [", "cannot be read: "),

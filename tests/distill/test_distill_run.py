@@ -14,12 +14,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from fakes import WordHashEncoder
+from safetensors.numpy import load_file
 
 from intentmatch.cli.commands import cli
 from intentmatch.distill import Corpus, Recipe, distill, read_corpus, read_recipe
 from intentmatch.distill.export import save_model
 from intentmatch.distill.recipe import write_recipe
-from intentmatch.distill.student import Lesson, Lines
+from intentmatch.distill.student import Lesson, Lines, Table
 from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, learn_tokenizer
 from intentmatch.encoders.static import StaticEncoder
 from intentmatch.errors import InputError, SettingsError
@@ -192,18 +193,49 @@ def test_another_corpus_has_another_vocabulary(toy: Corpus, small: Recipe, tmp_p
     assert contents(tmp_path / "model")["tokenizer.json"] == contents(tmp_path / "alone")["tokenizer.json"]
 
 
-def test_sentence_transformers_reads_the_folder(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
-    """And gives the same vectors."""
+def test_other_language_weights_have_another_vocabulary(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
+    """What was learned with others is not taken for it."""
+    pytest.importorskip("torch", reason=NEEDED)
+    few = replace(small, pieces=70)
+    weighted = replace(few, language_weights={"el": 50.0})
+    for recipe, name in ((few, "before"), (weighted, "model")):
+        distill(toy, WordHashEncoder(), tmp_path / name, recipe, work=tmp_path / "work", device="cpu")
+
+    distill(toy, WordHashEncoder(), tmp_path / "alone", weighted, work=tmp_path / "alone.work", device="cpu")
+
+    assert contents(tmp_path / "model") == contents(tmp_path / "alone")
+    assert contents(tmp_path / "model")["tokenizer.json"] != contents(tmp_path / "before")["tokenizer.json"]
+
+
+@pytest.mark.parametrize("rows", [60, 1000])
+def test_sentence_transformers_reads_the_folder(toy: Corpus, small: Recipe, tmp_path: Path, rows: int) -> None:
+    """And gives the same vectors, whether or not pieces share rows."""
     pytest.importorskip("torch", reason=NEEDED)
     library = pytest.importorskip("sentence_transformers", reason=NEEDED)
     if tuple(map(int, library.__version__.split(".")[:2])) < (6, 2):
         pytest.skip("older releases do not read tables of int8")
-    distill(toy, WordHashEncoder(), tmp_path / "model", small, work=tmp_path / "work", device="cpu")
+    recipe = replace(small, rows=rows)
+    distill(toy, WordHashEncoder(), tmp_path / "model", recipe, work=tmp_path / "work", device="cpu")
+    assert ("mapping" in load_file(tmp_path / "model" / "model.safetensors")) == (rows == 60)
     texts = [*toy.sentences[:5], *toy.translations[:5], "an unseen parcel"]
 
     theirs = library.SentenceTransformer(str(tmp_path / "model"), device="cpu").encode(texts)
 
     assert np.abs(theirs - StaticEncoder(tmp_path / "model").encode(texts)).max() < 1e-5
+
+
+def test_pieces_share_rows(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
+    """The model has as many rows as the recipe says, still finds translations, and its card tells."""
+    pytest.importorskip("torch", reason=NEEDED)
+
+    distill(
+        toy, WordHashEncoder(), tmp_path / "model", replace(small, rows=60), work=tmp_path / "work", device="cpu"
+    )  # fmt: skip
+
+    tensors = load_file(tmp_path / "model" / "model.safetensors")
+    assert len(tensors["embeddings"]) == 60 < len(tensors["mapping"]) == len(tensors["weights"])
+    assert found_again(StaticEncoder(tmp_path / "model"), toy) > 0.7
+    assert "share the rows of others" in (tmp_path / "model" / "README.md").read_text(encoding="utf-8")
 
 
 def test_a_source_can_be_left_out(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
@@ -261,6 +293,18 @@ def test_languages_are_drawn_as_flatness_says(lesson_of: Callable[..., Lesson], 
     assert drawn[:16].sum() / drawn[16:].sum() == pytest.approx(4**flatness)
     assert drawn[12:16] == pytest.approx(6 * drawn[:4])
     assert drawn[:12] == pytest.approx(drawn[0])
+
+
+@pytest.mark.parametrize("flatness", [0.0, 1.0])
+def test_languages_are_drawn_as_they_weigh(lesson_of: Callable[..., Lesson], small: Recipe, flatness: float) -> None:
+    """Beside what flatness gives them; one that weighs nothing never."""
+    lines = [f"line {n}\t{code}\tlinea {n}" for code, count in (("es", 8), ("it", 4), ("la", 4)) for n in range(count)]
+    recipe = replace(small, flatness=flatness, language_weights={"es": 3.0, "la": 0.0, "de": 9.0}, typos=0.0)
+
+    drawn = chances(lesson_of(recipe, lines).translations)
+
+    assert drawn[:8].sum() / drawn[8:12].sum() == pytest.approx(3 * 2**flatness)
+    assert not drawn[12:].any()
 
 
 def test_english_is_drawn_as_its_sources_weigh(lesson_of: Callable[..., Lesson], small: Recipe) -> None:
@@ -391,7 +435,8 @@ def test_a_missing_extra_is_named(
 def test_without_torch_the_room_opens_and_says_so(toy: Corpus, toy_files: tuple[Path, Path], tmp_path: Path) -> None:
     """Where there really is no torch, nothing fails before the sentence that names the pip line."""
     described = learn_tokenizer(toy, Recipe(pieces=60))
-    save_model(tmp_path / "teacher", np.ones((60, 8), dtype=np.float32), described, set())
+    table = Table(np.ones((60, 8), np.float32), np.arange(60, dtype=np.int32), np.ones(60, np.float32))
+    save_model(tmp_path / "teacher", table, described, set())
     words = [
         "distill",
         "--teacher",

@@ -14,7 +14,7 @@ from safetensors.numpy import load_file
 
 from intentmatch.distill import Corpus, Recipe
 from intentmatch.distill.pieces import Pieces
-from intentmatch.distill.student import Lesson, Lines, train
+from intentmatch.distill.student import Lesson, Lines, Table, _State, train
 from intentmatch.distill.teacher import targets
 from intentmatch.errors import SettingsError
 
@@ -60,7 +60,7 @@ def learn(lesson: Lesson, words: dict[str, int], small: Recipe, tmp_path: Path) 
 
     def learned(
         file: str = "student.safetensors", *, stop: int | None = None, more: int = NEVER_USED, **changes: Any
-    ) -> tuple[np.ndarray | None, list[tuple[str, int, int | None]]]:
+    ) -> tuple[Table | None, list[tuple[str, int, int | None]]]:
         told: list[tuple[str, int, int | None]] = []
 
         def tell(what: str, done: int, total: int | None) -> None:
@@ -86,9 +86,19 @@ def loss_of(news: str) -> dict[str, float]:
     return {name: float(value) for name, value in (part.split() for part in parts)}
 
 
-def vectors_of(table: np.ndarray, pieces: Pieces) -> np.ndarray:
+def same(one: Table, other: Table) -> bool:
+    return all(map(np.array_equal, one, other))
+
+
+def by_piece(table: Table) -> np.ndarray:
+    """The vector of each piece."""
+    vectors: np.ndarray = table.rows[table.mapping] * table.weights[:, None]
+    return vectors
+
+
+def vectors_of(table: Table, pieces: Pieces) -> np.ndarray:
     starts = pieces.starts[:-1]
-    sums = np.add.reduceat(table[pieces.numbers], starts, axis=0)
+    sums = np.add.reduceat(by_piece(table)[pieces.numbers], starts, axis=0)
     return sums / np.linalg.norm(sums, axis=1, keepdims=True)
 
 
@@ -135,13 +145,13 @@ def test_begins_with_what_is_easily_known(learn: Callable[..., Any], lesson: Les
     assert 0.5 < agreement(before, lesson) < agreement(after, lesson)
 
 
-def found_again(table: np.ndarray, lesson: Lesson) -> float:
+def found_again(table: Table, lesson: Lesson) -> float:
     """Share of the translations that are nearest to their own English sentence."""
     english, translations = (vectors_of(table, pieces) for pieces in (lesson.english, lesson.translations.pieces))
     return float(np.mean((translations @ english.T).argmax(1) == lesson.translations.rows))
 
 
-def agreement(table: np.ndarray, lesson: Lesson) -> float:
+def agreement(table: Table, lesson: Lesson) -> float:
     """Mean cosine of the English sentences with their targets."""
     return float((vectors_of(table, lesson.english) * lesson.targets).sum(1).mean())
 
@@ -150,17 +160,17 @@ def test_a_piece_in_no_text_stays_silent(learn: Callable[..., Any]) -> None:
     """It begins at zero and is never touched; all others say something."""
     table, _ = learn()
 
-    assert not table[-NEVER_USED:].any()
-    assert table[:-NEVER_USED].any(axis=1).all()
-    assert (table.dtype, table.shape[1]) == (np.float32, 24)
+    assert not table.rows[-NEVER_USED:].any()
+    assert table.rows[:-NEVER_USED].any(axis=1).all()
+    assert (table.rows.dtype, table.rows.shape[1]) == (np.float32, 24)
 
 
 def test_one_seed_gives_one_table(learn: Callable[..., Any]) -> None:
     """To the last bit; another seed gives another."""
     first, again, other = (learn(name, seed=seed, steps=6)[0] for name, seed in (("a", 1), ("b", 1), ("c", 2)))
 
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other)
+    assert same(first, again)
+    assert not same(first, other)
 
 
 @pytest.mark.parametrize(("stop", "goes_on_at"), [(3, 1), (7, 6), (13, 11), (16, 16)])
@@ -172,7 +182,7 @@ def test_a_stop_changes_nothing(learn: Callable[..., Any], stop: int, goes_on_at
     table, told = learn(steps=16)
 
     assert steps_of(told) == list(range(goes_on_at, 17))
-    assert np.array_equal(table, whole)
+    assert same(table, whole)
 
 
 def test_a_training_that_is_done_is_not_done_again(learn: Callable[..., Any]) -> None:
@@ -182,11 +192,20 @@ def test_a_training_that_is_done_is_not_done_again(learn: Callable[..., Any]) ->
     again, told = learn(steps=7)
 
     assert told == []
-    assert np.array_equal(again, table)
+    assert same(again, table)
 
 
 @pytest.mark.parametrize(
-    "changes", [{"learning_rate": 0.02}, {"steps": 8}, {"source_weights": {"pen": 2.0}}, {"more": 9}, {"seed": 4}]
+    "changes",
+    [
+        {"learning_rate": 0.02},
+        {"steps": 8},
+        {"source_weights": {"pen": 2.0}},
+        {"language_weights": {"de": 2.0}},
+        {"more": 9},
+        {"seed": 4},
+        {"rows": 40},
+    ],
 )
 def test_another_recipe_begins_anew(learn: Callable[..., Any], changes: dict[str, Any]) -> None:
     """What was saved by another recipe, or for another number of pieces, is no beginning of this one."""
@@ -196,7 +215,7 @@ def test_another_recipe_begins_anew(learn: Callable[..., Any], changes: dict[str
     table, told = learn(**changes)
 
     assert steps_of(told)[0] == 1
-    assert np.array_equal(table, learn("alone", **changes)[0])
+    assert same(table, learn("alone", **changes)[0])
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "garbage"])
@@ -210,7 +229,7 @@ def test_a_damaged_state_begins_anew(learn: Callable[..., Any], tmp_path: Path, 
     again, told = learn(steps=7)
 
     assert steps_of(told) == list(range(1, 8))
-    assert np.array_equal(again, table)
+    assert same(again, table)
 
 
 def test_saves_all_or_nothing(learn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,14 +246,14 @@ def test_saves_all_or_nothing(learn: Callable[..., Any], monkeypatch: pytest.Mon
     table, told = learn(steps=12)
 
     assert steps_of(told) == list(range(6, 13))
-    assert np.array_equal(table, learn("whole", steps=12)[0])
+    assert same(table, learn("whole", steps=12)[0])
 
 
 def test_learns_from_pairs_alone(learn: Callable[..., Any]) -> None:
     """Without further sentences, typing mistakes or pieces that are left out."""
     table, told = learn(steps=5, sentences=0, dropout=0.0)
 
-    assert np.isfinite(table).all()
+    assert np.isfinite(table.rows).all()
     assert np.isfinite(list(loss_of(told[-1][0]).values())).all()
 
 
@@ -246,20 +265,116 @@ def test_what_is_left_out_is_not_moved(learn: Callable[..., Any]) -> None:
         for number, (steps, dropout) in enumerate([(3, 1.0), (3, 0.5), (3, 0.0), (0, 0.0)])
     )
 
-    assert np.array_equal(none, without_a_step)
-    assert not np.array_equal(some, without_a_step)
-    assert not np.array_equal(some, all_of_it)
+    assert same(none, without_a_step)
+    assert not same(some, without_a_step)
+    assert not same(some, all_of_it)
 
 
 @pytest.mark.usefixtures("_from_nothing")
 def test_the_last_steps_are_small_ones(learn: Callable[..., Any], tmp_path: Path) -> None:
     """The learning rate falls to a fiftieth."""
-    start, end = learn("start", steps=0)[0], learn("end")[0]
+    start, end = learn("start", steps=0)[0].rows, learn("end")[0].rows
     learn("early", stop=6)
     learn("late", stop=36)
     fifth, thirty_fifth = (load_file(tmp_path / name)["table"] for name in ("early", "late"))
 
     assert np.linalg.norm(end - thirty_fifth) < 0.2 * np.linalg.norm(fifth - start)
+
+
+ROWS = 30
+"""For the 54 words of the toy."""
+
+
+@pytest.fixture
+def state(lesson: Lesson, words: dict[str, int], small: Recipe, tmp_path: Path) -> _State:
+    """A student that has learned for some steps, and has too few rows for its pieces."""
+    recipe = replace(small, rows=ROWS)
+    state = _State(lesson, recipe, len(words) + NEVER_USED, tmp_path / "student.safetensors", "cpu")
+    for _ in range(10):
+        state.learn()
+    return state
+
+
+def times_used(state: _State) -> np.ndarray:
+    """How many steps touched each piece."""
+    counts: np.ndarray = state._touched[:, 0].numpy()
+    return counts
+
+
+def test_the_least_used_share(state: _State) -> None:
+    """The others keep a row of their own, as it is."""
+    before, counts = state.table.numpy().copy(), times_used(state)
+
+    state.share()
+
+    keeps = np.sort(np.argsort(-counts, kind="stable")[:ROWS])
+    others = np.delete(np.arange(len(before)), keeps)
+    assert state.row_of[keeps].tolist() == list(range(ROWS))
+    assert (state.weights[keeps] == 1).all()
+    assert np.array_equal(state.table.numpy(), before[keeps])
+    assert counts[keeps].min() >= counts[others].max()
+    assert len(others) > NEVER_USED
+
+
+def test_who_shares_points_as_before(state: _State) -> None:
+    """As nearly as any row that is left does, and with what of its length lies along that row; never backwards."""
+    before = state.table.numpy().copy()
+    state.share()
+    rows, row_of, weights = state.table.numpy(), state.row_of.numpy(), state.weights.numpy()
+    cosines = before @ (rows / np.linalg.norm(rows, axis=1, keepdims=True)).T
+
+    assert np.array_equal(cosines.argmax(1)[before.any(1)], row_of[before.any(1)])
+    assert (weights >= 0).all()
+    along = weights * np.linalg.norm(rows[row_of], axis=1)
+    assert along == pytest.approx(cosines.max(1).clip(0), abs=1e-4)
+    assert not weights[-NEVER_USED:].any()
+
+
+def test_rows_are_shared_once(state: _State) -> None:
+    """A second time there is room for all that are left."""
+    state.share()
+    once = [tensor.clone() for tensor in (state.table, state.row_of, state.weights)]
+
+    state.share()
+
+    assert all(map(torch.equal, once, (state.table, state.row_of, state.weights)))
+
+
+def test_learning_goes_on_with_shared_rows(learn: Callable[..., Any], lesson: Lesson) -> None:
+    """In as many rows as the recipe has, with a weight for each piece that is never below nothing."""
+    table, _ = learn(rows=ROWS)
+
+    assert (table.rows.shape, table.mapping.dtype, table.weights.dtype) == ((ROWS, 24), np.int32, np.float32)
+    assert table.weights.min() >= 0
+    assert found_again(table, lesson) > 0.5
+    assert learn("none", rows=ROWS, steps=0)[0].rows.shape == (ROWS, 24)
+
+
+@pytest.mark.parametrize("more", [0, 1, 1000])
+def test_nothing_is_shared_where_there_is_room(learn: Callable[..., Any], words: dict[str, int], more: int) -> None:
+    """For each piece a row of its own; then it makes no difference how much room there is."""
+    table, _ = learn(rows=len(words) + NEVER_USED + more)
+
+    assert np.array_equal(table.mapping, np.arange(len(words) + NEVER_USED))
+    assert (table.weights == 1).all()
+    assert same(table, learn("alone")[0])
+
+
+@pytest.mark.parametrize(
+    ("steps", "stop", "goes_on_at"),
+    [(25, 19, 16), (25, 20, 16), (25, 21, 21), (25, 24, 21), (30, 25, 21), (30, 27, 26)],
+)
+def test_a_stop_about_the_sharing_changes_nothing(
+    learn: Callable[..., Any], steps: int, stop: int, goes_on_at: int
+) -> None:
+    """It is after 20 of 25 steps, as something is saved too, and after 24 of 30."""
+    whole, _ = learn("whole", steps=steps, rows=ROWS)
+    learn(stop=stop, steps=steps, rows=ROWS)
+
+    table, told = learn(steps=steps, rows=ROWS)
+
+    assert steps_of(told) == list(range(goes_on_at, steps + 1))
+    assert same(table, whole)
 
 
 def test_a_device_that_is_not_there_is_named(lesson: Lesson, small: Recipe, tmp_path: Path) -> None:

@@ -130,6 +130,20 @@ def test_a_small_language_gets_pieces_of_its_own(toy: Corpus, tmp_path: Path) ->
     assert not words & as_it_comes
 
 
+def test_a_language_gets_pieces_by_its_weight(toy: Corpus, tmp_path: Path) -> None:
+    """The more it weighs, the more of its words are pieces."""
+    lines = [f"one {n}\tde\tGrüßt Zwölf Mädchen" for n in range(6)]
+    corpus = corpus_of(tmp_path, lines, toy.sentences)
+    words = {f"{SPACE}{word}" for word in ("grüßt", "zwölf", "mädchen")}
+
+    heavy, light = (
+        set(learned(corpus, pieces=42, flatness=1.0, language_weights=weights)) for weights in ({"de": 30.0}, {})
+    )
+
+    assert words <= heavy
+    assert not words & light
+
+
 def test_rare_characters_are_unknown(tmp_path: Path) -> None:
     """One sign in many thousand does not cost a piece."""
     corpus = corpus_of(tmp_path, [f"line\tde\t{'abcdef ' * 16}{n}" for n in range(1000)] + ["other\tde\tab ☃"])

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intentmatch.encoders.static import EMBEDDED
-from intentmatch.encoders.unigram import UnigramTokenizer, read_unigram
+from intentmatch.encoders.unigram import UnigramTokenizer, normalized, read_unigram
 from intentmatch.registry import read_registry
 
 SHIPPED = Path(__file__).parents[2] / "intents"
@@ -51,7 +51,8 @@ def test_cuts_every_shipped_utterance_alike(theirs) -> None:  # type: ignore[no-
     "text",
     ["", " ", "a", "ΟΔΟΣ", "İstanbul", "50% of 3.14€!", "①②½", "e\u0301te\u0301", "ＦＵＬＬ　ｗｉｄｔｈ", "don't-stop",
      "a\u00a0b\u3000c", "▁already", "👩‍👩‍👧", "12:30", "$+<=>^`|~", "¿qué?", "ß ﬁ Ǆ", "\u200d\u200c", "x" * 5000,
-     "don’t ´s `x`", "أهلاً وسَهلاً", "ـــكتاب", "می‌خواهم", "क्‍ष", "ك ي ى ة", "שָׁלוֹם", "İADE I ı"],
+     "don’t ´s `x`", "أهلاً وسَهلاً", "ـــكتاب", "می‌خواهم", "क्‍ष", "ك ي ى ة", "שָׁלוֹם", "İADE I ı",
+     "أين الطرد", "والكتاب بالكتاب للكتاب", "الله", "لل", "xالكتاب", "«الكتاب»", "كتابالكتاب", "ال٣٤٥", "الـكـتاب"],
 )  # fmt: skip
 def test_cuts_odd_texts_alike(text: str, theirs) -> None:  # type: ignore[no-untyped-def]
     """Compatibility forms, symbols, digits, marks and one endless word."""
@@ -76,6 +77,31 @@ def _reference(library, made=[]):  # type: ignore[no-untyped-def]  # noqa: B006 
         made.append(library.Tokenizer.from_file(str(EMBEDDED / "tokenizer.json")))
         made[0].no_truncation()
     return made[0]
+
+
+@pytest.mark.parametrize("word", ["الكتاب", "والكتاب", "فالكتاب", "بالكتاب", "كالكتاب", "للكتاب", "وللكتاب", "الْكِتَاب"])
+def test_the_arabic_article_is_left_out(word: str) -> None:
+    """With what is written together with it; the word is then the same piece as without."""
+    assert normalized(word) == normalized("كتاب") == "کتاب"
+    assert normalized(f"هذا {word}!") == "هذا کتاب!"
+    assert OURS.encode(word, 9) == OURS.encode("كتاب", 9)
+
+
+@pytest.mark.parametrize("word", ["الله", "والله", "بالله", "الى", "الان", "لل", "ال", "مقالات", "سال", "بالا"])
+def test_short_words_and_what_stands_within_stay(word: str) -> None:
+    """Nothing is taken of which fewer than three letters would be left, nor from the middle of a word."""
+    assert normalized(word) == word.replace("ى", "ی")
+
+
+ARABIC = st.text(st.sampled_from("المفوبكهيةكتسأإلآٱ ٣x!\u064e\u0640\u200c"), max_size=30)
+
+
+@settings(max_examples=400, deadline=None)
+@given(ARABIC)
+def test_leaves_out_articles_alike(text: str) -> None:
+    """Wherever they stand, the pieces are those of the reference."""
+    library = pytest.importorskip("tokenizers", reason="needs the extra [tokenizers]")
+    assert_same(text, _reference(library))
 
 
 def test_takes_the_likeliest_way() -> None:

@@ -1,0 +1,246 @@
+"""What to label with, and what to be sure by: the choices behind `head.py`, `heldout.py` and `calibration.py`.
+
+    python tests/benchmarks/bench_heads.py --data FOLDER
+    python tests/benchmarks/bench_heads.py --data FOLDER --encoder sentence_transformer:FOLDER --seeds 1
+
+README.md beside this file says what the columns mean.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import NamedTuple
+
+import numpy as np
+from bench_accuracy import read_rows, registry_of
+from metrics import auroc, ece
+from numpy.typing import NDArray
+from rich.console import Console
+from tables import print_table, write
+
+from intentmatch import IntentMatchError
+from intentmatch.build import encode_all
+from intentmatch.calibration import calibrate
+from intentmatch.encoders import load_encoder
+from intentmatch.head import Fitting, fit_head, prepare, softmax
+from intentmatch.heldout import evidence, hold_out
+from intentmatch.index import ExactIndex
+from intentmatch.settings import Settings, resolve
+from intentmatch.text import clean
+from intentmatch.types import Encoder
+from intentmatch.words import WordVectors
+
+Matrix = NDArray[np.float32]
+
+SETS = ("clinc150", "banking77")
+"""Draws of so many utterances an intent are made from their train rows."""
+SHOTS = (1, 2, 3, 5, 10, 30)
+SURE = ("clinc150:train_5", "clinc150:train_10", "banking77_oos:train", "rasa_financial:train", "rasa_helpdesk:train")
+"""Sets with messages out of scope, for the calibrators."""
+_UNBALANCED = "uneven"
+
+
+class Problem(NamedTuple):
+    """A registry and messages, as vectors and vectors of words."""
+
+    owners: list[int]
+    intents: int
+    vectors: Matrix
+    words: Matrix
+    asked: Matrix
+    asked_words: Matrix
+    truth: NDArray[np.int64]
+    """The intent of each message; -1 out of scope."""
+
+
+class Signals(NamedTuple):
+    """What speaks for each intent, shape `(messages, intents)`."""
+
+    nearest: Matrix
+    score: Matrix
+    words: Matrix
+    logits: Matrix
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print; the exit code is 0, or that of the error."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="a folder of sets of jsonl files")
+    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="as the setting of that name")
+    parser.add_argument("--seeds", type=int, default=3, help="draws of each number of utterances (3)")
+    parser.add_argument("--shots", type=int, nargs="+", default=SHOTS, help="utterances of each intent")
+    parser.add_argument("--sets", nargs="+", default=SETS, help="sets to draw from")
+    parser.add_argument("--sure", nargs="*", default=SURE, metavar="SET:TRAIN", help="sets for the calibrators")
+    options = parser.parse_args(arguments)
+    progress = Console(stderr=True, highlight=False, markup=False)
+    try:
+        encoder = load_encoder(resolve({"encoder": options.encoder} if options.encoder else {}))
+        write(f"encoder {encoder.name} @ {encoder.fingerprint}")
+        _print_heads(options, encoder, progress)
+        _print_calibrators(options, encoder, progress)
+    except IntentMatchError as error:
+        progress.print(f"error: {error}", soft_wrap=True)
+        return error.exit_code
+    return 0
+
+
+def _print_heads(options: argparse.Namespace, encoder: Encoder, progress: Console) -> None:
+    rows = []
+    for name in options.sets:
+        whole = problem(encoder, options.data / name, "train", with_strangers=False)
+        for shots in [*options.shots, _UNBALANCED]:
+            found: dict[str, list[float]] = {}
+            for seed in range(options.seeds):
+                for head, right in accuracies(drawn(whole, shots, seed)).items():
+                    found.setdefault(head, []).append(right)
+            rows.append([name, str(shots), *(f"{fmean(of):.1f}" for of in found.values())])
+            progress.print(" ".join(rows[-1]))
+    if rows:
+        print_table(("set", "utterances", *found), rows, left=2)
+
+
+def _print_calibrators(options: argparse.Namespace, encoder: Encoder, progress: Console) -> None:
+    rows = []
+    for name in options.sure:
+        folder, _, train = name.partition(":")
+        for calibrator, (separation, error) in calibrators(problem(encoder, options.data / folder, train)).items():
+            rows.append([name, calibrator, f"{separation:.3f}", f"{error:.3f}"])
+            progress.print(" ".join(rows[-1]))
+    if rows:
+        print_table(("set", "confidence", "AUROC", "ECE"), rows, left=2)
+
+
+def problem(encoder: Encoder, folder: Path, train: str, *, with_strangers: bool = True) -> Problem:
+    """A set as vectors, its `valid` rows as messages."""
+    registry, _ = registry_of(read_rows(folder / f"{train}.jsonl"))
+    numbers = {intent.name: number for number, intent in enumerate(registry)}
+    rows = [row for row in read_rows(folder / "valid.jsonl") if row is not None]
+    rows = [row for row in rows if row.intent in numbers or (row.intent is None and with_strangers)]
+    texts = [clean(utterance.text) for utterance in registry.utterances]
+    messages = [clean(row.text) for row in rows]
+    words = WordVectors.fit(texts)
+    return Problem(
+        owners=list(registry.owners),
+        intents=len(numbers),
+        vectors=encode_all(encoder, texts, "utterance"),
+        words=words.rows(texts),
+        asked=encode_all(encoder, messages, "query"),
+        asked_words=words.rows(messages),
+        truth=np.array([-1 if row.intent is None else numbers[row.intent] for row in rows]),
+    )
+
+
+def drawn(whole: Problem, shots: int | str, seed: int) -> Problem:
+    """The same with so many utterances an intent, or with 2 to 40 of them, most intents few."""
+    random = np.random.default_rng(seed)
+    owners = np.array(whole.owners)
+    kept = []
+    for intent in range(whole.intents):
+        rows = np.flatnonzero(owners == intent)
+        count = int(2 * 20 ** random.random() ** 2) if isinstance(shots, str) else shots
+        kept.append(np.sort(random.permutation(rows)[:count]))
+    some = np.concatenate(kept)
+    return whole._replace(owners=owners[some].tolist(), vectors=whole.vectors[some], words=whole.words[some])
+
+
+def accuracies(given: Problem) -> dict[str, float]:
+    """Percent of the messages in scope that each way to label gets right."""
+    known = signals(given)
+    features = np.hstack([given.vectors, 0.5 * given.words])
+    asked = np.hstack([given.asked, 0.5 * given.asked_words])
+    owners = np.array(given.owners)
+    centres = np.stack([given.vectors[owners == intent].mean(axis=0) for intent in range(given.intents)])
+    centres /= np.linalg.norm(centres, axis=1, keepdims=True).clip(1e-9)
+    choices: Mapping[str, Callable[[], Matrix]] = {
+        "nearest": lambda: known.nearest,
+        "mean of 2": lambda: known.score,
+        "centroid": lambda: given.asked @ centres.T,
+        "LDA": lambda: _lda(given.vectors, owners, given.asked),
+        "ridge": lambda: _ridge(given.vectors, owners, given.intents, given.asked),
+        "ridge, words": lambda: _ridge(features, owners, given.intents, asked),
+        "head, no words": lambda: _logits(given._replace(words=given.words * 0), given.asked_words * 0),
+        "head": lambda: known.logits,
+        "evidence": lambda: evidence(known.score, known.words, known.logits),
+    }
+    return {name: 100 * float((of().argmax(axis=1) == given.truth).mean()) for name, of in choices.items()}
+
+
+def signals(given: Problem) -> Signals:
+    """All that the matcher looks at."""
+    cosines = given.asked @ given.vectors.T
+    return Signals(
+        ExactIndex(given.vectors, given.owners, "max").aggregate(cosines),
+        ExactIndex(given.vectors, given.owners, "mean2").aggregate(cosines),
+        ExactIndex(given.words, given.owners, "max").aggregate(given.asked_words @ given.words.T),
+        _logits(given, given.asked_words),
+    )
+
+
+def calibrators(given: Problem) -> dict[str, tuple[float, float]]:
+    """By the confidence: AUROC of messages in scope against those out of it, and calibration error of all."""
+    from sklearn.isotonic import IsotonicRegression
+    from sklearn.linear_model import LogisticRegression
+
+    known = signals(given)
+    total = evidence(known.score, known.words, known.logits)
+    fitting = prepare(given.vectors, given.words, given.owners, given.intents)
+    held = hold_out(given.vectors, given.words, given.owners, "mean2", fitting)
+    shares = np.where(held.known, 1.0, 0.1 * held.known.sum() / max(1, (~held.known).sum()))
+    best = total.max(axis=1)
+    probability = softmax(known.logits).max(axis=1)
+    calibration = calibrate(held, Settings().target)
+    platt = LogisticRegression(C=1e6).fit(held.evidence[:, None], held.right)
+    isotonic = IsotonicRegression(out_of_bounds="clip").fit(held.evidence, held.right, sample_weight=shares)
+    found = {
+        "probability of the head": probability,
+        "score, uncalibrated": known.score.max(axis=1).clip(0, 1),
+        "curve, left-out intents counted fully": platt.predict_proba(best[:, None])[:, 1],
+        "isotonic": isotonic.predict(best),
+        "curve (in use)": calibration.confidences(best),
+    }
+    right = total.argmax(axis=1) == given.truth
+    inside = (given.truth >= 0).tolist()
+    return {
+        name: (auroc(inside, of.tolist()) or float("nan"), ece(of.tolist(), right.tolist()) or float("nan"))
+        for name, of in found.items()
+        if of is not None
+    }
+
+
+def _logits(given: Problem, asked_words: Matrix) -> Matrix:
+    fitting: Fitting = prepare(given.vectors, given.words, given.owners, given.intents)
+    weights = fit_head(fitting).weights
+    dim = given.vectors.shape[1]
+    return given.asked @ weights[:dim] + 0.5 * asked_words @ weights[dim:-1] + weights[-1]  # type: ignore[no-any-return]
+
+
+def _ridge(features: Matrix, owners: NDArray[np.int64], intents: int, asked: Matrix) -> Matrix:
+    """Kernel ridge on one column an intent; the best of four penalties by its exact leave-one-out error."""
+    targets = np.eye(intents, dtype=np.float64)[owners]
+    kernel = (features @ features.T).astype(np.float64) + 1.0
+    best, weights = np.inf, targets
+    for penalty in (0.03, 0.1, 0.3, 1.0):
+        inverse = np.linalg.inv(kernel + penalty * np.eye(len(kernel)))
+        tried = inverse @ targets
+        error = float(((tried / np.diag(inverse)[:, None]) ** 2).sum())
+        if error < best:
+            best, weights = error, tried
+    return ((asked @ features.T + 1.0) @ weights).astype(np.float32)  # type: ignore[no-any-return]
+
+
+def _lda(vectors: Matrix, owners: NDArray[np.int64], asked: Matrix) -> Matrix:
+    """Linear discriminants, the common covariance shrunk half way to a multiple of the identity."""
+    centres = np.stack([vectors[owners == intent].mean(axis=0) for intent in np.unique(owners)]).astype(np.float64)
+    rest = vectors - centres[owners]
+    spread = rest.T @ rest / len(vectors)
+    shrunk = 0.5 * spread + 0.5 * max(np.trace(spread), 1e-3) / len(spread) * np.eye(len(spread))
+    directions = np.linalg.solve(shrunk, centres.T)
+    return (asked @ directions - 0.5 * (centres * directions.T).sum(axis=1)).astype(np.float32)  # type: ignore[no-any-return]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -76,6 +76,7 @@ def _intents(found: Diff) -> None:
 
 
 def _changes(title: str, some: Sequence[Change]) -> None:
+    from intentmatch.evaluation.changes import told
     from intentmatch.evaluation.words import place
 
     _heading(f"{title}: {len(some)}")
@@ -83,10 +84,11 @@ def _changes(title: str, some: Sequence[Change]) -> None:
     ordered = sorted(some, key=lambda change: ("tests", "messages", "held_out").index(change.source))
     for change in ordered[:_CHANGES]:
         where = place(change.new.case.location)
-        told = click.style(f"“{change.new.case.text}”", fg=_COLOURS[change.effect])
-        click.echo(f"  {told}{f' {where}' if where else ''}  {_moved(change)}")
-        for reason in change.reasons:
-            click.echo(click.style(f"      {reason}", dim=True))
+        message = click.style(f"“{change.new.case.text}”", fg=_COLOURS[change.effect])
+        click.echo(f"  {message}{f' {where}' if where else ''}  {_moved(change)}")
+        lines = [f"before: {told(change.old)}", f"now:    {told(change.new)}", *(f"why: {r}" for r in change.reasons)]
+        for line in lines:
+            click.echo(click.style(f"      {line}", dim=True))
     _more(len(some) - _CHANGES)
 
 

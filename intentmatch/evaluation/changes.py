@@ -143,6 +143,12 @@ def changes(source: SourceName, olds: Sequence[Outcome], news: Sequence[Outcome]
     return sorted(found, key=lambda c: (order.index(c.effect), not c.direct, c.intent or "", c.new.case.text))
 
 
+def told(outcome: Outcome) -> str:
+    """One answer in a line: what it was, how sure, and what it rests on."""
+    sure = f"score {outcome.score:.2f}" if outcome.confidence is None else f"confidence {outcome.confidence:.2f}"
+    return f"{outcome.said}, {sure}" + (f", nearest {_line(outcome.nearest)}" if outcome.nearest else "")
+
+
 def intent_rows(edit: Edit, held_out: Sequence[tuple[Outcome, Outcome]], found: Sequence[Change]) -> list[IntentRow]:
     """A row for each intent of the new registry and each that is gone, those with most broken first."""
     names = [intent.name for intent in edit.new]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from intentmatch.evaluation.changes import Change
+from intentmatch.evaluation.changes import Change, told
 from intentmatch.evaluation.diff import EFFECTS, INTENT_HEAD, TITLES, Diff
 from intentmatch.evaluation.html import page, paragraph, table
-from intentmatch.evaluation.outcomes import Outcome, expected_name
+from intentmatch.evaluation.outcomes import expected_name
 from intentmatch.evaluation.words import percent, place
 
 
@@ -46,12 +46,7 @@ def _change(change: Change) -> list[str]:
         change.new.case.text,
         where,
         expected,
-        _answer(change.old),
-        _answer(change.new),
+        told(change.old),
+        told(change.new),
         "; ".join(change.reasons),
     ]
-
-
-def _answer(outcome: Outcome) -> str:
-    sure = f"score {outcome.score:.2f}" if outcome.confidence is None else f"confidence {outcome.confidence:.2f}"
-    return f"{outcome.said}, {sure}"

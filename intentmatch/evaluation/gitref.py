@@ -19,7 +19,6 @@ _SECONDS = 60
 # A registry is text; what is larger than this altogether is no folder of intents.
 _MOST_BYTES = 500_000_000
 _PLAIN_FILES = ("100644", "100755")
-_SYMLINK = "120000"
 
 
 class GitRef(NamedTuple):
@@ -53,12 +52,14 @@ def export(what: GitRef, folder: Path) -> Path:
     """
     root, inside = _in_repository(what)
     commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{what.ref}^{{commit}}")
-    if commit is None:
-        hint = f"there is no such file or folder, and git knows no commit {what.ref!r} in {root}"
-        raise InputError(f"{what}: {hint}")
-    sha = commit.decode().strip()
+    if commit.returncode:
+        hint = "(a shallow clone has the last one only: fetch more)"
+        raise InputError(
+            f"{what}: there is no such file or folder, and git knows no commit {what.ref!r} in {root} {hint}"
+        )
+    sha = commit.stdout.decode().strip()
     listed = _git(root, "ls-tree", "-r", "-z", "--full-tree", sha, *(["--", inside] if inside else []))
-    files = [_Listed.of(line) for line in (listed or b"").decode("utf-8", "surrogateescape").split("\0") if line]
+    files = [_Listed.of(line) for line in listed.stdout.decode("utf-8", "surrogateescape").split("\0") if line]
     if not files:
         raise InputError(f"{what}: there is no {inside or 'file'!r} in the commit {sha[:10]} of {root}")
     alone = [file for file in files if file.path == inside]
@@ -88,7 +89,8 @@ class _Listed(NamedTuple):
 
 def _parsed(word: str) -> str | GitRef:
     ref, colon, path = word.partition(":")
-    if Path(word).exists() or not ref or (len(ref) == 1 and colon):
+    # Unlike `Path.exists` this has an answer for any text, however long.
+    if os.path.exists(word) or not ref or (len(ref) == 1 and colon):  # noqa: PTH110
         return word
     if colon:
         return GitRef(ref, path or ".")
@@ -111,19 +113,21 @@ def _in_repository(what: GitRef) -> tuple[str, str]:
     while not base.is_dir():
         base = base.parent
     found = _git(str(base), "rev-parse", "--show-toplevel", "--show-prefix")
-    if found is None:
-        raise InputError(f"{what}: there is no such file or folder, and {base} is not in a git repository")
-    root, prefix = os.fsdecode(found).split("\n")[:2]
+    if found.returncode:
+        said = found.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+        raise InputError(f"{what}: there is no such file or folder, and {base} is not in a git repository ({said})")
+    root, prefix = os.fsdecode(found.stdout).split("\n")[:2]
     inside = PurePosixPath(prefix, target.relative_to(base).as_posix())
     return root, "" if str(inside) == "." else str(inside)
 
 
 def _write(what: GitRef, root: str, file: _Listed, target: Path, left: int) -> int:
     """Write one blob; its size. A tree that was made by hand could name anything, so nothing leaves the folder."""
-    if file.mode == _SYMLINK or file.mode not in _PLAIN_FILES:
+    if file.mode not in _PLAIN_FILES:
         raise InputError(f"{what}: {file.path} is a link in that commit, which is not followed")
-    content = _git(root, "cat-file", "blob", file.sha)
-    if content is None:
+    found = _git(root, "cat-file", "blob", file.sha)
+    content = found.stdout
+    if found.returncode:
         raise InputError(f"{what}: git has not the content of {file.path} here; fetch it first")
     if ".." in PurePosixPath(file.path).parts or len(content) > left:
         raise InputError(f"{what}: {file.path} is too large, or is no path below the folder")
@@ -132,14 +136,13 @@ def _write(what: GitRef, root: str, file: _Listed, target: Path, left: int) -> i
     return len(content)
 
 
-def _git(folder: str, *words: str) -> bytes | None:
-    """What git answers; None where it says no."""
+def _git(folder: str, *words: str) -> subprocess.CompletedProcess[bytes]:
+    """What git answers."""
     offline = {"GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     try:
-        done = subprocess.run(  # noqa: S603 - no shell, and every word is an argument of its own
+        return subprocess.run(  # noqa: S603 - no shell, and every word is an argument of its own
             ["git", "-C", folder, *words],  # noqa: S607 - the user's git
             env={**os.environ, **offline}, capture_output=True, check=False, timeout=_SECONDS,
         )  # fmt: skip
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         raise InputError(f"git could not be asked: {error}") from error
-    return done.stdout if done.returncode == 0 else None

@@ -73,6 +73,8 @@ class Trial:
     learn a threshold from, the accuracy."""
     microseconds: float
     """The encoder's, for one message."""
+    calibrated: bool
+    """Whether the registry is large enough to learn a threshold from."""
     worth: Mapping[tuple[bool, int], tuple[float, float]]
     """For each case (in scope or not, utterance): whether it came out right, and how much it counts."""
 
@@ -154,12 +156,16 @@ def tune(
 
 
 def choose(trials: Sequence[Trial], current: Choice) -> Trial:
-    """Of those that cannot be told from the best: the fastest encoder, the simplest scorer, what is in use already."""
+    """Of those that cannot be told from the best: the fastest encoder, the simplest scorer, what is in use already.
+
+    A registry that is too small to learn a threshold from has too little to say: what is in use comes first.
+    """
     best = trials[0]
     equal = [trial for trial in trials if not compared(best, trial).certain]
     return min(
         equal,
         key=lambda t: (
+            not best.calibrated and t.choice != current,
             t.microseconds,
             t.choice.scorer != "cosine",
             t.choice.aggregation != current.aggregation,
@@ -202,6 +208,7 @@ def _trial(choice: Choice, held_out: HeldOut, target: Mapping[str, Any], microse
         auroc=auroc(known.tolist(), held_out.evidence.tolist()),
         overall=float((good * weights).sum()) / total if total else 0.0,
         microseconds=microseconds,
+        calibrated=calibration.cut is not None,
         worth=worth,
     )
 
@@ -229,6 +236,8 @@ def _target_rows(held_out: HeldOut, current: Mapping[str, Any]) -> Iterator[Targ
 
 def _cheaper(name: str, chosen: Trial, other: Trial, current: Choice) -> str:
     """Why it was preferred to its equal."""
+    if not chosen.calibrated:
+        return ""
     if name == "encoder":
         times = other.microseconds / max(chosen.microseconds, 1e-9)
         return f", and {times:.1f} times as fast" if times >= 1.1 else ""

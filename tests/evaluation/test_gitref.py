@@ -52,6 +52,7 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("shop",), ("shop", "intents")),
         (("v1:", "shop"), (GitRef("v1", "."), "shop")),
         (("C:\\shop", "shop"), ("C:\\shop", "shop")),
+        (("x" * 5000 + "/", "shop"), ("x" * 5000 + "/", "shop")),
     ],
 )
 def test_what_is_there_is_a_path_and_the_rest_is_gits(clone: Path, words, sides) -> None:

@@ -35,7 +35,7 @@ def registry() -> Registry:
 def trial(encoder: str, right: Sequence[float], *, scorer: str = "head", microseconds: float = 10.0) -> Trial:
     worth = {(True, row): (value, 1.0) for row, value in enumerate(right)}
     overall = sum(right) / len(right)
-    return Trial(Choice(encoder, scorer, "mean2"), overall, 0.5, overall, microseconds, worth)
+    return Trial(Choice(encoder, scorer, "mean2"), overall, 0.5, overall, microseconds, True, worth)
 
 
 def test_every_choice_is_tried_and_each_encoder_encodes_once(registry: Registry) -> None:
@@ -75,6 +75,7 @@ def test_too_few_utterances_are_compared_by_accuracy() -> None:
     tiny = tune(small, Settings(), {"static": WordHashEncoder()})
     assert {row.note for row in tiny.targets} == {"too few utterances to learn from"}
     assert {row.threshold for row in tiny.targets} == {None}
+    assert tiny.chosen.choice == tiny.current
 
 
 def test_a_single_utterance_is_no_reason_to_fail() -> None:

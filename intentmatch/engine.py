@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from intentmatch.artefact import Artefact
 from intentmatch.build import encode_all
-from intentmatch.calibration import FALLBACK_MARGIN, FALLBACK_THRESHOLD, LearnedCut
+from intentmatch.calibration import policy_of
 from intentmatch.errors import InputError, IntentMatchError, UnknownNameError
 from intentmatch.heldout import evidence
 from intentmatch.index import ExactIndex
 from intentmatch.languages import Coverage, LanguageGuess
 from intentmatch.lexical import Hit, LexicalIndex
-from intentmatch.policy import Cut, Decision, Policy, decide, policy_cuts
+from intentmatch.policy import Decision, decide
 from intentmatch.rerank import Pace
 from intentmatch.text import clean, fold
 from intentmatch.types import Candidate, Encoder, MatchResult, Reranker, Stage, Trace
@@ -83,7 +83,7 @@ class Engine:
         self.settings = artefact.settings
         self.encoder = encoder
         self.reranker = reranker
-        self.policy = _policy(artefact)
+        self.policy = policy_of(artefact.registry, artefact.settings, artefact.calibration)
         self._pace = Pace(self.settings.reranker_seconds)
         registry = artefact.registry
         self._intents = registry.intents
@@ -334,33 +334,6 @@ class Engine:
     def _nothing(self, message: str, question: Question, stages: _Stages, reason: str) -> MatchResult:
         decision = replace(decide((), self.policy), reason=reason)
         return self._result(message, question, decision, stages=stages, decided_by="empty")
-
-
-def _policy(artefact: Artefact) -> Policy:
-    settings, calibration = artefact.settings, artefact.calibration
-    cut = calibration.cut
-    if cut is None:
-        learned = Cut(FALLBACK_THRESHOLD, "the default; too few utterances to learn one")
-    else:
-        learned = _learned(cut, "from this registry")
-    default, by_language = policy_cuts(settings.threshold, settings.origin("threshold"), learned)
-    by_intent = {}
-    if not settings.threshold:
-        # What the author wrote, if only for one language, is not to be undone by what was learned.
-        by_language = {name: _learned(of, f"for {name}") for name, of in calibration.by_language.items()}
-        by_intent = {name: _learned(of, f"for {name}") for name, of in calibration.by_intent.items()}
-    by_intent |= {
-        intent.name: Cut(intent.threshold, f"the author's, {intent.location.short if intent.location else 'from code'}")
-        for intent in artefact.registry
-        if intent.threshold is not None
-    }
-    on_score = settings.margin is not None or calibration.curve is None
-    margin = calibration.margin if not on_score else FALLBACK_MARGIN if settings.margin is None else settings.margin
-    return Policy(default, by_language, by_intent, margin, settings.band, on_score)
-
-
-def _learned(cut: LearnedCut, scope: str) -> Cut:
-    return Cut(cut.value, f"learned {scope}", "confidence")
 
 
 def _certain(decision: Decision) -> Decision:

@@ -110,13 +110,19 @@ def softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
 def _fitted(
     fitting: Fitting, rows: NDArray[np.float32], owners: NDArray[np.int64], intents: int
 ) -> NDArray[np.float32]:
-    """Weights of shape `(axes, intents)` that minimise the summed cross-entropy plus |weights|² / (2 * 30)."""
+    """Weights of shape `(axes, intents)` that minimise the summed cross-entropy plus |weights|² / (2 * 30).
+
+    Every one of the intents has at least one row.
+    """
     penalty = np.float32(1 / _INVERSE_PENALTY)
     # A quarter bounds the curvature of each term; in coordinates scaled by its root the bowl is nearly round.
     scales = (1 / np.sqrt(fitting.strengths / 4 + penalty)).astype(np.float32)
     scaled = rows * scales
     penalties = (penalty * scales * scales)[:, None]
     places = np.arange(len(rows)), owners
+    # An intent counts as much as any other, however many utterances its author found for it: users do not ask for it
+    # the more often.
+    shares = (len(rows) / intents / np.bincount(owners, minlength=intents)).astype(np.float32)[owners]
 
     def loss_and_slope(weights: NDArray[np.float32]) -> tuple[float, NDArray[np.float32]]:
         logits = scaled @ weights
@@ -124,9 +130,10 @@ def _fitted(
         own = logits[places]
         np.exp(logits, out=logits)
         totals = logits.sum(axis=1)
-        loss = float((np.log(totals) - own).sum()) + float((penalties * weights * weights).sum()) / 2
+        loss = float((shares * (np.log(totals) - own)).sum()) + float((penalties * weights * weights).sum()) / 2
         logits /= totals[:, None]
         logits[places] -= 1
+        logits *= shares[:, None]
         return loss, scaled.T @ logits + penalties * weights
 
     weights = np.zeros((len(scales), intents), dtype=np.float32)

@@ -365,6 +365,18 @@ def test_candidates_are_ranked_by_evidence(learned: Matcher) -> None:
     assert not all(by_score)
 
 
+def test_the_five_with_most_evidence_are_shown(learned: Matcher) -> None:
+    """Those that score higher and are less likely give way to them."""
+    others = 0
+    for message in MESSAGES[:-1]:
+        everyone = matched_all(learned, message)
+        leading = {c.intent for c in sorted(everyone, key=lambda c: -c.rank)[:5]}
+        others += leading != {c.intent for c in sorted(everyone, key=lambda c: -c.score)[:5]}
+
+        assert {c.intent for c in learned.match(message, top_k=10).candidates} >= leading
+    assert others
+
+
 def test_the_trace_names_the_head(learned: Matcher) -> None:
     """Its stage says how sure it is of each, and the decision is its."""
     result = learned.match("is my parcel lost")

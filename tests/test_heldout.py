@@ -182,6 +182,16 @@ def test_an_intent_that_is_one_line_twice_has_nothing_left_to_be_found_by():
     assert sorted(held_out.rows[~held_out.known].tolist()) == [0, 1, 2, 3]
 
 
+def test_a_line_that_says_nothing_does_not_answer_for_itself_either():
+    """A row of zeros is not like itself, and is left out all the same: alone, it leaves nothing to be found."""
+    vectors = np.zeros((3, 4), dtype=np.float32)
+    vectors[1, 0] = vectors[2, 1] = 1.0
+
+    held_out = without_head(vectors, [0, 1, 1])
+
+    assert held_out.rows[held_out.known].tolist() == [1, 2]
+
+
 @pytest.mark.parametrize("headed", [False, True])
 @pytest.mark.parametrize("sizes", [(), (1,), (1, 1), (7,), (1, 1, 1), (1, 4), (2, 1, 1, 1, 1, 1, 1)])
 def test_small_registries_hold_out_what_they_can(sizes, headed):

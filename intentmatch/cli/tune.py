@@ -93,6 +93,10 @@ def _show(found: Tuning) -> None:
         "  overall: messages rightly answered or rightly refused, expected at the target in use. It decides; what is\n"
         "  within one standard error of the best counts as equal, and the faster and simpler of those is taken (→)."
     )
+    if not found.chosen.calibrated:
+        click.echo(
+            "  There are too few utterances to learn from, so what is in use stays; overall is what leads right."
+        )
     click.echo("\n" + click.style("What each target gives with these", bold=True))
     rows = [_target_cells(row) for row in found.targets]
     show.table(["", "target", "threshold", "precision", "coverage", "refused", ""], rows)

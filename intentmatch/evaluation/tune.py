@@ -158,14 +158,15 @@ def tune(
 def choose(trials: Sequence[Trial], current: Choice) -> Trial:
     """Of those that cannot be told from the best: the fastest encoder, the simplest scorer, what is in use already.
 
-    A registry that is too small to learn a threshold from has too little to say: what is in use comes first.
+    A registry that is too small to learn a threshold from has too little to say: what is in use stays.
     """
     best = trials[0]
+    if not best.calibrated:
+        return next((trial for trial in trials if trial.choice == current), best)
     equal = [trial for trial in trials if not compared(best, trial).certain]
     return min(
         equal,
         key=lambda t: (
-            not best.calibrated and t.choice != current,
             t.microseconds,
             t.choice.scorer != "cosine",
             t.choice.aggregation != current.aggregation,

@@ -27,9 +27,9 @@ _FEWEST_CASES = 20
 STRANGERS = 0.1
 _RIDGE = 1e-3
 _NEWTON_STEPS = 50
-# A language or an intent gets a cut of its own from so many cases, so many of them wrong; it is drawn towards the
-# common cut as if that rested on `_COMMON` cases.
-_FEWEST_OF_A_PART, _FEWEST_WRONG_OF_A_PART, _COMMON = 60, 12, 100
+# A language or an intent gets a cut of its own from so many cases, so many of them wrong. As the best cut of a few
+# hundred is chance within wide limits, it is drawn towards the common one as if that rested on `_COMMON` cases.
+_FEWEST_OF_A_PART, _FEWEST_WRONG_OF_A_PART, _COMMON = 60, 12, 400
 # Asking which of two is meant costs a turn: it is worth it where the first is right no more often than this ...
 _ASK_BELOW = 0.5
 # ... among at least so many held-out cases as close as that.

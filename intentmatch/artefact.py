@@ -24,12 +24,11 @@ from safetensors.numpy import save
 
 from intentmatch.calibration import Calibration
 from intentmatch.errors import ArtefactError, Location, StaleArtefactError
-from intentmatch.head import Head, Opinion
+from intentmatch.head import Opinion
 from intentmatch.settings import LOCAL, Settings
 from intentmatch.text import TEXT_VERSION
 from intentmatch.types import Encoder, Intent, Registry, Utterance, Vectors
 from intentmatch.words import VERSION as WORDS_VERSION
-from intentmatch.words import WordRows, WordVectors
 
 FORMAT = 2
 SUFFIX = ".intentmatch"
@@ -75,7 +74,7 @@ def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
         "utterances": np.ascontiguousarray(artefact.vectors),
         "negatives": np.ascontiguousarray(artefact.negative_vectors),
         "registry": np.frombuffer(registry.encode("utf-8", "surrogatepass"), dtype=np.uint8),
-        **_opinion_to_tensors(artefact.opinion),
+        **({} if artefact.opinion is None else artefact.opinion.to_tensors()),
     }
     manifest = {
         "format": FORMAT,
@@ -135,29 +134,12 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
             vectors=tensors["utterances"],
             negative_vectors=tensors["negatives"],
             calibration=Calibration.from_dict(manifest["calibration"]),
-            opinion=_opinion_from_tensors(tensors),
+            opinion=Opinion.from_tensors(tensors),
         )
     except OSError as error:
         raise ArtefactError(f"{path} cannot be read: {error.strerror or error}") from error
     except (SafetensorError, KeyError, ValueError, TypeError) as error:
         raise ArtefactError(f"{path} is no artefact of `intentmatch build`, or is damaged ({error})") from error
-
-
-def _opinion_to_tensors(opinion: Opinion | None) -> dict[str, NDArray[Any]]:
-    if opinion is None:
-        return {}
-    return {
-        "head": opinion.head.weights,
-        "rarity": opinion.words.rarity,
-        **{f"words_{name}": array for name, array in opinion.rows._asdict().items()},
-    }
-
-
-def _opinion_from_tensors(tensors: Mapping[str, NDArray[Any]]) -> Opinion | None:
-    if "head" not in tensors:
-        return None
-    rows = WordRows(*(tensors[f"words_{name}"] for name in WordRows._fields))
-    return Opinion(Head(tensors["head"]), WordVectors(tensors["rarity"]), rows)
 
 
 def _digest(tensors: Mapping[str, NDArray[Any]]) -> str:

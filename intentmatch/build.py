@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from intentmatch.artefact import Artefact
 from intentmatch.cache import VectorCache
-from intentmatch.calibration import Calibration, calibrate
 from intentmatch.errors import IntentMatchError, Location, Problem, RegistryError
-from intentmatch.head import Fitting, Opinion, fit_head, prepare
-from intentmatch.heldout import HeldOut, hold_out
 from intentmatch.languages import Coverage
+from intentmatch.learning import learned
 from intentmatch.registry import check
 from intentmatch.registry.rules import NOWHERE
 from intentmatch.settings import Settings
 from intentmatch.text import clean
 from intentmatch.types import Encoder, Kind, Registry, Vectors
-from intentmatch.words import WordRows, WordVectors
 
 Progress = Callable[[int, int], None]
 """Told (texts encoded, texts to encode) as a build goes on; the texts that the cache has do not count."""
@@ -56,50 +52,8 @@ def build(
         encoder_fingerprint=encoder.fingerprint,
         vectors=of_utterances,
         negative_vectors=of_negatives,
-        **learn(registry, of_utterances, settings)._asdict(),
+        **learned(registry, of_utterances, settings, cache.folder if cache else None)._asdict(),
     )
-
-
-class Learned(NamedTuple):
-    """What a registry teaches about itself."""
-
-    calibration: Calibration
-    opinion: Opinion | None
-    """None where the scores are all that counts."""
-
-
-def learn(registry: Registry, vectors: Vectors, settings: Settings) -> Learned:
-    """Fit the head and calibrate, from the vectors of all utterances. Deterministic."""
-    names = [intent.name for intent in registry]
-    languages = [utterance.language for utterance in registry.utterances]
-    tested = put_to_the_test(registry, vectors, settings)
-    calibration = calibrate(tested.held_out, settings.target, names, languages)
-    if tested.fitting is None or tested.words is None or calibration.curve is None:
-        # What has not been put to the test is not relied upon.
-        return Learned(calibration, None)
-    return Learned(calibration, Opinion(fit_head(tested.fitting), tested.words, WordRows.of(tested.rows)))
-
-
-class Tested(NamedTuple):
-    """Held-out cases, and what they were scored with."""
-
-    held_out: HeldOut
-    rows: Vectors
-    """Of words, one for each utterance; of no columns where there is no head."""
-    words: WordVectors | None
-    fitting: Fitting | None
-
-
-def put_to_the_test(registry: Registry, vectors: Vectors, settings: Settings) -> Tested:
-    """Hold out a registry's utterances from itself, under the settings `scorer` and `aggregation`."""
-    rows = vectors[:, :0]
-    fitting = words = None
-    if settings.scorer == "head" and len(registry) > 1:
-        texts = [clean(utterance.text) for utterance in registry.utterances]
-        words = WordVectors.fit(texts)
-        rows = words.rows(texts)
-        fitting = prepare(vectors, rows, registry.owners, len(registry))
-    return Tested(hold_out(vectors, rows, registry.owners, settings.aggregation, fitting), rows, words, fitting)
 
 
 def uncovered(registry: Registry, encoder: Encoder) -> list[Problem]:

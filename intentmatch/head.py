@@ -9,9 +9,9 @@ curvature is known beforehand, and leaving utterances out changes nothing but th
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,8 @@ _INVERSE_PENALTY = 30.0
 _MOST_STEPS, _STEPS_REMEMBERED = 100, 8
 # Where the steepest slope has fallen to this part of the first one, accuracy has long stopped changing.
 _FLAT_ENOUGH, _GAIN_ENOUGH = 1e-3, 1e-6
-_SUFFICIENT, _SHORTEST = 1e-4, 1e-4
+_SUFFICIENT, _LENGTHS = 1e-4, tuple(0.5**halvings for halvings in range(14))
+_BEND_ENOUGH = 1e-10
 _NO_STRENGTH = 1e-6
 
 
@@ -51,6 +52,19 @@ class Opinion:
     words: WordVectors
     rows: WordRows
     """Of the utterances."""
+
+    def to_tensors(self) -> dict[str, NDArray[Any]]:
+        """As named arrays, for a file."""
+        of_rows = {f"words_{name}": array for name, array in self.rows._asdict().items()}
+        return {"head": self.head.weights, "rarity": self.words.rarity, **of_rows}
+
+    @classmethod
+    def from_tensors(cls, tensors: Mapping[str, NDArray[Any]]) -> Opinion | None:
+        """The inverse of `to_tensors`, whatever else stands there; None where there is no head among them."""
+        if "head" not in tensors:
+            return None
+        rows = WordRows(*(tensors[f"words_{name}"] for name in WordRows._fields))
+        return cls(Head(tensors["head"]), WordVectors(tensors["rarity"]), rows)
 
 
 class Fitting(NamedTuple):
@@ -143,16 +157,17 @@ def _fitted(
     for _ in range(_MOST_STEPS):
         direction = _direction(slope, history)
         falls = float((direction * slope).sum())
-        length = 1.0
-        while True:
+        for length in _LENGTHS:
             moved = weights + np.float32(length) * direction
             new_loss, new_slope = loss_and_slope(moved)
-            if new_loss <= loss + _SUFFICIENT * length * falls or length < _SHORTEST:
+            if new_loss <= loss + _SUFFICIENT * length * falls:
                 break
-            length /= 2
+        else:
+            # No step helps: what is left of the slope is rounding.
+            break
         step, turn = moved - weights, new_slope - slope
         bend = float((step * turn).sum())
-        if bend > 0:
+        if bend > _BEND_ENOUGH * float((turn * turn).sum()):
             history.append((step, turn, bend))
         gained, weights, loss, slope = loss - new_loss, moved, new_loss, new_slope
         if float(np.abs(slope).max()) <= _FLAT_ENOUGH * steepest or gained <= _GAIN_ENOUGH * abs(loss):

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from intentmatch.artefact import Artefact, load_artefact
-from intentmatch.build import Progress, build, learn, uncovered
+from intentmatch.build import Progress, build, uncovered
 from intentmatch.cache import VectorCache
 from intentmatch.encoders import load_encoder
 from intentmatch.engine import Engine, Question
 from intentmatch.errors import InputError, Problem
+from intentmatch.learning import learned
 from intentmatch.policy import Policy
 from intentmatch.registry import check, is_yaml, read_registry
 from intentmatch.rerank import load_reranker
@@ -198,8 +199,8 @@ def _with_settings(artefact: Artefact, settings: Settings) -> Artefact:
     """The artefact under other settings; what is learned is learned again where it would come out otherwise."""
     if all(getattr(settings, name) == getattr(artefact.settings, name) for name in ("aggregation", "scorer", "target")):
         return replace(artefact, settings=settings)
-    learned = learn(artefact.registry, artefact.vectors, settings)
-    return replace(artefact, settings=settings, **learned._asdict())
+    again = learned(artefact.registry, artefact.vectors, settings, VectorCache.at(settings.cache).folder)
+    return replace(artefact, settings=settings, **again._asdict())
 
 
 def _question(engine: Engine, language: str | None, top_k: int | None, allowed: Collection[str] | None) -> Question:

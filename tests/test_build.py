@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intentmatch import build as room
-from intentmatch.build import build, encode_all, learn, uncovered
+from intentmatch.build import build, encode_all, uncovered
 from intentmatch.cache import VectorCache
 from intentmatch.errors import IntentMatchError, Location, RegistryError
+from intentmatch.learning import learn
 from intentmatch.settings import Settings
 from intentmatch.types import Encoder, Intent, Registry, Utterance
 from intentmatch.words import DIM

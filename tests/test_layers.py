@@ -24,7 +24,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "head",
         "heldout",
         "calibration",
-        "artefact",
+        "artefact learning",
         "build",
         "engine lint",
         "matcher",

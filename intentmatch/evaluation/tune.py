@@ -15,12 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.build import encode_all, put_to_the_test
+from intentmatch.build import encode_all
 from intentmatch.cache import VectorCache
 from intentmatch.calibration import STRANGERS, Calibration, calibrate
 from intentmatch.evaluation.asker import Tell
 from intentmatch.evaluation.metrics import auroc
 from intentmatch.heldout import HeldOut
+from intentmatch.learning import put_to_the_test
 from intentmatch.settings import AGGREGATIONS, SCORERS, Settings
 from intentmatch.text import clean
 from intentmatch.types import Encoder, Registry, Vectors

@@ -1,0 +1,157 @@
+"""What a registry teaches is worked out once, and read again for as long as it would come out the same."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from intentmatch import Intent, Registry, Utterance, learning
+from intentmatch.learning import Learned, learn, learned
+from intentmatch.settings import Settings
+from intentmatch.types import Vectors
+
+WORDS = ["order", "parcel", "invoice", "refund", "card", "door", "light", "music"]
+
+
+@pytest.fixture(scope="module")
+def registry() -> Registry:
+    """Eight intents of six lines, two of them sharing words."""
+    return Registry(
+        tuple(
+            Intent(
+                word, tuple(Utterance(f"{start} the {word} {number}", "en") for number, start in enumerate("abcdef"))
+            )
+            for word in WORDS
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def vectors(registry: Registry) -> Vectors:
+    """Lines scattered so widely that some are misunderstood."""
+    random = np.random.default_rng(1)
+    centres = random.normal(size=(len(registry), 16))
+    rows = centres[list(registry.owners)] + 1.2 * random.normal(size=(len(registry.utterances), 16))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """One entry each time that something is learned rather than read."""
+    calls: list[int] = []
+
+    def counting(*given: object) -> Learned:
+        calls.append(1)
+        return learn(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(learning, "learn", counting)
+    return calls
+
+
+def same(one: Learned, other: Learned) -> bool:
+    assert one.opinion is not None
+    assert other.opinion is not None
+    tensors, others = one.opinion.to_tensors(), other.opinion.to_tensors()
+    return one.calibration == other.calibration and all(
+        tensors[name].tobytes() == others[name].tobytes() and tensors[name].dtype == others[name].dtype
+        for name in {*tensors, *others}
+    )
+
+
+def test_learns_once(registry: Registry, vectors: Vectors, tmp_path: Path, counted: list[int]) -> None:
+    """The second time it is read, to the last bit."""
+    first = learned(registry, vectors, Settings(), tmp_path)
+    second = learned(registry, vectors.copy(), Settings(), tmp_path)
+
+    assert same(first, second)
+    assert same(first, learn(registry, vectors, Settings()))
+    assert len(counted) == 1
+
+
+def test_without_a_folder_nothing_is_kept(registry: Registry, vectors: Vectors, counted: list[int]) -> None:
+    """As with `cache: off`."""
+    learned(registry, vectors, Settings(), None)
+    learned(registry, vectors, Settings(), None)
+
+    assert len(counted) == 2
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [Settings(scorer="cosine"), Settings(aggregation="max"), Settings(target={"balance": True})],
+    ids=["scorer", "aggregation", "target"],
+)
+def test_other_settings_teach_something_else(
+    registry: Registry, vectors: Vectors, tmp_path: Path, counted: list[int], settings: Settings
+) -> None:
+    """Those that learning looks at; a threshold of the author's is none of them."""
+    learned(registry, vectors, Settings(), tmp_path)
+    learned(registry, vectors, Settings(threshold={"default": 0.5}, top_k=1), tmp_path)
+    assert len(counted) == 1
+
+    learned(registry, vectors, settings, tmp_path)
+    assert len(counted) == 2
+
+
+def test_every_edit_is_seen(registry: Registry, vectors: Vectors, tmp_path: Path, counted: list[int]) -> None:
+    """A name, a line, a language, a vector; a place in a file or a title is none that counts."""
+    first, *others = registry.intents
+    line = first.utterances[0]
+    learned(registry, vectors, Settings(), tmp_path)
+
+    titled = Registry((dataclasses.replace(first, title="An order"), *others))
+    learned(titled, vectors, Settings(), tmp_path)
+    assert len(counted) == 1
+
+    edits = [
+        dataclasses.replace(first, name="other"),
+        dataclasses.replace(first, utterances=(Utterance("something else", "en"), *first.utterances[1:])),
+        dataclasses.replace(first, utterances=(Utterance(line.text, "de"), *first.utterances[1:])),
+    ]
+    for edited in edits:
+        learned(Registry((edited, *others)), vectors, Settings(), tmp_path)
+    learned(registry, vectors[::-1].copy(), Settings(), tmp_path)
+    assert len(counted) == 5
+
+
+@pytest.mark.parametrize("content", [b"", b"no tensors", b"\x10\x00\x00\x00\x00\x00\x00\x00{}"])
+def test_a_damaged_file_costs_only_time(
+    registry: Registry, vectors: Vectors, tmp_path: Path, caplog: pytest.LogCaptureFixture, content: bytes
+) -> None:
+    """It is said, learned again, and written anew."""
+    first = learned(registry, vectors, Settings(), tmp_path)
+    (file,) = (tmp_path / "learned").iterdir()
+    file.write_bytes(content)
+
+    with caplog.at_level(logging.WARNING):
+        assert same(first, learned(registry, vectors, Settings(), tmp_path))
+    assert "learning again" in caplog.text
+    caplog.clear()
+    assert same(first, learned(registry, vectors, Settings(), tmp_path))
+    assert caplog.text == ""
+
+
+def test_a_folder_that_takes_nothing_is_a_warning(
+    registry: Registry, vectors: Vectors, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A file stands where the folder should be."""
+    (tmp_path / "learned").write_text("")
+
+    with caplog.at_level(logging.WARNING):
+        assert same(learned(registry, vectors, Settings(), tmp_path), learn(registry, vectors, Settings()))
+    assert "cannot be kept" in caplog.text
+
+
+def test_old_files_make_room(
+    registry: Registry, vectors: Vectors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only so many are kept, and nothing unfinished lies about."""
+    monkeypatch.setattr(learning, "_MOST_FILES", 2)
+    for precision in (0.8, 0.9, 0.95, 0.99):
+        learned(registry, vectors, Settings(target={"precision": precision}), tmp_path)
+
+    assert [file.suffix for file in (tmp_path / "learned").iterdir()] == [".safetensors"] * 2

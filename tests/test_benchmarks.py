@@ -69,6 +69,16 @@ def test_ece_weighs_each_bin_by_its_rows():
     assert metrics.ece([], []) is None
 
 
+def test_the_best_cut_is_the_best_of_all():
+    assert metrics.best_overall([True, True, False], [True, True, False], [0.9, 0.8, 0.1]) == 1.0
+    # In order: right, a stranger, right. All but the last two is as good as everything.
+    assert metrics.best_overall([True, False, True], [True, False, True], [0.9, 0.5, 0.4]) == pytest.approx(2 / 3)
+    # Nothing is right: refusing all is best; and what is equal cannot be cut apart.
+    assert metrics.best_overall([True, False], [False, False], [0.9, 0.1]) == 0.5
+    assert metrics.best_overall([True, False], [True, False], [0.5, 0.5]) == 0.5
+    assert metrics.best_overall([], [], []) is None
+
+
 def test_share_and_percentiles():
     assert metrics.share([True, False, True, True]) == 0.75
     assert metrics.share([]) is None
@@ -121,6 +131,7 @@ def test_summary_of_answers():
         "refused": 1.0,
         "ambiguous": 0.2,
         "overall": 0.4,
+        "best": 0.6,
         "overall_asked": 0.6,
         "mean_confidence": 0.5,
         "ece": pytest.approx((0.1 + 0.7 + 0.5 + 0.7 + 0.1) / 5),
@@ -475,3 +486,48 @@ def test_an_encoder_that_cannot_be_measured(run, arguments, says):
     assert done.returncode > 1
     assert says in done.stderr
     assert not done.stdout
+
+
+@pytest.fixture
+def lights(tmp_path):
+    """Six intents of eight lines with words of their own, messages like them, and some out of scope."""
+    subjects = {"light": "lamp", "door": "gate", "music": "song", "refund": "money", "parcel": "order", "card": "bank"}
+    starts = ["please see to the", "what about my", "I need the", "can you do the", "look at this", "where is a"]
+    train = [
+        {"text": f"{start} {word}", "intent": intent}
+        for intent, other in subjects.items()
+        for start, word in [*((start, intent) for start in starts), (starts[0], other), (starts[1], other)]
+    ]
+    asked = [{"text": f"now {intent} then", "intent": intent} for intent in subjects]
+    asked += [{"text": f"{word} is quite far away", "intent": None} for word in ("africa", "jupiter", "autumn")]
+    write_jsonl(tmp_path / "toy" / "train.jsonl", train)
+    write_jsonl(tmp_path / "toy" / "valid.jsonl", asked)
+    return tmp_path
+
+
+def test_the_table_of_heads(run, lights):
+    done = run("bench_heads", "--data", lights, "--sets", "toy", "--shots", 2, 4, "--seeds", 2, "--sure", "toy:train")
+
+    assert done.returncode == 0, done.stderr
+    header, *rows = [line.split() for line in done.stdout.splitlines() if line.startswith(("set", "toy "))]
+    assert header[:3] == ["set", "utterances", "nearest"]
+    assert [row[1] for row in rows[:3]] == ["2", "4", "uneven"]
+    assert all(0 <= float(cell) <= 100 for row in rows[:3] for cell in row[2:])
+    assert "curve (in use)" in done.stdout
+
+
+def test_a_draw_has_so_many_utterances_of_each_intent(monkeypatch, lights):
+    monkeypatch.syspath_prepend(FOLDER)
+    heads = load("bench_heads")
+    from intentmatch.encoders import load_encoder
+    from intentmatch.settings import Settings
+
+    whole = heads.problem(load_encoder(Settings()), lights / "toy", "train", with_strangers=False)
+    drawn, again, other = (heads.drawn(whole, 3, seed) for seed in (0, 0, 1))
+
+    assert np.bincount(drawn.owners).tolist() == [3] * 6
+    assert np.array_equal(drawn.vectors, again.vectors)
+    assert not np.array_equal(drawn.vectors, other.vectors)
+    assert len(whole.truth) == 6
+    assert set(heads.accuracies(whole)) >= {"nearest", "centroid", "ridge", "head", "evidence"}
+    assert heads.accuracies(whole)["head"] == 100.0

@@ -287,6 +287,7 @@ COLUMNS: dict[str, tuple[str, Callable[[float | None], str]]] = {
     "refused": ("refused", _percent),
     "ambig": ("ambiguous", _percent),
     "overall": ("overall", _percent),
+    "best": ("best", _percent),
     "+asked": ("overall_asked", _percent),
     "ECE": ("ece", _three),
 }

@@ -71,6 +71,7 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
         "refused": share([o.refused for o in outside]),
         "ambiguous": share([o.ambiguous for o in outcomes]),
         "overall": share([o.answered if o.in_scope else o.refused for o in outcomes]),
+        "best": best_overall(scope, [o.first_right for o in outcomes], confidences) if confidences else None,
         "overall_asked": share([o.answered or o.asked if o.in_scope else o.refused for o in outcomes]),
         "mean_confidence": sum(confidences) / len(confidences) if confidences else None,
         "ece": ece(confidences, [o.first_right for o in outcomes]) if confidences else None,
@@ -89,6 +90,18 @@ def auroc(in_scope: Sequence[bool], values: Sequence[float]) -> float | None:
     from sklearn.metrics import roc_auc_score
 
     return float(roc_auc_score(in_scope, values))
+
+
+def best_overall(in_scope: Sequence[bool], right: Sequence[bool], values: Sequence[float]) -> float | None:
+    """The greatest share rightly answered or rightly refused that one cut on `values` gives; None of none."""
+    if not values:
+        return None
+    order = np.argsort(-np.asarray(values, dtype=np.float64), kind="stable")
+    sorted_values, known = np.asarray(values)[order], np.asarray(in_scope)[order]
+    answered = np.cumsum(np.asarray(right)[order])
+    refused = (~known).sum() - np.cumsum(~known)
+    ends = np.append(sorted_values[1:] < sorted_values[:-1], True)
+    return float(max((answered + refused)[ends].max(), (~known).sum()) / len(values))
 
 
 def ece(confidences: Sequence[float], right: Sequence[bool], bins: int = BINS) -> float | None:

@@ -164,6 +164,11 @@ class Candidate:
     """What candidates are ranked by: a number on the registry's own scale. Without it, the score."""
 
     @property
+    def measured(self) -> str:
+        """For people: the confidence where there is one, otherwise the score."""
+        return f"{self.score:.2f}" if self.confidence is None else f"{self.confidence:.0%}"
+
+    @property
     def rank(self) -> float:
         """Higher comes first."""
         return self.score if self.evidence is None else self.evidence
@@ -225,7 +230,7 @@ class MatchResult:
             lines.append(f"The nearest utterance of {self.candidates[0].intent} is “{nearest.text}”{place}.")
         if self.confidence is not None:
             lines.append(f"Confidence that {self.candidates[0].intent} is right: {self.confidence:.0%}.")
-        others = [f"{c.intent} {c.score:.2f}" for c in self.candidates[1:4]]
+        others = [f"{c.intent} {c.measured}" for c in self.candidates[1:4]]
         if others:
             lines.append(f"Next: {', '.join(others)}.")
         return "\n".join(lines)

@@ -155,3 +155,12 @@ def test_rows_are_in_one_order():
     assert registry.owners == (0, 0, 1)
     assert [u.text for u in registry.negatives] == ["x", "y", "z"]
     assert registry.negative_owners == (0, 1, 1)
+
+
+def test_runners_up_are_told_by_what_they_are_ranked_by():
+    """A score need not fall along the ranking; the confidence does, where there is one."""
+    assert Candidate("a", 0.5).measured == "0.50"
+    assert Candidate("a", 0.5, confidence=0.349, evidence=1.2).measured == "35%"
+
+    ranked = (Candidate("a", 0.6, confidence=0.9), Candidate("b", 0.3, confidence=0.4), Candidate("c", 0.5))
+    assert "Next: b 40%, c 0.50." in replace(RESULT, candidates=ranked).explain()

@@ -56,9 +56,10 @@ def result(found: MatchResult) -> None:
         click.echo(f"  {found.trace.reason}")
     if runners_up:
         click.echo()
+        measure = "score" if found.confidence is None else "confidence"
         table(
-            ["runners-up" if found.intent else "candidates", "score", "nearest utterance"],
-            [[c.intent, f"{c.score:.2f}", _nearest(c)] for c in runners_up],
+            ["runners-up" if found.intent else "candidates", measure, "nearest utterance"],
+            [[c.intent, c.measured, _nearest(c)] for c in runners_up],
         )
 
 

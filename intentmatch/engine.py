@@ -75,7 +75,7 @@ class _Stages:
 
 
 class Engine:
-    """Never changes once it is made, so any number of threads may use it."""
+    """Never changes once it is made, but for how long its reranker took; any number of threads may use it."""
 
     def __init__(self, artefact: Artefact, encoder: Encoder, reranker: Reranker | None = None) -> None:
         artefact.check_encoder(encoder)

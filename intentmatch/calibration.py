@@ -24,7 +24,7 @@ FALLBACK_MARGIN = 0.02
 _FEWEST_CASES = 20
 # How many messages out of scope to expect for each message in scope. Measured on development sets with this weight
 # the confidence is nearest to the truth; counted fully, left-out intents (harder than most strangers) drag it down.
-STRANGERS = 0.1
+_STRANGERS = 0.1
 _RIDGE = 1e-3
 _NEWTON_STEPS = 50
 # A language or an intent gets a cut of its own from so many cases, so many of them wrong. As the best cut of a few
@@ -112,7 +112,7 @@ def calibrate(
     cases = len(right)
     if min(right.sum(), (~right).sum()) < _FEWEST_CASES:
         return Calibration(cases=cases)
-    shares = np.where(held_out.known, 1.0, STRANGERS * held_out.known.sum() / max(1, (~held_out.known).sum()))
+    shares = shares_of(held_out)
     curve = _fit_curve(held_out, shares)
     confidences = _sigmoid(curve[0] + curve[1] * held_out.evidence)
     chances = _Chances(confidences, right, held_out.known, shares)
@@ -124,6 +124,12 @@ def calibrate(
     # One language is no reason to tell it from itself.
     by_language = by_language if len({*spoken.tolist()} - {""}) > 1 else {}
     return Calibration(curve, common, by_language, by_intent, _margin(held_out), cases)
+
+
+def shares_of(held_out: HeldOut) -> NDArray[np.float64]:
+    """How much each case counts: one in scope fully, all strangers together as many as are to be expected."""
+    known = held_out.known
+    return np.where(known, 1.0, _STRANGERS * known.sum() / max(1, (~known).sum()))
 
 
 def policy_of(registry: Registry, settings: Settings, calibration: Calibration) -> Policy:

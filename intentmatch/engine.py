@@ -90,7 +90,6 @@ class Engine:
         self._utterances = registry.utterances
         self._numbers = {intent.name: number for number, intent in enumerate(self._intents)}
         self._index = ExactIndex(artefact.vectors, registry.owners, self.settings.aggregation)
-        self._starts = np.unique(np.asarray(registry.owners, dtype=np.int64), return_index=True)[1]
         self._negatives = ExactIndex(artefact.negative_vectors, registry.negative_owners, "max")
         folded = [fold(u.text) for u in self._utterances]
         self._lexical = LexicalIndex(folded, registry.owners, self.settings.fuzzy)
@@ -224,7 +223,7 @@ class Engine:
         if opinion is None:
             return scores.astype(np.float64)
         words = opinion.words.words(text)
-        spelled = np.maximum.reduceat(opinion.rows.cosines(words), self._starts)
+        spelled = self._index.best(opinion.rows.cosines(words))
         return evidence(scores, spelled, opinion.head.logits(vector, words))
 
     def _push(self, dense: _Dense, owner: int, against: float) -> None:

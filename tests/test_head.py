@@ -66,18 +66,24 @@ SIZES = {
 BY_SIZES = pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES.keys())
 
 
-@BY_SIZES
-def test_agrees_with_a_library(sizes):
-    """Probabilities are those of scikit-learn's regression on the same features, of its own lines and of strangers."""
+def library(vectors, words, owners):
+    """Scikit-learn's regression, fitted to the same problem."""
     linear_model = pytest.importorskip("sklearn.linear_model", reason="needs scikit-learn, of the extra [dev]")
-    vectors, words, owners = problem(*sizes)
-    others, their_words, _ = problem(*sizes, seed=8)
     twin = linear_model.LogisticRegression(
         C=INVERSE_PENALTY, fit_intercept=False, class_weight="balanced", tol=1e-8, max_iter=5000
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         twin.fit(features(vectors, words).astype(np.float64), owners)
+    return twin
+
+
+@BY_SIZES
+def test_agrees_with_a_library(sizes):
+    """Probabilities are those of scikit-learn's regression on the same features, of its own lines and of strangers."""
+    vectors, words, owners = problem(*sizes)
+    others, their_words, _ = problem(*sizes, seed=8)
+    twin = library(vectors, words, owners)
     fitting = fitting_of(vectors, words, owners)
 
     for asked, said in ((vectors, words), (others, their_words)):
@@ -94,14 +100,8 @@ def test_agrees_with_a_library(sizes):
 @pytest.mark.usefixtures("to_the_end")
 def test_agrees_with_a_library_wholly_in_the_end(sizes):
     """Fitted for as long as there is anything to gain, the two are one."""
-    linear_model = pytest.importorskip("sklearn.linear_model", reason="needs scikit-learn, of the extra [dev]")
     vectors, words, owners = problem(*sizes)
-    twin = linear_model.LogisticRegression(
-        C=INVERSE_PENALTY, fit_intercept=False, class_weight="balanced", tol=1e-8, max_iter=5000
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        twin.fit(features(vectors, words).astype(np.float64), owners)
+    twin = library(vectors, words, owners)
 
     fitting = fitting_of(vectors, words, owners)
 

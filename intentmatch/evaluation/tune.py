@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from intentmatch.build import encode_all
 from intentmatch.cache import VectorCache
-from intentmatch.calibration import STRANGERS, Calibration, calibrate
+from intentmatch.calibration import Calibration, calibrate, shares_of
 from intentmatch.evaluation.asker import Tell
 from intentmatch.evaluation.metrics import auroc
 from intentmatch.heldout import HeldOut
@@ -221,8 +221,7 @@ def _good(held_out: HeldOut, calibration: Calibration) -> tuple[NDArray[np.float
     if confidences is None or calibration.cut is None:
         return held_out.right.astype(np.float64), known.astype(np.float64)
     given = confidences >= calibration.cut.value
-    strangers = STRANGERS * float(known.sum()) / max(1, int((~known).sum()))
-    return np.where(known, held_out.right & given, ~given).astype(np.float64), np.where(known, 1.0, strangers)
+    return np.where(known, held_out.right & given, ~given).astype(np.float64), shares_of(held_out)
 
 
 def _target_rows(held_out: HeldOut, current: Mapping[str, Any]) -> Iterator[TargetRow]:

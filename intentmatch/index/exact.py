@@ -36,11 +36,16 @@ class ExactIndex:
         """
         if not len(self.owners):
             return np.empty((len(cosines), 0), dtype=np.float32)
-        best: Vectors = np.maximum.reduceat(cosines, self._starts, axis=1)
+        best = self.best(cosines)
         if self._aggregation == "max":
             return best
         mean: Vectors = (best + self._second(cosines, best)) / np.float32(2.0)
         return mean
+
+    def best(self, cosines: Vectors) -> Vectors:
+        """The largest of each owner's, along the last axis, which has one number a row."""
+        best: Vectors = np.maximum.reduceat(cosines, self._starts, axis=-1)
+        return best
 
     def _second(self, cosines: Vectors, best: Vectors) -> Vectors:
         """The second largest cosine of each owner; of an owner with one row, or one that counts, that row's."""

@@ -24,7 +24,7 @@ from tables import print_table, write
 
 from intentmatch import IntentMatchError
 from intentmatch.build import encode_all
-from intentmatch.calibration import calibrate
+from intentmatch.calibration import calibrate, shares_of
 from intentmatch.encoders import load_encoder
 from intentmatch.head import Fitting, fit_head, prepare, softmax
 from intentmatch.heldout import evidence, hold_out
@@ -189,12 +189,11 @@ def calibrators(given: Problem) -> dict[str, tuple[float, float]]:
     total = evidence(known.score, known.words, known.logits)
     fitting = prepare(given.vectors, given.words, given.owners, given.intents)
     held = hold_out(given.vectors, given.words, given.owners, "mean2", fitting)
-    shares = np.where(held.known, 1.0, 0.1 * held.known.sum() / max(1, (~held.known).sum()))
     best = total.max(axis=1)
     probability = softmax(known.logits).max(axis=1)
     calibration = calibrate(held, Settings().target)
     platt = LogisticRegression(C=1e6).fit(held.evidence[:, None], held.right)
-    isotonic = IsotonicRegression(out_of_bounds="clip").fit(held.evidence, held.right, sample_weight=shares)
+    isotonic = IsotonicRegression(out_of_bounds="clip").fit(held.evidence, held.right, sample_weight=shares_of(held))
     found = {
         "probability of the head": probability,
         "score, uncalibrated": known.score.max(axis=1).clip(0, 1),

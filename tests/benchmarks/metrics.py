@@ -11,7 +11,21 @@ from typing import Any
 import numpy as np
 
 from intentmatch import __version__
+from intentmatch.evaluation.metrics import auroc, percentiles, share
 from intentmatch.types import Encoder, MatchResult
+
+__all__ = [
+    "BINS",
+    "Outcome",
+    "auroc",
+    "best_overall",
+    "ece",
+    "percentiles",
+    "plain_table",
+    "provenance",
+    "share",
+    "summarise",
+]
 
 BINS = 10
 """Of equal width, for the calibration error."""
@@ -78,20 +92,6 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
     }
 
 
-def share(flags: Sequence[bool]) -> float | None:
-    """How many of them are true, from 0 to 1; None of none."""
-    return sum(flags) / len(flags) if flags else None
-
-
-def auroc(in_scope: Sequence[bool], values: Sequence[float]) -> float | None:
-    """Chance that a message in scope has a greater value than one out of scope; None without either kind."""
-    if len(set(in_scope)) < 2:
-        return None
-    from sklearn.metrics import roc_auc_score
-
-    return float(roc_auc_score(in_scope, values))
-
-
 def best_overall(in_scope: Sequence[bool], right: Sequence[bool], values: Sequence[float]) -> float | None:
     """The greatest share rightly answered or rightly refused that one cut on `values` gives; None of none."""
     if not values:
@@ -116,12 +116,6 @@ def ece(confidences: Sequence[float], right: Sequence[bool], bins: int = BINS) -
     numbers = np.minimum((values * bins).astype(int), bins - 1)
     too_sure = np.bincount(numbers, weights=values - hits, minlength=bins)
     return float(np.abs(too_sure).sum() / len(values))
-
-
-def percentiles(values: Sequence[float], *percents: float) -> list[float]:
-    """The values that so many percent of all lie below."""
-    numbers: list[float] = np.percentile(np.asarray(values, dtype=np.float64), percents).tolist()
-    return numbers
 
 
 def provenance(command: Sequence[str], encoder: Encoder) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from terminal import in_a_terminal
 
 import intentmatch
 from intentmatch.cli.commands import cli
@@ -256,20 +257,7 @@ def test_runs_as_a_process(shop: str) -> None:
 
 def test_colours_and_rules_only_in_a_terminal(shop: str) -> None:
     """In a terminal the table has rules and the verdict its colour."""
-    leader, follower = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "intentmatch", "match", "-i", shop, "where is the order of mine"],
-        stdout=follower, stderr=follower, env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "120"},
-    )  # fmt: skip
-    os.close(follower)
-    shown = b""
-    try:
-        while chunk := os.read(leader, 65536):
-            shown += chunk
-    except OSError:  # how Linux says that the other end was closed
-        pass
-    process.wait()
-    os.close(leader)
+    _, shown = in_a_terminal("match", "-i", shop, "where is the order of mine")
 
     assert b"\x1b[32m" in shown
     assert "─".encode() in shown

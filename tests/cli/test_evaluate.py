@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 from click.testing import CliRunner, Result
+from terminal import in_a_terminal
 
 from intentmatch.cli.commands import cli
 
@@ -188,21 +185,8 @@ def test_an_artefact_can_be_evaluated(shop: str, tmp_path: Path) -> None:
 
 def test_a_terminal_gets_rules_and_colours(shop: str) -> None:
     """Bars go to standard error and tables to standard output, with rules."""
-    leader, follower = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "intentmatch", "eval", shop],
-        stdout=follower, stderr=follower, env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "120"},
-    )  # fmt: skip
-    os.close(follower)
-    shown = b""
-    try:
-        while chunk := os.read(leader, 65536):
-            shown += chunk
-    except OSError:  # how Linux says that the other end was closed
-        pass
-    process.wait()
-    os.close(leader)
+    code, shown = in_a_terminal("eval", shop)
 
-    assert process.returncode == 0
+    assert code == 0
     assert "─".encode() in shown
     assert b"held-out utterances" in shown

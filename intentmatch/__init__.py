@@ -23,33 +23,31 @@ if TYPE_CHECKING:
     from intentmatch.errors import IntentMatchError, Location, Problem, RegistryError
     from intentmatch.matcher import Matcher
     from intentmatch.registry import read_registry
+    from intentmatch.result import Candidate, Entity, MatchResult, Missing
     from intentmatch.settings import Settings
-    from intentmatch.types import (
-        Candidate,
-        Encoder,
-        Intent,
-        MatchResult,
-        Registry,
-        Reranker,
-        Utterance,
-    )
+    from intentmatch.types import Encoder, Intent, Registry, Reranker, Rule, Slot, SlotValue, Utterance
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Artefact": "artefact",
-    "Candidate": "types",
+    "Candidate": "result",
     "Encoder": "types",
+    "Entity": "result",
     "Intent": "types",
     "IntentMatchError": "errors",
     "Location": "errors",
-    "MatchResult": "types",
+    "MatchResult": "result",
     "Matcher": "matcher",
+    "Missing": "result",
     "Problem": "errors",
     "Registry": "types",
     "RegistryError": "errors",
     "Reranker": "types",
+    "Rule": "types",
     "Settings": "settings",
+    "Slot": "types",
+    "SlotValue": "types",
     "Utterance": "types",
     "load_artefact": "artefact",
     "read_registry": "registry",
@@ -60,16 +58,21 @@ __all__ = [
     "Artefact",
     "Candidate",
     "Encoder",
+    "Entity",
     "Intent",
     "IntentMatchError",
     "Location",
     "MatchResult",
     "Matcher",
+    "Missing",
     "Problem",
     "Registry",
     "RegistryError",
     "Reranker",
+    "Rule",
     "Settings",
+    "Slot",
+    "SlotValue",
     "Utterance",
     "load_artefact",
     "read_registry",

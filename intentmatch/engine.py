@@ -19,8 +19,9 @@ from intentmatch.languages import Coverage, LanguageGuess
 from intentmatch.lexical import Hit, LexicalIndex
 from intentmatch.policy import Decision, decide
 from intentmatch.rerank import Pace
+from intentmatch.result import Candidate, MatchResult, Stage, Trace
 from intentmatch.text import clean, fold
-from intentmatch.types import Candidate, Encoder, MatchResult, Reranker, Stage, Trace
+from intentmatch.types import Encoder, Reranker
 
 MAX_CHARACTERS = 10_000
 """Of a message; what comes after them is not looked at, and the trace says so."""

@@ -19,9 +19,10 @@ from intentmatch.learning import learned
 from intentmatch.policy import Policy
 from intentmatch.registry import check, is_yaml, read_registry
 from intentmatch.rerank import load_reranker
+from intentmatch.result import MatchResult
 from intentmatch.settings import Settings, resolve
 from intentmatch.text import language_code
-from intentmatch.types import Encoder, MatchResult, Registry, Reranker
+from intentmatch.types import Encoder, Registry, Reranker
 
 _log = logging.getLogger(__name__)
 

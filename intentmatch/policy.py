@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from intentmatch.result import Candidate, Verdict
 from intentmatch.settings import DEFAULT_LANGUAGE
 from intentmatch.text import language_range
-from intentmatch.types import Candidate, Verdict
 
 # A verdict that is wrong more often than this is worth a second opinion; of scores nobody knows how often, so those
 # near the cut are.

@@ -1,4 +1,4 @@
-"""The values that move between the rooms, and the two Protocols that third parties implement."""
+"""What an author says, as values, and the two Protocols that third parties implement. Answers stand in `result`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,17 @@ Vectors = NDArray[np.float32]
 Kind = Literal["utterance", "query"]
 """What a text is to an asymmetric encoder: a line of the registry, or a message to be matched."""
 
-Verdict = Literal["matched", "ambiguous", "out_of_scope"]
+
+SlotKind = Literal["list", "pattern", "number", "date", "time", "any"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The value of a slot in an utterance: `text[start:end]`."""
+
+    slot: str
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +39,58 @@ class Utterance:
     """One example line of an author."""
 
     text: str
-    """As the author wrote it."""
+    """As the author wrote it, or one of the sentences that the author's template stands for."""
     language: str | None = None
     """BCP-47 code, or None where the author named none."""
     location: Location | None = None
     """Where it stands; None when it came from code."""
+    template: str | None = None
+    """What the author wrote, where `text` is one of the sentences that it stands for."""
+    marks: tuple[Mark, ...] = ()
+    """Where in `text` the values of slots stand, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlotValue:
+    """One value of a slot of kind "list"."""
+
+    value: str
+    """What the bot gets, whatever the user said for it; it is itself something users say."""
+    synonyms: tuple[Utterance, ...] = ()
+    """What else users say for it, perhaps in one language only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A piece of information that an intent needs: declared here, found in a message as an `Entity`."""
+
+    name: str
+    kind: SlotKind
+    values: tuple[SlotValue, ...] = ()
+    """Of a "list"."""
+    patterns: tuple[str, ...] = ()
+    """Of a "pattern": regular expressions, of which one must match."""
+    examples: tuple[Utterance, ...] = ()
+    """What stands for the slot when a template becomes a sentence; kind "list" has its values for that."""
+    required: bool = False
+    """Whether a matched intent asks for it where the message does not hold it."""
+    questions: Mapping[str, str] = field(default_factory=dict)
+    """Language code to what to ask then; the key "" holds a question without a language."""
+    location: Location | None = None
+
+    def question(self, language: str | None) -> str | None:
+        """The question for a language or what it falls back to; else one without a language, English, any."""
+        return _in_language(self.questions, language)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A named fragment of templates: `<day>`."""
+
+    name: str
+    templates: Mapping[str, str]
+    """Language code to the fragment; the key "" holds one without a language."""
+    location: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +111,14 @@ class Intent:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """The author's own data, handed through untouched."""
     location: Location | None = None
+    slots: tuple[Slot, ...] = ()
+    """Those declared in the intent, and those of its file or folder that its utterances name."""
+    when: tuple[str, ...] = ()
+    """Tags of which one must be active for the intent to answer; none, where it always may."""
 
     def response(self, language: str | None) -> str | None:
         """The response for a language or what it falls back to; else one without a language, English, any."""
-        wanted = language_range(language) if language else []
-        for key in (*wanted, "", "en", *self.responses):
-            if key in self.responses:
-                return self.responses[key]
-        return None
+        return _in_language(self.responses, language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +143,9 @@ class Registry:
     setting_locations: Mapping[str, Location] = field(default_factory=dict)
     tests: tuple[Case, ...] = ()
     """They change no answer, so neither the fingerprint nor an artefact knows of them."""
+    slots: tuple[Slot, ...] = ()
+    """Those declared for all intents; an intent has those that it uses."""
+    rules: tuple[Rule, ...] = ()
 
     def __len__(self) -> int:
         return len(self.intents)
@@ -148,134 +208,6 @@ class Registry:
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """An intent with its score for one message, before or after deciding."""
-
-    intent: str
-    score: float
-    """Similarity in [-1, 1]: 1.0 is the author's own line. Not a probability."""
-    utterance: Utterance | None = None
-    """The utterance nearest to the message."""
-    title: str | None = None
-    confidence: float | None = None
-    """Calibrated probability that it is what the user wants; None where the registry is too small to calibrate on."""
-    evidence: float | None = field(default=None, repr=False)
-    """What candidates are ranked by: a number on the registry's own scale. Without it, the score."""
-
-    @property
-    def measured(self) -> str:
-        """For people: the confidence where there is one, otherwise the score."""
-        return f"{self.score:.2f}" if self.confidence is None else f"{self.confidence:.0%}"
-
-    @property
-    def rank(self) -> float:
-        """Higher comes first."""
-        return self.score if self.evidence is None else self.evidence
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """One step of the pipeline and what it found."""
-
-    name: str
-    says: str
-    microseconds: float = field(default=0.0, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """How a decision came about."""
-
-    stages: tuple[Stage, ...]
-    decided_by: str
-    """The stage whose scores were decided on: "exact", "fuzzy", "dense", "reranker" or "empty"."""
-    threshold: float | None
-    """The cut the leading candidate was held against; None when nothing was scored."""
-    threshold_origin: str
-    """Where that cut came from, in words."""
-    reason: str
-    """Why this verdict, in words."""
-
-
-@dataclass(frozen=True, slots=True)
-class MatchResult:
-    """The one answer to a message. Its shape is the same whatever the verdict."""
-
-    message: str
-    """As it was received."""
-    verdict: Verdict
-    intent: str | None
-    """The intent, when `verdict` is "matched"; otherwise None."""
-    score: float
-    """Of the leading candidate; 0.0 when there is none."""
-    confidence: float | None
-    """Calibrated probability that the leading candidate is what the user wants; None where the registry is too
-    small to calibrate on."""
-    candidates: tuple[Candidate, ...]
-    """Ranked, best first."""
-    rivals: tuple[Candidate, ...]
-    """The intents to ask about, when `verdict` is "ambiguous"; otherwise empty."""
-    language: str | None
-    """The caller's, otherwise that of the registry's languages in which the message reads likeliest."""
-    response: str | None
-    """The author's response of the matched intent, in that language where there is one."""
-    trace: Trace
-
-    def explain(self) -> str:
-        """Why this answer, in a few sentences for the author of the intents."""
-        lines = [f"{_HEADLINES[self.verdict]}: {self.trace.reason}"]
-        if self.candidates and (nearest := self.candidates[0].utterance) is not None:
-            place = f" ({nearest.location.short})" if nearest.location else ""
-            lines.append(f"The nearest utterance of {self.candidates[0].intent} is “{nearest.text}”{place}.")
-        if self.confidence is not None:
-            lines.append(f"Confidence that {self.candidates[0].intent} is right: {self.confidence:.0%}.")
-        others = [f"{c.intent} {c.measured}" for c in self.candidates[1:4]]
-        if others:
-            lines.append(f"Next: {', '.join(others)}.")
-        return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain JSON values: what the command line prints with `--json` and the webhook answers."""
-        return {
-            "message": self.message,
-            "verdict": self.verdict,
-            "intent": self.intent,
-            "score": self.score,
-            "confidence": self.confidence,
-            "language": self.language,
-            "response": self.response,
-            "candidates": [_candidate_dict(c) for c in self.candidates],
-            "rivals": [_candidate_dict(c) for c in self.rivals],
-            "trace": {
-                "decided_by": self.trace.decided_by,
-                "threshold": self.trace.threshold,
-                "threshold_origin": self.trace.threshold_origin,
-                "reason": self.trace.reason,
-                "stages": [
-                    {"name": s.name, "says": s.says, "microseconds": round(s.microseconds, 1)}
-                    for s in self.trace.stages
-                ],
-            },
-        }
-
-
-_HEADLINES: Mapping[Verdict, str] = {"matched": "Matched", "ambiguous": "Ambiguous", "out_of_scope": "Out of scope"}
-
-
-def _candidate_dict(candidate: Candidate) -> dict[str, Any]:
-    nearest = candidate.utterance
-    return {
-        "intent": candidate.intent,
-        "title": candidate.title,
-        "score": candidate.score,
-        "confidence": candidate.confidence,
-        "utterance": nearest.text if nearest else None,
-        "language": nearest.language if nearest else None,
-        "location": nearest.location.short if nearest and nearest.location else None,
-    }
-
-
 @runtime_checkable
 class Encoder(Protocol):
     """Text to vectors. The laws are in `tests/contracts/encoder.py` and hold for every implementation.
@@ -318,3 +250,11 @@ class Reranker(Protocol):
 
     def score(self, message: str, utterances: Sequence[str]) -> NDArray[np.float32]:
         """One number in [0, 1] for each utterance; shape `(len(utterances),)`."""
+
+
+def _in_language(texts: Mapping[str, str], language: str | None) -> str | None:
+    wanted = language_range(language) if language else []
+    for key in (*wanted, "", "en", *texts):
+        if key in texts:
+            return texts[key]
+    return None

@@ -12,7 +12,7 @@ import pytest
 
 from intentmatch import Candidate, MatchResult
 from intentmatch.errors import InputError
-from intentmatch.types import Trace
+from intentmatch.result import Trace
 
 FOLDER = Path(__file__).with_name("benchmarks")
 

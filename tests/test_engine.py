@@ -15,8 +15,9 @@ from intentmatch.errors import InputError, IntentMatchError
 from intentmatch.heldout import evidence
 from intentmatch.index import ExactIndex
 from intentmatch.matcher import Matcher
+from intentmatch.result import Candidate
 from intentmatch.text import clean
-from intentmatch.types import Candidate, Intent, Registry, Utterance
+from intentmatch.types import Intent, Registry, Utterance
 
 
 def intent(name: str, *lines: str, **more: object) -> Intent:

@@ -17,7 +17,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
     for floor in (
         "errors text",
         "types",
-        "settings plugins",
+        "result settings plugins",
         "registry models",
         "encoders cache index lexical languages rerank",
         "words policy",

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intentmatch.policy import Cut, Policy, decide, policy_cuts
-from intentmatch.types import Candidate, Utterance
+from intentmatch.result import Candidate
+from intentmatch.types import Utterance
 
 HALF = Policy(Cut(0.5, "test"))
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from intentmatch.errors import Location
-from intentmatch.types import Candidate, Case, Intent, MatchResult, Registry, Stage, Trace, Utterance
+from intentmatch.result import Candidate, MatchResult, Stage, Trace
+from intentmatch.types import Case, Intent, Registry, Utterance
 
 HELLO = Utterance("hello", "en", Location("bot.yaml", 3, 9))
 GREETING = Intent(

@@ -17,7 +17,7 @@ from intentmatch.errors import InputError, IntentMatchError, pip_line
 
 if TYPE_CHECKING:
     from intentmatch.matcher import Matcher
-    from intentmatch.types import MatchResult
+    from intentmatch.result import MatchResult
 
 # What `match` tells a script beside the errors: 0 matched, and these.
 EXIT_CODES = {"matched": 0, "ambiguous": 3, "out_of_scope": 4}

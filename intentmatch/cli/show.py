@@ -13,7 +13,7 @@ import click
 
 from intentmatch import build
 from intentmatch.errors import IntentMatchError, Problem, RegistryError
-from intentmatch.types import Candidate, MatchResult
+from intentmatch.result import Candidate, MatchResult
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -15,8 +15,9 @@ from intentmatch.engine import Engine, Question
 from intentmatch.evaluation.metrics import percentiles
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.matcher import Matcher
+from intentmatch.result import MatchResult
 from intentmatch.text import clean
-from intentmatch.types import Case, Encoder, Kind, MatchResult, Registry, Vectors
+from intentmatch.types import Case, Encoder, Kind, Registry, Vectors
 
 Tell = Callable[[str, int, int | None], None]
 """Told (what is being done, messages asked, messages to ask) as an evaluation goes on."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from intentmatch.errors import Location
-from intentmatch.types import Case, MatchResult, Utterance, Verdict
+from intentmatch.result import MatchResult, Verdict
+from intentmatch.types import Case, Utterance
 
 
 @dataclass(frozen=True, slots=True)

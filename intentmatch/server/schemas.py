@@ -13,7 +13,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from intentmatch.errors import Problem, Severity
-from intentmatch.types import Intent, MatchResult, Verdict
+from intentmatch.result import MatchResult, Verdict
+from intentmatch.types import Intent
 
 # BCP-47 asks to be ready for 35 characters; whether they are a code is the matcher's to say.
 _MAX_LANGUAGE = 35

@@ -12,7 +12,8 @@ import numpy as np
 
 from intentmatch import __version__
 from intentmatch.evaluation.metrics import auroc, percentiles, share
-from intentmatch.types import Encoder, MatchResult
+from intentmatch.result import MatchResult
+from intentmatch.types import Encoder
 
 __all__ = [
     "BINS",

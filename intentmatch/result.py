@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from intentmatch.types import Utterance
@@ -137,6 +137,8 @@ class MatchResult:
             "response": self.response,
             "candidates": [_candidate_dict(c) for c in self.candidates],
             "rivals": [_candidate_dict(c) for c in self.rivals],
+            "entities": [asdict(entity) for entity in self.entities],
+            "missing": [asdict(missing) for missing in self.missing],
             "trace": {
                 "decided_by": self.trace.decided_by,
                 "threshold": self.trace.threshold,

@@ -97,6 +97,23 @@ class Trace(_Response):
     stages: list[Stage]
 
 
+class Entity(_Response):
+    """The value of a slot, found in the message."""
+
+    slot: Text
+    value: Text | int | float = Field(description="An ISO 8601 date or time where the slot is one.")
+    text: Text = Field(description="As it stands in the message.")
+    start: int = Field(description="In characters (code points) of the message.")
+    end: int = Field(description="Behind its last character.")
+
+
+class Missing(_Response):
+    """A required slot that the message does not hold."""
+
+    slot: Text
+    question: Text | None = Field(description="What to ask for it, in the language of the answer where there is one.")
+
+
 class MatchResponse(_Response):
     """The one answer to a message. All keys are there whatever the verdict."""
 
@@ -111,6 +128,8 @@ class MatchResponse(_Response):
     response: Text | None = Field(description="The author's response of the matched intent.")
     candidates: list[Candidate] = Field(description="Best first.")
     rivals: list[Candidate] = Field(description="The intents to ask about when the verdict is `ambiguous`.")
+    entities: list[Entity] = Field(description="Values of the matched intent's slots, in the order of the message.")
+    missing: list[Missing] = Field(description="Required slots of the matched intent that the message does not hold.")
     trace: Trace
 
     @classmethod

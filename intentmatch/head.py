@@ -68,21 +68,27 @@ class Opinion:
 
 
 class Fitting(NamedTuple):
-    """Features of a registry's utterances, in coordinates that are easy to fit in."""
+    """Features of a registry's utterances, and of hints, in coordinates that are easy to fit in."""
 
     rows: NDArray[np.float32]
-    """Shape `(utterances, axes)`; the columns are orthogonal."""
+    """Shape `(utterances + hints, axes)`; the columns are orthogonal."""
     strengths: NDArray[np.float32]
     """Their squared lengths."""
     axes: NDArray[np.float32]
     """Shape `(features, axes)`; from the features to these coordinates."""
     owners: NDArray[np.int64]
-    """The intent of each utterance."""
+    """The intent of each row."""
     intents: int
+    utterances: int
+    """How many of the rows, the first ones, are utterances; the rest are hints."""
 
 
-def prepare(vectors: Vectors, words: Vectors, owners: Sequence[int], intents: int) -> Fitting:
-    """From the vectors and the vectors of words of all utterances, shapes `(utterances, dim)` and `(..., DIM)`."""
+def prepare(vectors: Vectors, words: Vectors, owners: Sequence[int], intents: int, hints: int = 0) -> Fitting:
+    """From the vectors and the vectors of words of all utterances, shapes `(utterances, dim)` and `(..., DIM)`.
+
+    The last `hints` rows are no utterances but something else that says what an intent is about: they are learned from
+    with the utterances of their intent, and never asked about.
+    """
     ones = np.ones((len(vectors), 1), dtype=np.float32)
     features = np.hstack([vectors, _WORDS_WEIGHT * words, ones]).astype(np.float32)
     wide = len(features) < features.shape[1]
@@ -93,11 +99,12 @@ def prepare(vectors: Vectors, words: Vectors, owners: Sequence[int], intents: in
     if wide:
         axes = features.T @ (axes / np.sqrt(strengths))
     axes = axes.astype(np.float32)
-    return Fitting(features @ axes, strengths.astype(np.float32), axes, np.asarray(owners, dtype=np.int64), intents)
+    owned = np.asarray(owners, dtype=np.int64)
+    return Fitting(features @ axes, strengths.astype(np.float32), axes, owned, intents, len(owned) - hints)
 
 
 def fit_head(fitting: Fitting) -> Head:
-    """The head for all utterances."""
+    """The head for all rows."""
     weights = _fitted(fitting, fitting.rows, fitting.owners, fitting.intents)
     return Head(np.ascontiguousarray(fitting.axes @ weights, dtype=np.float32))
 
@@ -105,13 +112,16 @@ def fit_head(fitting: Fitting) -> Head:
 def held_out_logits(fitting: Fitting, left_out: NDArray[np.bool_]) -> NDArray[np.float32]:
     """What a head that has not seen them says of the utterances `left_out`, shape `(left out, intents)`.
 
-    An intent of which no utterance is left to learn from gets -inf.
+    An intent of which no utterance is left to learn from gets -inf, and its hints are left out with them.
     """
-    owners = fitting.owners[~left_out]
-    known, numbers = np.unique(owners, return_inverse=True)
+    known = np.unique(fitting.owners[: fitting.utterances][~left_out])
     logits = np.full((int(left_out.sum()), fitting.intents), -np.inf, dtype=np.float32)
     if len(known):
-        logits[:, known] = fitting.rows[left_out] @ _fitted(fitting, fitting.rows[~left_out], numbers, len(known))
+        hinted = np.isin(fitting.owners[fitting.utterances :], known)
+        seen = np.flatnonzero(np.concatenate([~left_out, hinted]))
+        numbers = np.searchsorted(known, fitting.owners[seen])
+        asked = fitting.rows[: fitting.utterances][left_out]
+        logits[:, known] = asked @ _fitted(fitting, fitting.rows[seen], numbers, len(known))
     return logits
 
 

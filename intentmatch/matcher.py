@@ -200,7 +200,8 @@ def _with_settings(artefact: Artefact, settings: Settings) -> Artefact:
     """The artefact under other settings; what is learned is learned again where it would come out otherwise."""
     if all(getattr(settings, name) == getattr(artefact.settings, name) for name in ("aggregation", "scorer", "target")):
         return replace(artefact, settings=settings)
-    again = learned(artefact.registry, artefact.vectors, settings, VectorCache.at(settings.cache).folder)
+    folder = VectorCache.at(settings.cache).folder
+    again = learned(artefact.registry, artefact.vectors, artefact.label_vectors, settings, folder)
     return replace(artefact, settings=settings, **again._asdict())
 
 

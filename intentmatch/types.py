@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.errors import Location
-from intentmatch.text import language_range
+from intentmatch.text import in_words, language_range
 
 Vectors = NDArray[np.float32]
 """Rows of float32, one text a row: shape `(texts, dim)`."""
@@ -115,6 +115,11 @@ class Intent:
     """Those declared in the intent, and those of its file or folder that its utterances name."""
     when: tuple[str, ...] = ()
     """Tags of which one must be active for the intent to answer; none, where it always may."""
+
+    @property
+    def label(self) -> str:
+        """What its author calls it: the title, or the name in words."""
+        return self.title or in_words(self.name)
 
     def response(self, language: str | None) -> str | None:
         """The response for a language or what it falls back to; else one without a language, English, any."""

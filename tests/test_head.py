@@ -370,3 +370,18 @@ def test_a_head_is_its_weights():
     again = Head(head.weights.copy()).logits(vectors[0], sparse(words[0]))
 
     assert again.tobytes() == head.logits(vectors[0], sparse(words[0])).tobytes()
+
+
+def test_hints_are_learned_from_and_never_asked_about():
+    """A row that is no utterance tells what its intent is about; where the intent is left out, so is it."""
+    vectors = np.eye(4, dtype=np.float32)[[0, 1, 2]]
+    words = np.zeros((3, DIM), dtype=np.float32)
+    fitting = prepare(vectors, words, [0, 1, 0], 2, hints=1)
+
+    head = fit_head(fitting)
+    assert head.weights[2, 0] > head.weights[2, 1]
+
+    first = held_out_logits(fitting, np.array([True, False]))
+    assert first.shape == (1, 2)
+    assert np.isneginf(first[0, 0])
+    assert np.isfinite(first[0, 1])

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.build import build
+from intentmatch.build import build, texts_of
 from intentmatch.engine import Engine, Question
 from intentmatch.evaluation.metrics import percentiles
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.matcher import Matcher
 from intentmatch.result import MatchResult
-from intentmatch.text import clean
 from intentmatch.types import Case, Encoder, Kind, Registry, Vectors
 
 Tell = Callable[[str, int, int | None], None]
@@ -127,8 +126,7 @@ class RememberingEncoder:
 
 
 def vectors_of(matcher: Matcher) -> dict[str, NDArray[np.float32]]:
-    """The vectors of a matcher's utterances, by cleaned text."""
+    """The vectors of all texts of a matcher's registry, by cleaned text."""
     artefact = matcher.artefact
-    utterances = (*artefact.registry.utterances, *artefact.registry.negatives)
-    vectors = (*artefact.vectors, *artefact.negative_vectors)
-    return {clean(utterance.text): vector for utterance, vector in zip(utterances, vectors, strict=True)}
+    vectors = (*artefact.vectors, *artefact.negative_vectors, *artefact.label_vectors)
+    return dict(zip(texts_of(artefact.registry), vectors, strict=True))

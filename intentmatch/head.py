@@ -23,8 +23,8 @@ from intentmatch.words import WordRows, Words, WordVectors
 _WORDS_WEIGHT = np.float32(0.5)
 _INVERSE_PENALTY = 30.0
 _MOST_STEPS, _STEPS_REMEMBERED = 100, 8
-# Where the steepest slope has fallen to this part of the first one, accuracy has long stopped changing.
-_FLAT_ENOUGH, _GAIN_ENOUGH = 1e-3, 1e-6
+# Where the steepest slope has fallen to this part of the first one, neither accuracy nor confidence changes any more.
+_FLAT_ENOUGH, _GAIN_ENOUGH = 5e-3, 1e-6
 _SUFFICIENT, _LENGTHS = 1e-4, tuple(0.5**halvings for halvings in range(14))
 _BEND_ENOUGH = 1e-10
 _NO_STRENGTH = 1e-6
@@ -139,8 +139,9 @@ def _fitted(
     Every one of the intents has at least one row.
     """
     penalty = np.float32(1 / _INVERSE_PENALTY)
-    # A quarter bounds the curvature of each term; in coordinates scaled by its root the bowl is nearly round.
-    scales = (1 / np.sqrt(fitting.strengths / 4 + penalty)).astype(np.float32)
+    # About what p(1 - p) comes to, for each intent, once most rows are understood: in coordinates scaled by the root of
+    # the curvature the bowl is nearly round. The bound of a quarter, which holds everywhere, needs twice the steps.
+    scales = (1 / np.sqrt(fitting.strengths / (2 * intents) + penalty)).astype(np.float32)
     scaled = rows * scales
     penalties = (penalty * scales * scales)[:, None]
     places = np.arange(len(rows)), owners
@@ -162,7 +163,7 @@ def _fitted(
 
     weights = np.zeros((len(scales), intents), dtype=np.float32)
     loss, slope = loss_and_slope(weights)
-    steepest = float(np.abs(slope).max())
+    steepest = _steepest(slope, scales)
     history: deque[tuple[NDArray[np.float32], NDArray[np.float32], float]] = deque(maxlen=_STEPS_REMEMBERED)
     for _ in range(_MOST_STEPS):
         direction = _direction(slope, history)
@@ -180,9 +181,14 @@ def _fitted(
         if bend > _BEND_ENOUGH * float((turn * turn).sum()):
             history.append((step, turn, bend))
         gained, weights, loss, slope = loss - new_loss, moved, new_loss, new_slope
-        if float(np.abs(slope).max()) <= _FLAT_ENOUGH * steepest or gained <= _GAIN_ENOUGH * abs(loss):
+        if _steepest(slope, scales) <= _FLAT_ENOUGH * steepest or gained <= _GAIN_ENOUGH * abs(loss):
             break
     return weights * scales[:, None]
+
+
+def _steepest(slope: NDArray[np.float32], scales: NDArray[np.float32]) -> float:
+    """The greatest slope in the coordinates of the features."""
+    return float(np.abs(slope / scales[:, None]).max())
 
 
 def _direction(

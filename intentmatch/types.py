@@ -194,6 +194,11 @@ class Registry:
         return tuple(sorted({utterance.language for utterance in self.utterances if utterance.language}))
 
     @cached_property
+    def tags(self) -> tuple[str, ...]:
+        """Those that any intent waits for, sorted."""
+        return tuple(sorted({tag for intent in self.intents for tag in intent.when}))
+
+    @cached_property
     def fingerprint(self) -> str:
         """Hex digest of everything in the registry that can change an answer; places in files do not count."""
         content = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -65,8 +66,9 @@ class Asker:
         )
 
     def ask_all(self, cases: Sequence[Case]) -> list[Outcome]:
-        """What the matcher itself makes of the cases."""
-        return self._asked_in_turn(cases, self._matcher.match_many, self._matcher.match)
+        """What the matcher itself makes of the cases, all tags being active."""
+        match, match_many, tags = self._matcher.match, self._matcher.match_many, self._matcher.registry.tags
+        return self._asked_in_turn(cases, partial(match_many, context=tags), partial(match, context=tags))
 
     @property
     def latency(self) -> Latency | None:

@@ -57,8 +57,18 @@ class Options(BaseModel):
         default=None,
         min_length=1,
         max_length=_MAX_ALLOWED,
-        description="Names of the only intents that may answer; without it all may.",
+        description="Names of the only intents that may answer, whatever their tags.",
     )
+    context: list[Annotated[str, Field(max_length=_MAX_NAME)]] = Field(
+        default=[],
+        max_length=_MAX_ALLOWED,
+        description="Active tags: an intent with `when` answers only where one of them is its own.",
+        examples=[["checkout"]],
+    )
+
+    def options(self) -> dict[str, Any]:
+        """As keywords of `Matcher.match`."""
+        return {name: getattr(self, name) for name in Options.model_fields}
 
 
 class Candidate(_Response):

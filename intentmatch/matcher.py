@@ -21,6 +21,7 @@ from intentmatch.registry import check, is_yaml, read_registry
 from intentmatch.rerank import load_reranker
 from intentmatch.result import MatchResult
 from intentmatch.settings import Settings, resolve
+from intentmatch.several import with_parts
 from intentmatch.text import language_code
 from intentmatch.types import Encoder, Registry, Reranker
 
@@ -83,7 +84,8 @@ class Matcher:
         below 1, a `context` that is no list, and a name in `allowed` that the registry does not have.
         """
         engine = self._engine
-        return engine.match(message, _question(engine, language, top_k, allowed, context))
+        question = _question(engine, language, top_k, allowed, context)
+        return _whole_or_parts(engine, engine.match(message, question), question)
 
     def match_many(
         self,
@@ -96,7 +98,8 @@ class Matcher:
     ) -> list[MatchResult]:
         """As `match` for each message, against one and the same registry; they are encoded together."""
         engine = self._engine
-        return engine.match_many(messages, _question(engine, language, top_k, allowed, context))
+        question = _question(engine, language, top_k, allowed, context)
+        return [_whole_or_parts(engine, whole, question) for whole in engine.match_many(messages, question)]
 
     async def amatch(
         self,
@@ -209,6 +212,10 @@ def _with_settings(artefact: Artefact, settings: Settings) -> Artefact:
     folder = VectorCache.at(settings.cache).folder
     again = learned(artefact.registry, artefact.vectors, artefact.label_vectors, settings, folder)
     return replace(artefact, settings=settings, **again._asdict())
+
+
+def _whole_or_parts(engine: Engine, whole: MatchResult, question: Question) -> MatchResult:
+    return with_parts(engine, whole, question) if engine.settings.several_intents else whole
 
 
 def _question(

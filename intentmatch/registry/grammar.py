@@ -18,7 +18,7 @@ from intentmatch.registry.nodes import MAX_DEPTH, Mapping, Node, NodeError, Scal
 from intentmatch.registry.nodes import Sequence as ListNode
 from intentmatch.registry.page import Page, is_empty
 from intentmatch.registry.slot_grammar import SlotEntry, SlotGrammar
-from intentmatch.registry.templates import MARKS, Template, is_name, parse
+from intentmatch.registry.templates import MARKS, Blank, Template, Use, is_name, parse
 from intentmatch.types import Case, Intent, Rule, Utterance
 
 GRAMMAR_VERSION = "1"
@@ -138,7 +138,7 @@ class FileGrammar:
                 hint = "begin with a letter, and go on with letters, digits, _, - and ."
                 self._page.error(key.location, "bad-name", f"{name!r} can be no name of a rule", hint)
                 continue
-            templates = self._page.texts_by_language(value, "rules", "template")
+            templates = self._page.texts_by_language(value, f"rule {name!r}", "template")
             for language, template in templates.items():
                 parsed = self._parsed(template, fragment=True)
                 self._content.references_of_rules += _references(parsed, template, name, language or None)
@@ -162,7 +162,7 @@ class FileGrammar:
             title=text("title"),
             description=text("description"),
             threshold=self._threshold(entries["threshold"]) if "threshold" in entries else None,
-            responses=page.said(entries["response"], "response", "response") if "response" in entries else {},
+            responses=page.said(entries["response"], "`response`", "response") if "response" in entries else {},
             metadata=self._metadata(entries["metadata"]) if "metadata" in entries else {},
             location=key.location,
             when=tuple(dict.fromkeys(tag.text.strip() for tag in page.texts(entries["when"], "`when`")))
@@ -265,7 +265,8 @@ class FileGrammar:
 
 
 def _references(parsed: Template, node: Scalar, owner: str, language: str | None) -> Iterator[Reference]:
-    for use in parsed.uses:
-        yield Reference("rule", use.rule, node.at(use.position), owner, language)
-    for blank in parsed.blanks:
-        yield Reference("slot", blank.slot, node.at(blank.position), owner, language)
+    for named in parsed.nodes:
+        if isinstance(named, Use):
+            yield Reference("rule", named.rule, node.at(named.position), owner, language)
+        elif isinstance(named, Blank):
+            yield Reference("slot", named.slot, node.at(named.position), owner, language)

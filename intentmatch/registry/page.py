@@ -75,18 +75,18 @@ class Page:
         for code, value in self.entries(node, what):
             yield self.canonical(code), value
 
-    def said(self, node: Node, key: str, one: str) -> dict[str, str]:
+    def said(self, node: Node, what: str, one: str) -> dict[str, str]:
         """One text, or one for each language; the key "" holds one without a language."""
-        return {language: text.text for language, text in self.texts_by_language(node, key, one).items()}
+        return {language: text.text for language, text in self.texts_by_language(node, what, one).items()}
 
-    def texts_by_language(self, node: Node, key: str, one: str) -> dict[str, Scalar]:
+    def texts_by_language(self, node: Node, what: str, one: str) -> dict[str, Scalar]:
         """As `said`, with the place of each."""
         texts: dict[str, Scalar] = {}
         if not isinstance(node, Mapping):
-            if self.text(node, f"`{key}`") is not None and isinstance(node, Scalar):
+            if self.text(node, what) is not None and isinstance(node, Scalar):
                 texts[self.language or ""] = node
             return texts
-        for code, value in self.entries(node, f"`{key}`"):
+        for code, value in self.entries(node, what):
             language = self.canonical(code)
             text = self.text(value, f"a {one}")
             if language in texts:

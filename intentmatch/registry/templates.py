@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -118,6 +118,13 @@ class Template:
     def varied(self) -> bool:
         """Whether the author left anything open but values of slots; then spaces are no longer his to count."""
         return any(isinstance(node, (Choice, Use)) for node in self.nodes)
+
+    def renamed(self, rules: Mapping[str, str]) -> Template:
+        """The same with other names of rules."""
+        if all(name == new for name, new in rules.items()):
+            return self
+        nodes = (Use(rules.get(n.rule, n.rule), n.position) if isinstance(n, Use) else n for n in self.nodes)
+        return replace(self, nodes=tuple(nodes))
 
     @cached_property
     def sentence(self) -> Sentence | None:

@@ -154,7 +154,8 @@ class SlotGrammar:
                 regex.compile(item.text)
             except regex.error as error:
                 message = f"the regular expression cannot be read: {getattr(error, 'msg', error)}"
-                self._page.error(item.at(getattr(error, "pos", None) or 0), "bad-pattern", message)
+                place = self._page.place(item, getattr(error, "pos", None) or 0)
+                self._page.error(place, "bad-pattern", message)
             except (RecursionError, OverflowError):
                 self._page.error(item.location, "bad-pattern", "the regular expression is nested too deeply")
             else:

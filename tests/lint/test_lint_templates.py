@@ -55,7 +55,7 @@ def test_two_lines_are_one_message(tmp_path: Path):
     some = report(tmp_path, "[please] (cancels|stops|ends) [my] (order|purchase) [now]")
 
     assert set(Counter(found(some)).values()) == {1}
-    assert "9 near-conflict" in found(some)
+    assert "11 near-conflict" in found(some)
     assert all(overlap.lines == 5 for overlap in some.overlaps)
 
 

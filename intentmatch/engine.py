@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from time import perf_counter
 
 import numpy as np
@@ -19,7 +20,8 @@ from intentmatch.languages import Coverage, LanguageGuess
 from intentmatch.lexical import Hit, LexicalIndex
 from intentmatch.policy import Decision, decide
 from intentmatch.rerank import Pace
-from intentmatch.result import Candidate, MatchResult, Stage, Trace
+from intentmatch.result import Candidate, Entity, MatchResult, Stage, Trace
+from intentmatch.slots import NO_SLOTS, NOTHING, slot_readers
 from intentmatch.text import clean, fold
 from intentmatch.types import Encoder, Reranker
 
@@ -41,6 +43,8 @@ class Question:
     language: str | None = None
     allowed: frozenset[int] | None = None
     """Positions of the intents that may answer; None for all."""
+    now: datetime | None = None
+    """The user's time of day, from which "tomorrow" counts; None for that of this machine."""
 
 
 @dataclass(slots=True)
@@ -96,6 +100,7 @@ class Engine:
         self._lexical = LexicalIndex(folded, registry.owners, self.settings.fuzzy)
         self._languages = LanguageGuess(folded, [u.language for u in self._utterances])
         self._coverage = Coverage(encoder)
+        self._slots = slot_readers(registry, tolerant=self.settings.fuzzy < 1.0)
         cuts = (self.policy.default, *self.policy.by_language.values(), *self.policy.by_intent.values())
         self._lowest_score = min((cut.value for cut in cuts if cut.on == "score"), default=np.inf)
         self._lowest_confidence = min((cut.value for cut in cuts if cut.on == "confidence"), default=np.inf)
@@ -166,6 +171,14 @@ class Engine:
         )
         vectors = dict(zip(unsettled, encode_all(self.encoder, unsettled, "query"), strict=True))
         return [self.match(message, question, vectors.__getitem__) for message in messages]
+
+    def fill(self, message: str, intent: str, slots: Collection[str] | None, question: Question) -> tuple[Entity, ...]:
+        """The entities of an intent's slots, or of those that are named. Raises `UnknownNameError`."""
+        self.positions([intent])
+        text = _checked_text(message)[:MAX_CHARACTERS]
+        question = self._with_language(question, fold(text), _Stages())
+        reader = self._slots.get(intent, NO_SLOTS)
+        return reader.fill(text, slots, question.language, question.now)
 
     def encode_one(self, text: str) -> NDArray[np.float32]:
         """The vector of a cleaned message, shape `(dim,)`."""
@@ -312,6 +325,10 @@ class Engine:
     ) -> MatchResult:
         best = decision.ranked[0] if decision.ranked else None
         intent = best.intent if best and decision.verdict == "matched" else None
+        reading = NOTHING
+        if intent in self._slots:
+            reading = self._slots[intent].read(message[:MAX_CHARACTERS], question.language, question.now)
+            stages.add("slots", reading.says)
         return MatchResult(
             message=message,
             verdict=decision.verdict,
@@ -329,6 +346,8 @@ class Engine:
                 threshold_origin=decision.cut.origin if decision.cut else "",
                 reason=decision.reason,
             ),
+            entities=reading.entities,
+            missing=reading.missing,
         )
 
     def _nothing(self, message: str, question: Question, stages: _Stages, reason: str) -> MatchResult:

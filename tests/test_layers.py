@@ -16,11 +16,11 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
     frozenset(floor.split())
     for floor in (
         "errors text",
-        "types",
+        "types aligned",
         "result settings plugins",
         "registry models",
         "encoders cache index lexical languages rerank",
-        "words policy",
+        "words policy slots",
         "head",
         "heldout",
         "calibration",

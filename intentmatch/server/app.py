@@ -83,10 +83,21 @@ def _add_matching(app: FastAPI, service: Service, max_text: int, max_batch: int)
             examples=[["hello", "tschüss"]],
         )
 
+    class FillRequest(schemas.MessageOptions):
+        """The answer to a question for slots of an intent."""
+
+        text: message = Field(description="The answer, as the user wrote it.", examples=["tomorrow"])
+        intent: schemas.RequestedName = Field(description="The intent that was matched.")
+        slots: list[schemas.RequestedName] | None = Field(
+            default=None, min_length=1, max_length=100, description="The slots asked for; without it all of the intent."
+        )
+
     @app.post("/match", tags=["matching"], responses=problems.responses(400, 413, 415, 422, 503))
     async def match(body: MatchRequest) -> schemas.MatchResponse:
         """What one message means."""
-        result = await service.matcher.amatch(body.text, language=body.language, top_k=body.top_k, allowed=body.allowed)
+        result = await service.matcher.amatch(
+            body.text, language=body.language, top_k=body.top_k, allowed=body.allowed, now=body.now
+        )
         return schemas.MatchResponse.of(result)
 
     @app.post("/match/batch", tags=["matching"], responses=problems.responses(400, 413, 415, 422, 503))
@@ -94,9 +105,17 @@ def _add_matching(app: FastAPI, service: Service, max_text: int, max_batch: int)
         """What each of many messages means; faster than one by one."""
         return await asyncio.to_thread(_match_all, service.matcher, body.texts, body)
 
+    @app.post("/fill", tags=["matching"], responses=problems.responses(400, 413, 415, 422, 503))
+    def fill(body: FillRequest) -> schemas.FillResponse:
+        """What the answer to a question says for the slots of an intent."""
+        entities = service.matcher.fill(body.text, body.intent, body.slots, language=body.language, now=body.now)
+        return schemas.FillResponse.of(entities)
+
 
 def _match_all(matcher: Matcher, texts: list[str], options: schemas.Options) -> schemas.BatchResponse:
-    results = matcher.match_many(texts, language=options.language, top_k=options.top_k, allowed=options.allowed)
+    results = matcher.match_many(
+        texts, language=options.language, top_k=options.top_k, allowed=options.allowed, now=options.now
+    )
     return schemas.BatchResponse(results=[schemas.MatchResponse.of(result) for result in results])
 
 

@@ -146,9 +146,7 @@ _SAID = {
 _ANYWHERE = _Said(morning="am|a.m.", afternoon="pm|p.m.")
 _DAY = 24 * 60
 _NEVER = "(?!)"
-_MARKS = (":", "：", ".", "．")
-"""Between hours and minutes; a point only where something else says that it is a time."""
-_CONTINUED = re.compile(r"[0-9][.,:/-]$")
+_PAUSES = frozenset(",;!?()…،؛؟、。，；！？")
 
 
 class TimeFinder:
@@ -157,10 +155,10 @@ class TimeFinder:
     def find(self, message: Message) -> list[Hit]:
         """In digits and in words, overlaps included."""
         words = _words(language_range(message.language)[-1] if message.language else "en")
-        text = ascii_digits(message.bare)
+        text = _with_signs(message)
         found = [(found.span(), words.named[found[0]]) for found in words.names.finditer(text)]
         for match in words.clock.finditer(text):
-            minutes = _minutes(match, words, message)
+            minutes = _minutes(match, words)
             if minutes is not None:
                 start = min(match.start(group) for group in ("part", "shift", "hour") if match[group])
                 found.append(((start, match.end()), f"{minutes // 60:02}:{minutes % 60:02}"))
@@ -192,7 +190,8 @@ def _words(language: str) -> _Words:
     part, hour = _any_of(parts), f"[0-9]{{1,2}}|[{NUMERALS}]{{1,3}}|{_any_of(hours)}"
     clock = re.compile(
         rf"(?:(?P<before>{_any_of(said.before.split('|'))}) )?(?:(?P<part>{part if said.parts_first else _NEVER}) ?)?"
-        rf"(?:(?P<shift>{_any_of(shifts_before)}) )?(?P<hour>{hour})(?: (?P<marked>[0-5][0-9]))?"
+        rf"(?:(?P<shift>{_any_of(shifts_before)}) )?(?<![0-9][.,:/-])(?P<hour>{hour})"
+        rf"(?:(?P<mark>[:.])(?P<marked>[0-5][0-9]))?"
         rf"(?: ?(?P<behind>{_any_of(said.behind.split('|'))})(?: ?(?P<minute>[0-5][0-9])(?: ?[分분])?)?)?"
         rf"(?: ?(?P<shifted>{_any_of(shifts_behind)}))?(?: ?(?P<parted>{part}))?"
     )
@@ -211,20 +210,28 @@ def _whole(word: str) -> str:
     return before + re.escape(word) + behind
 
 
-def _minutes(match: re.Match[str], words: _Words, message: Message) -> int | None:
+def _with_signs(message: Message) -> str:
+    """The bare form with what stands between digits, and with bars for the pauses of a sentence; as long as it is."""
+    letters = list(ascii_digits(message.bare))
+    for place in [place for place, letter in enumerate(letters) if letter == " "]:
+        signs = ascii_digits(message.aligned.between(place, place + 1) or " ")
+        if len(signs) == 1 and letters[place - 1].isdecimal() and letters[place + 1].isdecimal():
+            letters[place] = signs
+        elif not _PAUSES.isdisjoint(signs):
+            letters[place] = "|"
+    return "".join(letters)
+
+
+def _minutes(match: re.Match[str], words: _Words) -> int | None:
     """Minutes since midnight, where a match is a time."""
     written = match["hour"]
     hour = int(written) if written.isdecimal() else words.hours.get(written) or numeral(written)
     around = [match[group] for group in ("before", "part", "shift", "behind", "shifted", "parted") if match[group]]
-    if match["marked"] is not None:
-        mark = message.aligned.between(match.end("hour"), match.start("marked"))
-        fits = mark in (_MARKS if around else _MARKS[:2])
-    else:
-        # "一点" alone is "a little".
-        fits = bool(around) and (written != "一" or len(around) > 1)
+    # "12.30" alone is a number, and "一点" is "a little".
+    fits = match["mark"] == ":" or len(around) > (written == "一")
     part = words.parts.get(match["part"] or match["parted"])
     hour = _on_the_clock(hour, part) if fits and hour is not None else None
-    if hour is None or _continues_a_number(message, match.start("hour")):
+    if hour is None:
         return None
     shift = words.shifts.get(match["shift"] or match["shifted"], 0)
     return (hour * 60 + int(match["marked"] or match["minute"] or 0) + shift) % _DAY
@@ -237,11 +244,6 @@ def _on_the_clock(hour: int, part: str | None) -> int | None:
     if (part == "afternoon" and hour < 12) or (part == "night" and 6 <= hour < 12):
         return hour + 12
     return 0 if hour == 24 or (hour == 12 and part in ("morning", "night")) else hour
-
-
-def _continues_a_number(message: Message, place: int) -> bool:
-    span = message.aligned.span(place, place + 1)
-    return span is None or _CONTINUED.search(ascii_digits(message.text[max(span[0] - 2, 0) : span[0]])) is not None
 
 
 def _span(message: Message, start: int, end: int) -> tuple[int, int] | None:

@@ -10,8 +10,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
 from intentmatch.lexical import only_typos
-from intentmatch.slots.message import AS_DECLARED, BUT_FOR_ACCENTS, MISTYPED, WITH_AN_ENDING, Hit, Message, Start
+from intentmatch.slots.message import (
+    AS_DECLARED,
+    BUT_FOR_ACCENTS,
+    MISTYPED,
+    WITH_AN_ENDING,
+    Hit,
+    Message,
+    Run,
+    Start,
+    initials,
+)
 from intentmatch.slots.scripts import kind, words
 from intentmatch.text import bare, fold, language_range
 from intentmatch.types import Slot
@@ -53,11 +66,11 @@ class ListFinder:
         self._names.pop("", None)
         self._lengths: dict[str, set[int]] = {}
         self._together: dict[str, str] = {}
-        self._near: dict[tuple[str, int], list[str]] = {}
+        self._near: dict[str, list[str]] = {}
         for text in self._names:
             self._lengths.setdefault(text[0], set()).add(len(text))
             self._together.setdefault(text.replace(" ", ""), text)
-            self._near.setdefault((_initials(text), len(text)), []).append(text)
+            self._near.setdefault(initials(text), []).append(text)
         self._most_words = max((name.count(" ") + 1 for name in self._names), default=0)
         own = {name[start:end] for name in self._names for start, end in words(name)}
         self._own_words = frozenset(own)
@@ -83,27 +96,23 @@ class ListFinder:
     def _mistyped(self, message: Message, written: set[int]) -> Iterator[tuple[int, int, str]]:
         """Runs of words that a typing mistake, an ending or a space turned into something else than a name."""
         declining = declines(message.language)
-        words = [(start, end, not written.isdisjoint(range(start, end))) for start, end in message.words]
-        for first, (start, _, named) in enumerate(words):
-            for _, end, also_named in words[first : first + self._most_words + 1]:
-                run = message.bare[start:end]
-                name = self._together.get(run.replace(" ", ""), run)
-                if named and also_named:
+        certain = self._own_words if declining else self._known
+        for length in range(1, self._most_words + 2):
+            for run in message.runs(length):
+                if len(run.text) < _LETTERS_FOR_AN_ENDING or _named_already(run, message, written):
                     continue
-                if name != run and len(run) >= _LETTERS_FOR_AN_ENDING:
-                    yield start, end, name
-                else:
-                    yield from ((start, end, name) for name in self._similar(run, declining))
+                if (name := self._together.get(run.together, run.text)) != run.text:
+                    yield run.start, run.end, name
+                elif run.initials in self._near and run.text not in certain:
+                    yield from ((run.start, run.end, name) for name in self._similar(run, declining))
 
-    def _similar(self, run: str, declining: bool) -> Iterator[str]:
+    def _similar(self, run: Run, declining: bool) -> Iterator[str]:
         """Names that differ from a run of words by mistakes, or by their endings in a language that has some."""
-        initials = _initials(run)
-        reach = _LONGEST_ENDING if declining else _MOST_MISTAKES_IN_A_WORD
-        reach *= len(initials)
-        for length in range(len(run) - reach, len(run) + reach + 1):
-            for name in self._near.get((initials, length), ()):
-                if name != run and (only_typos(run, name, self._known) or (declining and self._declined(run, name))):
-                    yield name
+        reach = len(run.initials) * (_LONGEST_ENDING if declining else _MOST_MISTAKES_IN_A_WORD)
+        names = self._near[run.initials]
+        for name, _, _ in process.extract(run.text, names, scorer=OSA.distance, score_cutoff=reach, limit=None):
+            if only_typos(run.text, name, self._known) or (declining and self._declined(run.text, name)):
+                yield name
 
     def _declined(self, run: str, name: str) -> bool:
         pairs = zip(run.split(" "), name.split(" "), strict=True)
@@ -117,6 +126,16 @@ class ListFinder:
         best = min(self._names[name], key=lambda said: (_foreign(said.language, message), said.text != folded))
         exact = AS_DECLARED if best.text == folded else BUT_FOR_ACCENTS
         return Hit(*span, best.value, max(distance, exact if message.ends(end) else WITH_AN_ENDING))
+
+
+def _named_already(run: Run, message: Message, written: set[int]) -> bool:
+    """Whether both its first and its last word are, or are part of, what is written as declared."""
+    if not written:
+        return False
+    first_ends = message.bare.find(" ", run.start, run.end)
+    first = range(run.start, run.end if first_ends < 0 else first_ends)
+    last = range(message.bare.rfind(" ", run.start, run.end) + 1 or run.start, run.end)
+    return not (written.isdisjoint(first) or written.isdisjoint(last))
 
 
 def _foreign(language: str | None, message: Message) -> bool:
@@ -151,7 +170,3 @@ def _same_stem(word: str, name: str) -> bool:
     """Whether two words begin alike and differ by what may be their endings."""
     stem = max(_LETTERS_FOR_AN_ENDING, len(name) - _LONGEST_STEM_CHANGE)
     return word[:stem] == name[:stem] and len(name) >= stem and len(word) - stem <= _LONGEST_ENDING
-
-
-def _initials(text: str) -> str:
-    return "".join(word[:1] for word in text.split(" "))

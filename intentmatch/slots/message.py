@@ -12,9 +12,13 @@ from intentmatch.slots.scripts import kind, parted, tokens, words
 AS_DECLARED, BUT_FOR_ACCENTS, WITH_AN_ENDING, MISTYPED = range(4)
 
 # What Arabic and Hebrew write together with the word behind it: "and", "in", "to", "like", "the".
-_WRITTEN_TOGETHER = "و ف ب ل ک ال وال فال بال کال لل ה ו ב ל מ כ ש וה שה וב ול"
+_WRITTEN_TOGETHER = "و ف ب ل ک ال وب ول فب فل وال فال بال کال لل ה ו ב ל מ כ ש וה שה וב ול"
 _PROCLITICS = frozenset(_WRITTEN_TOGETHER.split())
 _LONGEST_PROCLITIC = 3
+
+
+MOST_WORDS = 300
+"""Of a message, in which typing mistakes are looked for."""
 
 
 class Hit(NamedTuple):
@@ -44,6 +48,19 @@ class Token(NamedTuple):
     end: int
 
 
+class Run(NamedTuple):
+    """Some words in a row, of scripts with spaces."""
+
+    text: str
+    """In bare form."""
+    start: int
+    end: int
+    """In the bare form."""
+    together: str
+    """Without spaces."""
+    initials: str
+
+
 class Finder(Protocol):
     """Finds the values of one slot."""
 
@@ -61,6 +78,7 @@ class Message:
         self.remarks: list[str] = []
         """What the author should hear of, such as a pattern that took too long."""
         self.seconds_on_patterns = 0.0
+        self._runs: dict[int, list[Run]] = {}
 
     @cached_property
     def aligned(self) -> Aligned:
@@ -76,6 +94,16 @@ class Message:
     def words(self) -> list[tuple[int, int]]:
         """Where in the bare form the words of scripts with spaces stand."""
         return list(words(self.bare))
+
+    def runs(self, length: int) -> list[Run]:
+        """The words in rows of `length`; those of a very long message are not all looked at."""
+        if length not in self._runs:
+            words = self.words[:MOST_WORDS]
+            ends = words[length - 1 :]
+            self._runs[length] = [
+                _run(self.bare, start, end) for (start, _), (_, end) in zip(words, ends, strict=False)
+            ]
+        return self._runs[length]
 
     @cached_property
     def tokens(self) -> list[Token]:
@@ -106,3 +134,13 @@ class Message:
     def bounds(self, start: int, end: int) -> bool:
         """Whether a name may begin and end there; Korean ones also before what is written together with them."""
         return self.begins(start) and (self.ends(end) or kind(self.bare[end - 1]) == "hangul")
+
+
+def _run(bare: str, start: int, end: int) -> Run:
+    text = bare[start:end]
+    return Run(text, start, end, text.replace(" ", ""), initials(text))
+
+
+def initials(text: str) -> str:
+    """The first letter of each word."""
+    return "".join(word[:1] for word in text.split(" "))

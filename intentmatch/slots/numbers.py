@@ -39,7 +39,7 @@ def _pattern(spaces: str) -> re.Pattern[str]:
 
 _WITH_COMMAS = _pattern("\u00a0")
 _WITH_SPACES = _pattern("\u00a0 ")
-_THOUSANDS = re.compile(r"[0-9]{1,3}(?:([.,' \u00a0])[0-9]{3})(?:\1[0-9]{3})*|[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}")
+_THOUSANDS = re.compile(r"[1-9][0-9]{0,2}(?:([.,' \u00a0])[0-9]{3})(?:\1[0-9]{3})*|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}")
 
 
 class NumberFinder:

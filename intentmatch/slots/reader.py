@@ -23,7 +23,6 @@ from intentmatch.slots.numbers import NumberFinder
 from intentmatch.slots.patterns import PatternFinder
 from intentmatch.types import Intent, Registry, Slot
 
-
 _EVERYTHING = Frame()
 
 
@@ -126,17 +125,13 @@ class SlotReader:
         return sorted([free, *(entity for entity in entities if entity not in inside)], key=lambda entity: entity.start)
 
 
-NOTHING = Reading((), (), ())
-NO_SLOTS = SlotReader(Intent("", ()), {})
-
-
 def slot_readers(registry: Registry, *, tolerant: bool = True) -> dict[str, SlotReader]:
     """A reader for each intent that has slots, by name. Without `tolerant`, no name is taken to be mistyped.
 
     Raises `RegistryError` for patterns that are none, and `MissingExtraError` where a kind of slot needs a package that
     is not installed.
     """
-    known = _known_words(registry) if tolerant and any(intent.slots for intent in registry) else None
+    known = _known_words(registry) if tolerant else None
     finders: dict[object, Finder] = {}
     problems: list[Problem] = []
     readers = {}

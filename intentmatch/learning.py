@@ -27,7 +27,7 @@ from intentmatch.words import WordRows, WordVectors
 _log = logging.getLogger(__name__)
 
 # To be raised with anything that changes what the same registry teaches.
-_VERSION = 1
+_VERSION = 2
 # Of what was learned, so much is kept: a bot, its last edits, and its neighbours.
 _MOST_FILES = 32
 
@@ -71,7 +71,12 @@ def put_to_the_test(registry: Registry, vectors: Vectors, settings: Settings) ->
         words = WordVectors.fit(texts)
         rows = words.rows(texts)
         fitting = prepare(vectors, rows, registry.owners, len(registry))
-    return Tested(hold_out(vectors, rows, registry.owners, settings.aggregation, fitting), rows, words, fitting)
+    return Tested(
+        hold_out(vectors, rows, registry.owners, settings.aggregation, fitting, lines=registry.lines),
+        rows,
+        words,
+        fitting,
+    )
 
 
 def learned(registry: Registry, vectors: Vectors, settings: Settings, folder: Path | None) -> Learned:
@@ -95,6 +100,7 @@ def _key(registry: Registry, vectors: Vectors, settings: Settings) -> str:
         [_VERSION, TEXT_VERSION, WORDS_VERSION, settings.scorer, settings.aggregation, dict(settings.target)],
         [intent.name for intent in registry],
         registry.owners,
+        registry.lines,
         [[utterance.text, utterance.language] for utterance in registry.utterances],
     ]
     digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode("utf-8", "surrogatepass"))

@@ -15,7 +15,7 @@ PACKAGE = Path(intentmatch.__file__).parent
 FLOORS: tuple[frozenset[str], ...] = tuple(
     frozenset(floor.split())
     for floor in (
-        "errors text",
+        "errors expressions text",
         "types aligned",
         "result settings plugins",
         "registry models",

@@ -11,7 +11,9 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from intentmatch.errors import Location, Problem, RegistryError, UnknownNameError
+from intentmatch.errors import Problem, RegistryError, UnknownNameError
+from intentmatch.expressions import ExpressionError
+from intentmatch.registry.rules import NOWHERE
 from intentmatch.result import Entity, Missing
 from intentmatch.slots.clock import TimeFinder
 from intentmatch.slots.days import DateFinder
@@ -143,8 +145,8 @@ def slot_readers(registry: Registry, *, tolerant: bool = True) -> dict[str, Slot
             try:
                 if slot.kind != "any":
                     own[slot.name] = finders[key] = finders.get(key) or _finder(slot, registry, known)
-            except ValueError as error:
-                problems.append(_bad_pattern(slot, str(error)))
+            except ExpressionError as error:
+                problems.append(_bad_pattern(slot, error))
         if intent.slots:
             readers[intent.name] = SlotReader(intent, own)
     if problems:
@@ -174,7 +176,6 @@ def _known_words(registry: Registry) -> frozenset[str]:
     return frozenset(words)
 
 
-def _bad_pattern(slot: Slot, why: str) -> Problem:
-    place = slot.location or Location("registry")
-    hint = "it is a regular expression of the package `regex`; try it at a Python prompt with regex.compile"
-    return Problem(place, "error", "slot-pattern", f"the pattern of slot {slot.name!r} cannot be used: {why}", hint)
+def _bad_pattern(slot: Slot, error: ExpressionError) -> Problem:
+    message = f"the regular expression of slot {slot.name!r} cannot be read: {error}"
+    return Problem(slot.location or NOWHERE, "error", "bad-pattern", message)

@@ -93,35 +93,6 @@ def test_many_slow_patterns_share_what_time_there_is():
     assert len(message.remarks) == 20
 
 
-@pytest.mark.parametrize(
-    ("pattern", "reason"),
-    [
-        ("(", r"missing \)"),
-        ("[", "unterminated"),
-        ("*", "nothing to repeat"),
-        (r"\p{Nope}", "unknown property"),
-        (r"\L<words>", "undefined named list"),
-        ("a{9999999999}", "repeat count too big|repetitions"),
-        ("(" * 2000 + ")" * 2000, "nested too deeply"),
-        ("(?a)(?u)x", "mutually incompatible"),
-        ("(((a{50}){50}){50}){50}", "6,250,000 letters"),
-        ("((a{9,999}){9,999}){999}", "letters"),
-    ],
-)
-def test_what_is_no_pattern_says_why(pattern, reason):
-    """Broken ones, and those that take more than memory to compile."""
-    with pytest.raises(ValueError, match=reason):
-        finder(pattern)
-
-
-@pytest.mark.parametrize(
-    "pattern", [r"\d{4}[ -]?\d{4}[ -]?\d{4}", r"[A-Z{3}]{2}\{3\}", "a{,5}", "a{3,}b{2}", "x{99999}"]
-)
-def test_counted_repetitions_are_fine(pattern):
-    """As long as they are not nested into millions."""
-    finder(pattern)
-
-
 @given(st.text(st.sampled_from("ab()[]{}?*+|.\\^$1,<>P:=!e")), st.text("ab1 ", max_size=30))
 def test_any_text_is_a_pattern_or_says_why_not(pattern, text):
     """Nothing but `ValueError` leaves the compiler, and nothing at all the search."""

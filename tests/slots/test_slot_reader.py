@@ -179,8 +179,8 @@ def test_broken_patterns_are_told_all_at_once():
         reader(*slots)
 
     assert [problem.location.short for problem in caught.value.problems] == ["bot.yaml:3", "registry:1"]
-    assert "the pattern of slot 'a' cannot be used: missing )" in str(caught.value)
-    assert "'b' cannot be used: nothing to repeat" in str(caught.value)
+    assert "the regular expression of slot 'a' cannot be read: missing )" in str(caught.value)
+    assert "'b' cannot be read: nothing to repeat" in str(caught.value)
 
 
 def test_a_slow_pattern_is_remarked_in_the_trace():

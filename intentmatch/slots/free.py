@@ -2,7 +2,8 @@
 
 An utterance with a mark ("remind me to [call mum] tomorrow") is a frame: what comes before, what comes behind. The
 frame of which most is there, typing mistakes forgiven and words between allowed, says where the free text begins and
-ends. Two thirds of what comes before must be there, or of what comes behind where nothing comes before.
+ends. The word right before it must be there, and two thirds of all that come before; where none does, so for those
+behind it.
 """
 
 from __future__ import annotations
@@ -139,17 +140,16 @@ def _fit(frame: Frame, message: Message, places: _Places, others: Sequence[Entit
 
 
 def _anchor(words: Sequence[str], places: _Places, first: int, step: int, *, last: bool = False) -> _Anchor | None:
-    """Where most of the words of a side stand from `first` on; the word next to the free text comes first.
+    """Where most of the words of a side stand from `first` on, and the first of them, which is next to the free text.
 
     The others follow in the direction of `step`. Of several such places it is the first, or the last.
     """
     best: _Anchor | None = None
-    for skipped, word in enumerate(words):
-        possible = [place for place in places.of(word) if place >= first]
-        for place in (possible[::-1] if last else possible)[:_MOST_PLACES]:
-            letters = len(word) + _following(words[skipped + 1 :], places, place, step)
-            if best is None or letters > best.letters:
-                best = _Anchor(letters, place)
+    possible = [place for place in places.of(words[0]) if place >= first]
+    for place in (possible[::-1] if last else possible)[:_MOST_PLACES]:
+        letters = len(words[0]) + _following(words[1:], places, place, step)
+        if best is None or letters > best.letters:
+            best = _Anchor(letters, place)
     return best
 
 

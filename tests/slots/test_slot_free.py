@@ -49,7 +49,6 @@ def test_frames_are_what_stands_around_a_mark():
         ("remind me to call mum", "call mum"),
         ("Remind me, please, to call mum!", "call mum"),
         ("could you remnid me to pay the bill?", "pay the bill"),
-        ("remind me call mum", "call mum"),
         ("remind me to remind me to sleep", "remind me to sleep"),
         ("don’t let me forget “the cake” please", "the cake"),
         ("dont let me forget to say please please", "to say please"),
@@ -60,6 +59,7 @@ def test_frames_are_what_stands_around_a_mark():
         ("remind me to 👩\u200d🚀", "👩\u200d🚀"),
         ("remind me to cafe\u0301!", "cafe\u0301"),
         ("remind me to pay $5 (cash)", "pay $5 (cash)"),
+        ("remind me call mum", None),
         ("remind me to", None),
         ("remind me to ...", None),
         ("to do", None),
@@ -68,7 +68,7 @@ def test_frames_are_what_stands_around_a_mark():
     ],
 )
 def test_the_text_between_is_found(text, expected):
-    """Typing mistakes and words between are forgiven; half of the frame must be there."""
+    """Typing mistakes and words between are forgiven; the word next to it must be there."""
     assert read(text) == expected
 
 

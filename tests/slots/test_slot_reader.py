@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import regex
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from spoken import NOW, list_slot, marked
 
 from intentmatch.errors import Location, MissingExtraError, RegistryError, UnknownNameError
-from intentmatch.slots import SlotReader, slot_readers
+from intentmatch.slots import SlotReader, clock, number_words, slot_readers
 from intentmatch.types import Intent, Registry, Slot, Utterance
 
 CITIES = ("Berlin", "Hamburg", "New York|Big Apple", "York", "東京", "Москва", "İstanbul", "👩\u200d🚀")
@@ -224,3 +226,12 @@ def test_what_holds_for_every_message(text, language):
     for name in ("note", "origin"):
         for entity in FLIGHTS.fill(text, [name], language, NOW):
             assert text[entity.start : entity.end] == entity.text
+
+
+def test_the_readme_says_what_is_read():
+    """The languages of words for numbers and times."""
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    (languages,) = re.findall(r"and words in ([a-z, ]+) \|", readme)
+
+    assert languages.split(", ") == sorted({*number_words._WORDS, "ja", "zh"})
+    assert f"in words in {len(clock._SAID)} languages" in readme

@@ -48,6 +48,8 @@ class Artefact:
     """Of all utterances, in the order of the registry; shape `(utterances, dim)`."""
     negative_vectors: Vectors
     """Of all negative utterances, likewise."""
+    label_vectors: Vectors
+    """Of what the intents are called; shape `(intents, dim)`."""
     calibration: Calibration
     opinion: Opinion | None = None
     """The head and the words of the utterances, where there is a head."""
@@ -74,6 +76,7 @@ def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
     tensors: dict[str, NDArray[Any]] = {
         "utterances": np.ascontiguousarray(artefact.vectors),
         "negatives": np.ascontiguousarray(artefact.negative_vectors),
+        "labels": np.ascontiguousarray(artefact.label_vectors),
         "registry": np.frombuffer(registry.encode("utf-8", "surrogatepass"), dtype=np.uint8),
         **({} if artefact.opinion is None else artefact.opinion.to_tensors()),
     }
@@ -134,6 +137,7 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
             encoder_fingerprint=manifest["encoder"]["fingerprint"],
             vectors=tensors["utterances"],
             negative_vectors=tensors["negatives"],
+            label_vectors=tensors["labels"],
             calibration=Calibration.from_dict(manifest["calibration"]),
             opinion=Opinion.from_tensors(tensors),
         )

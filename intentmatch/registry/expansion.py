@@ -17,8 +17,8 @@ from intentmatch.types import Intent, Registry, Utterance
 MOST_SENTENCES = 64
 """Of a line. A template that stands for more is sampled, and the linter says so."""
 # Of a line with slots: so many values of them are among its sentences, where there are so many. In six bots whose lines
-# name their slots, of held-out messages with a value 61 in 100 led to their intent where the slot's name stood for it, 88
-# with one value a line, 93 with four, and 94 with ten, in a registry of nearly twice the size.
+# name their slots, of held-out messages with a value 61 in 100 led to their intent where the slot's name stood for it,
+# 88 with one value a line, 93 with four, and 94 with ten, in a registry of nearly twice the size.
 _VALUES = 4
 # Beyond, only the magnitude says anything.
 _COUNTED = 10**9

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import cycle, zip_longest
 
-from intentmatch.registry.templates import spoken
-from intentmatch.text import fold, language_range
+from intentmatch.text import fold, in_words, language_range
 from intentmatch.types import Slot, Utterance
 
 NUMBERS = ("2", "5", "10", "25", "100")
@@ -61,7 +60,7 @@ class Fillers:
         turn = self._turns.get((name, language))
         if turn is None:
             slot = self._slots.get(name)
-            texts = fillers(slot, language) if slot else [spoken(name)]
+            texts = fillers(slot, language) if slot else [in_words(name)]
             turn = self._turns.setdefault((name, language), cycle(texts))
         return next(turn)
 
@@ -79,7 +78,7 @@ def fillers(slot: Slot, language: str | None) -> list[str]:
     else:
         texts = list({"number": NUMBERS, "time": TIMES}.get(slot.kind, ()))
     unique: dict[str, str] = {}
-    for text in texts or [spoken(slot.name)]:
+    for text in texts or [in_words(slot.name)]:
         unique.setdefault(fold(text), text)
     return list(unique.values())
 

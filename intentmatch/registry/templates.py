@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
+from intentmatch.text import in_words
 from intentmatch.types import Mark
 
 MARKS = "()[]{}<>|\\"
@@ -197,12 +198,6 @@ def is_name(text: str) -> bool:
     return re.fullmatch(_NAME, text) is not None
 
 
-def spoken(name: str) -> str:
-    """A name as people would say it: "order number" for `order_number` and `orderNumber`."""
-    apart = re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])", " ", name)
-    return " ".join(re.split(r"[\s_.-]+", apart)).strip().lower()
-
-
 def joined(leaves: Iterable[Words | Blank], fill: Fill | None = None, *, single_spaced: bool = False) -> Sentence:
     """Words and slots as one text; without `fill` a slot is its name. Of single spaces what was left out leaves one."""
     text = ""
@@ -211,7 +206,7 @@ def joined(leaves: Iterable[Words | Blank], fill: Fill | None = None, *, single_
         if isinstance(leaf, Words):
             part = leaf.text
         else:
-            part = (fill or spoken)(leaf.slot) if leaf.value is None else leaf.value
+            part = (fill or in_words)(leaf.slot) if leaf.value is None else leaf.value
         if single_spaced:
             part = _SPACE.sub(" ", part)
             part = part.lstrip() if not text or text[-1] == " " else part

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +21,12 @@ from intentmatch.languages import Coverage, LanguageGuess
 from intentmatch.lexical import Hit, LexicalIndex
 from intentmatch.policy import Decision, decide
 from intentmatch.rerank import Pace
-from intentmatch.result import Candidate, MatchResult, Stage, Trace
+from intentmatch.result import Candidate, Entity, MatchResult, Stage, Trace
 from intentmatch.text import clean, fold
 from intentmatch.types import Encoder, Reranker
+
+if TYPE_CHECKING:
+    from intentmatch.slots import SlotReader
 
 MAX_CHARACTERS = 10_000
 """Of a message; what comes after them is not looked at, and the trace says so."""
@@ -41,6 +46,8 @@ class Question:
     language: str | None = None
     allowed: frozenset[int] | None = None
     """Positions of the intents that may answer; None for all."""
+    now: datetime | None = None
+    """The user's time of day, from which "tomorrow" counts; None for that of this machine."""
 
 
 @dataclass(slots=True)
@@ -96,6 +103,11 @@ class Engine:
         self._lexical = LexicalIndex(folded, registry.owners, self.settings.fuzzy)
         self._languages = LanguageGuess(folded, [u.language for u in self._utterances])
         self._coverage = Coverage(encoder)
+        self._slots: Mapping[str, SlotReader] = {}
+        if any(intent.slots for intent in self._intents):
+            from intentmatch.slots import slot_readers  # a registry without slots need not wait for it
+
+            self._slots = slot_readers(registry, tolerant=self.settings.fuzzy < 1.0)
         cuts = (self.policy.default, *self.policy.by_language.values(), *self.policy.by_intent.values())
         self._lowest_score = min((cut.value for cut in cuts if cut.on == "score"), default=np.inf)
         self._lowest_confidence = min((cut.value for cut in cuts if cut.on == "confidence"), default=np.inf)
@@ -163,6 +175,17 @@ class Engine:
         )
         vectors = dict(zip(unsettled, encode_all(self.encoder, unsettled, "query"), strict=True))
         return [self.match(message, question, vectors.__getitem__) for message in messages]
+
+    def fill(self, message: str, intent: str, slots: Collection[str] | None, question: Question) -> tuple[Entity, ...]:
+        """The entities of an intent's slots, or of those that are named. Raises `UnknownNameError`."""
+        self.answering([intent])
+        text = _checked_text(message)[:MAX_CHARACTERS]
+        question = self._with_language(question, fold(text), _Stages())
+        if intent not in self._slots:
+            for name in slots or ():
+                raise UnknownNameError("slot", name, ())
+            return ()
+        return self._slots[intent].fill(text, slots, question.language, question.now)
 
     def encode_one(self, text: str) -> NDArray[np.float32]:
         """The vector of a cleaned message, shape `(dim,)`."""
@@ -332,6 +355,10 @@ class Engine:
     ) -> MatchResult:
         best = decision.ranked[0] if decision.ranked else None
         intent = best.intent if best and decision.verdict == "matched" else None
+        reading = None
+        if intent and intent in self._slots:
+            reading = self._slots[intent].read(message[:MAX_CHARACTERS], question.language, question.now)
+            stages.add("slots", reading.says)
         return MatchResult(
             message=message,
             verdict=decision.verdict,
@@ -349,6 +376,8 @@ class Engine:
                 threshold_origin=decision.cut.origin if decision.cut else "",
                 reason=decision.reason,
             ),
+            entities=reading.entities if reading else (),
+            missing=reading.missing if reading else (),
         )
 
     def _nothing(self, message: str, question: Question, stages: _Stages, reason: str) -> MatchResult:

@@ -15,12 +15,12 @@ PACKAGE = Path(intentmatch.__file__).parent
 FLOORS: tuple[frozenset[str], ...] = tuple(
     frozenset(floor.split())
     for floor in (
-        "errors text",
-        "types",
+        "errors expressions text",
+        "types aligned",
         "result settings plugins",
         "registry models",
         "encoders cache index lexical languages rerank",
-        "words policy",
+        "words policy slots",
         "head",
         "heldout",
         "calibration",

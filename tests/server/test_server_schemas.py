@@ -14,6 +14,7 @@ from intentmatch.server import create_app, schemas
 ROUTES = {
     ("post", "/match"): {"200", "400", "413", "415", "422", "503"},
     ("post", "/match/batch"): {"200", "400", "413", "415", "422", "503"},
+    ("post", "/fill"): {"200", "400", "413", "415", "422", "503"},
     ("get", "/intents"): {"200", "503"},
     ("post", "/reload"): {"200", "409", "413", "503"},
     ("get", "/healthz"): {"200"},

@@ -30,8 +30,12 @@ BUILT_IN: Mapping[Group, Mapping[str, str]] = {
         "cross_encoder": "intentmatch.rerank:load",
     },
     "formats": {
-        "csv": "intentmatch.formats.tables:CSV",
-        "jsonl": "intentmatch.formats.tables:JSONL",
+        "rasa": "intentmatch.formats.rasa:FORMAT",
+        "csv": "intentmatch.formats.delimited:FORMAT",
+        "xlsx": "intentmatch.formats.spreadsheet:FORMAT",
+        "jsonl": "intentmatch.formats.records:LINES",
+        "json": "intentmatch.formats.records:LIST",
+        "patterns": "intentmatch.formats.records:PATTERNS",
     },
 }
 

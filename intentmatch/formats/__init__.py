@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from intentmatch import plugins
-from intentmatch.errors import InputError, Problem
+from intentmatch.errors import InputError, Location, Problem
 from intentmatch.formats import losses
+from intentmatch.formats.archive import packed
 from intentmatch.formats.draft import Draft, few
 from intentmatch.formats.format import Files, Format, Imported, Sure
-from intentmatch.formats.source import File, Source, packed
+from intentmatch.formats.source import File, Source
 from intentmatch.types import Registry
 
 __all__ = ["Format", "Imported", "by_name", "formats", "put", "read", "render", "write"]
@@ -142,6 +143,10 @@ def _note_unread(source: Source, files: Iterable[File], draft: Draft) -> None:
     for file in unread:
         if file.problem is not None:
             draft.warn(file.problem.location, file.problem.rule, f"{file.problem.message}; the file is not read")
+    if source.links:
+        draft.note(
+            Location(source.place), "unread-file", f"links that lead elsewhere are not followed: {few(source.links)}"
+        )
     if unread:
         message = f"not of this format, and not read: {few(file.path for file in unread)}"
         draft.note(unread[0].location, "unread-file", message)

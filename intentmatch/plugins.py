@@ -33,6 +33,7 @@ BUILT_IN: Mapping[Group, Mapping[str, str]] = {
         "csv": "intentmatch.formats.tables:CSV",
         "jsonl": "intentmatch.formats.tables:JSONL",
         "semantic-router": "intentmatch.formats.semantic_router:SEMANTIC_ROUTER",
+        "snips": "intentmatch.formats.snips:SNIPS",
     },
 }
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from intentmatch.errors import Problem
-from intentmatch.formats.draft import Draft
+from intentmatch.formats.draft import Draft, IntentDraft
 from intentmatch.formats.format import Feature, Files, Format, Sure
 from intentmatch.formats.source import File
 from intentmatch.formats.tree import Value
@@ -22,7 +22,7 @@ _ROUTERS = ("indexed", "decision", "chain", "merge")
 _THRESHOLDS = ("score_threshold", "confidence_threshold")
 """Of 0.x and 1.x."""
 _SCHEMAS = ("function_schemas", "function_schema")
-_ROUTE_KEYS = ("name", "utterances", "description", "metadata", "llm", *_THRESHOLDS, *_SCHEMAS)
+_READ = ("name", "utterances", "description", "metadata", *_THRESHOLDS)
 _ENCODER = {"type": "huggingface", "name": "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"}
 _SAYS: frozenset[Feature] = frozenset({"descriptions", "thresholds", "metadata"})
 
@@ -64,24 +64,26 @@ def _read_route(route: Value, general: Value, draft: Draft) -> None:
         if text := line.text():
             intent.say(text, line.location)
     intent.description = intent.description or route["description"].text()
-    own = next((route[key] for key in _THRESHOLDS if route[key]), general)
-    threshold = own.number()
-    if threshold is not None and not 0 <= threshold <= 1:
-        draft.not_expressed(own.location, f"a threshold must be a number from 0 to 1; {threshold} is not taken")
-    elif threshold is not None:
-        intent.threshold = threshold
-        message = "thresholds are taken as they are, and were made for the scores of another encoder"
-        draft.warn(own.location, "foreign-threshold", message, "see what is best here with `intentmatch tune`")
+    _read_threshold(next((route[key] for key in _THRESHOLDS if route[key]), general), intent, draft)
     for key, value in route["metadata"].entries():
         intent.metadata.setdefault(key, value.plain())
-    for key in _SCHEMAS:
-        if route[key]:
-            intent.metadata.setdefault(key, route[key].plain())
-    if route["llm"]:
-        draft.not_expressed(route["llm"].location, "a route's own `llm` is not read")
-    for key, value in route.entries() if route.is_mapping else []:
-        if key not in _ROUTE_KEYS and value:
+    for key, value in route.entries():
+        if key in _SCHEMAS and value:
+            intent.metadata.setdefault(key, value.plain())
+        elif key not in _READ and value:
             draft.not_expressed(value.location, f"`{key}` of a route is not read")
+
+
+def _read_threshold(value: Value, intent: IntentDraft, draft: Draft) -> None:
+    threshold = value.number()
+    if threshold is None:
+        return
+    if not 0 <= threshold <= 1:
+        draft.not_expressed(value.location, f"a threshold must be a number from 0 to 1; {threshold} is not taken")
+        return
+    intent.threshold = threshold
+    message = "thresholds are taken as they are, and were made for the scores of another encoder"
+    draft.warn(value.location, "foreign-threshold", message, "see what is best here with `intentmatch tune`")
 
 
 def _write(registry: Registry, problems: list[Problem]) -> Files:

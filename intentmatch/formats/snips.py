@@ -103,7 +103,11 @@ class _Reader:
                 labels.append(Label(slot, len(said) - len(value), len(said)))
             intent.say(said + rest, place, None, labels)
         else:
-            filled = (f"{escape(before)}{{{slot}{_equals(value)}}}" for before, slot, value in pieces)
+            names = [self._draft.slot(slot, place).name for _, slot, _ in pieces]
+            filled = (
+                f"{escape(before)}{{{name}{_equals(value)}}}"
+                for name, (before, _, value) in zip(names, pieces, strict=True)
+            )
             intent.template("".join(filled) + escape(rest), place)
 
     def _dataset(self, document: Value) -> None:
@@ -124,10 +128,9 @@ class _Reader:
                 intent.say(text, line.location, language, labels)
 
     def _slot(self, name: str, entity: str, place: Location) -> str:
-        slot = self._roles.slot(name, entity, place)
         if entity.startswith(_BUILT_IN):
             self._built_in(entity, place)
-        return slot.name
+        return self._roles.name(name, entity, place)
 
     def _built_in(self, entity: str, place: Location) -> None:
         type_ = self._draft.type(entity, place)

@@ -30,11 +30,15 @@ BUILT_IN: Mapping[Group, Mapping[str, str]] = {
         "cross_encoder": "intentmatch.rerank:load",
     },
     "formats": {
-        "csv": "intentmatch.formats.tables:CSV",
-        "jsonl": "intentmatch.formats.tables:JSONL",
-        "botpress": "intentmatch.formats.botpress:BOTPRESS",
-        "semantic-router": "intentmatch.formats.semantic_router:SEMANTIC_ROUTER",
-        "snips": "intentmatch.formats.snips:SNIPS",
+        "rasa": "intentmatch.formats.rasa:FORMAT",
+        "csv": "intentmatch.formats.delimited:FORMAT",
+        "xlsx": "intentmatch.formats.spreadsheet:FORMAT",
+        "jsonl": "intentmatch.formats.records:LINES",
+        "json": "intentmatch.formats.records:LIST",
+        "patterns": "intentmatch.formats.records:PATTERNS",
+        "botpress": "intentmatch.formats.botpress:FORMAT",
+        "semantic-router": "intentmatch.formats.semantic_router:FORMAT",
+        "snips": "intentmatch.formats.snips:FORMAT",
     },
 }
 

@@ -141,7 +141,7 @@ class _Reader:
             if type_ not in _SAME:
                 message = f"the built-in entity {type_!r} is read as a slot of kind {_BUILT_IN[type_]!r}"
                 self._draft.note(slot.location, "built-in", message)
-        return self._roles.name(name, type_, slot.location)
+        return self._roles.slot(name, type_, slot.location).name
 
     def _line(self, intent: IntentDraft, line: Value, language: str | None, slots: Mapping[str, str]) -> None:
         text = line.text()
@@ -282,4 +282,4 @@ def _free(path: str, taken: Iterable[str]) -> str:
     return f"{path}.json"
 
 
-BOTPRESS = Format("botpress", "Botpress 12: the folder of a bot", _recognise, _read, _write, _SAYS)
+FORMAT = Format("botpress", "Botpress 12: the folder of a bot", _recognise, _read, _write, _SAYS)

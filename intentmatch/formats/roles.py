@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from intentmatch.errors import Location
-from intentmatch.formats.draft import Draft
+from intentmatch.formats.draft import Draft, SlotDraft
 
 
 class Roles:
@@ -14,17 +14,19 @@ class Roles:
         self._names: dict[tuple[str, str], str] = {}
         self._taken: set[str] = set()
 
-    def name(self, name: str, type_: str, place: Location) -> str:
-        """What the slot of a type is called here: by its name, unless a slot of another type has that."""
-        known = self._names.get((name, type_))
-        if known is not None:
-            return known
-        called = name
+    def slot(self, name: str, type_: str, place: Location) -> SlotDraft:
+        """The slot of a type. Its name is its own, unless a slot of another type has it."""
+        if (name, type_) not in self._names:
+            self._names[name, type_] = self._new_name(name, type_, place)
+        found = self._draft.slot(self._names[name, type_], place)
+        found.like = self._draft.type(type_, place)
+        return found
+
+    def _new_name(self, name: str, type_: str, place: Location) -> str:
+        new = name
         if name in self._taken:
-            called = f"{name}_{type_}"
-            message = f"slots {name!r} take their values from several types; those of {type_!r} are {called!r} here"
+            new = f"{name}_{type_}"
+            message = f"slots {name!r} take their values from several types; that of {type_!r} is called {new!r} here"
             self._draft.note(place, "renamed-slot", message)
-        self._names[name, type_] = called
-        self._taken.add(called)
-        self._draft.slot(called, place).like = self._draft.type(type_, place)
-        return called
+        self._taken.add(new)
+        return new

@@ -103,11 +103,7 @@ class _Reader:
                 labels.append(Label(slot, len(said) - len(value), len(said)))
             intent.say(said + rest, place, None, labels)
         else:
-            names = [self._draft.slot(slot, place).name for _, slot, _ in pieces]
-            filled = (
-                f"{escape(before)}{{{name}{_equals(value)}}}"
-                for name, (before, _, value) in zip(names, pieces, strict=True)
-            )
+            filled = (f"{escape(before)}{{{slot}{_equals(value)}}}" for before, slot, value in pieces)
             intent.template("".join(filled) + escape(rest), place)
 
     def _dataset(self, document: Value) -> None:
@@ -130,7 +126,7 @@ class _Reader:
     def _slot(self, name: str, entity: str, place: Location) -> str:
         if entity.startswith(_BUILT_IN):
             self._built_in(entity, place)
-        return self._roles.name(name, entity, place)
+        return self._roles.slot(name, entity, place).name
 
     def _built_in(self, entity: str, place: Location) -> None:
         type_ = self._draft.type(entity, place)
@@ -223,4 +219,4 @@ def _entity_of(slot: Slot, language: str | None) -> tuple[str, dict[str, Any]]:
     }
 
 
-SNIPS = Format("snips", "Snips NLU: training data in YAML, datasets in JSON", _recognise, _read, _write, _SAYS)
+FORMAT = Format("snips", "Snips NLU: training data in YAML, datasets in JSON", _recognise, _read, _write, _SAYS)

@@ -11,7 +11,7 @@ import pytest
 from contracts.format import LAWS, Subject, bare
 
 from intentmatch import formats
-from intentmatch.formats.botpress import BOTPRESS
+from intentmatch.formats.botpress import FORMAT
 from intentmatch.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
 
 ROVER = {
@@ -52,7 +52,7 @@ BOT = {
     "bot/entities/robot.json": ROBOT,
     "bot/qna/ab12_bye.json": QUESTION,
 }
-SUBJECTS = [Subject(BOTPRESS, {path: json.dumps(content) for path, content in BOT.items()})]
+SUBJECTS = [Subject(FORMAT, {path: json.dumps(content) for path, content in BOT.items()})]
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)

@@ -21,7 +21,7 @@ nlu:
   metadata: {team: travel}
   examples:
   - text: |
-      from [SF]{"entity": "city", "role": "from", "value": "San Francisco"} to [New York]{"entity": "city", "role": "to"}
+      from [SF]{"entity": "city", "role": "from", "value": "San Francisco"} to [NYC]{"entity": "city", "role": "to"}
     metadata: {mood: happy}
   - to [Rome](city)
 - synonym: New York

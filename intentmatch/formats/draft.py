@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from intentmatch.errors import Location, Problem, Severity
 from intentmatch.formats import tree
 from intentmatch.formats.source import File
+from intentmatch.registry.templates import is_name, labelled
 from intentmatch.text import language_code
 from intentmatch.types import Case, Intent, Mark, Registry, Rule, Slot, SlotKind, SlotValue, Utterance
 
 NOT_EXPRESSED = "not-expressed"
 
 _NO_NAME = re.compile(r"[\s!-,/:-@\[-^`{-~]+")
-_NEEDS_ESCAPE = re.compile(r"[()\[\]{}<>|\\]")
 
 
 class Label(NamedTuple):
@@ -38,7 +38,7 @@ class SlotDraft:
     kind: SlotKind | None = None
     """None where nothing says so: then by what it has."""
     like: SlotDraft | None = None
-    """What declares its values, where that is a type that several slots may have."""
+    """The type that declares its values."""
     patterns: list[str] = field(default_factory=list)
     examples: list[Utterance] = field(default_factory=list)
     required: bool = False
@@ -106,6 +106,8 @@ class Draft:
         self._intents: dict[str, IntentDraft] = {}
         self._slots: dict[str, SlotDraft] = {}
         self._slot_names: dict[str, str] = {}
+        self.types: dict[str, SlotDraft] = {}
+        """What declares the values of slots in formats that part the two; see `type`."""
         self._rules: dict[str, Rule] = {}
         self._tests: list[Case] = []
         self._problems: dict[tuple[Severity, str, str], tuple[Problem, int]] = {}
@@ -128,7 +130,7 @@ class Draft:
         valid = self._slot_names.get(name)
         if valid is None:
             valid = _NO_NAME.sub("_", name.strip()).strip("_") or "slot"
-            valid = valid if valid[0].isalpha() or valid[0] == "_" else f"_{valid}"
+            valid = valid if is_name(valid) else f"_{valid}"
             while valid in self._slots:
                 valid += "_"
             if valid != name:
@@ -136,6 +138,10 @@ class Draft:
             self._slot_names[name] = valid
             self._slots[valid] = SlotDraft(valid, place)
         return self._slots[valid]
+
+    def type(self, name: str, place: Location) -> SlotDraft:
+        """A type, which any number of slots may be `like`. One that no slot is like becomes a slot of its name."""
+        return self.types.setdefault(name, SlotDraft(name, place))
 
     def rule(self, name: str, template: str, place: Location, language: str | None = None) -> None:
         """A named fragment of templates, in a language; its name must be valid."""
@@ -171,10 +177,10 @@ class Draft:
                 start = label.start + len(inner) - len(inner.lstrip())
                 end = start + len(inner.strip())
                 slot = self.slot(label.slot, place)
-                _put(slot.labelled, label.value or text[start:end], [text[start:end]], code)
+                _put((slot.like or slot).labelled, label.value or text[start:end], [text[start:end]], code)
                 marks.append(Mark(slot.name, start - shift, end - shift))
         text = text.strip()
-        written = _labelled(text, marks)
+        written = labelled(text, marks)
         return Utterance(text, code, place, written if written != text else None, tuple(marks))
 
     def language(self, code: str | None, place: Location) -> str | None:
@@ -223,6 +229,10 @@ class Draft:
 
     def registry(self) -> Registry:
         """What the draft has become."""
+        used = {id(slot.like) for slot in self._slots.values()}
+        for name, type_ in self.types.items():
+            if id(type_) not in used:
+                self.slot(name, type_.location).like = type_
         slots = {name: self._slot(slot) for name, slot in self._slots.items()}
         return Registry(
             tuple(self._intent(intent, slots) for intent in self._intents.values()),
@@ -254,20 +264,22 @@ class Draft:
 
     def _slot(self, draft: SlotDraft) -> Slot:
         source = draft.like or draft
-        values, kind = source.values, draft.kind or source.kind
-        patterns, examples = source.patterns or draft.patterns, source.examples or draft.examples
+        values, kind, patterns = source.values, draft.kind or source.kind, source.patterns
         if kind is None:
-            kind = "list" if values else "pattern" if patterns else "list" if draft.labelled else "any"
+            kind = "list" if values else "pattern" if patterns else "list" if source.labelled else "any"
         if kind == "list" and not values:
-            values = draft.labelled
+            values = source.labelled
             message = f"the slot {draft.name!r} is a list of the values that are marked in utterances"
             self.note(draft.location, "learned-slot", message, "where it came from it may know others")
+        if kind != "pattern" and patterns:
+            message = f"the slot {draft.name!r} has values and patterns; the patterns are left out"
+            self.not_expressed(source.location, message)
         return Slot(
             draft.name,
             kind,
             tuple(SlotValue(value, tuple(synonyms)) for value, synonyms in values.items()) if kind == "list" else (),
             tuple(patterns) if kind == "pattern" else (),
-            () if kind == "list" else tuple(examples),
+            () if kind == "list" else tuple(source.examples),
             draft.required,
             draft.questions,
             draft.location,
@@ -285,15 +297,3 @@ def _put(values: dict[str, list[Utterance]], value: str, synonyms: Iterable[str]
         new = Utterance(synonym, language)
         if synonym != value and new not in known:
             known.append(new)
-
-
-def _labelled(text: str, marks: Sequence[Mark]) -> str:
-    written, end = "", 0
-    for mark in marks:
-        written += _escape(text[end : mark.start]) + f"{{{mark.slot}={_escape(text[mark.start : mark.end])}}}"
-        end = mark.end
-    return written + _escape(text[end:])
-
-
-def _escape(text: str) -> str:
-    return _NEEDS_ESCAPE.sub(r"\\\g<0>", text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -292,9 +293,10 @@ def _examples(subject: Subject, folder: Path) -> Iterator[Path]:
 
 
 def _example_files(subject: Subject, folder: Path) -> list[Path]:
-    for path in _examples(subject, folder):
-        break
-    return sorted(file for file in folder.rglob("*") if file.is_file() and file.suffix != ".zip") or [path]
+    """Each file of the examples, unpacked."""
+    paths = list(_examples(subject, folder))
+    files = {file for path in paths for file in (path.rglob("*") if path.is_dir() else [path])}
+    return sorted(file for file in files if file.is_file() and file.suffix != ".zip")
 
 
 def _put(files: Mapping[str, str | bytes], folder: Path) -> Path:
@@ -314,10 +316,8 @@ def _zipped(folder: Path, target: Path) -> Path:
 
 def _read_or_refuse(path: Path, subject: Subject) -> None:
     for name in (None, subject.format.name):
-        try:
+        with suppress(IntentMatchError):
             formats.read(path, name)
-        except IntentMatchError as error:
-            assert str(error)
 
 
 def _altered(value: Any) -> Iterator[Any]:

@@ -9,24 +9,28 @@ from intentmatch.errors import Location
 from intentmatch.formats.draft import Draft, SlotDraft
 from intentmatch.types import SlotKind
 
-_KINDS: Mapping[SlotKind, frozenset[str]] = {
-    "number": frozenset({"number", "quantitynumber", "numberinteger", "integer", "fourdigitnumber"}),
-    "date": frozenset({"date", "datetime", "datetimev2", "dateperiod"}),
-    "time": frozenset({"time", "timeperiod"}),
-    "any": frozenset({"any", "freeforminput", "messagebody", "messagesubject", "searchquery", "alphanumeric"}),
+_SAME: Mapping[str, SlotKind] = {
+    **dict.fromkeys(("number", "quantitynumber", "numberinteger", "integer", "fourdigitnumber"), "number"),
+    **dict.fromkeys(("any", "freeforminput", "alphanumeric", "searchquery", "messagebody"), "any"),
+    "date": "date",
+    "time": "time",
 }
-"""Kind to the names of the types that become it, in lower case and without signs."""
-
-_WIDER = frozenset({"datetime", "datetimev2", "dateperiod", "timeperiod"})
-# What people are called, how they are reached and what they measure has no end: a list of values that were once marked
-# would find nobody else.
-_OPEN = re.compile(r"name|person|people|actor|author|mail|phone|url|age|money|currency|duration|temperature|dimension")
-_PREFIX = re.compile(r"@?sys[.-]|amazon\.|wit\$|builtin\.", re.IGNORECASE)
+"""The names of types, in lower case and without signs, to the kind that says the same."""
+_NEAR: Mapping[str, SlotKind] = {
+    **dict.fromkeys(("datetime", "datetimev2", "dateperiod"), "date"),
+    **dict.fromkeys(("ordinal", "ordinalv2", "percentage", "temperature", "age", "money", "currency"), "number"),
+    **dict.fromkeys(("amountofmoney", "unitcurrency", "dimension", "numbersequence"), "number"),
+    "timeperiod": "time",
+}
+"""The same for types that know more: of their values, the kind finds at least a part."""
+# What people are called and how they are reached has no end: a list of those that were once marked would find nobody.
+_OPEN = re.compile(r"name|person|people|actor|author|mail|phone|url|address")
+_PREFIX = re.compile(r"@?sys[.-]|amazon\.|wit\$|builtin\.|snips/", re.IGNORECASE)
 _SIGNS = re.compile(r"[^a-z0-9]+")
 
 
 def is_built_in(name: str) -> bool:
-    """Whether a type is named like those that Dialogflow, Watson, Lex and wit.ai have built in."""
+    """Whether a type is named like those that programs have built in."""
     return _PREFIX.match(name) is not None
 
 
@@ -36,11 +40,13 @@ def bare(name: str) -> str:
 
 
 def take_built_in(slot: SlotDraft, name: str, place: Location, draft: Draft) -> None:
-    """Give a slot the kind that comes nearest to a built-in type, and note what is lost by that."""
+    """Give a slot or a type the kind that comes nearest to a built-in type, and note what that changes.
+
+    Without such a kind it is left open: what is marked in utterances will be a list.
+    """
     plain = _SIGNS.sub("", bare(name).lower())
-    kind = next((kind for kind, names in _KINDS.items() if plain in names), None)
-    slot.kind = kind or ("any" if _OPEN.search(plain) else None)
-    if plain in _WIDER:
-        draft.not_expressed(place, f"of what the built-in type {name!r} stands for, only a {kind} is found here")
-    elif kind is None:
+    slot.kind = _SAME.get(plain) or _NEAR.get(plain) or ("any" if _OPEN.search(plain) else None)
+    if plain in _NEAR:
+        draft.note(place, "built-in", f"the built-in type {name!r} is read as a slot of kind {slot.kind!r}")
+    elif plain not in _SAME:
         draft.not_expressed(place, f"there is no counterpart of the built-in type {name!r}")

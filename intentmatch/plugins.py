@@ -32,6 +32,8 @@ BUILT_IN: Mapping[Group, Mapping[str, str]] = {
     "formats": {
         "csv": "intentmatch.formats.tables:CSV",
         "jsonl": "intentmatch.formats.tables:JSONL",
+        "semantic-router": "intentmatch.formats.semantic_router:SEMANTIC_ROUTER",
+        "snips": "intentmatch.formats.snips:SNIPS",
     },
 }
 

@@ -10,7 +10,8 @@ from intentmatch.errors import Location, Problem
 from intentmatch.formats.draft import NOT_EXPRESSED
 from intentmatch.formats.format import Feature
 from intentmatch.registry.rules import NOWHERE
-from intentmatch.types import Intent, Registry, Slot, SlotValue, Utterance
+from intentmatch.registry.templates import labelled
+from intentmatch.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
 
 _OF_INTENT: Mapping[Feature, tuple[str, Any]] = {
     "negatives": ("negatives", ()),
@@ -56,6 +57,7 @@ class _Reduced:
     def __init__(self, says: Collection[Feature]) -> None:
         self._says = says
         self.problems: set[Problem] = set()
+        self._without_kind: set[str] = set()
 
     def lose(self, place: Location | None, what: str) -> None:
         message = f"{what} cannot be written in this format"
@@ -67,7 +69,7 @@ class _Reduced:
             if feature not in self._says and getattr(intent, field) not in (nothing, None):
                 self.lose(intent.location, f"`{field}` of {intent.name!r}")
                 changes[field] = nothing
-        kept = replace(intent, **changes)
+        kept = replace(intent, **changes, slots=self.slots(intent.slots))
         responses = kept.responses
         if "languages" not in self._says and set(responses) - {""}:
             first = next(iter(responses))
@@ -79,7 +81,6 @@ class _Reduced:
             utterances=self._lines(kept.utterances, intent),
             negatives=self._lines(kept.negatives, intent),
             responses=responses,
-            slots=self.slots(kept.slots),
         )
 
     def slots(self, slots: Iterable[Slot]) -> tuple[Slot, ...]:
@@ -90,6 +91,7 @@ class _Reduced:
         if feature in self._says:
             return True
         self.lose(slot.location, f"the slot {slot.name!r} ({slot.kind})")
+        self._without_kind.add(slot.name)
         return False
 
     def _slot(self, slot: Slot) -> Slot:
@@ -120,8 +122,16 @@ class _Reduced:
             line = replace(line, language=None)
         if line.marks and "marks" not in self._says:
             self.lose(line.location or intent.location, f"the slots marked in “{line.text}”")
-            line = replace(line, template=None, marks=())
-        return line
+            return replace(line, template=None, marks=())
+        # A slot that was lost is nothing to mark either.
+        marks = tuple(mark for mark in line.marks if mark.slot not in self._without_kind)
+        return line if marks == line.marks else sentence(line, marks)
+
+
+def sentence(line: Utterance, marks: tuple[Mark, ...] = ()) -> Utterance:
+    """The line as a sentence in which these slots are marked."""
+    written = labelled(line.text, marks)
+    return replace(line, template=written if written != line.text else None, marks=marks)
 
 
 def _in_no_language(line: Utterance) -> Utterance:

@@ -135,7 +135,8 @@ class Draft:
                 valid += "_"
             if valid != name:
                 self.note(place, "renamed-slot", f"the slot {name!r} is called {valid!r} here")
-            self._slot_names[name] = valid
+            # Who learned the valid name may use it.
+            self._slot_names[name] = self._slot_names[valid] = valid
             self._slots[valid] = SlotDraft(valid, place)
         return self._slots[valid]
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from intentmatch.formats.draft import Draft, IntentDraft
 from intentmatch.formats.format import Format, Sure
-from intentmatch.formats.prebuilt import take_built_in
-from intentmatch.formats.scoped import Scoped
+from intentmatch.formats.prebuilt import slot_of, take_built_in
+from intentmatch.formats.roles import Roles
 from intentmatch.formats.source import File
 from intentmatch.formats.tree import Value
 from intentmatch.registry.templates import escape
@@ -34,7 +34,7 @@ def _recognise(file: File) -> Sure:
 
 
 def _read(files: Sequence[File], draft: Draft) -> None:
-    scoped = Scoped(draft)
+    roles = Roles(draft)
     slots: dict[str, list[Value]] = {}
     for file in sorted(files, key=lambda file: _OF_V2.index(file.name) if file.name in _OF_V2 else 0):
         root = draft.root(file)
@@ -42,29 +42,28 @@ def _read(files: Sequence[File], draft: Draft) -> None:
         if "BotLocales" in folder[:-1]:
             draft.default_language = draft.language(folder[folder.index("BotLocales") + 1], file.location)
         if file.name == "SlotType.json":
-            _read_type(root, scoped, draft)
+            _read_type(root, draft)
         elif file.name == "Slot.json":
             slots.setdefault("/".join(folder[:-2]), []).append(root)
         elif file.name == "Intent.json":
-            _read_intent(root, slots.get("/".join(folder), []), scoped, draft)
+            _read_intent(root, slots.get("/".join(folder), []), roles, draft)
         elif file.name not in _OF_V2:
-            _read_v1(root["resource"], scoped, draft)
-    scoped.finish()
+            _read_v1(root["resource"], roles, draft)
 
 
-def _read_v1(root: Value, scoped: Scoped, draft: Draft) -> None:
+def _read_v1(root: Value, roles: Roles, draft: Draft) -> None:
     if language := root["locale"].text():
         draft.default_language = draft.language(language, root["locale"].location)
     if root["enumerationValues"]:
-        _read_type(root, scoped, draft)
+        _read_type(root, draft)
     for declared in root["slotTypes"].items():
-        _read_type(declared, scoped, draft)
+        _read_type(declared, draft)
     for intent in [root] if root["sampleUtterances"] else root["intents"].items():
-        _read_intent(intent, intent["slots"].items(), scoped, draft)
+        _read_intent(intent, intent["slots"].items(), roles, draft)
 
 
-def _read_type(root: Value, scoped: Scoped, draft: Draft) -> None:
-    declared = scoped.type(root["name"].text() or "", root.location)
+def _read_type(root: Value, draft: Draft) -> None:
+    declared = draft.type(root["name"].text() or "", root.location)
     for value in (root["slotTypeValues"] if root["slotTypeValues"] else root["enumerationValues"]).items():
         text = _said(value["sampleValue"] if value["sampleValue"] else value["value"])
         synonyms = [said for synonym in value["synonyms"].items() if (said := _said(synonym))]
@@ -81,13 +80,13 @@ def _read_type(root: Value, scoped: Scoped, draft: Draft) -> None:
         draft.not_expressed(root.location, "slot types that take other values than their own as well")
 
 
-def _read_intent(root: Value, slots: Sequence[Value], scoped: Scoped, draft: Draft) -> None:
+def _read_intent(root: Value, slots: Sequence[Value], roles: Roles, draft: Draft) -> None:
     name = root["name"].text() or ""
     fallback = root["parentIntentSignature"].text() == _FALLBACK
     intent = draft.intent(name, root.location, fallback=fallback)
     intent.description = intent.description or root["description"].text()
     intent.when += [tag for context in root["inputContexts"].items() if (tag := context["name"].text())]
-    called = {slot["name"].text() or "": _read_slot(slot, intent, scoped, draft) for slot in slots}
+    called = {slot["name"].text() or "": _read_slot(slot, intent, roles, draft) for slot in slots}
     for line in root["sampleUtterances"].items():
         text = _said(line) if line.is_text else line["utterance"].text()
         if text:
@@ -100,21 +99,21 @@ def _read_intent(root: Value, slots: Sequence[Value], scoped: Scoped, draft: Dra
         draft.not_expressed(root.location, "confirmations, follow-ups, contexts that are set, and code that is called")
 
 
-def _read_slot(root: Value, intent: IntentDraft, scoped: Scoped, draft: Draft) -> str:
+def _read_slot(root: Value, intent: IntentDraft, roles: Roles, draft: Draft) -> str:
     """Declare the slot of an intent and give its name here."""
-    name, place = root["name"].text() or "", root.location
+    place = root.location
     type_ = root["slotTypeName"] if root["slotTypeName"] else root["slotType"]
-    called = scoped.slot(name, type_.text() or "", intent.name, place)
+    called = slot_of(roles, root["name"].text() or "", type_.text() or "", place, draft).name
     setting = root["valueElicitationSetting"] if root["valueElicitationSetting"] else root
     questions = _messages(setting["promptSpecification"]) + _messages(setting["valueElicitationPrompt"])
+    own = intent.slot(called, place)
     if setting["slotConstraint"].text() == "Required":
-        own = intent.slot(called, place)
         own.required = True
         if questions:
             own.questions[draft.default_language or ""] = questions[0]
     if setting["sampleUtterances"].items():
         draft.not_expressed(place, "utterances that answer the question for a slot")
-    return draft.slot(called, place).name
+    return called
 
 
 def _say(text: str, line: Value, intent: IntentDraft, slots: dict[str, str], draft: Draft) -> None:

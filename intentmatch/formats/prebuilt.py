@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from intentmatch.errors import Location
 from intentmatch.formats.draft import Draft, SlotDraft
+from intentmatch.formats.roles import Roles
 from intentmatch.types import SlotKind
 
 _SAME: Mapping[str, SlotKind] = {
@@ -50,3 +51,14 @@ def take_built_in(slot: SlotDraft, name: str, place: Location, draft: Draft) -> 
         draft.note(place, "built-in", f"the built-in type {name!r} is read as a slot of kind {slot.kind!r}")
     elif plain not in _SAME:
         draft.not_expressed(place, f"there is no counterpart of the built-in type {name!r}")
+
+
+def slot_of(roles: Roles, name: str, type_: str, place: Location, draft: Draft) -> SlotDraft:
+    """The slot of a type that is built in, or that the files have declared before."""
+    declared = type_ in draft.types
+    slot = roles.slot(name, type_, place)
+    if is_built_in(type_):
+        take_built_in(draft.type(type_, place), type_, place, draft)
+    elif not declared:
+        draft.warn(place, "unknown-type", f"there is no type {type_!r} for the slot {name!r}")
+    return slot

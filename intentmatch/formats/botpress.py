@@ -14,6 +14,7 @@ from typing import Any
 from intentmatch.errors import Problem
 from intentmatch.formats.draft import NOT_EXPRESSED, Draft, IntentDraft, Label
 from intentmatch.formats.format import Feature, Files, Format, Sure
+from intentmatch.formats.prebuilt import take_built_in
 from intentmatch.formats.roles import Roles
 from intentmatch.formats.source import File
 from intentmatch.formats.tree import Value
@@ -23,23 +24,11 @@ from intentmatch.types import Intent, Registry, Slot, SlotKind, Utterance
 _QNA = "__qna__"
 _ANYWHERE = "global"
 _MARK = re.compile(r"\[(?P<text>[^\[\]]+)\]\((?P<slot>[\w.-]+)\)")
-_BUILT_IN: Mapping[str, SlotKind] = {
-    "number": "number",
-    "time": "date",
-    "any": "any",
-    "ordinal": "number",
-    "amountOfMoney": "number",
-    "distance": "number",
-    "quantity": "number",
-    "temperature": "number",
-    "volume": "number",
-    "duration": "any",
-    "email": "any",
-    "phoneNumber": "any",
-    "url": "any",
-}
+_BUILT_IN = frozenset(
+    {"amountOfMoney", "any", "distance", "duration", "email", "number", "ordinal", "phoneNumber", "quantity"}
+    | {"temperature", "time", "url", "volume"}
+)
 """What needs no file. `time` is a date, a time or both."""
-_SAME = ("number", "time", "any")
 _WRITTEN: Mapping[SlotKind, str] = {"number": "number", "date": "time", "time": "time", "any": "any"}
 _SAYS: frozenset[Feature] = frozenset(
     {"languages", "marks", "responses", "when", "lists", "synonyms", "patterns", "kinds"}
@@ -137,10 +126,8 @@ class _Reader:
             self._draft.not_expressed(slot["entities"].location, message)
         type_ = entities[0] if entities else "any"
         if type_ in _BUILT_IN and type_ not in self._draft.types:
-            self._draft.type(type_, slot.location).kind = _BUILT_IN[type_]
-            if type_ not in _SAME:
-                message = f"the built-in entity {type_!r} is read as a slot of kind {_BUILT_IN[type_]!r}"
-                self._draft.note(slot.location, "built-in", message)
+            meant = "datetime" if type_ == "time" else type_
+            take_built_in(self._draft.type(type_, slot.location), meant, slot.location, self._draft)
         return self._roles.slot(name, type_, slot.location).name
 
     def _line(self, intent: IntentDraft, line: Value, language: str | None, slots: Mapping[str, str]) -> None:

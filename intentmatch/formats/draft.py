@@ -143,7 +143,7 @@ class Draft:
         return self.intents[name]
 
     def slot(self, name: str, place: Location) -> SlotDraft:
-        """The slot of a name, which is made valid where templates could not name it; both names then are its own."""
+        """The slot of a name, which is made valid where templates could not name it."""
         valid = self._slot_names.get(name)
         if valid is None:
             valid = _NO_NAME.sub("_", name.strip()).strip("_") or "slot"
@@ -152,6 +152,7 @@ class Draft:
                 valid += "_"
             if valid != name:
                 self.note(place, "renamed-slot", f"the slot {name!r} is called {valid!r} here")
+            # Who learned the valid name may use it.
             self._slot_names[name] = self._slot_names[valid] = valid
             self.slots[valid] = SlotDraft(valid, place)
         return self.slots[valid]

@@ -85,6 +85,35 @@ ROWS: Mapping[str, list[Real]] = {
             columns={"text": "1", "response": "2"},
         ),
     ],
+    "semantic-router": [
+        Real("aurelio-labs__semantic-router/tests/unit/test_router.py.layer.json", 2, 4),
+        Real("aurelio-labs__semantic-router/tests/unit/test_router.py.layer.yaml", 2, 4),
+        Real("aurelio-labs__semantic-router/docs/01-save-load-from-file.ipynb.layer.json", 2, 10),
+        Real("knacktohack__server/route_layer.json", 12, 60),
+        Real("handmade/layer-0.0.yaml", 2, 7),
+        Real("handmade/router-0.1.json", 3, 5),
+        Real("handmade/indexed-1.1.yaml", 2, 5),
+        Real("handmade/chain-1.1.json", 3, 6, "the route `greet` of two routers is one intent"),
+    ],
+    "snips": [
+        Real("snipsco__snips-nlu/sample_datasets/beverage_dataset.json", 1, 7),
+        Real("snipsco__snips-nlu/sample_datasets/flights_dataset.json", 2, 8),
+        Real("snipsco__snips-nlu/sample_datasets/lights_dataset.json", 3, 14),
+        Real("snipsco__snips-nlu/snips_nlu_samples/sample_dataset.json", 2, 11),
+        Real("snipsco__snips-nlu/docs/source/tutorial.rst.dataset.yaml", 3, 12),
+        Real("snipsco__snips-nlu/docs/source/dataset.rst.2-entity-options.yaml", 0, 0),
+        Real("snipsco__snips-nlu/docs/source/dataset.rst.3-inline-slots.yaml", 1, 3),
+        Real("snipsco__snips-nlu/docs/source/dataset.rst.5-merged.yaml", 1, 3),
+        Real("snipsco__snips-nlu/docs/source/dataset.rst.7-implicit-values.yaml", 1, 3),
+    ],
+    "botpress": [
+        Real("botpress__v12/modules/builtin/src/bot-templates/small-talk", 16, 333),
+        Real("botpress__v12/modules/builtin/src/bot-templates/welcome-bot", 8, 81),
+        Real("botpress__v12/modules/builtin/src/bot-templates/learn-botpress", 3, 25),
+        Real("botpress__v12/examples/interbot/bots/sub1", 2, 6),
+        Real("botpress__v12/examples/interbot/bots/sub2", 2, 6),
+        Real("botpress__v12/examples/interbot/bots/master", 1, 3),
+    ],
 }
 """Section to its rows, in the order of the README."""
 

@@ -131,7 +131,7 @@ def test_a_pattern_minds_case_where_it_says_so(tmp_path):
         ),
         (
             {**ROVER, "slots": [{"name": "day", "entities": ["duration"]}]},
-            "the built-in entity 'duration' is read as a slot of kind 'any'",
+            "there is no counterpart of the built-in type 'duration'",
         ),
         ({**ROVER, "name": "none"}, "'none' stands for what no intent should answer; here it is an intent like any"),
     ],

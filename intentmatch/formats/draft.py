@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from intentmatch.errors import Location, Problem, Severity
 from intentmatch.formats import tree
 from intentmatch.formats.source import File
-from intentmatch.registry.templates import is_name, labelled
+from intentmatch.registry.templates import is_name, labelled, parse
 from intentmatch.text import language_code
 from intentmatch.types import Case, Intent, Mark, Registry, Rule, Slot, SlotKind, SlotValue, Utterance
 
@@ -93,7 +93,7 @@ class IntentDraft:
 
     def template(self, template: str, place: Location, language: str | None = None) -> None:
         """An utterance in the grammar of templates."""
-        self.utterances.append(Utterance(template, self._draft.language(language, place), place, template))
+        self.utterances.append(self._draft.template(template, place, language))
 
     def deny(self, text: str, place: Location, language: str | None = None) -> None:
         """A negative utterance."""
@@ -203,6 +203,16 @@ class Draft:
         written = labelled(text, marks)
         return Utterance(text, code, place, written if written != text else None, tuple(marks))
 
+    def template(self, template: str, place: Location, language: str | None = None) -> Utterance:
+        """A template; a value that it gives to a slot counts as one that is marked."""
+        code = self.language(language, place)
+        for blank in parse(template).blanks:
+            slot = self.slot(blank.slot, place)
+            if blank.value is not None:
+                own = code if code != self.default_language else None
+                _put((slot.like or slot).labelled, blank.value, [], own)
+        return Utterance(template, code, place, template)
+
     def language(self, code: str | None, place: Location) -> str | None:
         """A code in its usual case, or the language of what has none."""
         if code is None or not code.strip():
@@ -263,7 +273,7 @@ class Draft:
         )
 
     def _intent(self, draft: IntentDraft, slots: dict[str, Slot]) -> Intent:
-        named = dict.fromkeys(mark.slot for utterance in draft.utterances for mark in utterance.marks)
+        named = dict.fromkeys(self._named((*draft.utterances, *draft.negatives)))
         own = {
             name: replace(slots[name], required=own.required, questions=own.questions)
             for name, own in draft.slots.items()
@@ -281,6 +291,18 @@ class Draft:
             tuple(own.get(name, slots[name]) for name in {**named, **dict.fromkeys(own)}),
             tuple(draft.when),
         )
+
+    def _named(self, lines: Iterable[Utterance]) -> Iterator[str]:
+        """The slots that lines name, in them and in the rules that they use."""
+        seen: set[str] = set()
+        for line in lines:
+            waiting = [] if line.template is None else [parse(line.template)]
+            while waiting:
+                template = waiting.pop()
+                yield from (blank.slot for blank in template.blanks if blank.slot in self.slots)
+                new = [use.rule for use in template.uses if use.rule in self._rules and use.rule not in seen]
+                seen.update(new)
+                waiting += [parse(text, fragment=True) for rule in new for text in self._rules[rule].templates.values()]
 
     def _slot(self, draft: SlotDraft) -> Slot:
         source = draft.like or draft

@@ -22,7 +22,7 @@ from intentmatch.errors import IntentMatchError
 from intentmatch.formats import losses
 from intentmatch.formats.draft import NOT_EXPRESSED
 from intentmatch.formats.format import Feature, Format
-from intentmatch.types import Case, Intent, Mark, Registry, Slot, SlotValue, Utterance
+from intentmatch.types import Case, Intent, Mark, Registry, Rule, Slot, SlotValue, Utterance
 
 TEXTS = [
     "where is my order?",
@@ -96,6 +96,10 @@ def in_language(code: str, lines: Registry) -> Registry:
     )
 
 
+def _template(line: str) -> Utterance:
+    return Utterance(line, template=line)
+
+
 _CITY = Slot(
     "city", "list", (SlotValue("Berlin"), SlotValue("New York City", (Utterance("NYC"), Utterance("new york"))))
 )
@@ -111,6 +115,11 @@ FEATURES: Mapping[Feature, Registry] = {
         )
     ),
     "marks": replace(registry(_TO_BERLIN, slots=(_PLAIN_CITY,)), slots=(_PLAIN_CITY,)),
+    "templates": replace(
+        registry(_template("(hi|hello) [<dear> friend]"), _template("to {city}"), slots=(_PLAIN_CITY,)),
+        slots=(_PLAIN_CITY,),
+        rules=(Rule("dear", {"": "my dear|dear"}),),
+    ),
     "negatives": registry("hello", negatives=(Utterance("hello there"),)),
     "responses": registry("hello", responses={"": "Hello to you"}),
     "titles": registry("hello", title="A greeting"),

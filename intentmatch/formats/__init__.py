@@ -5,9 +5,7 @@ One module for each format, each with a `Format`. A format is recognised by what
 
 from __future__ import annotations
 
-import io
 import os
-import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from intentmatch.errors import InputError, Problem
 from intentmatch.formats import losses
 from intentmatch.formats.draft import Draft
 from intentmatch.formats.format import Files, Format, Imported, Sure
-from intentmatch.formats.source import File, Source
+from intentmatch.formats.source import File, Source, packed
 from intentmatch.types import Registry
 
 __all__ = ["Format", "Imported", "by_name", "formats", "read", "write"]
@@ -136,7 +134,7 @@ def _put(files: Files, path: Path, *, force: bool) -> None:
         if not force and path.exists() and not (path.is_dir() and not any(path.iterdir())):
             raise InputError(f"{path} is there already; write somewhere else, or use --force")
         if path.suffix.lower() == ".zip":
-            content = {path.name: _packed(content)}
+            content = {path.name: packed(content)}
         elif path.is_dir() or len(content) > 1:
             path.mkdir(parents=True, exist_ok=True)
             for name, data in content.items():
@@ -148,12 +146,3 @@ def _put(files: Files, path: Path, *, force: bool) -> None:
         path.write_bytes(next(iter(content.values())))
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
-
-
-def _packed(files: Mapping[str, bytes]) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            # Always of the same day, so that equal content gives equal bytes.
-            archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
-    return packed.getvalue()

@@ -52,6 +52,23 @@ class SlotDraft:
         """A value of a list, with what else users say for it in a language."""
         _put(self.values, value, synonyms, language)
 
+    def unite(self, value: str, synonyms: Sequence[str]) -> bool:
+        """Make one value of all that are said to be one; whether any of them was known."""
+        known = self.values or self.labelled
+        if not {value, *synonyms} & set(known):
+            return False
+        united: dict[str, list[Utterance]] = {}
+        for said, more in known.items():
+            if said == value or said in synonyms:
+                _put(united, value, [said])
+                united[value] += [synonym for synonym in more if synonym not in united[value]]
+            else:
+                united[said] = more
+        _put(united, value, synonyms)
+        known.clear()
+        known.update(united)
+        return True
+
 
 class IntentDraft:
     """An intent in the making."""
@@ -103,8 +120,8 @@ class Draft:
         self.columns: dict[str, str] = {}
         """What the user says about the columns of a table: `text`, `intent` or `language` to a name or number."""
         self.settings: dict[str, Any] = {}
-        self._intents: dict[str, IntentDraft] = {}
-        self._slots: dict[str, SlotDraft] = {}
+        self.intents: dict[str, IntentDraft] = {}
+        self.slots: dict[str, SlotDraft] = {}
         self._slot_names: dict[str, str] = {}
         self.types: dict[str, SlotDraft] = {}
         """What declares the values of slots in formats that part the two; see `type`."""
@@ -115,15 +132,15 @@ class Draft:
     def intent(self, name: str, place: Location, *, fallback: bool = False) -> IntentDraft:
         """The intent of a name, which may appear again. A fallback is one for what no intent should answer."""
         name = name.strip()
-        if name not in self._intents:
-            self._intents[name] = IntentDraft(self, name, place)
+        if name not in self.intents:
+            self.intents[name] = IntentDraft(self, name, place)
             if not name:
                 self.error(place, "no-name", "there is an intent without a name", "give it one")
             if fallback:
                 message = f"{name!r} stands for what no intent should answer; here it is an intent like any other"
                 hint = "move its utterances to `tests:` with `intent: out_of_scope`"
                 self.warn(place, "fallback-intent", message, hint)
-        return self._intents[name]
+        return self.intents[name]
 
     def slot(self, name: str, place: Location) -> SlotDraft:
         """The slot of a name, which is made valid where templates could not name it."""
@@ -131,14 +148,14 @@ class Draft:
         if valid is None:
             valid = _NO_NAME.sub("_", name.strip()).strip("_") or "slot"
             valid = valid if is_name(valid) else f"_{valid}"
-            while valid in self._slots:
+            while valid in self.slots:
                 valid += "_"
             if valid != name:
                 self.note(place, "renamed-slot", f"the slot {name!r} is called {valid!r} here")
             # Who learned the valid name may use it.
             self._slot_names[name] = self._slot_names[valid] = valid
-            self._slots[valid] = SlotDraft(valid, place)
-        return self._slots[valid]
+            self.slots[valid] = SlotDraft(valid, place)
+        return self.slots[valid]
 
     def type(self, name: str, place: Location) -> SlotDraft:
         """A type, which any number of slots may be `like`. One that no slot is like becomes a slot of its name."""
@@ -164,6 +181,8 @@ class Draft:
     ) -> Utterance:
         """Literal text, with the values of slots marked in it."""
         code = self.language(language, place)
+        # What goes without saying is not said of each value either.
+        own = code if code != self.default_language else None
         shift = len(text) - len(text.lstrip())
         marks: list[Mark] = []
         for label in sorted(labels, key=lambda label: (label.start, -label.end)):
@@ -178,7 +197,7 @@ class Draft:
                 start = label.start + len(inner) - len(inner.lstrip())
                 end = start + len(inner.strip())
                 slot = self.slot(label.slot, place)
-                _put((slot.like or slot).labelled, label.value or text[start:end], [text[start:end]], code)
+                _put((slot.like or slot).labelled, label.value or text[start:end], [text[start:end]], own)
                 marks.append(Mark(slot.name, start - shift, end - shift))
         text = text.strip()
         written = labelled(text, marks)
@@ -230,13 +249,13 @@ class Draft:
 
     def registry(self) -> Registry:
         """What the draft has become."""
-        used = {id(slot.like) for slot in self._slots.values()}
+        used = {id(slot.like) for slot in self.slots.values()}
         for name, type_ in self.types.items():
             if id(type_) not in used:
                 self.slot(name, type_.location).like = type_
-        slots = {name: self._slot(slot) for name, slot in self._slots.items()}
+        slots = {name: self._slot(slot) for name, slot in self.slots.items()}
         return Registry(
-            tuple(self._intent(intent, slots) for intent in self._intents.values()),
+            tuple(self._intent(intent, slots) for intent in self.intents.values()),
             dict(self.settings),
             tests=tuple(self._tests),
             slots=tuple(slots.values()),
@@ -292,7 +311,7 @@ class Draft:
         self._problems[key] = first, count + 1
 
 
-def _put(values: dict[str, list[Utterance]], value: str, synonyms: Iterable[str], language: str | None) -> None:
+def _put(values: dict[str, list[Utterance]], value: str, synonyms: Iterable[str], language: str | None = None) -> None:
     known = values.setdefault(value, [])
     for synonym in synonyms:
         new = Utterance(synonym, language)

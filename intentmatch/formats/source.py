@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import codecs
 import io
+import lzma
 import os
 import stat
+import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
@@ -28,6 +30,8 @@ MAX_FILE_BYTES = 64_000_000
 MAX_TOTAL_BYTES = 256_000_000
 # Text packs ten to one, and lists of nothing but the same line perhaps a hundred to one.
 MAX_RATIO = 200
+# Enough to tell an archive.
+_HEAD = 4
 # A small file may pack as well as it likes.
 _WORTH_A_RATIO = 1_000_000
 
@@ -69,10 +73,15 @@ class File:
         """Its first character."""
         return Location(self.place)
 
-    @cached_property
+    @property
     def data(self) -> bytes:
         """What it holds. Raises `InputError` where it cannot be read."""
-        return self._load()
+        return _or_raise(self._data)
+
+    @property
+    def head(self) -> bytes:
+        """What it begins with; of what cannot be read, nothing. For a look."""
+        return self._data[:_HEAD] if isinstance(self._data, bytes) else b""
 
     @property
     def text(self) -> str:
@@ -97,28 +106,40 @@ class File:
 
     @property
     def problem(self) -> Problem | None:
-        """What keeps a file that is named like JSON or YAML from being read."""
-        failure = self._nodes if self.suffix in (".json", *tree.YAML_SUFFIXES) else None
-        return failure.problems[0] if isinstance(failure, RegistryError) else None
+        """What keeps it from being read: damage, or the syntax of what is named like JSON or YAML."""
+        named = self.suffix in (".json", *tree.YAML_SUFFIXES)
+        failure = self._nodes if named else self._data
+        if isinstance(failure, RegistryError):
+            return failure.problems[0]
+        if isinstance(failure, InputError):
+            return Problem(self.location, "error", "unreadable", str(failure))
+        return None
 
     def beside(self, path: str) -> File | None:
         """The file that this one names, relative to itself; None where it is not there, or not in the source."""
         return self.source.find(PurePosixPath(self.path).parent.joinpath(*path.replace("\\", "/").split("/")))
 
     @cached_property
-    def _text(self) -> str | RegistryError:
+    def _data(self) -> bytes | InputError:
         try:
-            return _decoded(self.data, self.place)
-        except RegistryError as error:
+            return self._load()
+        except InputError as error:
             return error
 
     @cached_property
-    def _nodes(self) -> tuple[Node, ...] | RegistryError:
+    def _text(self) -> str | InputError:
+        try:
+            return _decoded(self.data, self.place)
+        except InputError as error:
+            return error
+
+    @cached_property
+    def _nodes(self) -> tuple[Node, ...] | InputError:
         try:
             return tree.documents(self.text, self.suffix, self.place)
         except NodeError as error:
             return RegistryError([error.problem])
-        except RegistryError as error:
+        except InputError as error:
             return error
 
 
@@ -188,28 +209,18 @@ class Source:
     def _add_file(self) -> None:
         self._root = self.path.parent
         if zipfile.is_zipfile(self.path):
-            archive = self._opened()
+            # In memory, so that no handle stays open and the archive cannot change under us.
+            archive = check_archive(self._read(self.path), self.place)
             if _OFFICE not in archive.namelist():
                 self._root = None
                 self._add_archive(archive)
                 return
         self._add(self.path.name, self.place, partial(self._read, self.path))
 
-    def _opened(self) -> zipfile.ZipFile:
-        # In memory, so that no handle stays open and the archive cannot change under us.
-        try:
-            return zipfile.ZipFile(io.BytesIO(self._read(self.path)))
-        except (zipfile.BadZipFile, ValueError, NotImplementedError, OverflowError) as error:
-            raise InputError(f"{self.place} is not a zip that can be read: {error}") from error
-
     def _add_archive(self, archive: zipfile.ZipFile) -> None:
         for entry in archive.infolist():
-            if entry.is_dir():
-                continue
             path = entry.filename.replace("\\", "/")
-            _check_entry(entry, path, self.place)
-            parts = path.split("/")
-            if not any(part.startswith(".") or part in _NOT_OURS for part in parts):
+            if not entry.is_dir() and not any(part.startswith(".") or part in _NOT_OURS for part in path.split("/")):
                 place = f"{self.place}/{path}"
                 self._add(path, place, partial(self._unpacked, archive, entry, place))
 
@@ -221,16 +232,11 @@ class Source:
             raise InputError(f"{file} cannot be read: {error.strerror or error}") from error
 
     def _unpacked(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, place: str) -> bytes:
-        # The size that an entry states may be a lie, so that what counts is what comes out of it.
-        most = max(_WORTH_A_RATIO, min(MAX_FILE_BYTES, MAX_RATIO * entry.compress_size))
         try:
-            with archive.open(entry) as opened:
-                data = opened.read(most + 1)
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError) as error:
+            # No more comes out of it than the size that was checked.
+            return self._counted(archive.read(entry), place)
+        except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RuntimeError) as error:
             raise InputError(f"{place} cannot be unpacked: {error}") from error
-        if len(data) > most:
-            raise InputError(f"{place} unpacks to much more than it could honestly hold; it is not read")
-        return self._counted(data, place)
 
     def _counted(self, data: bytes, place: str) -> bytes:
         self._bytes += len(data)
@@ -241,12 +247,41 @@ class Source:
         return data
 
 
-def _check_entry(entry: zipfile.ZipInfo, path: str, place: str) -> None:
+def check_archive(data: bytes, place: str) -> zipfile.ZipFile:
+    """A zip that may be read. Raises `InputError` for one that is damaged, locked or dangerous."""
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OverflowError, struct.error) as error:
+        raise InputError(f"{place} is not a zip that can be read: {error}") from error
+    entries = archive.infolist()
+    if len(entries) > MAX_FILES:
+        raise InputError(f"{place} is refused: it holds more than {MAX_FILES:,} files")
+    if sum(entry.file_size for entry in entries) > MAX_TOTAL_BYTES:
+        raise InputError(f"{place} is refused: it unpacks to more than {MAX_TOTAL_BYTES // 1_000_000} MB")
+    for entry in entries:
+        _check_entry(entry, place)
+    return archive
+
+
+def packed(files: Mapping[str, bytes]) -> bytes:
+    """A zip of files by relative path; equal content gives equal bytes."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            # Without a date it is always of the same day.
+            archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
+def _check_entry(entry: zipfile.ZipInfo, place: str) -> None:
     """Refuse the whole archive for an entry that no honest program writes."""
-    if path.startswith("/") or ":" in path or ".." in path.split("/"):
+    path = entry.filename.replace("\\", "/")
+    if path.startswith("/") or ":" in path.partition("/")[0] or ".." in path.split("/"):
         raise InputError(f"{place} is refused: its entry {entry.filename!r} leads out of the archive")
     if stat.S_ISLNK(entry.external_attr >> 16):
         raise InputError(f"{place} is refused: its entry {entry.filename!r} is a link")
+    if entry.file_size > max(_WORTH_A_RATIO, MAX_RATIO * entry.compress_size):
+        raise InputError(f"{place} is refused: its entry {entry.filename!r} unpacks to far more than text would")
     if entry.flag_bits & 0x1:
         raise InputError(f"{place} is locked by a password; unpack it, and name the folder")
 
@@ -274,7 +309,7 @@ def _decoded(data: bytes, place: str) -> str:
     return text
 
 
-def _or_raise(found: _T | RegistryError) -> _T:
-    if isinstance(found, RegistryError):
+def _or_raise(found: _T | InputError) -> _T:
+    if isinstance(found, InputError):
         raise found.with_traceback(None)
     return found

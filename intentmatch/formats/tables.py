@@ -1,35 +1,34 @@
-"""Tables and lines of JSON: a message and its intent in each row, perhaps with a language.
+"""Rows of a table, wherever they stand: a message and its intent in each, perhaps with a language and a response.
 
 The columns are known by usual names, or by what the user says: `{"text": "Frage", "intent": "2"}`, where numbers count
-from 1 and are for tables without a header.
+from 1 and are for tables without a header. A table without intents has one for each response, or for each line.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from intentmatch.errors import Location, Problem, RegistryError
-from intentmatch.formats import tree
-from intentmatch.formats.draft import Draft
-from intentmatch.formats.format import Feature, Files, Format, Sure
-from intentmatch.formats.source import File
-from intentmatch.registry.nodes import NodeError
+from intentmatch.errors import InputError, Location
+from intentmatch.formats.draft import Draft, IntentDraft
+from intentmatch.formats.format import Feature
+from intentmatch.text import fold
 from intentmatch.types import Registry
+
+HEADER = ("text", "intent", "language")
+SAYS: frozenset[Feature] = frozenset({"languages"})
 
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "text": ("text", "utterance", "message", "sentence", "question", "query", "phrase", "example", "pattern"),
     "intent": ("intent", "label", "intent_name", "class", "category", "tag", "target"),
     "language": ("language", "lang", "locale"),
+    "response": ("response", "answer", "reply"),
 }
 """Column to the usual names of it, in lower case, the likeliest first."""
-_HEADER = ("text", "intent", "language")
-_DELIMITERS = ",\t;|"
-_HINT = "say which columns they are with --columns text=NAME,intent=NAME (or 1, 2, ... where there is no header)"
-_SAYS: frozenset[Feature] = frozenset({"languages"})
+_HINT = "say it with --columns text=NAME,intent=NAME (or numbers from 1, where there is no header)"
+# So much of a cell, or of a question that becomes a name, is enough to know it by.
+_SHOWN = 30
+_NAME = 40
 
 
 class Row(NamedTuple):
@@ -50,155 +49,104 @@ def columns_of(header: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def read_rows(rows: Iterable[Row], place: Location, draft: Draft) -> None:
-    """Put a table with a header, or with columns that the user numbers, into the draft."""
-    rows = iter(rows)
-    first = next(rows, None)
-    if first is None:
-        draft.warn(place, "empty-file", "the table is empty")
-        return
-    chosen = _chosen(first, draft)
-    if chosen is None:
-        return
-    if all(name.isdigit() for name in draft.columns.values()) and draft.columns:
-        _read_row(first, chosen, draft)
-    else:
-        unread = [name for number, name in enumerate(first.cells) if number not in chosen.values() and name.strip()]
-        if unread:
-            draft.not_expressed(first.place, f"columns that are not read: {', '.join(unread)}")
-    for row in rows:
-        _read_row(row, chosen, draft)
+def is_complete(columns: Iterable[str]) -> bool:
+    """Whether columns are enough for a table: all that a row needs, or nothing but the names of intents."""
+    columns = set(columns)
+    return {"text", "intent"} <= columns or {"text", "response"} <= columns
 
 
-def _chosen(first: Row, draft: Draft) -> dict[str, int] | None:
-    """The position of each column; None with a problem noted where there is no telling."""
-    names = [name.strip().lower() for name in first.cells]
-    found = columns_of(first.cells)
-    for column, name in draft.columns.items():
-        if name.isdigit() and 0 < int(name) <= len(names):
-            found[column] = int(name) - 1
-        elif name.lower() in names:
-            found[column] = names.index(name.lower())
+def read_tables(tables: Iterable[Iterable[Row]], draft: Draft) -> None:
+    """Put tables into the draft, each with a header or with columns that the user numbers."""
+    useless: list[Row] = []
+    for table in tables:
+        rows = iter(table)
+        first = next(rows, None)
+        if first is not None and not _read_table(first, rows, draft):
+            useless.append(first)
+    for row in useless:
+        message = f"no telling which column is the message and which the intent: {_shown(row.cells)}"
+        if draft.intents:
+            draft.warn(row.place, "no-column", f"{message}; the table is left out", _HINT)
         else:
-            draft.error(first.place, "no-column", f"there is no column {name!r}", f"there are {', '.join(first.cells)}")
-            return None
-    if not {"text", "intent"} <= set(found):
-        message = f"no telling which column is the message and which the intent: {', '.join(first.cells)}"
-        draft.error(first.place, "no-column", message, _HINT)
-        return None
-    return found
+            draft.error(row.place, "no-column", message, _HINT)
 
 
-def _read_row(row: Row, columns: Mapping[str, int], draft: Draft) -> None:
-    if not any(cell.strip() for cell in row.cells):
-        return
+def read_row(row: Row, columns: Mapping[str, int], draft: Draft) -> None:
+    """Put one row into the draft; of a row without a message, or without an intent, only a warning."""
 
     def cell(column: str) -> str:
         position = columns.get(column, len(row.cells))
         return row.cells[position].strip() if position < len(row.cells) else ""
 
-    text, name = cell("text"), cell("intent")
-    if text and name:
-        draft.intent(name, row.place).say(text, row.place, cell("language"))
-    else:
+    text, name, response = cell("text"), cell("intent"), cell("response")
+    if not any(cell.strip() for cell in row.cells):
+        return
+    if not text or not (name or response):
         draft.warn(row.place, "incomplete-row", f"a row without {'an intent' if text else 'a message'} is left out")
+        return
+    intent = draft.intent(name, row.place) if name else _intent_of(response, text, row.place, draft)
+    intent.say(text, row.place, cell("language"))
+    if response:
+        intent.respond(response, row.place, cell("language"))
 
 
-def _delimiter(line: str) -> str | None:
-    """What parts the columns of a header: the sign that makes columns of usual names."""
-    best = max(_DELIMITERS, key=lambda sign: len(columns_of(_cells(line, sign))))
-    if columns_of(_cells(line, best)):
-        return best
-    return max(_DELIMITERS, key=line.count) if any(sign in line for sign in _DELIMITERS) else None
-
-
-def _cells(line: str, delimiter: str) -> list[str]:
-    return next(csv.reader([line], delimiter=delimiter), [])
-
-
-def _recognise_csv(file: File) -> Sure:
-    first = next((line for line in file.lines if line.strip()), "")
-    if len(first) > 1000 or first.lstrip()[:1] in ("{", "["):
-        return Sure.NO
-    delimiter = _delimiter(first)
-    known = columns_of(_cells(first, delimiter)) if delimiter else {}
-    if {"text", "intent"} <= set(known):
-        return Sure.LIKELY
-    return Sure.POSSIBLE if file.suffix in (".csv", ".tsv") else Sure.NO
-
-
-def _read_csv(files: Sequence[File], draft: Draft) -> None:
-    for file in files:
-        read_rows(_csv_rows(file), file.location, draft)
-
-
-def _csv_rows(file: File) -> Iterator[Row]:
-    text = file.text.replace("\r\n", "\n").replace("\r", "\n")
-    first = next((line for line in text.split("\n") if line.strip()), "")
-    # Apostrophes and lone quotes are usual in what programs write with tabs.
-    delimiter = _delimiter(first) or ","
-    quotes = None if delimiter == "\t" and '\t"' not in text else '"'
-    table = csv.reader(io.StringIO(text), delimiter=delimiter, quotechar=quotes)
-    line = 1
-    try:
-        for cells in table:
-            yield Row(cells, Location(file.place, line))
-            line = table.line_num + 1
-    except csv.Error as error:
-        problem = Problem(Location(file.place, line), "error", "csv-syntax", f"not readable as a table: {error}")
-        raise RegistryError([problem]) from None
-
-
-def _write_csv(registry: Registry, problems: list[Problem]) -> Files:
-    out = io.StringIO()
-    table = csv.writer(out, lineterminator="\n")
-    table.writerow(_HEADER)
-    table.writerows(_rows(registry))
-    return {"intents.csv": out.getvalue()}
-
-
-def _rows(registry: Registry) -> Iterator[tuple[str, str, str]]:
+def rows_of(registry: Registry) -> Iterator[tuple[str, str, str]]:
+    """The cells below `HEADER`."""
     for intent in registry:
         for utterance in intent.utterances:
             yield utterance.text, intent.name, utterance.language or ""
 
 
-def _recognise_jsonl(file: File) -> Sure:
-    first = next((line for line in file.lines if line.strip()), "")
-    if not first.startswith("{") or not first.rstrip().endswith("}"):
-        return Sure.NO
-    try:
-        keys = tree.Value(tree.json_node(first, file.place), file.location).keys
-    except NodeError:
-        return Sure.NO
-    return Sure.LIKELY if {"text", "intent"} <= set(columns_of(list(keys))) else Sure.NO
+def _read_table(first: Row, rows: Iterator[Row], draft: Draft) -> bool:
+    """Whether the columns were known."""
+    if len(first.cells) == 1 and not draft.columns and set(columns_of(first.cells)) == {"intent"}:
+        draft.note(first.place, "one-column", "the table has names of intents alone, which stand for their utterances")
+        for row in rows:
+            read_row(Row([row.cells[0]] * 2 if row.cells else [], row.place), {"text": 0, "intent": 1}, draft)
+        return True
+    columns = _chosen(first, draft)
+    if not is_complete(columns):
+        return False
+    if draft.columns and all(name.isdigit() for name in draft.columns.values()):
+        read_row(first, columns, draft)
+    else:
+        unread = [name for number, name in enumerate(first.cells) if number not in columns.values() and name.strip()]
+        if unread:
+            draft.not_expressed(first.place, f"columns that are not read: {_shown(unread)}")
+    for row in rows:
+        read_row(row, columns, draft)
+    return True
 
 
-def _read_jsonl(files: Sequence[File], draft: Draft) -> None:
-    for file in files:
-        for number, line in enumerate(file.text.split("\n"), 1):
-            if line.strip():
-                _read_json_line(line, Location(file.place, number), draft)
+def _chosen(first: Row, draft: Draft) -> dict[str, int]:
+    """The position of each column, of which the user may have named some. Raises `InputError` for one that is none."""
+    names = [name.strip().lower() for name in first.cells]
+    chosen: dict[str, int] = {}
+    for column, name in draft.columns.items():
+        if column not in _NAMES:
+            raise InputError(f"{column!r} is no column that is read; they are {', '.join(_NAMES)}")
+        if name.isdigit() and 0 < int(name) <= len(names):
+            chosen[column] = int(name) - 1
+        elif name.lower() in names:
+            chosen[column] = names.index(name.lower())
+        else:
+            raise InputError(f"{first.place}: there is no column {name!r}; there are {_shown(first.cells)}")
+    numbered = draft.columns and all(name.isdigit() for name in draft.columns.values())
+    return chosen if numbered else {**columns_of(first.cells), **chosen}
 
 
-def _read_json_line(line: str, place: Location, draft: Draft) -> None:
-    try:
-        value = tree.Value(tree.json_node(line, place.path, place.line), place, note=draft.warn)
-    except NodeError as error:
-        draft.error(error.problem.location, error.problem.rule, error.problem.message, "write one object a line")
-        return
-    entries = [(key, inner) for key, inner in value.entries() if inner]
-    cells = [inner.text() or "" if inner.is_text else "" for _, inner in entries]
-    columns = _chosen(Row([key for key, _ in entries], place), draft)
-    if columns is not None:
-        _read_row(Row(cells, place), columns, draft)
+def _intent_of(response: str, question: str, place: Location, draft: Draft) -> IntentDraft:
+    """The intent that gives a response, or a new one that is named after the first question for it."""
+    for intent in draft.intents.values():
+        if response in intent.responses.values():
+            return intent
+    name = "_".join(fold(question)[:_NAME].split()) or "question"
+    while name in draft.intents:
+        name += "_"
+    intent = draft.intent(name, place)
+    intent.title = question
+    return intent
 
 
-def _write_jsonl(registry: Registry, problems: list[Problem]) -> Files:
-    rows = (dict(zip(_HEADER, row, strict=True)) for row in _rows(registry))
-    lines = (json.dumps({key: value for key, value in row.items() if value}, ensure_ascii=False) for row in rows)
-    return {"intents.jsonl": "".join(f"{line}\n" for line in lines)}
-
-
-CSV = Format("csv", "tables: CSV and TSV with a header", _recognise_csv, _read_csv, _write_csv, _SAYS)
-JSONL = Format("jsonl", "JSON lines with text and intent", _recognise_jsonl, _read_jsonl, _write_jsonl, _SAYS)
+def _shown(cells: Iterable[str]) -> str:
+    return ", ".join(cell if len(cell) <= _SHOWN else f"{cell[:_SHOWN]}..." for cell in cells if cell.strip())

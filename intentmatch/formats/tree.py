@@ -166,6 +166,8 @@ def documents(text: str, suffix: str, place: str) -> tuple[nodes.Node, ...]:
     """The root of each document of a text. JSON has one, and begins with a bracket. Raises `NodeError`."""
     if suffix not in YAML_SUFFIXES and (suffix == ".json" or text.lstrip()[:1] in ("{", "[")):
         return (json_node(text, place),)
+    if suffix not in ("", *YAML_SUFFIXES):
+        raise nodes.NodeError(Problem(Location(place), "error", _RULE, "this is neither JSON nor named like YAML"))
     found = nodes.parse_all(text, place)
     _check_size(found, len(text))
     return found

@@ -8,12 +8,21 @@ from pathlib import Path
 import pytest
 from contracts.format import LAWS, Subject
 
-from intentmatch.formats.tables import CSV, JSONL
+from intentmatch.formats import delimited, records, spreadsheet
 
 SUBJECTS = [
-    Subject(CSV, {"faq.csv": 'Question,Intent,Lang\n"hello, you",greet,en\nhallo,greet,de\nbye,leave,en\n'}),
     Subject(
-        JSONL, {"log.jsonl": '{"text": "hello", "intent": "greet", "lang": "en"}\n{"text": "bye", "intent": "b"}\n'}
+        delimited.FORMAT, {"faq.csv": 'Question,Intent,Lang\n"hello, you",greet,en\nhallo,greet,de\nbye,leave,en\n'}
+    ),
+    Subject(spreadsheet.FORMAT),
+    Subject(
+        records.LINES,
+        {"log.jsonl": '{"text": "hello", "intent": "greet", "lang": "en"}\n{"text": "bye", "intent": "b"}\n'},
+    ),
+    Subject(records.LIST, {"data.json": '{"lang": "en", "sentences": [{"text": "hello", "intent": "greet", "n": 3}]}'}),
+    Subject(
+        records.PATTERNS,
+        {"intents.json": '{"intents": [{"tag": "greet", "patterns": ["hello"], "responses": ["Hi!"], "set": [""]}]}'},
     ),
 ]
 

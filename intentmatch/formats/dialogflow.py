@@ -6,10 +6,11 @@ import json
 import re
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from intentmatch.formats.draft import Draft, Label, SlotDraft
+from intentmatch.formats.prebuilt import is_built_in, take_built_in
 from intentmatch.formats.tree import Value
 from intentmatch.types import Intent, Registry, Slot, SlotKind, SlotValue, Utterance
 
@@ -28,12 +29,14 @@ def type_name(name: str) -> str:
     return name if name.startswith("@sys.") else name.removeprefix("@")
 
 
-def read_entries(type_: SlotDraft, entries: Iterable[Value], language: str | None, draft: Draft) -> None:
-    """The values of a type in a language."""
+def read_entries(type_: SlotDraft, entries: Sequence[Value], language: str | None, draft: Draft) -> None:
+    """The values of a type in a language. One that is nothing but a built-in type is like that."""
     for entry in entries:
         value = (entry["value"].text() or "").strip()
         synonyms = [text.strip() for item in entry["synonyms"].items() if (text := item.text())]
-        if value.startswith("@") or any(text.startswith("@") for text in synonyms):
+        if len(entries) == 1 and is_built_in(value):
+            take_built_in(type_, value, entry.location, draft)
+        elif value.startswith("@") or any(text.startswith("@") for text in synonyms):
             draft.not_expressed(entry.location, f"values of the type {type_.name!r} that are made of other types")
         elif value:
             type_.add(value, synonyms, language)

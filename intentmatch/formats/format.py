@@ -31,6 +31,8 @@ Feature = Literal[
     "languages",
     "marks",
     "templates",
+    "rules",
+    "blanks",
     "negatives",
     "responses",
     "titles",
@@ -50,7 +52,8 @@ Feature = Literal[
 ]
 """What a registry may say beside the names and utterances of intents.
 
-`kinds` are slots of the kinds number, date, time and any; `lists` have values, which may have `synonyms`.
+`templates` are lines with alternatives or something that may be left out, `blanks` lines with slots that no value is
+given. `kinds` are slots of the kinds number, date, time and any; `lists` have values, which may have `synonyms`.
 """
 
 Files = Mapping[str, str | bytes]

@@ -9,10 +9,9 @@ from typing import Any
 from intentmatch.errors import Location, Problem
 from intentmatch.formats.draft import NOT_EXPRESSED
 from intentmatch.formats.format import Feature
-from intentmatch.registry.expansion import expand
+from intentmatch.formats.unfold import sentence, unfolded
 from intentmatch.registry.rules import NOWHERE
-from intentmatch.registry.templates import labelled
-from intentmatch.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
+from intentmatch.types import Intent, Registry, Slot, SlotValue, Utterance
 
 _OF_INTENT: Mapping[Feature, tuple[str, Any]] = {
     "negatives": ("negatives", ()),
@@ -32,8 +31,8 @@ _OF_SLOT: Mapping[Feature, Any] = {"examples": (), "required": False, "questions
 def without(registry: Registry, says: Collection[Feature]) -> tuple[Registry, list[Problem]]:
     """The registry with nothing in it but what can be said, and what was lost by that, sorted by place."""
     reduced = _Reduced(says)
-    if "templates" not in says:
-        registry = reduced.written_out(registry)
+    registry, problems = unfolded(registry, says)
+    reduced.problems.update(problems)
     slots = reduced.slots(registry.slots)
     intents = tuple(reduced.intent(intent) for intent in registry)
     tests, settings = registry.tests, registry.settings
@@ -65,35 +64,6 @@ class _Reduced:
     def lose(self, place: Location | None, what: str) -> None:
         message = f"{what} cannot be written in this format"
         self.problems.add(Problem(place or NOWHERE, "warning", NOT_EXPRESSED, message))
-
-    def written_out(self, registry: Registry) -> Registry:
-        """The registry with the sentences of its templates in their place."""
-        templates = {
-            intent.name: [line for line in (*intent.utterances, *intent.negatives) if is_template(line)]
-            for intent in registry
-        }
-        for name, lines in templates.items():
-            if lines:
-                message = f"templates of {name!r} are written as the sentences that they stand for"
-                self.problems.add(Problem(lines[0].location or NOWHERE, "warning", NOT_EXPRESSED, message))
-        if registry.rules and not any(templates.values()):
-            self.lose(registry.rules[0].location, "rules that no template uses")
-        expanded, problems = expand(registry)
-        self.problems.update(problems)
-        intents = (
-            replace(
-                intent,
-                utterances=tuple(map(self._sentence, intent.utterances)),
-                negatives=tuple(map(self._sentence, intent.negatives)),
-            )
-            if templates[intent.name]
-            else intent
-            for intent in expanded
-        )
-        return replace(expanded, intents=tuple(intents), rules=())
-
-    def _sentence(self, line: Utterance) -> Utterance:
-        return sentence(line, line.marks if "marks" in self._says else ())
 
     def intent(self, intent: Intent) -> Intent:
         changes: dict[str, Any] = {}
@@ -158,17 +128,6 @@ class _Reduced:
         # A slot that was lost is nothing to mark either.
         marks = tuple(mark for mark in line.marks if mark.slot not in self._without_kind)
         return line if marks == line.marks else sentence(line, marks)
-
-
-def is_template(line: Utterance) -> bool:
-    """Whether a line of an unexpanded registry may stand for several sentences."""
-    return line.template is not None and line.template == line.text
-
-
-def sentence(line: Utterance, marks: tuple[Mark, ...] = ()) -> Utterance:
-    """The line as a sentence in which these slots are marked."""
-    written = labelled(line.text, marks)
-    return replace(line, template=written if written != line.text else None, marks=marks)
 
 
 def _in_no_language(line: Utterance) -> Utterance:

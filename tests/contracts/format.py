@@ -115,11 +115,9 @@ FEATURES: Mapping[Feature, Registry] = {
         )
     ),
     "marks": replace(registry(_TO_BERLIN, slots=(_PLAIN_CITY,)), slots=(_PLAIN_CITY,)),
-    "templates": replace(
-        registry(_template("(hi|hello) [<dear> friend]"), _template("to {city}"), slots=(_PLAIN_CITY,)),
-        slots=(_PLAIN_CITY,),
-        rules=(Rule("dear", {"": "my dear|dear"}),),
-    ),
+    "templates": registry(_template("(hi|hello) [my|dear] friend[s]")),
+    "rules": replace(registry(_template("<hello> there")), rules=(Rule("hello", {"": "hi|hello"}),)),
+    "blanks": replace(registry(_template("to {city}"), slots=(_PLAIN_CITY,)), slots=(_PLAIN_CITY,)),
     "negatives": registry("hello", negatives=(Utterance("hello there"),)),
     "responses": registry("hello", responses={"": "Hello to you"}),
     "titles": registry("hello", title="A greeting"),

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from intentmatch.errors import Location, Problem, Severity
 from intentmatch.formats import tree
+from intentmatch.formats.mentions import slots_named
 from intentmatch.formats.source import File
 from intentmatch.registry.templates import is_name, labelled, parse
-from intentmatch.text import language_code
+from intentmatch.text import fold, language_code
 from intentmatch.types import Case, Intent, Mark, Registry, Rule, Slot, SlotKind, SlotValue, Utterance
 
 NOT_EXPRESSED = "not-expressed"
@@ -264,16 +265,15 @@ class Draft:
             if id(type_) not in used:
                 self.slot(name, type_.location).like = type_
         slots = {name: self._slot(slot) for name, slot in self.slots.items()}
+        rules = tuple(self._rules.values())
+        intents = tuple(self._intent(intent, slots, rules) for intent in self.intents.values())
         return Registry(
-            tuple(self._intent(intent, slots) for intent in self.intents.values()),
-            dict(self.settings),
-            tests=tuple(self._tests),
-            slots=tuple(slots.values()),
-            rules=tuple(self._rules.values()),
+            intents, dict(self.settings), tests=tuple(self._tests), slots=tuple(slots.values()), rules=rules
         )
 
-    def _intent(self, draft: IntentDraft, slots: dict[str, Slot]) -> Intent:
-        named = dict.fromkeys(self._named((*draft.utterances, *draft.negatives)))
+    def _intent(self, draft: IntentDraft, slots: dict[str, Slot], rules: Sequence[Rule]) -> Intent:
+        # Those that it says something about come first.
+        named = [*draft.slots, *slots_named((*draft.utterances, *draft.negatives), rules)]
         own = {
             name: replace(slots[name], required=own.required, questions=own.questions)
             for name, own in draft.slots.items()
@@ -288,21 +288,9 @@ class Draft:
             draft.responses,
             draft.metadata,
             draft.location,
-            tuple(own.get(name, slots[name]) for name in {**named, **dict.fromkeys(own)}),
+            tuple(own.get(name, slots[name]) for name in dict.fromkeys(named) if name in slots),
             tuple(draft.when),
         )
-
-    def _named(self, lines: Iterable[Utterance]) -> Iterator[str]:
-        """The slots that lines name, in them and in the rules that they use."""
-        seen: set[str] = set()
-        for line in lines:
-            waiting = [] if line.template is None else [parse(line.template)]
-            while waiting:
-                template = waiting.pop()
-                yield from (blank.slot for blank in template.blanks if blank.slot in self.slots)
-                new = [use.rule for use in template.uses if use.rule in self._rules and use.rule not in seen]
-                seen.update(new)
-                waiting += [parse(text, fragment=True) for rule in new for text in self._rules[rule].templates.values()]
 
     def _slot(self, draft: SlotDraft) -> Slot:
         source = draft.like or draft
@@ -310,7 +298,7 @@ class Draft:
         if kind is None:
             kind = "list" if values else "pattern" if patterns else "list" if source.labelled else "any"
         if kind == "list" and not values:
-            values = source.labelled
+            values = _by_words(source.labelled)
             message = f"the slot {draft.name!r} is a list of the values that are marked in utterances"
             self.note(draft.location, "learned-slot", message, "where it came from it may know others")
         if kind != "pattern" and patterns:
@@ -339,3 +327,17 @@ def _put(values: dict[str, list[Utterance]], value: str, synonyms: Iterable[str]
         new = Utterance(synonym, language)
         if synonym != value and new not in known:
             known.append(new)
+
+
+def _by_words(values: dict[str, list[Utterance]]) -> dict[str, list[Utterance]]:
+    """Values and synonyms as they were first seen; what differs in nothing but case and signs is the same."""
+    first: dict[str, str] = {}
+    united: dict[str, list[Utterance]] = {}
+    for value, synonyms in values.items():
+        kept = united.setdefault(first.setdefault(fold(value), value), [])
+        known = {fold(value), *(fold(synonym.text) for synonym in kept)}
+        for synonym in synonyms:
+            if fold(synonym.text) not in known:
+                known.add(fold(synonym.text))
+                kept.append(synonym)
+    return united

@@ -13,6 +13,7 @@ from typing import Any
 
 from intentmatch.errors import Problem
 from intentmatch.formats.draft import NOT_EXPRESSED, Draft, IntentDraft, Label
+from intentmatch.formats.expressions import minding_case, without_case
 from intentmatch.formats.format import Feature, Files, Format, Sure
 from intentmatch.formats.prebuilt import take_built_in
 from intentmatch.formats.roles import Roles
@@ -81,7 +82,7 @@ class _Reader:
             type_.add(value["name"].text() or "", _texts(value["synonyms"]))
         if pattern := root["pattern"].text():
             type_.kind = "pattern"
-            type_.patterns.append(f"(?-i:{pattern})" if root["matchCase"].flag() else pattern)
+            type_.patterns.append(minding_case(pattern) if root["matchCase"].flag() else pattern)
         for key in ("sensitive", "examples"):
             if root[key].flag() if root[key].is_text else root[key].items():
                 self._draft.not_expressed(root[key].location, f"`{key}` of an entity is not read")
@@ -204,15 +205,15 @@ class _Writer:
     def entity(self, slot: Slot) -> dict[str, Any]:
         if any(synonym.language for value in slot.values for synonym in value.synonyms):
             self._lose(slot, f"that synonyms of the slot {slot.name!r} are of a language cannot be written")
-        sensitive = bool(slot.patterns) and all(re.fullmatch(r"\(\?-i:.*\)", text) for text in slot.patterns)
-        patterns = [text[len("(?-i:") : -1] if sensitive else text for text in slot.patterns]
+        pattern = slot.patterns[0] if len(slot.patterns) == 1 else "|".join(f"(?:{text})" for text in slot.patterns)
+        pattern, minds_case = without_case(pattern)
         return {
             "id": slot.name,
             "name": slot.name,
             "type": slot.kind,
             "occurrences": [{"name": v.value, "synonyms": [s.text for s in v.synonyms]} for v in slot.values],
-            "pattern": patterns[0] if len(patterns) == 1 else "|".join(f"(?:{text})" for text in patterns),
-            "matchCase": sensitive,
+            "pattern": pattern,
+            "matchCase": minds_case,
             "fuzzy": 0.8,
             "sensitive": False,
             "examples": [],

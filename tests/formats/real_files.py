@@ -95,6 +95,17 @@ ROWS: Mapping[str, list[Real]] = {
         Real("handmade/indexed-1.1.yaml", 2, 5),
         Real("handmade/chain-1.1.json", 3, 6, "the route `greet` of two routers is one intent"),
     ],
+    "nlpjs": [
+        Real("axa-group__nlp.js/examples/13-languages/corpora/corpus-fr.json", 36, 175),
+        Real("axa-group__nlp.js/examples/13-languages/corpora/corpus-he.json", 51, 249),
+        Real("axa-group__nlp.js/examples/13-languages/corpora/corpus-id.json", 51, 250),
+        Real("axa-group__nlp.js/examples/14-ner-corpus/corpus.json", 2, 3),
+        Real("axa-group__nlp.js/examples/16-fb-connector/corpus-en.json", 5, 11),
+        Real("axa-group__nlp.js/examples/15-nlu/corpus50.json", 51, 250),
+        Real("axa-group__nlp.js/packages/utils/test/corpus-composed.json", 2, 13),
+        Real("axa-group__nlp.js/packages/utils/test/corpus-pattern.json", 2, 4),
+        Real("axa-group__nlp.js/examples/04-qna-web/corpus.json", 58, 327),
+    ],
     "snips": [
         Real("snipsco__snips-nlu/sample_datasets/beverage_dataset.json", 1, 7),
         Real("snipsco__snips-nlu/sample_datasets/flights_dataset.json", 2, 8),

@@ -37,6 +37,16 @@ BUILT_IN: Mapping[Group, Mapping[str, str]] = {
         "jsonl": "intentmatch.formats.records:LINES",
         "json": "intentmatch.formats.records:LIST",
         "patterns": "intentmatch.formats.records:PATTERNS",
+        "botpress": "intentmatch.formats.botpress:FORMAT",
+        "nlpjs": "intentmatch.formats.nlpjs:FORMAT",
+        "semantic-router": "intentmatch.formats.semantic_router:FORMAT",
+        "snips": "intentmatch.formats.snips:FORMAT",
+        "clu": "intentmatch.formats.clu:CLU",
+        "dialogflow-es": "intentmatch.formats.dialogflow_es:DIALOGFLOW_ES",
+        "dialogflow-cx": "intentmatch.formats.dialogflow_cx:DIALOGFLOW_CX",
+        "lex": "intentmatch.formats.lex:LEX",
+        "watson": "intentmatch.formats.watson:WATSON",
+        "wit": "intentmatch.formats.wit:WIT",
     },
 }
 

@@ -9,9 +9,8 @@ from typing import Any
 from intentmatch.errors import Location, Problem
 from intentmatch.formats.draft import NOT_EXPRESSED
 from intentmatch.formats.format import Feature
-from intentmatch.formats.unfold import as_sentences, without_rules
+from intentmatch.formats.unfold import sentence, unfolded
 from intentmatch.registry.rules import NOWHERE
-from intentmatch.registry.templates import labelled
 from intentmatch.types import Intent, Registry, Slot, SlotValue, Utterance
 
 _OF_INTENT: Mapping[Feature, tuple[str, Any]] = {
@@ -30,11 +29,7 @@ _OF_SLOT: Mapping[Feature, Any] = {"examples": (), "required": False, "questions
 
 def without(registry: Registry, says: Collection[Feature]) -> tuple[Registry, list[Problem]]:
     """The registry with nothing in it but what can be said, and what was lost by that, sorted by place."""
-    problems: list[Problem] = []
-    if "templates" not in says:
-        registry, problems = as_sentences(registry)
-    elif "rules" not in says:
-        registry, problems = without_rules(registry)
+    registry, problems = unfolded(registry, says)
     losing = _Losing(registry, says)
     if registry.tests and "tests" not in says:
         losing.lose(registry.tests[0].location, f"the {len(registry.tests)} tests")
@@ -112,8 +107,7 @@ class _Losing:
         if kept != line.marks:
             if "marks" not in self._says:
                 self.lose(line.location or intent.location, f"that “{line.text}” has slots")
-            written = labelled(line.text, kept)
-            line = replace(line, marks=kept, template=None if written == line.text else written)
+            line = sentence(line, kept)
         return line
 
 

@@ -96,6 +96,10 @@ def in_language(code: str, lines: Registry) -> Registry:
     )
 
 
+def _template(line: str) -> Utterance:
+    return Utterance(line, template=line)
+
+
 _CITY = Slot(
     "city", "list", (SlotValue("Berlin"), SlotValue("New York City", (Utterance("NYC"), Utterance("new york"))))
 )
@@ -111,10 +115,6 @@ def _with_slot(slot: Slot, line: Utterance) -> Registry:
     return replace(registry(line, slots=(slot,)), slots=(slot,))
 
 
-def _open(template: str) -> Utterance:
-    return Utterance(template, None, None, template)
-
-
 FEATURES: Mapping[Feature, Registry] = {
     "languages": Registry(
         (
@@ -123,6 +123,9 @@ FEATURES: Mapping[Feature, Registry] = {
         )
     ),
     "marks": _with_slot(_PLAIN_CITY, _TO_BERLIN),
+    "templates": registry(_template("(hi|hello) [my|dear] friend[s]")),
+    "rules": replace(registry(_template("<hello> there")), rules=(Rule("hello", {"": "hi|hello"}),)),
+    "blanks": _with_slot(_PLAIN_CITY, _template("to {city}")),
     "negatives": registry("hello", negatives=(Utterance("hello there"),)),
     "responses": registry("hello", responses={"": "Hello to you"}),
     "titles": registry("hello", title="A greeting"),
@@ -135,10 +138,6 @@ FEATURES: Mapping[Feature, Registry] = {
     "lists": _with_slot(_PLAIN_CITY, _TO_BERLIN),
     "synonyms": _with_slot(_CITY, _TO_BERLIN),
     "patterns": _with_slot(_CODE, _FLIGHT),
-    "templates": registry(_open("(book|reserve) a table"), _open("a table [please]")),
-    "rules": replace(
-        registry(_open("<verb> a table")), rules=(Rule("verb", {"": "book|reserve"}), Rule("unused", {"": "never"}))
-    ),
     "kinds": _with_slot(_PERSONS, Utterance("for 4", None, None, "for {persons=4}", (Mark("persons", 4, 5),))),
     "examples": _with_slot(replace(_CODE, examples=(Utterance("AB12"),)), _FLIGHT),
     "questions": _with_slot(replace(_PLAIN_CITY, questions={"": "Which city?"}), _TO_BERLIN),
@@ -159,6 +158,19 @@ def bare(lines: Registry) -> Registry:
         return value
 
     return replace(bared(lines), setting_locations={})
+
+
+def by_language(lines: Registry) -> Registry:
+    """The lines of each intent language by language; formats with a file for each keep no other order."""
+
+    def in_order(said: tuple[Utterance, ...]) -> tuple[Utterance, ...]:
+        return tuple(sorted(said, key=lambda utterance: utterance.language or ""))
+
+    intents = (
+        replace(intent, utterances=in_order(intent.utterances), negatives=in_order(intent.negatives))
+        for intent in lines
+    )
+    return replace(lines, intents=tuple(intents))
 
 
 def round_trip(subject: Subject, lines: Registry, folder: Path) -> tuple[Registry, list[Any]]:
@@ -227,7 +239,7 @@ def keeps_odd_names_or_says_so(subject: Subject, folder: Path) -> None:
     for name in NAMES:
         lines = Registry((Intent(name, (Utterance("hello"),)), Intent("second", (Utterance("goodbye"),))))
         found, problems = round_trip(subject, lines, folder)
-        assert [intent.name for intent in found] == [name, "second"] or problems, name
+        assert {intent.name for intent in found} == {name, "second"} or problems, name
 
 
 @law
@@ -239,7 +251,7 @@ def gives_back_what_it_can_say(subject: Subject, folder: Path) -> None:
     for feature, lines in FEATURES.items():
         sayable, _ = losses.without(lines, says)
         found, problems = round_trip(subject, lines, folder)
-        assert found == bare(sayable), feature
+        assert by_language(found) == by_language(bare(sayable)), feature
         lost = any(problem.rule == NOT_EXPRESSED for problem in problems)
         assert lost == (sayable != lines), feature
 

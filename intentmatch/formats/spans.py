@@ -1,0 +1,35 @@
+"""Places in a text as other programs give them: in units of UTF-16, and with labels inside of labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from intentmatch.errors import Location
+from intentmatch.formats.draft import Draft, Label
+
+
+def from_utf16(text: str, offset: int) -> int:
+    """A position in UTF-16 units as one in characters; what lies outside of the text stays so."""
+    if text.isascii() or offset <= 0:
+        return offset
+    inside = len(text.encode("utf-16-le", "surrogatepass")[: 2 * offset].decode("utf-16-le", "ignore"))
+    return inside if inside < len(text) else len(text) + offset - utf16_length(text)
+
+
+def utf16_length(text: str) -> int:
+    """The length of a text in UTF-16 units."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def innermost(labels: Iterable[Label], place: Location, draft: Draft) -> list[Label]:
+    """The labels without those that hold another one; of labels of the same piece, the first."""
+    kept: list[Label] = []
+    nearest_end = math.inf
+    for label in sorted(labels, key=lambda label: (-label.start, label.end)):
+        if nearest_end <= label.end:
+            draft.not_expressed(place, f"labels of {label.slot!r} hold other labels; only the innermost are kept")
+        else:
+            kept.append(label)
+            nearest_end = label.end
+    return kept

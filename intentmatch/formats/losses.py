@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 from intentmatch.errors import Location, Problem
 from intentmatch.formats.draft import NOT_EXPRESSED
 from intentmatch.formats.format import Feature
+from intentmatch.formats.mentions import every_slot
 from intentmatch.formats.unfold import sentence, unfolded
 from intentmatch.registry.rules import NOWHERE
 from intentmatch.types import Intent, Registry, Slot, SlotValue, Utterance
@@ -31,6 +32,8 @@ def without(registry: Registry, says: Collection[Feature]) -> tuple[Registry, li
     """The registry with nothing in it but what can be said, and what was lost by that, sorted by place."""
     registry, problems = unfolded(registry, says)
     losing = _Losing(registry, says)
+    if not set(get_args(Feature)) <= set(says):
+        losing.note_namesakes(registry)
     if registry.tests and "tests" not in says:
         losing.lose(registry.tests[0].location, f"the {len(registry.tests)} tests")
         registry = replace(registry, tests=())
@@ -55,6 +58,14 @@ class _Losing:
     def lose(self, place: Location | None, what: str) -> None:
         message = f"{what} cannot be written in this format"
         self.problems.add(Problem(place or NOWHERE, "warning", NOT_EXPRESSED, message))
+
+    def note_namesakes(self, registry: Registry) -> None:
+        """Elsewhere a slot takes the same values whatever the intent."""
+        shared = every_slot(registry)
+        for intent in registry:
+            for slot in intent.slots:
+                if _taken(slot) != _taken(shared[slot.name]):
+                    self.lose(slot.location, f"that {intent.name!r} has a slot {slot.name!r} of its own")
 
     def intent(self, intent: Intent) -> Intent:
         changes: dict[str, Any] = {}
@@ -113,6 +124,12 @@ class _Losing:
 
 def _feature_of(slot: Slot) -> Feature:
     return "lists" if slot.kind == "list" else "patterns" if slot.kind == "pattern" else "kinds"
+
+
+def _taken(slot: Slot) -> Any:
+    """What a slot takes, wherever that stands."""
+    values = [(value.value, [(line.text, line.language) for line in value.synonyms]) for value in slot.values]
+    return slot.kind, values, slot.patterns
 
 
 def _spoken_by_all(line: Utterance) -> Utterance:

@@ -160,8 +160,12 @@ def bare(lines: Registry) -> Registry:
     return replace(bared(lines), setting_locations={})
 
 
-def by_language(lines: Registry) -> Registry:
-    """The lines of each intent language by language; formats with a file for each keep no other order."""
+def alike(lines: Registry) -> Registry:
+    """What makes registries say the same, whatever the form of their format.
+
+    The lines of each intent are in the order of their languages, for some have a file for each; and what is asked for
+    stands in the intents alone, for some say it there and some for all.
+    """
 
     def in_order(said: tuple[Utterance, ...]) -> tuple[Utterance, ...]:
         return tuple(sorted(said, key=lambda utterance: utterance.language or ""))
@@ -170,7 +174,8 @@ def by_language(lines: Registry) -> Registry:
         replace(intent, utterances=in_order(intent.utterances), negatives=in_order(intent.negatives))
         for intent in lines
     )
-    return replace(lines, intents=tuple(intents))
+    slots = (replace(slot, required=False, questions={}) for slot in lines.slots)
+    return replace(lines, intents=tuple(intents), slots=tuple(slots))
 
 
 def round_trip(subject: Subject, lines: Registry, folder: Path) -> tuple[Registry, list[Any]]:
@@ -251,7 +256,7 @@ def gives_back_what_it_can_say(subject: Subject, folder: Path) -> None:
     for feature, lines in FEATURES.items():
         sayable, _ = losses.without(lines, says)
         found, problems = round_trip(subject, lines, folder)
-        assert by_language(found) == by_language(bare(sayable)), feature
+        assert alike(found) == alike(bare(sayable)), feature
         lost = any(problem.rule == NOT_EXPRESSED for problem in problems)
         assert lost == (sayable != lines), feature
 

@@ -141,7 +141,10 @@ def _written_out(text: str, language: str | None, rules: Mapping[str, Rule], ins
         code = None if rule is None or use.rule in inside else key_of(rule, language)
         if rule is not None and code is not None:
             inner = _written_out(rule.templates[code], language, rules, (*inside, use.rule))
-            text = f"{text[: use.position]}({inner}){text[use.position + len(use.rule) + 2 :]}"
+            # Alone, a rule may have alternatives without brackets around them; and brackets without any are text.
+            if parse(inner).nodes != parse(inner, fragment=True).nodes:
+                inner = f"({inner})"
+            text = f"{text[: use.position]}{inner}{text[use.position + len(use.rule) + 2 :]}"
         if len(text) > _LONGEST:
             raise InputError(f"the rule {use.rule!r} unfolds to more than {_LONGEST:,} characters")
     return text

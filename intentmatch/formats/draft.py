@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from intentmatch.errors import Location, Problem, Severity
 from intentmatch.formats import tree
 from intentmatch.formats.source import File
-from intentmatch.registry.templates import is_name, labelled
+from intentmatch.registry.templates import is_name, labelled, parse
 from intentmatch.text import language_code
 from intentmatch.types import Case, Intent, Mark, Registry, Rule, Slot, SlotKind, SlotValue, Utterance
 
@@ -109,6 +109,15 @@ class IntentDraft:
         """What the intent itself says about a slot: that it is required, and what to ask for it."""
         shared = self._draft.slot(name, place)
         return self.slots.setdefault(shared.name, SlotDraft(shared.name, place))
+
+    def named(self) -> list[str]:
+        """The slots that its utterances name, and those that it says something about."""
+        found: dict[str, None] = {}
+        for line in self.utterances:
+            found.update(dict.fromkeys(mark.slot for mark in line.marks))
+            if line.template is not None and not line.marks:
+                found.update(dict.fromkeys(blank.slot for blank in parse(line.template).blanks))
+        return [name for name in {**found, **dict.fromkeys(self.slots)} if name in self._draft.slots]
 
 
 class Draft:
@@ -263,7 +272,6 @@ class Draft:
         )
 
     def _intent(self, draft: IntentDraft, slots: dict[str, Slot]) -> Intent:
-        named = dict.fromkeys(mark.slot for utterance in draft.utterances for mark in utterance.marks)
         own = {
             name: replace(slots[name], required=own.required, questions=own.questions)
             for name, own in draft.slots.items()
@@ -278,7 +286,7 @@ class Draft:
             draft.responses,
             draft.metadata,
             draft.location,
-            tuple(own.get(name, slots[name]) for name in {**named, **dict.fromkeys(own)}),
+            tuple(own.get(name, slots[name]) for name in draft.named()),
             tuple(draft.when),
         )
 

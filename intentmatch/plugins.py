@@ -30,6 +30,7 @@ BUILT_IN: Mapping[Group, Mapping[str, str]] = {
         "cross_encoder": "intentmatch.rerank:load",
     },
     "formats": {
+        "intentmatch": "intentmatch.formats.native:FORMAT",
         "rasa": "intentmatch.formats.rasa:FORMAT",
         "csv": "intentmatch.formats.delimited:FORMAT",
         "xlsx": "intentmatch.formats.spreadsheet:FORMAT",

@@ -9,13 +9,15 @@ from typing import Any, NamedTuple
 
 from intentmatch.errors import Location, Problem, Severity
 from intentmatch.formats import tree
+from intentmatch.formats.mentions import slots_named
 from intentmatch.formats.source import File
-from intentmatch.registry.templates import is_name, labelled, parse
-from intentmatch.text import language_code
+from intentmatch.registry.templates import is_name, labelled
+from intentmatch.text import fold, language_code
 from intentmatch.types import Case, Intent, Mark, Registry, Rule, Slot, SlotKind, SlotValue, Utterance
 
 NOT_EXPRESSED = "not-expressed"
 
+_FEW = 5
 _NO_NAME = re.compile(r"[\s!-,/:-@\[-^`{-~]+")
 
 
@@ -109,15 +111,6 @@ class IntentDraft:
         """What the intent itself says about a slot: that it is required, and what to ask for it."""
         shared = self._draft.slot(name, place)
         return self.slots.setdefault(shared.name, SlotDraft(shared.name, place))
-
-    def named(self) -> list[str]:
-        """The slots that its utterances name, and those that it says something about."""
-        found: dict[str, None] = {}
-        for line in self.utterances:
-            found.update(dict.fromkeys(mark.slot for mark in line.marks))
-            if line.template is not None and not line.marks:
-                found.update(dict.fromkeys(blank.slot for blank in parse(line.template).blanks))
-        return [name for name in {**found, **dict.fromkeys(self.slots)} if name in self._draft.slots]
 
 
 class Draft:
@@ -263,15 +256,15 @@ class Draft:
             if id(type_) not in used:
                 self.slot(name, type_.location).like = type_
         slots = {name: self._slot(slot) for name, slot in self.slots.items()}
+        rules = tuple(self._rules.values())
+        intents = tuple(self._intent(intent, slots, rules) for intent in self.intents.values())
         return Registry(
-            tuple(self._intent(intent, slots) for intent in self.intents.values()),
-            dict(self.settings),
-            tests=tuple(self._tests),
-            slots=tuple(slots.values()),
-            rules=tuple(self._rules.values()),
+            intents, dict(self.settings), tests=tuple(self._tests), slots=tuple(slots.values()), rules=rules
         )
 
-    def _intent(self, draft: IntentDraft, slots: dict[str, Slot]) -> Intent:
+    def _intent(self, draft: IntentDraft, slots: dict[str, Slot], rules: Sequence[Rule]) -> Intent:
+        # Those that it says something about come first.
+        named = [*draft.slots, *slots_named((*draft.utterances, *draft.negatives), rules)]
         own = {
             name: replace(slots[name], required=own.required, questions=own.questions)
             for name, own in draft.slots.items()
@@ -286,7 +279,7 @@ class Draft:
             draft.responses,
             draft.metadata,
             draft.location,
-            tuple(own.get(name, slots[name]) for name in draft.named()),
+            tuple(own.get(name, slots[name]) for name in dict.fromkeys(named) if name in slots),
             tuple(draft.when),
         )
 
@@ -296,7 +289,7 @@ class Draft:
         if kind is None:
             kind = "list" if values else "pattern" if patterns else "list" if source.labelled else "any"
         if kind == "list" and not values:
-            values = source.labelled
+            values = _by_words(source.labelled)
             message = f"the slot {draft.name!r} is a list of the values that are marked in utterances"
             self.note(draft.location, "learned-slot", message, "where it came from it may know others")
         if kind != "pattern" and patterns:
@@ -319,9 +312,29 @@ class Draft:
         self._problems[key] = first, count + 1
 
 
+def few(names: Iterable[str]) -> str:
+    """The first of some names, and how many more there are."""
+    named = list(names)
+    return ", ".join(named[:_FEW]) + (f" and {len(named) - _FEW} more" if len(named) > _FEW else "")
+
+
 def _put(values: dict[str, list[Utterance]], value: str, synonyms: Iterable[str], language: str | None = None) -> None:
     known = values.setdefault(value, [])
     for synonym in synonyms:
         new = Utterance(synonym, language)
         if synonym != value and new not in known:
             known.append(new)
+
+
+def _by_words(values: dict[str, list[Utterance]]) -> dict[str, list[Utterance]]:
+    """Values and synonyms as they were first seen; what differs in nothing but case and signs is the same."""
+    first: dict[str, str] = {}
+    united: dict[str, list[Utterance]] = {}
+    for value, synonyms in values.items():
+        kept = united.setdefault(first.setdefault(fold(value), value), [])
+        known = {fold(value), *(fold(synonym.text) for synonym in kept)}
+        for synonym in synonyms:
+            if fold(synonym.text) not in known:
+                known.add(fold(synonym.text))
+                kept.append(synonym)
+    return united

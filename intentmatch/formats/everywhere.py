@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from intentmatch.formats.draft import Draft, SlotDraft
+from intentmatch.formats.mentions import slots_named
 from intentmatch.text import fold
 
 
@@ -12,7 +13,8 @@ def attach(draft: Draft) -> None:
     for name, type_ in draft.types.items():
         if id(type_) not in likened:
             draft.slot(name, type_.location).like = type_
-    named = {slot for intent in draft.intents.values() for slot in intent.named()}
+    intents = draft.intents.values()
+    named = {name for intent in intents for name in (*intent.slots, *slots_named(intent.utterances, ()))}
     said = {
         name: "|".join(f" {fold(line.text)} " for line in intent.utterances) for name, intent in draft.intents.items()
     }

@@ -31,6 +31,7 @@ Feature = Literal[
     "languages",
     "marks",
     "templates",
+    "rules",
     "negatives",
     "responses",
     "titles",
@@ -50,7 +51,9 @@ Feature = Literal[
 ]
 """What a registry may say beside the names and utterances of intents.
 
-`kinds` are slots of the kinds number, date, time and any; `lists` have values, which may have `synonyms`.
+`marks` are the values of slots in sentences. Where there are no `templates` their sentences are written instead, and
+without `rules` those are written out. `lists` are slots with values, which may have `synonyms`; `kinds` are slots of
+the kinds number, date, time and any.
 """
 
 Files = Mapping[str, str | bytes]

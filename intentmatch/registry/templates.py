@@ -2,7 +2,7 @@
 
 `(a|b)` is one of several, `[a]` or `[a|b]` may be left out, `<name>` is a rule, `{name}` a slot, and `{name=Berlin}` a
 slot with the value that stands there. Marks work inside words too. A backslash takes the meaning from a mark; what
-cannot be a mark is text. Nothing here recurses, so no line and no rules can be too deep.
+cannot be a mark is text, and so are round brackets without a bar. Nothing here recurses, so no line can be too deep.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Template:
 def parse(text: str, *, fragment: bool = False) -> Template:
     """Any text as a template. In a fragment, which is what a rule stands for, `a|b` needs no brackets."""
     tokens = list(_TOKEN.finditer(text))
-    paired = _paired(tokens)
+    brackets = _brackets(tokens)
     builder = _Builder()
     lone: list[int] = []
     depth = end = 0
@@ -145,20 +145,20 @@ def parse(text: str, *, fragment: bool = False) -> Template:
         elif token["slot"]:
             value = token["value"]
             builder.leaf(Blank(token["slot"], position, None if value is None else _UNESCAPE.sub(r"\1", value)))
-        elif position in paired and mark in "([":
+        elif position in brackets.groups and mark in "([":
             builder.open()
             depth += 1
-        elif position in paired:
+        elif position in brackets.groups:
             builder.close(optional=mark == "]")
             depth -= 1
         elif mark == "|" and (depth or fragment):
             builder.bar()
         else:
             builder.text(mark)
-            lone.append(position)
+            lone += [] if position in brackets.text else [position]
     builder.text(text[end:])
     nodes = builder.whole()
-    marked = bool(paired) or any(isinstance(node, (Use, Blank)) for node in nodes)
+    marked = bool(brackets.groups) or any(isinstance(node, (Use, Blank)) for node in nodes)
     return Template(text, nodes, _flaw(text, lone, marked=marked))
 
 
@@ -266,23 +266,36 @@ class _Builder:
         self._text.clear()
 
 
-def _paired(tokens: Iterable[re.Match[str]]) -> set[int]:
-    """Where the round and square brackets stand that belong to another: a closing one to the nearest of its kind."""
-    paired: set[int] = set()
-    waiting: list[tuple[str, int]] = []
+class _Brackets(NamedTuple):
+    """The round and square brackets that are one of two: a closing one belongs to the nearest of its kind."""
+
+    groups: frozenset[int]
+    """Where those stand that are marks."""
+    text: frozenset[int]
+    """Where those stand that are text: round ones without a bar between them."""
+
+
+def _brackets(tokens: Iterable[re.Match[str]]) -> _Brackets:
+    groups: set[int] = set()
+    text: set[int] = set()
+    # Of each bracket that is open its kind, its place, and whether there is a bar behind it.
+    waiting: list[tuple[str, int, bool]] = []
     of_kind = Counter[str]()
     for token in tokens:
         if token[0] in ("(", "["):
-            waiting.append((token[0], token.start()))
+            waiting.append((token[0], token.start(), False))
             of_kind[token[0]] += 1
+        elif token[0] == "|" and waiting:
+            waiting[-1] = (*waiting[-1][:2], True)
         elif of_kind[kind := _PAIRS.get(token[0], "")]:
-            bracket, position = waiting.pop()
+            bracket, position, barred = waiting.pop()
             while bracket != kind:
                 of_kind[bracket] -= 1
-                bracket, position = waiting.pop()
+                bracket, position, outside = waiting.pop()
+                barred = barred or outside
             of_kind[kind] -= 1
-            paired |= {position, token.start()}
-    return paired
+            (groups if barred or kind == "[" else text).update((position, token.start()))
+    return _Brackets(frozenset(groups), frozenset(text))
 
 
 def _flaw(text: str, lone: Sequence[int], *, marked: bool) -> Flaw | None:

@@ -22,7 +22,7 @@ from intentmatch.errors import IntentMatchError
 from intentmatch.formats import losses
 from intentmatch.formats.draft import NOT_EXPRESSED
 from intentmatch.formats.format import Feature, Format
-from intentmatch.types import Case, Intent, Mark, Registry, Slot, SlotValue, Utterance
+from intentmatch.types import Case, Intent, Mark, Registry, Rule, Slot, SlotValue, Utterance
 
 TEXTS = [
     "where is my order?",
@@ -101,7 +101,19 @@ _CITY = Slot(
 )
 _PLAIN_CITY = replace(_CITY, values=(SlotValue("Berlin"), SlotValue("Rome")))
 _CODE = Slot("code", "pattern", patterns=(r"[A-Z]{2}\d+",))
+_PERSONS = Slot("persons", "number")
 _TO_BERLIN = Utterance("to Berlin, please", None, None, "to {city=Berlin}, please", (Mark("city", 3, 9),))
+
+_FLIGHT = Utterance("flight AB12", None, None, "flight {code=AB12}", (Mark("code", 7, 11),))
+
+
+def _with_slot(slot: Slot, line: Utterance) -> Registry:
+    return replace(registry(line, slots=(slot,)), slots=(slot,))
+
+
+def _open(template: str) -> Utterance:
+    return Utterance(template, None, None, template)
+
 
 FEATURES: Mapping[Feature, Registry] = {
     "languages": Registry(
@@ -110,7 +122,7 @@ FEATURES: Mapping[Feature, Registry] = {
             Intent("second", (Utterance("goodbye", "en"), Utterance("tschüss", "de"))),
         )
     ),
-    "marks": replace(registry(_TO_BERLIN, slots=(_PLAIN_CITY,)), slots=(_PLAIN_CITY,)),
+    "marks": _with_slot(_PLAIN_CITY, _TO_BERLIN),
     "negatives": registry("hello", negatives=(Utterance("hello there"),)),
     "responses": registry("hello", responses={"": "Hello to you"}),
     "titles": registry("hello", title="A greeting"),
@@ -120,12 +132,17 @@ FEATURES: Mapping[Feature, Registry] = {
     "when": registry("hello", when=("morning",)),
     "tests": replace(registry("hello"), tests=(Case("hey", "first"), Case("what a day", None))),
     "settings": replace(registry("hello"), settings={"threshold": "0.5"}),
-    "lists": replace(registry(_TO_BERLIN, slots=(_PLAIN_CITY,)), slots=(_PLAIN_CITY,)),
-    "synonyms": replace(registry(_TO_BERLIN, slots=(_CITY,)), slots=(_CITY,)),
-    "patterns": replace(
-        registry(Utterance("flight AB12", None, None, "flight {code=AB12}", (Mark("code", 7, 11),)), slots=(_CODE,)),
-        slots=(_CODE,),
+    "lists": _with_slot(_PLAIN_CITY, _TO_BERLIN),
+    "synonyms": _with_slot(_CITY, _TO_BERLIN),
+    "patterns": _with_slot(_CODE, _FLIGHT),
+    "templates": registry(_open("(book|reserve) a table"), _open("a table [please]")),
+    "rules": replace(
+        registry(_open("<verb> a table")), rules=(Rule("verb", {"": "book|reserve"}), Rule("unused", {"": "never"}))
     ),
+    "kinds": _with_slot(_PERSONS, Utterance("for 4", None, None, "for {persons=4}", (Mark("persons", 4, 5),))),
+    "examples": _with_slot(replace(_CODE, examples=(Utterance("AB12"),)), _FLIGHT),
+    "questions": _with_slot(replace(_PLAIN_CITY, questions={"": "Which city?"}), _TO_BERLIN),
+    "required": replace(registry(_TO_BERLIN, slots=(replace(_PLAIN_CITY, required=True),)), slots=(_PLAIN_CITY,)),
 }
 """Feature to a registry that makes use of it."""
 

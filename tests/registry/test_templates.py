@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from intentmatch.registry.templates import MARKS, Blank, Sentence, escape, is_name, labelled, parse, spoken
+from intentmatch.registry.wordings import Wordings
 from intentmatch.types import Mark
 
 TEXTS = st.text(st.sampled_from("ab |\\()[]{}<>=:;é😀\n\ud800")) | st.text()
@@ -105,9 +106,19 @@ def test_half_a_mark_is_text_and_looks_like_a_mistake(text: str, position: int):
     assert f"`\\{text[position]}`" in flaw.hint
 
 
-def test_a_group_of_one_is_what_is_in_it():
-    """Round brackets around a word that has no alternative change nothing else."""
-    assert parse("turn ((it)) on").sentence == Sentence("turn it on")
+@pytest.mark.parametrize("text", ["turn it on (please)", "((it)) ()", "(a [b) c", "(:) (a) :)"])
+def test_round_brackets_without_a_bar_are_text(text: str):
+    """As people write them."""
+    assert parse(text).sentence == Sentence(text)
+    assert labelled(text) == (text if parse(text).flaw is None else escape(text))
+
+
+def test_marks_inside_of_brackets_that_are_text_are_marks():
+    """And the other way round."""
+    assert parse("(in {city=Berlin})").sentence == Sentence("(in Berlin)", (Mark("city", 4, 10),))
+    assert [text for text, _ in Wordings.of(parse("[a (b)|c (d (e|f))]"), {}).sentences()] == [
+        "a (b)", "c (d e)", "c (d f)", "",
+    ]  # fmt: skip
 
 
 def test_slots_and_rules_are_found_where_they_stand():
@@ -131,7 +142,7 @@ def test_marks_that_cannot_be_written_are_left_out():
     marks = [Mark("a", 0, 2), Mark("b", 1, 3), Mark("c", 3, 3), Mark("d", 4, 99), Mark("two words", 3, 4)]
 
     assert labelled("hello", marks) == "{a=he}llo"
-    assert labelled("a (b) c", marks[2:4]) == "a \\(b\\) c"
+    assert labelled("a [b] c", marks[2:4]) == "a \\[b\\] c"
 
 
 @pytest.mark.parametrize("name", ["day", "order_number", "straße", "a.b-c", "日付", "हिन्दी", "_x"])

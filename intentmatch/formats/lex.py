@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from intentmatch.formats.draft import Draft, IntentDraft
 from intentmatch.formats.format import Format, Sure
 from intentmatch.formats.prebuilt import slot_of, take_built_in
-from intentmatch.formats.roles import Roles
+from intentmatch.formats.roles import Roles, share_questions
 from intentmatch.formats.source import File
 from intentmatch.formats.tree import Value
 from intentmatch.registry.templates import escape
@@ -51,6 +51,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
             _read_intent(root, slots.get("/".join(folder), []), roles, draft)
         elif file.name not in _OF_V2:
             _read_v1(root["resource"], roles, draft)
+    share_questions(draft)
 
 
 def _read_v1(root: Value, roles: Roles, draft: Draft) -> None:

@@ -6,13 +6,18 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from intentmatch.registry.rulebook import key_of
 from intentmatch.registry.templates import Template, Use, parse
-from intentmatch.types import Rule, Utterance
+from intentmatch.types import Registry, Rule, Slot, Utterance
 
 
 def slots_named(lines: Iterable[Utterance], rules: Sequence[Rule]) -> list[str]:
     """Each name once, in the order of the lines."""
     by_name = {rule.name: rule for rule in rules}
     return list(dict.fromkeys(name for line in lines for name in _named(line, by_name)))
+
+
+def slots_of(registry: Registry) -> dict[str, Slot]:
+    """Every slot by name: of one that intents refine, what all of them share."""
+    return {slot.name: slot for intent in registry for slot in intent.slots} | {s.name: s for s in registry.slots}
 
 
 def _named(line: Utterance, rules: dict[str, Rule]) -> Iterator[str]:

@@ -191,7 +191,7 @@ class Source:
             file = self._root / relative
             if not _inside(file, self._root):
                 return None
-            self._add(relative, str(file), partial(self._read, file))
+            self._add(relative, str(file), partial(_read, file))
         return self._files.get(relative)
 
     def counted(self, data: bytes, place: str) -> bytes:

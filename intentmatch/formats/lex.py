@@ -88,7 +88,8 @@ def _read_intent(root: Value, slots: Sequence[Value], roles: Roles, draft: Draft
     fallback = root["parentIntentSignature"].text() == _FALLBACK
     intent = draft.intent(name, root.location, fallback=fallback)
     intent.description = intent.description or root["description"].text()
-    intent.when += [tag for context in root["inputContexts"].items() if (tag := context["name"].text())]
+    tags = [tag for context in root["inputContexts"].items() if (tag := context["name"].text())]
+    intent.when += [tag for tag in tags if tag not in intent.when]
     called = {slot["name"].text() or "": _read_slot(slot, intent, roles, draft) for slot in slots}
     for line in root["sampleUtterances"].items():
         text = _said(line) if line.is_text else line["utterance"].text()

@@ -139,10 +139,19 @@ def test_a_list_that_no_utterance_marks_goes_to_the_intents_that_say_its_values(
 
 def test_lines_without_a_language_are_written_in_the_main_one(tmp_path):
     """A project has a language for each, and that is a problem to know of."""
-    registry = Registry((Intent("first", (Utterance("hallo", "de"), Utterance("tach", "de"), Utterance("hi")),),))
+    registry = Registry(
+        (
+            Intent(
+                "first",
+                (Utterance("hallo", "de"), Utterance("tach", "de"), Utterance("hi")),
+            ),
+        )
+    )
     problems = formats.write(registry, "clu", tmp_path / "project.json")
 
-    assert [utterance.language for utterance in formats.read(tmp_path / "project.json").registry.utterances] == ["de"] * 3
+    assert [utterance.language for utterance in formats.read(tmp_path / "project.json").registry.utterances] == [
+        "de"
+    ] * 3
     assert [problem.rule for problem in problems] == ["not-expressed"]
 
 
@@ -157,4 +166,3 @@ def test_emoji_tests_and_kinds_come_back(tmp_path):
 
     assert bare(formats.read(tmp_path / "project.json").registry) == registry
     assert ["several intents" in problem.message for problem in problems] == [True]
-

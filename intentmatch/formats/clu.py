@@ -16,7 +16,7 @@ from intentmatch.formats.draft import NOT_EXPRESSED, Draft, Label
 from intentmatch.formats.everywhere import attach
 from intentmatch.formats.format import Feature, Files, Format, Sure
 from intentmatch.formats.lu.entities import NONE
-from intentmatch.formats.mentions import slots_of
+from intentmatch.formats.mentions import every_slot
 from intentmatch.formats.prebuilt import take_built_in
 from intentmatch.formats.source import File
 from intentmatch.formats.spans import from_utf16, innermost, utf16_length
@@ -109,7 +109,7 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
     main, *others = by_language.languages(registry)
     names = [intent.name for intent in registry]
     lines = [_utterance(line, intent.name) for intent in registry for line in intent.utterances]
-    slots = slots_of(registry).values()
+    slots = every_slot(registry).values()
     project = {
         "projectFileVersion": "2023-04-01",
         "stringIndexType": "Utf16CodeUnit",

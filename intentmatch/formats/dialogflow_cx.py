@@ -13,7 +13,7 @@ from intentmatch.errors import Problem
 from intentmatch.formats import by_language, dialogflow
 from intentmatch.formats.draft import Draft, IntentDraft
 from intentmatch.formats.format import Feature, Files, Format, Sure
-from intentmatch.formats.mentions import slots_of
+from intentmatch.formats.mentions import every_slot
 from intentmatch.formats.prebuilt import slot_of
 from intentmatch.formats.roles import Roles
 from intentmatch.formats.source import File
@@ -156,7 +156,7 @@ def _name(root: Value, path: str) -> str:
 def _write(registry: Registry, problems: list[Problem]) -> Files:
     registry = by_language.with_languages(registry, problems)
     main, *others = by_language.languages(registry)
-    slots = slots_of(registry)
+    slots = every_slot(registry)
     files: dict[str, Any] = {
         "agent.json": {
             "displayName": "intents",

@@ -15,7 +15,7 @@ from intentmatch.errors import Location, Problem
 from intentmatch.formats import by_language, dialogflow
 from intentmatch.formats.draft import NOT_EXPRESSED, Draft, IntentDraft
 from intentmatch.formats.format import Feature, Files, Format, Sure
-from intentmatch.formats.mentions import slots_of
+from intentmatch.formats.mentions import every_slot
 from intentmatch.formats.prebuilt import slot_of
 from intentmatch.formats.roles import Roles, share_questions
 from intentmatch.formats.source import File
@@ -206,7 +206,7 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
         "mlMinConfidence": _USUAL_CONFIDENCE,
     }
     files: dict[str, Any] = {"agent.json": agent, "package.json": {"version": "1.0.0"}}
-    slots = slots_of(registry)
+    slots = every_slot(registry)
     for intent in registry:
         path = f"intents/{dialogflow.file_name(intent.name)}"
         files[f"{path}.json"] = _intent(intent, main)

@@ -11,7 +11,7 @@ from intentmatch.errors import Location, Problem, Severity
 from intentmatch.formats import tree
 from intentmatch.formats.mentions import slots_named
 from intentmatch.formats.source import File
-from intentmatch.registry.templates import is_name, labelled
+from intentmatch.registry.templates import is_name, labelled, parse
 from intentmatch.text import fold, language_code
 from intentmatch.types import Case, Intent, Mark, Registry, Rule, Slot, SlotKind, SlotValue, Utterance
 
@@ -95,7 +95,7 @@ class IntentDraft:
 
     def template(self, template: str, place: Location, language: str | None = None) -> None:
         """An utterance in the grammar of templates."""
-        self.utterances.append(Utterance(template, self._draft.language(language, place), place, template))
+        self.utterances.append(self._draft.template(template, place, language))
 
     def deny(self, text: str, place: Location, language: str | None = None) -> None:
         """A negative utterance."""
@@ -204,6 +204,16 @@ class Draft:
         text = text.strip()
         written = labelled(text, marks)
         return Utterance(text, code, place, written if written != text else None, tuple(marks))
+
+    def template(self, template: str, place: Location, language: str | None = None) -> Utterance:
+        """A template; a value that it gives to a slot counts as one that is marked."""
+        code = self.language(language, place)
+        for blank in parse(template).blanks:
+            slot = self.slot(blank.slot, place)
+            if blank.value is not None:
+                own = code if code != self.default_language else None
+                _put((slot.like or slot).labelled, blank.value, [], own)
+        return Utterance(template, code, place, template)
 
     def language(self, code: str | None, place: Location) -> str | None:
         """A code in its usual case, or the language of what has none."""

@@ -1,4 +1,4 @@
-"""The slots that lines name, themselves or by the rules that they use: what a reader of YAML finds out on its way."""
+"""The slots of a registry: those that lines name, themselves or by the rules that they use, and all of them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,19 @@ from intentmatch.registry.templates import Template, Use, parse
 from intentmatch.types import Registry, Rule, Slot, Utterance
 
 
+def every_slot(registry: Registry) -> dict[str, Slot]:
+    """Each slot by name, also those that only an intent declares; of several with a name, the one for all, or the first."""
+    slots = {slot.name: slot for slot in registry.slots}
+    for intent in registry:
+        for slot in intent.slots:
+            slots.setdefault(slot.name, slot)
+    return slots
+
+
 def slots_named(lines: Iterable[Utterance], rules: Sequence[Rule]) -> list[str]:
     """Each name once, in the order of the lines."""
     by_name = {rule.name: rule for rule in rules}
     return list(dict.fromkeys(name for line in lines for name in _named(line, by_name)))
-
-
-def slots_of(registry: Registry) -> dict[str, Slot]:
-    """Every slot by name: of one that intents refine, what all of them share."""
-    return {slot.name: slot for intent in registry for slot in intent.slots} | {s.name: s for s in registry.slots}
 
 
 def _named(line: Utterance, rules: dict[str, Rule]) -> Iterator[str]:

@@ -13,27 +13,14 @@ from typing import Any
 from intentmatch.errors import Location, Problem
 from intentmatch.formats.draft import Draft, IntentDraft, Label
 from intentmatch.formats.format import Feature, Files, Format, Sure
+from intentmatch.formats.prebuilt import take_built_in
 from intentmatch.formats.roles import Roles
 from intentmatch.formats.source import File
 from intentmatch.formats.tree import Value
 from intentmatch.registry.templates import escape
-from intentmatch.types import Registry, Slot, SlotKind, Utterance
+from intentmatch.types import Registry, Slot, Utterance
 
 _BUILT_IN = "snips/"
-_KINDS: Mapping[str, SlotKind] = {
-    "snips/number": "number",
-    "snips/date": "date",
-    "snips/datetime": "date",
-    "snips/time": "time",
-    "snips/ordinal": "number",
-    "snips/percentage": "number",
-    "snips/temperature": "number",
-    "snips/amountOfMoney": "number",
-    "snips/datePeriod": "date",
-    "snips/timePeriod": "time",
-}
-_SAME = ("snips/number", "snips/date", "snips/datetime", "snips/time")
-"""Those of which no more is lost than that they are from Snips."""
 # `[slot:entity](text)`, of which the entity and the text may be missing.
 _MARK = re.compile(r"\[(?P<slot>[^\]:]+)(?::(?P<entity>[^\]]+))?\](?:\((?P<text>[^)]+)\))?")
 _SAYS: frozenset[Feature] = frozenset({"languages", "marks", "lists", "synonyms", "kinds"})
@@ -124,16 +111,9 @@ class _Reader:
                 intent.say(text, line.location, language, labels)
 
     def _slot(self, name: str, entity: str, place: Location) -> str:
-        slot = self._roles.slot(name, entity, place)
         if entity.startswith(_BUILT_IN):
-            self._built_in(entity, place)
-        return slot.name
-
-    def _built_in(self, entity: str, place: Location) -> None:
-        type_ = self._draft.type(entity, place)
-        type_.kind = _KINDS.get(entity, "any")
-        if entity not in _SAME:
-            self._draft.note(place, "built-in", f"{entity} is read as a slot of kind {type_.kind!r}")
+            take_built_in(self._draft.type(entity, place), entity, place, self._draft)
+        return self._roles.slot(name, entity, place).name
 
     def _entity(self, name: str, entity: Value, values: Value, language: str | None = None) -> None:
         if name.startswith(_BUILT_IN):
@@ -220,4 +200,4 @@ def _entity_of(slot: Slot, language: str | None) -> tuple[str, dict[str, Any]]:
     }
 
 
-SNIPS = Format("snips", "Snips NLU: training data in YAML, datasets in JSON", _recognise, _read, _write, _SAYS)
+FORMAT = Format("snips", "Snips NLU: training data in YAML, datasets in JSON", _recognise, _read, _write, _SAYS)

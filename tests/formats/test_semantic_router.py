@@ -11,7 +11,7 @@ import pytest
 from contracts.format import LAWS, Subject
 
 from intentmatch import formats
-from intentmatch.formats.semantic_router import SEMANTIC_ROUTER
+from intentmatch.formats.semantic_router import FORMAT
 
 OLD = """\
 encoder_type: openai
@@ -36,8 +36,8 @@ INDEXED: dict[str, Any] = {
     ],
 }
 SUBJECTS = [
-    Subject(SEMANTIC_ROUTER, {"layer.yaml": OLD}),
-    Subject(SEMANTIC_ROUTER, {"router.json": json.dumps(INDEXED)}, "router.json"),
+    Subject(FORMAT, {"layer.yaml": OLD}),
+    Subject(FORMAT, {"router.json": json.dumps(INDEXED)}, "router.json"),
 ]
 
 

@@ -10,7 +10,7 @@ import pytest
 from contracts.format import LAWS, Subject, bare
 
 from intentmatch import formats
-from intentmatch.formats.snips import SNIPS
+from intentmatch.formats.snips import FORMAT
 from intentmatch.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
 
 TRAINING = """\
@@ -55,7 +55,7 @@ DATASET = {
         "snips/number": {},
     },
 }
-SUBJECTS = [Subject(SNIPS, {"train.yaml": TRAINING}), Subject(SNIPS, {"dataset.json": json.dumps(DATASET)})]
+SUBJECTS = [Subject(FORMAT, {"train.yaml": TRAINING}), Subject(FORMAT, {"dataset.json": json.dumps(DATASET)})]
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)

@@ -11,7 +11,7 @@ from intentmatch.formats.draft import NOT_EXPRESSED
 from intentmatch.formats.format import Feature, Files
 from intentmatch.formats.lu.lines import escaped, parse
 from intentmatch.formats.lu.page import LINK
-from intentmatch.formats.mentions import slots_of
+from intentmatch.formats.mentions import every_slot
 from intentmatch.formats.spans import parted
 from intentmatch.registry.rules import NOWHERE
 from intentmatch.registry.templates import Blank, Choice, Series, Words
@@ -40,7 +40,7 @@ class _Writer:
     def __init__(self, registry: Registry, problems: list[Problem]) -> None:
         self._registry = registry
         self._problems = problems
-        self._slots = slots_of(registry)
+        self._slots = every_slot(registry)
         self._labelled = {mark.slot for line in registry.utterances for mark in line.marks}
         for slot in self._slots.values():
             if slot.kind == "time" or (slot.kind == "any" and slot.name in self._labelled):

@@ -189,4 +189,4 @@ def _lose(place: Location | None, what: str, problems: list[Problem]) -> None:
     problems.append(Problem(place or NOWHERE, "warning", NOT_EXPRESSED, message))
 
 
-CLU = Format("clu", "Azure CLU projects", _recognise, _read, _write, _SAYS)
+FORMAT = Format("clu", "Azure CLU projects", _recognise, _read, _write, _SAYS)

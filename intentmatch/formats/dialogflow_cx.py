@@ -232,4 +232,4 @@ def _entity_type(slot: Slot, codes: Sequence[str]) -> Iterator[tuple[str, Any]]:
         yield f"entityTypes/{name}/entities/{code.lower()}.json", {"entities": written}
 
 
-DIALOGFLOW_CX = Format("dialogflow-cx", "Dialogflow CX agents", _recognise, _read, _write, _SAYS)
+FORMAT = Format("dialogflow-cx", "Dialogflow CX agents", _recognise, _read, _write, _SAYS)

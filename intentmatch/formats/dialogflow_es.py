@@ -295,4 +295,4 @@ def _entity(slot: Slot, codes: Iterable[str]) -> Iterator[tuple[str, Any]]:
         yield f"{path}_entries_{code.lower()}.json", dialogflow.entries(slot, code)
 
 
-DIALOGFLOW_ES = Format("dialogflow-es", "Dialogflow ES agents", _recognise, _read, _write, _SAYS)
+FORMAT = Format("dialogflow-es", "Dialogflow ES agents", _recognise, _read, _write, _SAYS)

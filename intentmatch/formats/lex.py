@@ -146,4 +146,4 @@ def _said(value: Value) -> str | None:
     return value.text() if value.is_text else value["value"].text()
 
 
-LEX = Format("lex", "Amazon Lex V1 and V2", _recognise, _read)
+FORMAT = Format("lex", "Amazon Lex V1 and V2", _recognise, _read)

@@ -133,4 +133,4 @@ def _read_pattern(root: Value, entities: Entities, draft: Draft) -> None:
         intent.template(line.template, place)
 
 
-LUIS = Format("luis", "LUIS apps, all versions of the schema", _recognise, _read)
+FORMAT = Format("luis", "LUIS apps, all versions of the schema", _recognise, _read)

@@ -135,4 +135,4 @@ def _texts(output: Value) -> list[str]:
     return [text for value in found if (text := value.text())]
 
 
-WATSON = Format("watson", "Watson Assistant workspaces", _recognise, _read)
+FORMAT = Format("watson", "Watson Assistant workspaces", _recognise, _read)

@@ -12,7 +12,7 @@ import pytest
 from contracts.format import LAWS, Subject, bare
 
 from intentmatch import formats
-from intentmatch.formats.clu import CLU
+from intentmatch.formats.clu import FORMAT
 from intentmatch.types import Case, Intent, Mark, Registry, Slot, Utterance
 
 PROJECT: dict[str, Any] = {
@@ -46,7 +46,7 @@ PROJECT: dict[str, Any] = {
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 def test_obeys(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
     """The law holds for the format."""
-    law(Subject(CLU, {"project.json": json.dumps(PROJECT)}, language="en"), tmp_path)
+    law(Subject(FORMAT, {"project.json": json.dumps(PROJECT)}, language="en"), tmp_path)
 
 
 def read(tmp_path: Path, project: dict[str, Any]) -> formats.Imported:

@@ -11,7 +11,7 @@ import pytest
 from contracts.format import LAWS, Subject
 
 from intentmatch import formats
-from intentmatch.formats.dialogflow_cx import DIALOGFLOW_CX
+from intentmatch.formats.dialogflow_cx import FORMAT
 from intentmatch.types import Intent, Registry, Utterance
 
 AGENT: dict[str, Any] = {
@@ -81,7 +81,7 @@ def written(files: dict[str, Any]) -> dict[str, str]:
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 def test_obeys(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
     """The law holds for the format."""
-    law(Subject(DIALOGFLOW_CX, written(SMALL), language="en"), tmp_path)
+    law(Subject(FORMAT, written(SMALL), language="en"), tmp_path)
 
 
 def read(folder: Path, files: dict[str, Any] | None = None) -> formats.Imported:

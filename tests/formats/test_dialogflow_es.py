@@ -11,7 +11,7 @@ import pytest
 from contracts.format import LAWS, Subject, bare
 
 from intentmatch import formats
-from intentmatch.formats.dialogflow_es import DIALOGFLOW_ES
+from intentmatch.formats.dialogflow_es import FORMAT
 from intentmatch.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
 
 
@@ -96,7 +96,7 @@ def written(files: dict[str, Any]) -> dict[str, str]:
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 def test_obeys(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
     """The law holds for the format."""
-    law(Subject(DIALOGFLOW_ES, written(SMALL), language="en"), tmp_path)
+    law(Subject(FORMAT, written(SMALL), language="en"), tmp_path)
 
 
 def read(folder: Path, files: dict[str, Any] | None = None) -> formats.Imported:

@@ -11,7 +11,7 @@ import pytest
 from contracts.format import LAWS, Subject
 
 from intentmatch import formats
-from intentmatch.formats.lex import LEX
+from intentmatch.formats.lex import FORMAT
 
 V1: dict[str, Any] = {
     "metadata": {"schemaVersion": "1.0", "importType": "LEX", "importFormat": "JSON"},
@@ -83,8 +83,8 @@ V2 = {
 }
 GERMAN = locale("de_DE", "Ihr Name?", "für {Name}", "Anna")
 SUBJECTS = [
-    Subject(LEX, {"bot.json": json.dumps(V1)}),
-    Subject(LEX, {path: json.dumps(content) for path, content in V2.items()}),
+    Subject(FORMAT, {"bot.json": json.dumps(V1)}),
+    Subject(FORMAT, {path: json.dumps(content) for path, content in V2.items()}),
 ]
 
 

@@ -9,7 +9,7 @@ import pytest
 from contracts.format import LAWS, Subject, bare
 
 from intentmatch import formats
-from intentmatch.formats.lu import LU
+from intentmatch.formats.lu import FORMAT
 from intentmatch.formats.lu.lines import parse
 from intentmatch.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
 
@@ -60,7 +60,7 @@ NEW = """\
 @pytest.mark.parametrize("text", [OLD, NEW], ids=["old", "new"])
 def test_obeys(law: Callable[[Subject, Path], None], text: str, tmp_path: Path) -> None:
     """The law holds for the format."""
-    law(Subject(LU, {"bot.lu": text}), tmp_path)
+    law(Subject(FORMAT, {"bot.lu": text}), tmp_path)
 
 
 def read(folder: Path, text: str | dict[str, str], entry: str | None = "bot.lu") -> formats.Imported:

@@ -11,7 +11,7 @@ import pytest
 from contracts.format import LAWS, Subject
 
 from intentmatch import formats
-from intentmatch.formats.luis import LUIS
+from intentmatch.formats.luis import FORMAT
 
 
 def label(entity: str, start: int, end: int, **more: Any) -> dict[str, Any]:
@@ -54,7 +54,7 @@ APP: dict[str, Any] = {
 def test_obeys(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
     """The law holds for the format."""
     small = {**APP, "prebuiltEntities": [], "patternAnyEntities": [], "utterances": APP["utterances"][1:]}
-    law(Subject(LUIS, {"app.json": json.dumps(small)}), tmp_path)
+    law(Subject(FORMAT, {"app.json": json.dumps(small)}), tmp_path)
 
 
 def read(tmp_path: Path, **more: Any) -> formats.Imported:

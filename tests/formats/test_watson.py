@@ -12,7 +12,7 @@ import pytest
 from contracts.format import LAWS, Subject
 
 from intentmatch import formats
-from intentmatch.formats.watson import WATSON
+from intentmatch.formats.watson import FORMAT
 
 WORKSPACE: dict[str, Any] = {
     "name": "pizza",
@@ -55,7 +55,7 @@ def test_obeys(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
     """The law holds for the format."""
     kept = {key: WORKSPACE[key][:1] for key in ("intents", "entities", "counterexamples")}
     small = {**WORKSPACE, **kept, "dialog_nodes": WORKSPACE["dialog_nodes"][:4]}
-    law(Subject(WATSON, {"workspace.json": json.dumps(small)}), tmp_path)
+    law(Subject(FORMAT, {"workspace.json": json.dumps(small)}), tmp_path)
 
 
 def read(tmp_path: Path, **more: Any) -> formats.Imported:

@@ -11,7 +11,7 @@ import pytest
 from contracts.format import LAWS, Subject
 
 from intentmatch import formats
-from intentmatch.formats.wit import WIT
+from intentmatch.formats.wit import FORMAT
 
 
 def label(entity: str, start: int, end: int, body: str, **more: Any) -> dict[str, Any]:
@@ -49,8 +49,8 @@ OLD = {
     ]
 }
 SUBJECTS = [
-    Subject(WIT, {path: json.dumps(content) for path, content in APP.items()}),
-    Subject(WIT, {"expressions.json": json.dumps(OLD)}),
+    Subject(FORMAT, {path: json.dumps(content) for path, content in APP.items()}),
+    Subject(FORMAT, {"expressions.json": json.dumps(OLD)}),
 ]
 
 

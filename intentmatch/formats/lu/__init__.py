@@ -22,4 +22,4 @@ def recognise(file: File) -> Sure:
     return Sure.LIKELY if file.suffix == _SUFFIX else Sure.NO
 
 
-LU = Format("lu", "Bot Framework .lu files", recognise, reading.read, writing.write, writing.SAYS)
+FORMAT = Format("lu", "Bot Framework .lu files", recognise, reading.read, writing.write, writing.SAYS)

@@ -18,7 +18,9 @@ from intentmatch.registry.templates import Blank, Choice, Series, Words
 from intentmatch.registry.templates import parse as parse_template
 from intentmatch.types import Intent, Registry, Slot, SlotValue, Utterance
 
-SAYS: frozenset[Feature] = frozenset({"languages", "marks", "templates", "lists", "synonyms", "patterns", "kinds"})
+SAYS: frozenset[Feature] = frozenset(
+    {"languages", "marks", "templates", "blanks", "lists", "synonyms", "patterns", "kinds"}
+)
 _BUILT_IN = {"number": "number", "date": "datetimeV2", "time": "datetimeV2"}
 _BREAKS = re.compile(r"\s*[\r\n]\s*")
 # Braces always mean something, and a backslash does before a sign.

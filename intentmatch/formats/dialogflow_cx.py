@@ -154,6 +154,7 @@ def _name(root: Value, path: str) -> str:
 
 
 def _write(registry: Registry, problems: list[Problem]) -> Files:
+    dialogflow.lose_unused(registry, problems)
     registry = by_language.with_languages(registry, problems)
     main, *others = by_language.languages(registry)
     slots = every_slot(registry)

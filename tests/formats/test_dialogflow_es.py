@@ -241,3 +241,11 @@ def test_several_tags_and_names_like_paths_are_written(tmp_path):
     assert [intent.name for intent in found] == ["a/b: c"]
     assert {line.language for line in found.utterances} == {"en", "it"}
     assert bare(found).slots == bare(registry).slots
+
+
+def test_a_built_in_slot_that_no_intent_has_cannot_be_written(tmp_path):
+    """There, only types of one's own stand for themselves."""
+    registry = Registry((Intent("a", (Utterance("hi", "en"),)),), slots=(Slot("count", "number"),))
+    problems = formats.write(registry, "dialogflow-es", tmp_path / "agent")
+
+    assert ["'count'" in problem.message for problem in problems] == [True]

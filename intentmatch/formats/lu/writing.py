@@ -23,8 +23,8 @@ SAYS: frozenset[Feature] = frozenset(
 )
 _BUILT_IN = {"number": "number", "date": "datetimeV2", "time": "datetimeV2"}
 _BREAKS = re.compile(r"\s*[\r\n]\s*")
-# Braces always mean something, and a backslash does before a sign.
-_BRACES = re.compile(r"[{}]|\\(?=[{}\[\]()|\\])")
+# Braces always mean something, and a backslash does before a sign, which a label begins with.
+_BRACES = re.compile(r"[{}]|\\(?=[{}\[\]()|\\]|$)")
 
 
 def write(registry: Registry, problems: list[Problem]) -> Files:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from intentmatch.formats.draft import Draft, IntentDraft
 from intentmatch.formats.format import Format, Sure
 from intentmatch.formats.prebuilt import slot_of, take_built_in
-from intentmatch.formats.roles import Roles
+from intentmatch.formats.roles import Roles, share_questions
 from intentmatch.formats.source import File
 from intentmatch.formats.tree import Value
 from intentmatch.registry.templates import escape
@@ -36,19 +36,22 @@ def _recognise(file: File) -> Sure:
 def _read(files: Sequence[File], draft: Draft) -> None:
     roles = Roles(draft)
     slots: dict[str, list[Value]] = {}
+    several = sum(file.name == "BotLocale.json" for file in files) > 1
     for file in sorted(files, key=lambda file: _OF_V2.index(file.name) if file.name in _OF_V2 else 0):
         root = draft.root(file)
         folder = file.path.split("/")[:-1]
         if "BotLocales" in folder[:-1]:
             draft.default_language = draft.language(folder[folder.index("BotLocales") + 1], file.location)
         if file.name == "SlotType.json":
-            _read_type(root, draft)
+            # What is said in the only language needs no language.
+            _read_type(root, draft, draft.default_language if several else None)
         elif file.name == "Slot.json":
             slots.setdefault("/".join(folder[:-2]), []).append(root)
         elif file.name == "Intent.json":
             _read_intent(root, slots.get("/".join(folder), []), roles, draft)
         elif file.name not in _OF_V2:
             _read_v1(root["resource"], roles, draft)
+    share_questions(draft)
 
 
 def _read_v1(root: Value, roles: Roles, draft: Draft) -> None:
@@ -62,13 +65,13 @@ def _read_v1(root: Value, roles: Roles, draft: Draft) -> None:
         _read_intent(intent, intent["slots"].items(), roles, draft)
 
 
-def _read_type(root: Value, draft: Draft) -> None:
+def _read_type(root: Value, draft: Draft, language: str | None = None) -> None:
     declared = draft.type(root["name"].text() or "", root.location)
     for value in (root["slotTypeValues"] if root["slotTypeValues"] else root["enumerationValues"]).items():
         text = _said(value["sampleValue"] if value["sampleValue"] else value["value"])
         synonyms = [said for synonym in value["synonyms"].items() if (said := _said(synonym))]
         if text:
-            declared.add(text, synonyms, draft.default_language)
+            declared.add(text, synonyms, language)
     patterns = [setting["regexConfiguration"]["pattern"] for setting in root["slotTypeConfigurations"].items()]
     patterns.append(root["valueSelectionSetting"]["regexFilter"]["pattern"])
     declared.patterns += [text for pattern in patterns if (text := pattern.text())]
@@ -85,7 +88,8 @@ def _read_intent(root: Value, slots: Sequence[Value], roles: Roles, draft: Draft
     fallback = root["parentIntentSignature"].text() == _FALLBACK
     intent = draft.intent(name, root.location, fallback=fallback)
     intent.description = intent.description or root["description"].text()
-    intent.when += [tag for context in root["inputContexts"].items() if (tag := context["name"].text())]
+    tags = [tag for context in root["inputContexts"].items() if (tag := context["name"].text())]
+    intent.when += [tag for tag in tags if tag not in intent.when]
     called = {slot["name"].text() or "": _read_slot(slot, intent, roles, draft) for slot in slots}
     for line in root["sampleUtterances"].items():
         text = _said(line) if line.is_text else line["utterance"].text()
@@ -142,4 +146,4 @@ def _said(value: Value) -> str | None:
     return value.text() if value.is_text else value["value"].text()
 
 
-LEX = Format("lex", "Amazon Lex V1 and V2", _recognise, _read)
+FORMAT = Format("lex", "Amazon Lex V1 and V2", _recognise, _read)

@@ -10,18 +10,17 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from intentmatch import plugins
-from intentmatch.errors import InputError, Problem
+from intentmatch.errors import InputError, Location, Problem
 from intentmatch.formats import losses
-from intentmatch.formats.draft import Draft
+from intentmatch.formats.archive import packed
+from intentmatch.formats.draft import Draft, few
 from intentmatch.formats.format import Files, Format, Imported, Sure
-from intentmatch.formats.source import File, Source, packed
+from intentmatch.formats.source import File, Source
 from intentmatch.types import Registry
 
-__all__ = ["Format", "Imported", "by_name", "formats", "read", "write"]
+__all__ = ["Format", "Imported", "by_name", "formats", "put", "read", "render", "write"]
 
 _HINT = "Name one with --format."
-# Of files that nobody reads so many are named.
-_NAMED = 5
 
 
 def formats() -> dict[str, Format]:
@@ -37,7 +36,7 @@ def by_name(name: str) -> Format:
 
 def read(
     path: str | os.PathLike[str],
-    format: str | None = None,  # noqa: A002 - the word that the command line has
+    format: str | None = None,  # noqa: A002 - the word of the command line
     *,
     language: str | None = None,
     columns: Mapping[str, str] | None = None,
@@ -62,26 +61,53 @@ def read(
     return Imported(registry, chosen.name, draft.problems)
 
 
-def write(
-    registry: Registry,
-    format: str,  # noqa: A002 - the word that the command line has
-    path: str | os.PathLike[str],
-    *,
-    force: bool = False,
-) -> list[Problem]:
-    """Write an unexpanded registry in a format, and give what that cannot say, sorted by place.
-
-    A format of one file is written to the path; one of several makes a folder of it or, where it ends in .zip, a zip.
-    What is there is left alone unless `force` is given. Raises `InputError` where nothing can be written.
-    """
+def render(registry: Registry, format: str) -> tuple[Files, list[Problem]]:  # noqa: A002 - as above
+    """The files of an unexpanded registry in a format, and what that cannot say, sorted by place."""
     chosen = by_name(format)
     if chosen.write is None:
         writable = ", ".join(name for name, other in formats().items() if other.write)
         raise InputError(f"{format} cannot be written, only read; written are {writable}")
     kept, problems = losses.without(registry, chosen.says)
     files = chosen.write(kept, problems)
-    _put(files, Path(path), force=force)
-    return sorted(problems)
+    return files, sorted(problems)
+
+
+def write(
+    registry: Registry,
+    format: str,  # noqa: A002 - as above
+    path: str | os.PathLike[str],
+    *,
+    force: bool = False,
+) -> list[Problem]:
+    """Write an unexpanded registry in a format, and give what that cannot say, sorted by place.
+
+    One file is written to the path, or into it where that is a folder; several make a folder of it or, where it ends in
+    .zip, a zip. What is there is left alone unless `force` is given. Raises `InputError` where nothing can be written.
+    """
+    files, problems = render(registry, format)
+    put(files, path, force=force)
+    return problems
+
+
+def put(files: Files, path: str | os.PathLike[str], *, force: bool = False) -> None:
+    """Write files as `write` does. Raises `InputError` where they cannot be written."""
+    target = Path(path)
+    content = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
+    try:
+        if not force and target.exists() and not (target.is_dir() and not any(target.iterdir())):
+            raise InputError(f"{target} is there already; name another place, or force it")
+        if target.suffix.lower() == ".zip":
+            content = {target.name: packed(content)}
+        elif target.is_dir() or len(content) > 1:
+            for name, data in content.items():
+                file = target / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(data)
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(next(iter(content.values())))
+    except OSError as error:
+        raise InputError(f"{target} cannot be written: {error.strerror or error}") from error
 
 
 def _recognised(source: Source) -> Format:
@@ -107,8 +133,8 @@ def _seen(source: Source) -> str:
         return f"{broken}."
     for file in source:
         if keys := file.root.keys:
-            return f"{file.place} has the keys {', '.join(list(keys)[:_NAMED])}."
-    return f"There is {_named(file.path for file in source)}." if len(source) else "There is no file."
+            return f"{file.place} has the keys {few(keys)}."
+    return f"There is {few(file.path for file in source)}." if len(source) else "There is no file."
 
 
 def _note_unread(source: Source, files: Iterable[File], draft: Draft) -> None:
@@ -117,32 +143,10 @@ def _note_unread(source: Source, files: Iterable[File], draft: Draft) -> None:
     for file in unread:
         if file.problem is not None:
             draft.warn(file.problem.location, file.problem.rule, f"{file.problem.message}; the file is not read")
+    if source.links:
+        draft.note(
+            Location(source.place), "unread-file", f"links that lead elsewhere are not followed: {few(source.links)}"
+        )
     if unread:
-        message = f"not of this format, and not read: {_named(file.path for file in unread)}"
+        message = f"not of this format, and not read: {few(file.path for file in unread)}"
         draft.note(unread[0].location, "unread-file", message)
-
-
-def _named(paths: Iterable[str]) -> str:
-    names = list(paths)
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
-
-
-def _put(files: Files, path: Path, *, force: bool) -> None:
-    content = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
-    try:
-        if not force and path.exists() and not (path.is_dir() and not any(path.iterdir())):
-            raise InputError(f"{path} is there already; write somewhere else, or use --force")
-        if path.suffix.lower() == ".zip":
-            content = {path.name: packed(content)}
-        elif path.is_dir() or len(content) > 1:
-            path.mkdir(parents=True, exist_ok=True)
-            for name, data in content.items():
-                file = path / name
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(data)
-            return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(next(iter(content.values())))
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error

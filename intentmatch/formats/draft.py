@@ -17,6 +17,7 @@ from intentmatch.types import Case, Intent, Mark, Registry, Rule, Slot, SlotKind
 
 NOT_EXPRESSED = "not-expressed"
 
+_FEW = 5
 _NO_NAME = re.compile(r"[\s!-,/:-@\[-^`{-~]+")
 
 
@@ -319,6 +320,12 @@ class Draft:
         key = severity, rule, message
         first, count = self._problems.get(key, (Problem(place, severity, rule, message, hint), 0))
         self._problems[key] = first, count + 1
+
+
+def few(names: Iterable[str]) -> str:
+    """The first of some names, and how many more there are."""
+    named = list(names)
+    return ", ".join(named[:_FEW]) + (f" and {len(named) - _FEW} more" if len(named) > _FEW else "")
 
 
 def _put(values: dict[str, list[Utterance]], value: str, synonyms: Iterable[str], language: str | None = None) -> None:

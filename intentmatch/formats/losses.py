@@ -9,8 +9,9 @@ from typing import Any
 from intentmatch.errors import Location, Problem
 from intentmatch.formats.draft import NOT_EXPRESSED
 from intentmatch.formats.format import Feature
-from intentmatch.formats.unfold import sentence, unfolded
+from intentmatch.formats.unfold import as_sentences, without_rules
 from intentmatch.registry.rules import NOWHERE
+from intentmatch.registry.templates import labelled
 from intentmatch.types import Intent, Registry, Slot, SlotValue, Utterance
 
 _OF_INTENT: Mapping[Feature, tuple[str, Any]] = {
@@ -23,43 +24,38 @@ _OF_INTENT: Mapping[Feature, tuple[str, Any]] = {
     "when": ("when", ()),
 }
 """Feature to the field of an intent and its value where it says nothing."""
-
 _OF_SLOT: Mapping[Feature, Any] = {"examples": (), "required": False, "questions": {}}
 """The same of a slot, where field and feature have one name."""
 
 
 def without(registry: Registry, says: Collection[Feature]) -> tuple[Registry, list[Problem]]:
     """The registry with nothing in it but what can be said, and what was lost by that, sorted by place."""
-    reduced = _Reduced(says)
-    registry, problems = unfolded(registry, says)
-    reduced.problems.update(problems)
-    slots = reduced.slots(registry.slots)
-    intents = tuple(reduced.intent(intent) for intent in registry)
-    tests, settings = registry.tests, registry.settings
-    if tests and "tests" not in says:
-        reduced.lose(tests[0].location, f"the {len(tests)} tests")
-        tests = ()
-    if settings and "settings" not in says:
-        reduced.lose(next(iter(registry.setting_locations.values()), None), f"the settings {', '.join(settings)}")
-        settings = {}
-    kept = replace(
-        registry,
-        intents=intents,
-        slots=slots,
-        tests=tests,
-        settings=settings,
-        setting_locations=registry.setting_locations if settings else {},
-    )
-    return kept, sorted(reduced.problems)
+    problems: list[Problem] = []
+    if "templates" not in says:
+        registry, problems = as_sentences(registry, says)
+    elif "rules" not in says:
+        registry, problems = without_rules(registry)
+    losing = _Losing(registry, says)
+    if registry.tests and "tests" not in says:
+        losing.lose(registry.tests[0].location, f"the {len(registry.tests)} tests")
+        registry = replace(registry, tests=())
+    if registry.settings and "settings" not in says:
+        place = next(iter(registry.setting_locations.values()), None)
+        losing.lose(place, f"the settings {', '.join(registry.settings)}")
+        registry = replace(registry, settings={}, setting_locations={})
+    intents = tuple(map(losing.intent, registry))
+    kept = replace(registry, intents=intents, slots=losing.slots(registry.slots))
+    return kept, sorted({*problems, *losing.problems})
 
 
-class _Reduced:
+class _Losing:
     """Takes a registry apart; `problems` fills up as it goes."""
 
-    def __init__(self, says: Collection[Feature]) -> None:
+    def __init__(self, registry: Registry, says: Collection[Feature]) -> None:
         self._says = says
         self.problems: set[Problem] = set()
-        self._without_kind: set[str] = set()
+        slots = (*registry.slots, *(slot for intent in registry for slot in intent.slots))
+        self._gone = {slot.name for slot in slots if _feature_of(slot) not in says}
 
     def lose(self, place: Location | None, what: str) -> None:
         message = f"{what} cannot be written in this format"
@@ -68,67 +64,62 @@ class _Reduced:
     def intent(self, intent: Intent) -> Intent:
         changes: dict[str, Any] = {}
         for feature, (field, nothing) in _OF_INTENT.items():
-            if feature not in self._says and getattr(intent, field) not in (nothing, None):
+            if feature not in self._says and getattr(intent, field) != nothing:
                 self.lose(intent.location, f"`{field}` of {intent.name!r}")
                 changes[field] = nothing
-        kept = replace(intent, **changes, slots=self.slots(intent.slots))
-        responses = kept.responses
-        if "languages" not in self._says and set(responses) - {""}:
-            first = next(iter(responses))
-            if len(responses) > 1:
-                self.lose(intent.location, f"the responses of {intent.name!r} in more than one language")
-            responses = {"": responses[first]}
+        kept = replace(intent, **changes)
+        if "languages" not in self._says and any(kept.responses):
+            self.lose(intent.location, f"the languages of responses of {intent.name!r}")
+            kept = replace(kept, responses={"": kept.response(None) or ""})
         return replace(
             kept,
-            utterances=self._lines(kept.utterances, intent),
-            negatives=self._lines(kept.negatives, intent),
-            responses=responses,
+            utterances=tuple(self._line(line, intent) for line in kept.utterances),
+            negatives=tuple(self._line(line, intent) for line in kept.negatives),
+            slots=self.slots(kept.slots),
         )
 
     def slots(self, slots: Iterable[Slot]) -> tuple[Slot, ...]:
-        return tuple(self._slot(slot) for slot in slots if self._has_kind(slot))
-
-    def _has_kind(self, slot: Slot) -> bool:
-        feature: Feature = "lists" if slot.kind == "list" else "patterns" if slot.kind == "pattern" else "kinds"
-        if feature in self._says:
-            return True
-        self.lose(slot.location, f"the slot {slot.name!r} ({slot.kind})")
-        self._without_kind.add(slot.name)
-        return False
+        for slot in slots:
+            if slot.name in self._gone:
+                self.lose(slot.location, f"the slot {slot.name!r} ({slot.kind})")
+        return tuple(self._slot(slot) for slot in slots if slot.name not in self._gone)
 
     def _slot(self, slot: Slot) -> Slot:
-        if any(value.synonyms for value in slot.values) and "synonyms" not in self._says:
-            self.lose(slot.location, f"synonyms of the slot {slot.name!r}")
-            slot = replace(slot, values=tuple(SlotValue(value.value) for value in slot.values))
         changes: dict[str, Any] = {}
+        if "synonyms" not in self._says and any(value.synonyms for value in slot.values):
+            self.lose(slot.location, f"synonyms of the slot {slot.name!r}")
+            changes["values"] = tuple(SlotValue(value.value) for value in slot.values)
         for feature, nothing in _OF_SLOT.items():
             if feature not in self._says and getattr(slot, feature):
                 self.lose(slot.location, f"`{feature}` of the slot {slot.name!r}")
                 changes[feature] = nothing
-        slot = replace(slot, **changes)
-        return slot if "languages" in self._says else self._in_no_language(slot)
+        kept = replace(slot, **changes)
+        return kept if "languages" in self._says else self._in_no_language(kept)
 
     def _in_no_language(self, slot: Slot) -> Slot:
-        values = tuple(SlotValue(v.value, tuple(map(_in_no_language, v.synonyms))) for v in slot.values)
-        if (values, set(slot.questions) - {""}) != (slot.values, set()):
-            self.lose(slot.location, f"the languages of the slot {slot.name!r}")
+        values = tuple(replace(value, synonyms=tuple(map(_spoken_by_all, value.synonyms))) for value in slot.values)
+        examples = tuple(map(_spoken_by_all, slot.examples))
         questions = {"": slot.question(None) or ""} if slot.questions else {}
-        return replace(slot, values=values, examples=tuple(map(_in_no_language, slot.examples)), questions=questions)
-
-    def _lines(self, lines: Iterable[Utterance], intent: Intent) -> tuple[Utterance, ...]:
-        return tuple(self._line(line, intent) for line in lines)
+        if (values, examples, questions) != (slot.values, slot.examples, slot.questions):
+            self.lose(slot.location, f"the languages of the slot {slot.name!r}")
+        return replace(slot, values=values, examples=examples, questions=questions)
 
     def _line(self, line: Utterance, intent: Intent) -> Utterance:
         if line.language and "languages" not in self._says:
             self.lose(intent.location, f"the language of the lines of {intent.name!r}")
-            line = replace(line, language=None)
-        if line.marks and "marks" not in self._says:
-            self.lose(line.location or intent.location, f"the slots marked in “{line.text}”")
-            return replace(line, template=None, marks=())
-        # A slot that was lost is nothing to mark either.
-        marks = tuple(mark for mark in line.marks if mark.slot not in self._without_kind)
-        return line if marks == line.marks else sentence(line, marks)
+            line = _spoken_by_all(line)
+        kept = tuple(mark for mark in line.marks if "marks" in self._says and mark.slot not in self._gone)
+        if kept != line.marks:
+            if "marks" not in self._says:
+                self.lose(line.location or intent.location, f"that “{line.text}” has slots")
+            written = labelled(line.text, kept)
+            line = replace(line, marks=kept, template=None if written == line.text else written)
+        return line
 
 
-def _in_no_language(line: Utterance) -> Utterance:
+def _feature_of(slot: Slot) -> Feature:
+    return "lists" if slot.kind == "list" else "patterns" if slot.kind == "pattern" else "kinds"
+
+
+def _spoken_by_all(line: Utterance) -> Utterance:
     return replace(line, language=None)

@@ -143,13 +143,15 @@ class _Corpus:
             intent.respond(text, answer.location, self._language)
 
     def _read_filling(self, name: str, filling: Value, intent: IntentDraft) -> None:
-        """A question alone says that the slot must be filled."""
-        self._declare(name, filling.location)
+        """A question alone says that the slot must be filled. The first question for a slot may do for any intent."""
+        shared = self._draft.slot(self._declare(name, filling.location), filling.location)
         slot = intent.slot(name, filling.location)
         question = filling if filling.is_text else filling["question"]
         slot.required = filling.is_text or filling["mandatory"].flag()
         if text := question.text():
-            slot.questions[self._draft.language(self._language, filling.location) or ""] = text
+            code = self._draft.language(self._language, filling.location) or ""
+            slot.questions[code] = text
+            shared.questions.setdefault(code, text)
 
     def _say(self, text: str, place: Location, intent: IntentDraft) -> None:
         """A line, which is a template where it has alternatives or slots in it."""

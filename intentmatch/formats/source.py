@@ -1,39 +1,28 @@
 """What is to be imported: a file, a folder or a zip, as files by relative path, read when they are first looked at.
 
-A zip is read where it is and never unpacked to disk; what could hurt (too much, too deep, out of the folder, locked)
-is refused by a sentence.
+A zip is read where it is, and never unpacked to disk.
 """
 
 from __future__ import annotations
 
 import codecs
-import io
-import lzma
 import os
-import stat
-import struct
 import zipfile
-import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from intentmatch.errors import InputError, Location, Problem, RegistryError
 from intentmatch.formats import tree
+from intentmatch.formats.archive import MAX_FILES, MAX_TOTAL_BYTES, opened, unpacked
 from intentmatch.registry.nodes import Node, NodeError, line_and_column
 
 _T = TypeVar("_T")
 
-MAX_FILES = 20_000
 MAX_FILE_BYTES = 64_000_000
-MAX_TOTAL_BYTES = 256_000_000
-# Text packs ten to one, and lists of nothing but the same line perhaps a hundred to one.
-MAX_RATIO = 200
-# Enough to tell an archive.
-_HEAD = 4
-# A small file may pack as well as it likes.
-_WORTH_A_RATIO = 1_000_000
+# Enough to tell what is no text.
+_HEAD = 1024
 
 _BYTE_ORDER_MARKS = (
     # UTF-32 first: its mark begins with that of UTF-16.
@@ -45,12 +34,16 @@ _BYTE_ORDER_MARKS = (
 _NOT_OURS = frozenset({"node_modules", "__pycache__", "__MACOSX"})
 # An office document is a zip too, and one file to its reader.
 _OFFICE = "[Content_Types].xml"
+_ZIP = (b"PK\3\4", b"PK\5\6")
+
+Load = Callable[[int], bytes]
+"""Gives at most so many bytes of a file."""
 
 
 class File:
     """One file: its bytes, its text, and its nodes where it is JSON or YAML; each worked out once."""
 
-    def __init__(self, source: Source, path: str, place: str, load: Callable[[], bytes]) -> None:
+    def __init__(self, source: Source, path: str, place: str, load: Load) -> None:
         self.source = source
         self.path = path
         """Relative to the source, with slashes."""
@@ -78,10 +71,13 @@ class File:
         """What it holds. Raises `InputError` where it cannot be read."""
         return _or_raise(self._data)
 
-    @property
+    @cached_property
     def head(self) -> bytes:
         """What it begins with; of what cannot be read, nothing. For a look."""
-        return self._data[:_HEAD] if isinstance(self._data, bytes) else b""
+        try:
+            return self._load(_HEAD)
+        except InputError:
+            return b""
 
     @property
     def text(self) -> str:
@@ -122,13 +118,16 @@ class File:
     @cached_property
     def _data(self) -> bytes | InputError:
         try:
-            return self._load()
+            return self.source.counted(self._load(MAX_FILE_BYTES + 1), self.place)
         except InputError as error:
             return error
 
     @cached_property
     def _text(self) -> str | InputError:
         try:
+            # So that not every picture in a folder is read to its end.
+            if b"\0" in self.head and not self.head.startswith(tuple(mark for mark, _ in _BYTE_ORDER_MARKS)):
+                return RegistryError([Problem(self.location, "error", "encoding", "this is not text")])
             return _decoded(self.data, self.place)
         except InputError as error:
             return error
@@ -154,6 +153,8 @@ class Source:
         self._files: dict[str, File] = {}
         self.referenced: set[str] = set()
         """The paths that other files named."""
+        self.links: list[str] = []
+        """What leads out of the folder, and is not followed."""
         try:
             if self.path.is_dir():
                 self._root: Path | None = self.path
@@ -190,100 +191,64 @@ class Source:
             file = self._root / relative
             if not _inside(file, self._root):
                 return None
-            self._add(relative, str(file), partial(self._read, file))
+            self._add(relative, str(file), partial(_read, file))
         return self._files.get(relative)
 
-    def _add(self, path: str, place: str, load: Callable[[], bytes]) -> None:
+    def counted(self, data: bytes, place: str) -> bytes:
+        """What was read of a file. Raises `InputError` where that, or all that was read, is too much."""
+        self._bytes += len(data)
+        if len(data) > MAX_FILE_BYTES:
+            raise InputError(f"{place} is larger than {MAX_FILE_BYTES // 1_000_000} MB")
+        if self._bytes > MAX_TOTAL_BYTES:
+            raise InputError(
+                f"{self.place} holds more than {MAX_TOTAL_BYTES // 1_000_000} MB of text; name fewer files"
+            )
+        return data
+
+    def _add(self, path: str, place: str, load: Load) -> None:
         if len(self._files) >= MAX_FILES:
             raise InputError(f"{self.place} holds more than {MAX_FILES:,} files; name the folder of the intents alone")
         self._files[path] = File(self, path, place, load)
 
     def _add_folder(self) -> None:
-        for folder, subfolders, names in os.walk(self.path):
-            subfolders[:] = [n for n in subfolders if not n.startswith(".") and n not in _NOT_OURS]
-            for name in names:
-                file = Path(folder, name)
-                if not name.startswith(".") and _inside(file, self.path):
-                    self._add(file.relative_to(self.path).as_posix(), str(file), partial(self._read, file))
+        for folder, subfolders, names in os.walk(self.path, onerror=_fail):
+            subfolders[:] = [name for name in subfolders if not name.startswith(".") and name not in _NOT_OURS]
+            for file in (Path(folder, name) for name in names if not name.startswith(".")):
+                relative = file.relative_to(self.path).as_posix()
+                if _inside(file, self.path):
+                    self._add(relative, str(file), partial(_read, file))
+                elif file.is_symlink():
+                    self.links.append(relative)
 
     def _add_file(self) -> None:
         self._root = self.path.parent
-        if zipfile.is_zipfile(self.path):
+        if _read(self.path, len(_ZIP[0])) in _ZIP:
             # In memory, so that no handle stays open and the archive cannot change under us.
-            archive = check_archive(self._read(self.path), self.place)
+            archive = opened(self.counted(_read(self.path, MAX_FILE_BYTES + 1), self.place), self.place)
             if _OFFICE not in archive.namelist():
                 self._root = None
                 self._add_archive(archive)
                 return
-        self._add(self.path.name, self.place, partial(self._read, self.path))
+        self._add(self.path.name, self.place, partial(_read, self.path))
 
     def _add_archive(self, archive: zipfile.ZipFile) -> None:
         for entry in archive.infolist():
             path = entry.filename.replace("\\", "/")
             if not entry.is_dir() and not any(part.startswith(".") or part in _NOT_OURS for part in path.split("/")):
                 place = f"{self.place}/{path}"
-                self._add(path, place, partial(self._unpacked, archive, entry, place))
-
-    def _read(self, file: Path) -> bytes:
-        try:
-            with file.open("rb") as opened:
-                return self._counted(opened.read(MAX_FILE_BYTES + 1), str(file))
-        except OSError as error:
-            raise InputError(f"{file} cannot be read: {error.strerror or error}") from error
-
-    def _unpacked(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, place: str) -> bytes:
-        try:
-            # No more comes out of it than the size that was checked.
-            return self._counted(archive.read(entry), place)
-        except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RuntimeError) as error:
-            raise InputError(f"{place} cannot be unpacked: {error}") from error
-
-    def _counted(self, data: bytes, place: str) -> bytes:
-        self._bytes += len(data)
-        if len(data) > MAX_FILE_BYTES:
-            raise InputError(f"{place} is larger than {MAX_FILE_BYTES // 1_000_000} MB")
-        if self._bytes > MAX_TOTAL_BYTES:
-            raise InputError(f"{self.place} holds more than {MAX_TOTAL_BYTES // 1_000_000} MB; name fewer files")
-        return data
+                self._add(path, place, partial(unpacked, archive, entry, place))
 
 
-def check_archive(data: bytes, place: str) -> zipfile.ZipFile:
-    """A zip that may be read. Raises `InputError` for one that is damaged, locked or dangerous."""
+def _read(file: Path, most: int) -> bytes:
     try:
-        archive = zipfile.ZipFile(io.BytesIO(data))
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, OverflowError, struct.error) as error:
-        raise InputError(f"{place} is not a zip that can be read: {error}") from error
-    entries = archive.infolist()
-    if len(entries) > MAX_FILES:
-        raise InputError(f"{place} is refused: it holds more than {MAX_FILES:,} files")
-    if sum(entry.file_size for entry in entries) > MAX_TOTAL_BYTES:
-        raise InputError(f"{place} is refused: it unpacks to more than {MAX_TOTAL_BYTES // 1_000_000} MB")
-    for entry in entries:
-        _check_entry(entry, place)
-    return archive
+        with file.open("rb") as open_file:
+            return open_file.read(most)
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror or error}") from error
 
 
-def packed(files: Mapping[str, bytes]) -> bytes:
-    """A zip of files by relative path; equal content gives equal bytes."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            # Without a date it is always of the same day.
-            archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
-    return out.getvalue()
-
-
-def _check_entry(entry: zipfile.ZipInfo, place: str) -> None:
-    """Refuse the whole archive for an entry that no honest program writes."""
-    path = entry.filename.replace("\\", "/")
-    if path.startswith("/") or ":" in path.partition("/")[0] or ".." in path.split("/"):
-        raise InputError(f"{place} is refused: its entry {entry.filename!r} leads out of the archive")
-    if stat.S_ISLNK(entry.external_attr >> 16):
-        raise InputError(f"{place} is refused: its entry {entry.filename!r} is a link")
-    if entry.file_size > max(_WORTH_A_RATIO, MAX_RATIO * entry.compress_size):
-        raise InputError(f"{place} is refused: its entry {entry.filename!r} unpacks to far more than text would")
-    if entry.flag_bits & 0x1:
-        raise InputError(f"{place} is locked by a password; unpack it, and name the folder")
+def _fail(error: OSError) -> None:
+    raise error
 
 
 def _inside(file: Path, root: Path) -> bool:

@@ -10,9 +10,10 @@ from typing import Any
 
 from intentmatch import plugins
 from intentmatch.errors import InputError, Location, Problem
+from intentmatch.formats.archive import opened, packed
 from intentmatch.formats.draft import NOT_EXPRESSED, Draft
 from intentmatch.formats.format import Files, Format, Sure
-from intentmatch.formats.source import File, check_archive, packed
+from intentmatch.formats.source import File
 from intentmatch.formats.tables import HEADER, SAYS, Row, read_tables, rows_of
 from intentmatch.registry.rules import NOWHERE
 from intentmatch.types import Registry
@@ -54,7 +55,7 @@ def write(registry: Registry, problems: list[Problem]) -> Files:
 
 def _sheets(file: File) -> Iterator[Iterator[Row]]:
     openpyxl = _openpyxl()
-    check_archive(file.data, file.place)
+    opened(file.data, file.place)
     try:
         book = openpyxl.load_workbook(io.BytesIO(file.data), read_only=True, data_only=True)
         sheets = {sheet.title: [list(map(_text, row)) for row in sheet.values] for sheet in book.worksheets}

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from intentmatch.errors import InputError, Location
-from intentmatch.formats.draft import Draft, IntentDraft
+from intentmatch.formats.draft import Draft, IntentDraft, few
 from intentmatch.formats.format import Feature
 from intentmatch.text import fold
 from intentmatch.types import Registry
@@ -149,4 +149,4 @@ def _intent_of(response: str, question: str, place: Location, draft: Draft) -> I
 
 
 def _shown(cells: Iterable[str]) -> str:
-    return ", ".join(cell if len(cell) <= _SHOWN else f"{cell[:_SHOWN]}..." for cell in cells if cell.strip())
+    return few(cell if len(cell) <= _SHOWN else f"{cell[:_SHOWN]}..." for cell in cells if cell.strip())

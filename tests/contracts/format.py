@@ -96,16 +96,24 @@ def in_language(code: str, lines: Registry) -> Registry:
     )
 
 
-def _template(line: str) -> Utterance:
-    return Utterance(line, template=line)
-
-
 _CITY = Slot(
     "city", "list", (SlotValue("Berlin"), SlotValue("New York City", (Utterance("NYC"), Utterance("new york"))))
 )
 _PLAIN_CITY = replace(_CITY, values=(SlotValue("Berlin"), SlotValue("Rome")))
 _CODE = Slot("code", "pattern", patterns=(r"[A-Z]{2}\d+",))
+_PERSONS = Slot("persons", "number")
 _TO_BERLIN = Utterance("to Berlin, please", None, None, "to {city=Berlin}, please", (Mark("city", 3, 9),))
+
+_FLIGHT = Utterance("flight AB12", None, None, "flight {code=AB12}", (Mark("code", 7, 11),))
+
+
+def _with_slot(slot: Slot, line: Utterance) -> Registry:
+    return replace(registry(line, slots=(slot,)), slots=(slot,))
+
+
+def _open(template: str) -> Utterance:
+    return Utterance(template, None, None, template)
+
 
 FEATURES: Mapping[Feature, Registry] = {
     "languages": Registry(
@@ -114,10 +122,7 @@ FEATURES: Mapping[Feature, Registry] = {
             Intent("second", (Utterance("goodbye", "en"), Utterance("tschüss", "de"))),
         )
     ),
-    "marks": replace(registry(_TO_BERLIN, slots=(_PLAIN_CITY,)), slots=(_PLAIN_CITY,)),
-    "templates": registry(_template("(hi|hello) [my|dear] friend[s]")),
-    "rules": replace(registry(_template("<hello> there")), rules=(Rule("hello", {"": "hi|hello"}),)),
-    "blanks": replace(registry(_template("to {city}"), slots=(_PLAIN_CITY,)), slots=(_PLAIN_CITY,)),
+    "marks": _with_slot(_PLAIN_CITY, _TO_BERLIN),
     "negatives": registry("hello", negatives=(Utterance("hello there"),)),
     "responses": registry("hello", responses={"": "Hello to you"}),
     "titles": registry("hello", title="A greeting"),
@@ -127,12 +132,18 @@ FEATURES: Mapping[Feature, Registry] = {
     "when": registry("hello", when=("morning",)),
     "tests": replace(registry("hello"), tests=(Case("hey", "first"), Case("what a day", None))),
     "settings": replace(registry("hello"), settings={"threshold": "0.5"}),
-    "lists": replace(registry(_TO_BERLIN, slots=(_PLAIN_CITY,)), slots=(_PLAIN_CITY,)),
-    "synonyms": replace(registry(_TO_BERLIN, slots=(_CITY,)), slots=(_CITY,)),
-    "patterns": replace(
-        registry(Utterance("flight AB12", None, None, "flight {code=AB12}", (Mark("code", 7, 11),)), slots=(_CODE,)),
-        slots=(_CODE,),
+    "lists": _with_slot(_PLAIN_CITY, _TO_BERLIN),
+    "synonyms": _with_slot(_CITY, _TO_BERLIN),
+    "patterns": _with_slot(_CODE, _FLIGHT),
+    "templates": registry(_open("(book|reserve) a table"), _open("a table [please]")),
+    "rules": replace(
+        registry(_open("<verb> a table")), rules=(Rule("verb", {"": "book|reserve"}), Rule("unused", {"": "never"}))
     ),
+    "blanks": _with_slot(_PLAIN_CITY, _open("to {city}")),
+    "kinds": _with_slot(_PERSONS, Utterance("for 4", None, None, "for {persons=4}", (Mark("persons", 4, 5),))),
+    "examples": _with_slot(replace(_CODE, examples=(Utterance("AB12"),)), _FLIGHT),
+    "questions": _with_slot(replace(_PLAIN_CITY, questions={"": "Which city?"}), _TO_BERLIN),
+    "required": replace(registry(_TO_BERLIN, slots=(replace(_PLAIN_CITY, required=True),)), slots=(_PLAIN_CITY,)),
 }
 """Feature to a registry that makes use of it."""
 

@@ -9,6 +9,7 @@ import pytest
 from contracts.format import LAWS, Subject
 
 from intentmatch.formats.rasa import FORMAT
+from intentmatch.formats.rasa.marks import plain
 
 NLU = """\
 version: "3.1"
@@ -50,3 +51,17 @@ SUBJECT = Subject(FORMAT, {"data/nlu.yml": NLU, "domain.yml": DOMAIN})
 def test_obeys(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
     """The law holds for the format."""
     law(SUBJECT, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("marked", "text"),
+    [
+        ("[a](b) and [c]{'entity': 'd'}", "a and c"),
+        ("[a](b:c)", "a"),
+        ("plain [brackets] (stay)", "plain [brackets] (stay)"),
+        ("[](x)", "[](x)"),
+    ],
+)
+def test_entity_marks_are_taken_out(marked, text):
+    """And nothing else is."""
+    assert plain(marked) == text

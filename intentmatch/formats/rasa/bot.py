@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from intentmatch.errors import Location, RegistryError
-from intentmatch.formats.draft import Draft, Label
+from intentmatch.formats.draft import Draft, Label, SlotDraft, few
 from intentmatch.formats.rasa.marks import Annotation, parse
 from intentmatch.formats.source import File
 
@@ -78,7 +78,7 @@ class Bot:
         orphans = [action for action in self._responses if not self._respond(action)]
         if orphans:
             place = self._responses[orphans[0]][0][1]
-            self.draft.not_expressed(place, f"responses that are named after no intent: {', '.join(orphans)}")
+            self.draft.not_expressed(place, f"responses that are named after no intent: {few(orphans)}")
 
     def _label(self, annotation: Annotation, place: Location) -> Label:
         entity, role = annotation.entity, annotation.role
@@ -96,11 +96,23 @@ class Bot:
             for text, place in self._responses[action]:
                 intent.respond(text, place)
             return True
-        name = action.removeprefix(_ASK)
-        if name in self.draft.slots or name in self.draft.types:
+        slot = self._asked_for(action)
+        if slot is not None:
             text, place = self._responses[action][0]
-            slot = self.draft.slot(name, place)
-            slot.questions[""] = text
-            slot.like = slot.like or self.draft.types.get(name)
-            return True
-        return False
+            if slot.questions.setdefault("", text) != text:
+                self.draft.not_expressed(
+                    place, f"the slot {slot.name!r} has several questions; only the first is taken"
+                )
+        return slot is not None
+
+    def _asked_for(self, action: str) -> SlotDraft | None:
+        """The slot that an action asks for: `utter_ask_city`, or `utter_ask_booking_form_city`."""
+        if not action.startswith(_ASK):
+            return None
+        asked = action.removeprefix(_ASK)
+        for name in (*self.draft.slots, *self.draft.types):
+            if asked == name or asked.endswith(f"_{name}"):
+                slot = self.draft.slot(name, self._responses[action][0][1])
+                slot.like = slot.like or self.draft.types.get(name)
+                return slot
+        return None

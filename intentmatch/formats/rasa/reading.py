@@ -22,10 +22,8 @@ _ITEM = re.compile(r"[ \t]*[-*+][ \t]+(?P<text>.*?)[ \t]*")
 
 def is_nlu(root: Value) -> bool:
     """Whether YAML has a block of training data, perhaps an empty one."""
-    if "nlu" not in root.keys:
-        return False
     items = root["nlu"].items()
-    return any(kind in item.keys for item in items for kind in KINDS) if items else not root["nlu"]
+    return "nlu" in root.keys and (not items or any(kind in item.keys for item in items for kind in KINDS))
 
 
 def is_domain(root: Value) -> bool:
@@ -130,7 +128,8 @@ def _read_item(item: Value, file: File, bot: Bot) -> None:
         return
     name = (item[kind].text() or "").strip()
     if not name:
-        bot.draft.error(item.location, "no-name", f"`{kind}` must be a name", "write it after the colon")
+        place = item[kind].location
+        bot.draft.warn(place, "no-name", f"`{kind}` must be a name; the item is left out", "write it after the colon")
         return
     if kind == "intent":
         _read_intent(name, item, file, bot)

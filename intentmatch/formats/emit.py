@@ -9,6 +9,8 @@ import yaml
 
 # A short list stands on the line of its key.
 _SHORT = 80
+# YAML takes them for the end of a line, and gives it back as another.
+_OTHER_BREAKS = set("\x85\u2028\u2029")
 _TEXT = "tag:yaml.org,2002:str"
 _LIST = "tag:yaml.org,2002:seq"
 
@@ -59,7 +61,7 @@ def _dumped(value: Any, dumper: type[yaml.SafeDumper]) -> str:
 
 
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    if not value.strip():
+    if not value.strip() or set(value) & _OTHER_BREAKS:
         return _quoted(dumper, value)
     in_lines = "\n" in value.strip("\n") and not value[0].isspace()
     return dumper.represent_scalar(_TEXT, value, "|" if in_lines else None)

@@ -12,7 +12,9 @@ from typing import Any
 from intentmatch.errors import Location, Problem
 from intentmatch.formats import dialogflow
 from intentmatch.formats.draft import NOT_EXPRESSED, Draft, Label
+from intentmatch.formats.everywhere import attach
 from intentmatch.formats.format import Feature, Files, Format, Sure
+from intentmatch.formats.lu.entities import NONE
 from intentmatch.formats.prebuilt import take_built_in
 from intentmatch.formats.source import File
 from intentmatch.formats.spans import from_utf16, innermost, utf16_length
@@ -20,8 +22,6 @@ from intentmatch.formats.tree import Value
 from intentmatch.registry.rules import NOWHERE
 from intentmatch.types import Case, Registry, Slot, Utterance
 
-NONE = "None"
-"""The fallback of Azure's services."""
 _UTF16 = "utf16codeunit"
 _BUILT_IN = {"number": "Quantity.Number", "date": "DateTime", "time": "DateTime"}
 _SAYS: frozenset[Feature] = frozenset({"languages", "marks", "tests", "lists", "synonyms", "patterns", "kinds"})
@@ -59,6 +59,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
         in_utf16 = (root["stringIndexType"].text() or _UTF16).lower() == _UTF16
         for utterance in utterances:
             _read_utterance(utterance, in_utf16, NONE in trained, draft)
+    attach(draft)
 
 
 def _read_entity(root: Value, multilingual: bool, draft: Draft) -> None:

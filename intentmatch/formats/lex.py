@@ -36,13 +36,15 @@ def _recognise(file: File) -> Sure:
 def _read(files: Sequence[File], draft: Draft) -> None:
     roles = Roles(draft)
     slots: dict[str, list[Value]] = {}
+    several = sum(file.name == "BotLocale.json" for file in files) > 1
     for file in sorted(files, key=lambda file: _OF_V2.index(file.name) if file.name in _OF_V2 else 0):
         root = draft.root(file)
         folder = file.path.split("/")[:-1]
         if "BotLocales" in folder[:-1]:
             draft.default_language = draft.language(folder[folder.index("BotLocales") + 1], file.location)
         if file.name == "SlotType.json":
-            _read_type(root, draft)
+            # What is said in the only language needs no language.
+            _read_type(root, draft, draft.default_language if several else None)
         elif file.name == "Slot.json":
             slots.setdefault("/".join(folder[:-2]), []).append(root)
         elif file.name == "Intent.json":
@@ -62,13 +64,13 @@ def _read_v1(root: Value, roles: Roles, draft: Draft) -> None:
         _read_intent(intent, intent["slots"].items(), roles, draft)
 
 
-def _read_type(root: Value, draft: Draft) -> None:
+def _read_type(root: Value, draft: Draft, language: str | None = None) -> None:
     declared = draft.type(root["name"].text() or "", root.location)
     for value in (root["slotTypeValues"] if root["slotTypeValues"] else root["enumerationValues"]).items():
         text = _said(value["sampleValue"] if value["sampleValue"] else value["value"])
         synonyms = [said for synonym in value["synonyms"].items() if (said := _said(synonym))]
         if text:
-            declared.add(text, synonyms, draft.default_language)
+            declared.add(text, synonyms, language)
     patterns = [setting["regexConfiguration"]["pattern"] for setting in root["slotTypeConfigurations"].items()]
     patterns.append(root["valueSelectionSetting"]["regexFilter"]["pattern"])
     declared.patterns += [text for pattern in patterns if (text := pattern.text())]

@@ -23,7 +23,7 @@ def utf16_length(text: str) -> int:
 
 
 def innermost(labels: Iterable[Label], place: Location, draft: Draft) -> list[Label]:
-    """The labels without those that hold another one; of labels of the same piece, the first."""
+    """The labels in their order, without those that hold another one; of labels of the same piece, the first."""
     kept: list[Label] = []
     nearest_end = math.inf
     for label in sorted(labels, key=lambda label: (-label.start, label.end)):
@@ -32,4 +32,4 @@ def innermost(labels: Iterable[Label], place: Location, draft: Draft) -> list[La
         else:
             kept.append(label)
             nearest_end = label.end
-    return kept
+    return kept[::-1]

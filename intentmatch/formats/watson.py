@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 
 from intentmatch.formats.draft import Draft, Label
+from intentmatch.formats.everywhere import attach
 from intentmatch.formats.format import Format, Sure
 from intentmatch.formats.prebuilt import take_built_in
 from intentmatch.formats.source import File
@@ -45,6 +46,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
             if text := example["text"].text():
                 draft.test(text, None, example.location)
         _read_dialog(root, names, draft)
+    attach(draft)
 
 
 def _read_entity(entity: Value, draft: Draft) -> str:
@@ -56,7 +58,7 @@ def _read_entity(entity: Value, draft: Draft) -> str:
         slot.patterns += [pattern for item in value["patterns"].items() if (pattern := item.text())]
         text = value["value"].text()
         if text and not value["patterns"].items():
-            slot.add(text, [s for item in value["synonyms"].items() if (s := item.text())], draft.default_language)
+            slot.add(text, [s for item in value["synonyms"].items() if (s := item.text())])
     if slot.values and slot.patterns:
         draft.not_expressed(entity.location, f"patterns of {name!r}, which has values as well")
     return name

@@ -63,7 +63,7 @@ def _read_entity(root: Value, draft: Draft) -> None:
         for keyword in root["keywords"].items():
             synonyms = [text for synonym in keyword["synonyms"].items() if (text := synonym.text())]
             if value := keyword["keyword"].text():
-                slot.add(value, synonyms, draft.default_language)
+                slot.add(value, synonyms)
         slot.patterns += [pattern for regexp in root["regexps"].items() if (pattern := regexp.text())]
 
 

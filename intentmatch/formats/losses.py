@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from intentmatch.errors import Location, Problem
 from intentmatch.formats.draft import NOT_EXPRESSED
 from intentmatch.formats.format import Feature
+from intentmatch.formats.mentions import slots_named
 from intentmatch.formats.unfold import as_sentences, without_rules
 from intentmatch.registry.rules import NOWHERE
 from intentmatch.registry.templates import labelled
@@ -52,6 +54,7 @@ class _Losing:
     """Takes a registry apart; `problems` fills up as it goes."""
 
     def __init__(self, registry: Registry, says: Collection[Feature]) -> None:
+        self._registry = registry
         self._says = says
         self.problems: set[Problem] = set()
         slots = (*registry.slots, *(slot for intent in registry for slot in intent.slots))
@@ -71,12 +74,15 @@ class _Losing:
         if "languages" not in self._says and any(kept.responses):
             self.lose(intent.location, f"the languages of responses of {intent.name!r}")
             kept = replace(kept, responses={"": kept.response(None) or ""})
-        return replace(
-            kept,
-            utterances=tuple(self._line(line, intent) for line in kept.utterances),
-            negatives=tuple(self._line(line, intent) for line in kept.negatives),
-            slots=self.slots(kept.slots),
-        )
+        utterances = tuple(self._line(line, intent) for line in kept.utterances)
+        negatives = tuple(self._line(line, intent) for line in kept.negatives)
+        unnamed = self._named(intent.utterances, intent.negatives) - self._named(utterances, negatives)
+        # What no line names any more belongs to the intent only if there is something to ask.
+        slots = (s for s in self.slots(kept.slots) if s.name not in unnamed or s.required or s.questions)
+        return replace(kept, utterances=utterances, negatives=negatives, slots=tuple(slots))
+
+    def _named(self, *lines: Iterable[Utterance]) -> set[str]:
+        return set(slots_named(chain(*lines), self._registry.rules))
 
     def slots(self, slots: Iterable[Slot]) -> tuple[Slot, ...]:
         for slot in slots:

@@ -16,7 +16,6 @@ from intentmatch.errors import Location, Problem
 from intentmatch.formats.draft import NOT_EXPRESSED, Draft, IntentDraft, SlotDraft
 from intentmatch.formats.expressions import minding_case, without_case
 from intentmatch.formats.format import Feature, Files, Format, Sure
-from intentmatch.formats.mentions import slots_named
 from intentmatch.formats.prebuilt import take_built_in
 from intentmatch.formats.source import File
 from intentmatch.formats.tree import Value
@@ -258,12 +257,10 @@ class _Writer:
         return own
 
     def _fillings(self, code: str, intent: Intent) -> dict[str, Any]:
-        """What an intent says of its slots, and at the least that it has one, where no line does."""
         fillings: dict[str, Any] = {}
-        named = slots_named(intent.utterances, ())
         for slot in intent.slots:
             question = self._of(code, slot.questions)
-            if slot.required or question or slot.name not in named:
+            if slot.required or question:
                 fillings[slot.name] = {"mandatory": slot.required, **({"question": question[0]} if question else {})}
         return fillings
 

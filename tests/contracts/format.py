@@ -112,10 +112,6 @@ def in_language(code: str, lines: Registry) -> Registry:
     return replace(lines, intents=tuple(intents), tests=tuple(map(spoken, lines.tests)), slots=asked(lines.slots))
 
 
-def _template(line: str) -> Utterance:
-    return Utterance(line, template=line)
-
-
 _CITY = Slot(
     "city", "list", (SlotValue("Berlin"), SlotValue("New York City", (Utterance("NYC"), Utterance("new york"))))
 )

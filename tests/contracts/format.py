@@ -127,6 +127,10 @@ def _with_slot(slot: Slot, line: Utterance) -> Registry:
     return replace(registry(line, slots=(slot,)), slots=(slot,))
 
 
+def _template(line: str) -> Utterance:
+    return Utterance(line, template=line)
+
+
 FEATURES: Mapping[Feature, Registry] = {
     "languages": Registry(
         (

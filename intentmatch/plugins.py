@@ -38,6 +38,7 @@ BUILT_IN: Mapping[Group, Mapping[str, str]] = {
         "json": "intentmatch.formats.records:LIST",
         "patterns": "intentmatch.formats.records:PATTERNS",
         "botpress": "intentmatch.formats.botpress:FORMAT",
+        "hassil": "intentmatch.formats.hassil:FORMAT",
         "nlpjs": "intentmatch.formats.nlpjs:FORMAT",
         "semantic-router": "intentmatch.formats.semantic_router:FORMAT",
         "snips": "intentmatch.formats.snips:FORMAT",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any, get_args
 
 from intentmatch.errors import Location, Problem
 from intentmatch.formats.draft import NOT_EXPRESSED
 from intentmatch.formats.format import Feature
-from intentmatch.formats.mentions import every_slot
-from intentmatch.formats.unfold import sentence, unfolded
+from intentmatch.formats.mentions import every_slot, slots_named
+from intentmatch.formats.unfold import as_sentences, without_rules
 from intentmatch.registry.rules import NOWHERE
+from intentmatch.registry.templates import labelled
 from intentmatch.types import Intent, Registry, Slot, SlotKind, SlotValue, Utterance
 
 _OF_INTENT: Mapping[Feature, tuple[str, Any]] = {
@@ -30,10 +32,14 @@ _OF_SLOT: Mapping[Feature, Any] = {"examples": (), "required": False, "questions
 
 def without(registry: Registry, says: Collection[Feature]) -> tuple[Registry, list[Problem]]:
     """The registry with nothing in it but what can be said, and what was lost by that, sorted by place."""
-    registry, problems = unfolded(registry, says)
+    problems: list[Problem] = []
+    if "templates" not in says:
+        registry, problems = as_sentences(registry, says)
+    elif "rules" not in says:
+        registry, problems = without_rules(registry)
     losing = _Losing(registry, says)
     if not set(get_args(Feature)) <= set(says):
-        losing.note_namesakes(registry)
+        losing.note_namesakes()
     if registry.tests and "tests" not in says:
         losing.lose(registry.tests[0].location, f"the {len(registry.tests)} tests")
         registry = replace(registry, tests=())
@@ -62,6 +68,7 @@ class _Losing:
     """Takes a registry apart; `problems` fills up as it goes."""
 
     def __init__(self, registry: Registry, says: Collection[Feature]) -> None:
+        self._registry = registry
         self._says = says
         self.problems: set[Problem] = set()
         slots = (*registry.slots, *(slot for intent in registry for slot in intent.slots))
@@ -70,10 +77,10 @@ class _Losing:
     def lose(self, place: Location | None, what: str) -> None:
         self.problems.add(loss(place, what))
 
-    def note_namesakes(self, registry: Registry) -> None:
+    def note_namesakes(self) -> None:
         """Elsewhere a slot takes the same values whatever the intent."""
-        shared = every_slot(registry)
-        for intent in registry:
+        shared = every_slot(self._registry)
+        for intent in self._registry:
             for slot in intent.slots:
                 if _taken(slot) != _taken(shared[slot.name]):
                     self.lose(slot.location, f"that {intent.name!r} has a slot {slot.name!r} of its own")
@@ -88,12 +95,15 @@ class _Losing:
         if "languages" not in self._says and any(kept.responses):
             self.lose(intent.location, f"the languages of responses of {intent.name!r}")
             kept = replace(kept, responses={"": kept.response(None) or ""})
-        return replace(
-            kept,
-            utterances=tuple(self._line(line, intent) for line in kept.utterances),
-            negatives=tuple(self._line(line, intent) for line in kept.negatives),
-            slots=self.slots(kept.slots),
-        )
+        utterances = tuple(self._line(line, intent) for line in kept.utterances)
+        negatives = tuple(self._line(line, intent) for line in kept.negatives)
+        unnamed = self._named(intent.utterances, intent.negatives) - self._named(utterances, negatives)
+        # What no line names any more belongs to the intent only if there is something to ask.
+        slots = (s for s in self.slots(kept.slots) if s.name not in unnamed or s.required or s.questions)
+        return replace(kept, utterances=utterances, negatives=negatives, slots=tuple(slots))
+
+    def _named(self, *lines: Iterable[Utterance]) -> set[str]:
+        return set(slots_named(chain(*lines), self._registry.rules))
 
     def slots(self, slots: Iterable[Slot]) -> tuple[Slot, ...]:
         for slot in slots:
@@ -129,7 +139,8 @@ class _Losing:
         if kept != line.marks:
             if "marks" not in self._says:
                 self.lose(line.location or intent.location, f"that “{line.text}” has slots")
-            line = sentence(line, kept)
+            written = labelled(line.text, kept)
+            line = replace(line, marks=kept, template=None if written == line.text else written)
         return line
 
 

@@ -10,7 +10,7 @@ from intentmatch.types import Registry, Rule, Slot, Utterance
 
 
 def every_slot(registry: Registry) -> dict[str, Slot]:
-    """Each slot by name, also those that only an intent declares; of several, the one for all or the first."""
+    """Each slot by name, also those that only an intent declares; of namesakes the one for all, or the first."""
     slots = {slot.name: slot for slot in registry.slots}
     for intent in registry:
         for slot in intent.slots:

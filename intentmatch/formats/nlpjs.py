@@ -16,7 +16,6 @@ from intentmatch.errors import Location, Problem
 from intentmatch.formats.draft import NOT_EXPRESSED, Draft, IntentDraft, SlotDraft
 from intentmatch.formats.expressions import minding_case, without_case
 from intentmatch.formats.format import Feature, Files, Format, Sure
-from intentmatch.formats.mentions import slots_named
 from intentmatch.formats.prebuilt import take_built_in
 from intentmatch.formats.source import File
 from intentmatch.formats.tree import Value
@@ -143,13 +142,15 @@ class _Corpus:
             intent.respond(text, answer.location, self._language)
 
     def _read_filling(self, name: str, filling: Value, intent: IntentDraft) -> None:
-        """A question alone says that the slot must be filled."""
-        self._declare(name, filling.location)
+        """A question alone says that the slot must be filled. The first question for a slot may do for any intent."""
+        shared = self._draft.slot(self._declare(name, filling.location), filling.location)
         slot = intent.slot(name, filling.location)
         question = filling if filling.is_text else filling["question"]
         slot.required = filling.is_text or filling["mandatory"].flag()
         if text := question.text():
-            slot.questions[self._draft.language(self._language, filling.location) or ""] = text
+            code = self._draft.language(self._language, filling.location) or ""
+            slot.questions[code] = text
+            shared.questions.setdefault(code, text)
 
     def _say(self, text: str, place: Location, intent: IntentDraft) -> None:
         """A line, which is a template where it has alternatives or slots in it."""
@@ -256,12 +257,10 @@ class _Writer:
         return own
 
     def _fillings(self, code: str, intent: Intent) -> dict[str, Any]:
-        """What an intent says of its slots, and at the least that it has one, where no line does."""
         fillings: dict[str, Any] = {}
-        named = slots_named(intent.utterances, ())
         for slot in intent.slots:
             question = self._of(code, slot.questions)
-            if slot.required or question or slot.name not in named:
+            if slot.required or question:
                 fillings[slot.name] = {"mandatory": slot.required, **({"question": question[0]} if question else {})}
         return fillings
 

@@ -22,6 +22,11 @@ class Roles:
         found.like = self._draft.type(type_, place)
         return found
 
+    def reserve(self, name: str) -> None:
+        """Keep a name for the slot whose type is called so too."""
+        self._names[name, name] = name
+        self._taken.add(name)
+
     def _new_name(self, name: str, type_: str, place: Location) -> str:
         new = name
         if name in self._taken:

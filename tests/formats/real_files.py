@@ -100,6 +100,14 @@ ROWS: Mapping[str, list[Real]] = {
         Real("handmade/indexed-1.1.yaml", 2, 5),
         Real("handmade/chain-1.1.json", 3, 6, "the route `greet` of two routers is one intent"),
     ],
+    "hassil": [
+        Real("home-assistant__intents/sentences/en", 7, 121),
+        Real("home-assistant__intents/sentences/de", 5, 103),
+        Real("home-assistant__intents/sentences/fr", 3, 89),
+        Real("home-assistant__intents/sentences/ar", 1, 11),
+        Real("home-assistant__intents/sentences/zh-cn", 3, 21),
+        Real("OHF-Voice__hassil/examples/en.yaml", 7, 11),
+    ],
     "nlpjs": [
         Real("axa-group__nlp.js/examples/13-languages/corpora/corpus-fr.json", 36, 175),
         Real("axa-group__nlp.js/examples/13-languages/corpora/corpus-he.json", 51, 249),

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import shutil
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from formats.real_files import FOLDER, ROWS, Real, needs_files, stated
 
-from intentmatch import formats
+from intentmatch import Matcher, Registry, formats
 from intentmatch.errors import IntentMatchError
+from intentmatch.evaluation import evaluate
+from intentmatch.formats.settle import settled
 from intentmatch.registry import examine
+
+_INTENTS, _LINES = 12, 12
 
 ALL = [pytest.param(section, row, id=f"{section}/{row.path}") for section, rows in ROWS.items() for row in rows]
 
@@ -36,6 +41,34 @@ def test_no_row_is_left_out_and_each_other_number_has_a_reason(section: str) -> 
     assert [
         row.path for row in ROWS[section] if not row.why and (row.intents, row.utterances) != expected[row.path]
     ] == []
+
+
+BOTS = sorted(path.name for path in (FOLDER / "rasa").glob("*")) if (FOLDER / "rasa").is_dir() else []
+
+
+@needs_files
+@pytest.mark.parametrize("name", BOTS)
+def test_a_real_bot_loads_and_is_evaluated(name: str, tmp_path: Path) -> None:
+    """What its authors wrote becomes YAML without an error, and answers more often right than wrong."""
+    found = formats.read(FOLDER / "rasa" / name)
+    formats.write(found.registry, "intentmatch", tmp_path)
+    registry, problems = examine(tmp_path)
+    kept, _ = settled(found.registry)
+
+    assert not [problem for problem in problems if problem.severity == "error"]
+    assert {intent.name: len(intent.utterances) for intent in kept} == {i.name: len(i.utterances) for i in registry}
+    # A part of it, for time.
+    some = Registry(
+        tuple(replace(intent, utterances=intent.utterances[:_LINES]) for intent in registry.intents[:_INTENTS])
+    )
+    report = evaluate(Matcher.load(some), folds=2)
+    assert report.headline.numbers.accuracy > 0.5
+
+
+@needs_files
+def test_there_are_bots_of_ten_repositories() -> None:
+    """So that no accident of one author is taken for the format."""
+    assert len(BOTS) >= 10
 
 
 @needs_files

@@ -19,7 +19,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "types aligned",
         "result settings plugins",
         "registry models",
-        "encoders cache index lexical languages rerank",
+        "encoders cache index lexical languages rerank formats",
         "words policy slots",
         "head",
         "heldout",

@@ -1,0 +1,28 @@
+"""Regular expressions of programs in which case may count: ours do not mind it, unless they say so."""
+
+from __future__ import annotations
+
+import re
+
+_MINDING = re.compile(r"\(\?-i:(?P<body>.*)\)", re.DOTALL)
+
+
+def minding_case(pattern: str) -> str:
+    """A pattern in which case counts, as one of ours."""
+    return f"(?-i:{pattern})"
+
+
+def without_case(pattern: str) -> tuple[str, bool]:
+    """A pattern of ours as one to which is said, beside it, whether case counts."""
+    minding = _MINDING.fullmatch(pattern)
+    return (minding["body"], True) if minding and _is_whole(minding["body"]) else (pattern, False)
+
+
+def _is_whole(body: str) -> bool:
+    """Whether each of its brackets belongs to another one in it."""
+    depth = 0
+    for sign in re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", "", body, flags=re.DOTALL):
+        depth += (sign == "(") - (sign == ")")
+        if depth < 0:
+            return False
+    return True

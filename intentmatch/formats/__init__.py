@@ -132,6 +132,8 @@ def _seen(source: Source) -> str:
     if broken is not None:
         return f"{broken}."
     for file in source:
+        if file.root["intents"].is_mapping:
+            return f"{file.place} looks as if this is our own YAML already."
         if keys := file.root.keys:
             return f"{file.place} has the keys {few(keys)}."
     return f"There is {few(file.path for file in source)}." if len(source) else "There is no file."

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
-from typing import Any
+from typing import Any, get_args
 
 from intentmatch.errors import Location, Problem
 from intentmatch.formats.draft import NOT_EXPRESSED
 from intentmatch.formats.format import Feature
-from intentmatch.formats.mentions import slots_named
-from intentmatch.formats.unfold import as_sentences, without_rules
+from intentmatch.formats.mentions import every_slot, slots_named
+from intentmatch.formats.unfold import sentence, unfolded
 from intentmatch.registry.rules import NOWHERE
-from intentmatch.registry.templates import labelled
 from intentmatch.types import Intent, Registry, Slot, SlotValue, Utterance
 
 _OF_INTENT: Mapping[Feature, tuple[str, Any]] = {
@@ -32,12 +31,10 @@ _OF_SLOT: Mapping[Feature, Any] = {"examples": (), "required": False, "questions
 
 def without(registry: Registry, says: Collection[Feature]) -> tuple[Registry, list[Problem]]:
     """The registry with nothing in it but what can be said, and what was lost by that, sorted by place."""
-    problems: list[Problem] = []
-    if "templates" not in says:
-        registry, problems = as_sentences(registry, says)
-    elif "rules" not in says:
-        registry, problems = without_rules(registry)
+    registry, problems = unfolded(registry, says)
     losing = _Losing(registry, says)
+    if not set(get_args(Feature)) <= set(says):
+        losing.note_namesakes(registry)
     if registry.tests and "tests" not in says:
         losing.lose(registry.tests[0].location, f"the {len(registry.tests)} tests")
         registry = replace(registry, tests=())
@@ -54,8 +51,8 @@ class _Losing:
     """Takes a registry apart; `problems` fills up as it goes."""
 
     def __init__(self, registry: Registry, says: Collection[Feature]) -> None:
-        self._registry = registry
         self._says = says
+        self._rules = registry.rules
         self.problems: set[Problem] = set()
         slots = (*registry.slots, *(slot for intent in registry for slot in intent.slots))
         self._gone = {slot.name for slot in slots if _feature_of(slot) not in says}
@@ -63,6 +60,14 @@ class _Losing:
     def lose(self, place: Location | None, what: str) -> None:
         message = f"{what} cannot be written in this format"
         self.problems.add(Problem(place or NOWHERE, "warning", NOT_EXPRESSED, message))
+
+    def note_namesakes(self, registry: Registry) -> None:
+        """Elsewhere a slot takes the same values whatever the intent."""
+        shared = every_slot(registry)
+        for intent in registry:
+            for slot in intent.slots:
+                if _taken(slot) != _taken(shared[slot.name]):
+                    self.lose(slot.location, f"that {intent.name!r} has a slot {slot.name!r} of its own")
 
     def intent(self, intent: Intent) -> Intent:
         changes: dict[str, Any] = {}
@@ -82,7 +87,7 @@ class _Losing:
         return replace(kept, utterances=utterances, negatives=negatives, slots=tuple(slots))
 
     def _named(self, *lines: Iterable[Utterance]) -> set[str]:
-        return set(slots_named(chain(*lines), self._registry.rules))
+        return set(slots_named(chain(*lines), self._rules))
 
     def slots(self, slots: Iterable[Slot]) -> tuple[Slot, ...]:
         for slot in slots:
@@ -118,13 +123,18 @@ class _Losing:
         if kept != line.marks:
             if "marks" not in self._says:
                 self.lose(line.location or intent.location, f"that “{line.text}” has slots")
-            written = labelled(line.text, kept)
-            line = replace(line, marks=kept, template=None if written == line.text else written)
+            line = sentence(line, kept)
         return line
 
 
 def _feature_of(slot: Slot) -> Feature:
     return "lists" if slot.kind == "list" else "patterns" if slot.kind == "pattern" else "kinds"
+
+
+def _taken(slot: Slot) -> Any:
+    """What a slot takes, wherever that stands."""
+    values = [(value.value, [(line.text, line.language) for line in value.synonyms]) for value in slot.values]
+    return slot.kind, values, slot.patterns
 
 
 def _spoken_by_all(line: Utterance) -> Utterance:

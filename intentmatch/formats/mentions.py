@@ -1,4 +1,4 @@
-"""The slots that lines name, themselves or by the rules that they use: what a reader of YAML finds out on its way."""
+"""The slots of a registry: those that lines name, themselves or by the rules that they use, and all of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from intentmatch.registry.rulebook import key_of
 from intentmatch.registry.templates import Template, Use, parse
-from intentmatch.types import Rule, Utterance
+from intentmatch.types import Registry, Rule, Slot, Utterance
+
+
+def every_slot(registry: Registry) -> dict[str, Slot]:
+    """Each slot by name, also those that only an intent declares; of namesakes the one for all, or the first."""
+    slots = {slot.name: slot for slot in registry.slots}
+    for intent in registry:
+        for slot in intent.slots:
+            slots.setdefault(slot.name, slot)
+    return slots
 
 
 def slots_named(lines: Iterable[Utterance], rules: Sequence[Rule]) -> list[str]:

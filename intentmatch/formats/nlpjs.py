@@ -16,6 +16,7 @@ from intentmatch.errors import Location, Problem
 from intentmatch.formats.draft import NOT_EXPRESSED, Draft, IntentDraft, SlotDraft
 from intentmatch.formats.expressions import minding_case, without_case
 from intentmatch.formats.format import Feature, Files, Format, Sure
+from intentmatch.formats.mentions import every_slot
 from intentmatch.formats.prebuilt import take_built_in
 from intentmatch.formats.source import File
 from intentmatch.formats.tree import Value
@@ -217,8 +218,7 @@ class _Writer:
     def __init__(self, registry: Registry, problems: list[Problem]) -> None:
         self._registry = registry
         self._problems = problems
-        declared = {slot.name: slot for intent in registry for slot in intent.slots}
-        self._slots = {**declared, **{slot.name: slot for slot in registry.slots}}
+        self._slots = every_slot(registry)
         said = [line.language or "" for line in registry.utterances]
         said += [code for intent in registry for code in intent.responses if code]
         said += [code for intent in registry for slot in intent.slots for code in slot.questions if code]

@@ -13,6 +13,7 @@ from typing import Any
 from intentmatch.errors import Location, Problem
 from intentmatch.formats.draft import Draft, IntentDraft, Label
 from intentmatch.formats.format import Feature, Files, Format, Sure
+from intentmatch.formats.mentions import every_slot
 from intentmatch.formats.prebuilt import take_built_in
 from intentmatch.formats.roles import Roles
 from intentmatch.formats.source import File
@@ -161,7 +162,7 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
 
 
 def _dataset(registry: Registry, language: str | None) -> str:
-    slots = {slot.name: slot for intent in registry for slot in intent.slots} | {s.name: s for s in registry.slots}
+    slots = every_slot(registry)
     intents = {}
     for intent in registry:
         said = [line for line in intent.utterances if line.language == language]

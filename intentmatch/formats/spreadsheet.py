@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
 import io
+import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -19,8 +19,9 @@ from intentmatch.registry.rules import NOWHERE
 from intentmatch.types import Registry
 
 _WORKBOOK = "xl/workbook.xml"
-# When the files that this writes were made, so that equal content gives equal bytes.
-_ALWAYS = datetime.datetime(1980, 1, 1)
+# Every file is from the same day, so that equal content gives equal bytes.
+_DATES = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*")
+_ALWAYS = rb"\g<1>1980-01-01T00:00:00Z"
 
 
 def recognise(file: File) -> Sure:
@@ -42,7 +43,6 @@ def write(registry: Registry, problems: list[Problem]) -> Files:
     """One sheet. What a cell cannot hold is written without it."""
     openpyxl = _openpyxl()
     book = openpyxl.Workbook()
-    book.properties.created = book.properties.modified = _ALWAYS
     sheet = book.active
     sheet.title = "intents"
     for row in (HEADER, *rows_of(registry)):
@@ -50,7 +50,8 @@ def write(registry: Registry, problems: list[Problem]) -> Files:
     out = io.BytesIO()
     book.save(out)
     with zipfile.ZipFile(out) as archive:
-        return {"intents.xlsx": packed({name: archive.read(name) for name in archive.namelist()})}
+        files = {name: _DATES.sub(_ALWAYS, archive.read(name)) for name in archive.namelist()}
+    return {"intents.xlsx": packed(files)}
 
 
 def _sheets(file: File) -> Iterator[Iterator[Row]]:

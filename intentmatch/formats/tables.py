@@ -59,7 +59,7 @@ def read_tables(tables: Iterable[Iterable[Row]], draft: Draft) -> None:
     """Put tables into the draft, each with a header or with columns that the user numbers."""
     useless: list[Row] = []
     for table in tables:
-        rows = iter(table)
+        rows = (row for row in table if any(cell.strip() for cell in row.cells))
         first = next(rows, None)
         if first is not None and not _read_table(first, rows, draft):
             useless.append(first)
@@ -79,8 +79,6 @@ def read_row(row: Row, columns: Mapping[str, int], draft: Draft) -> None:
         return row.cells[position].strip() if position < len(row.cells) else ""
 
     text, name, response = cell("text"), cell("intent"), cell("response")
-    if not any(cell.strip() for cell in row.cells):
-        return
     if not text or not (name or response):
         draft.warn(row.place, "incomplete-row", f"a row without {'an intent' if text else 'a message'} is left out")
         return

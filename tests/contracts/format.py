@@ -96,6 +96,10 @@ def in_language(code: str, lines: Registry) -> Registry:
     )
 
 
+def _template(line: str) -> Utterance:
+    return Utterance(line, template=line)
+
+
 _CITY = Slot(
     "city", "list", (SlotValue("Berlin"), SlotValue("New York City", (Utterance("NYC"), Utterance("new york"))))
 )
@@ -111,10 +115,6 @@ def _with_slot(slot: Slot, line: Utterance) -> Registry:
     return replace(registry(line, slots=(slot,)), slots=(slot,))
 
 
-def _open(template: str) -> Utterance:
-    return Utterance(template, None, None, template)
-
-
 FEATURES: Mapping[Feature, Registry] = {
     "languages": Registry(
         (
@@ -123,6 +123,9 @@ FEATURES: Mapping[Feature, Registry] = {
         )
     ),
     "marks": _with_slot(_PLAIN_CITY, _TO_BERLIN),
+    "templates": registry(_template("(hi|hello) [my|dear] friend[s]")),
+    "rules": replace(registry(_template("<hello> there")), rules=(Rule("hello", {"": "hi|hello"}),)),
+    "blanks": _with_slot(_PLAIN_CITY, _template("to {city}")),
     "negatives": registry("hello", negatives=(Utterance("hello there"),)),
     "responses": registry("hello", responses={"": "Hello to you"}),
     "titles": registry("hello", title="A greeting"),
@@ -135,11 +138,6 @@ FEATURES: Mapping[Feature, Registry] = {
     "lists": _with_slot(_PLAIN_CITY, _TO_BERLIN),
     "synonyms": _with_slot(_CITY, _TO_BERLIN),
     "patterns": _with_slot(_CODE, _FLIGHT),
-    "templates": registry(_open("(book|reserve) a table"), _open("a table [please]")),
-    "rules": replace(
-        registry(_open("<verb> a table")), rules=(Rule("verb", {"": "book|reserve"}), Rule("unused", {"": "never"}))
-    ),
-    "blanks": _with_slot(_PLAIN_CITY, _open("to {city}")),
     "kinds": _with_slot(_PERSONS, Utterance("for 4", None, None, "for {persons=4}", (Mark("persons", 4, 5),))),
     "examples": _with_slot(replace(_CODE, examples=(Utterance("AB12"),)), _FLIGHT),
     "questions": _with_slot(replace(_PLAIN_CITY, questions={"": "Which city?"}), _TO_BERLIN),
@@ -162,8 +160,12 @@ def bare(lines: Registry) -> Registry:
     return replace(bared(lines), setting_locations={})
 
 
-def by_language(lines: Registry) -> Registry:
-    """The lines of each intent language by language; formats with a file for each keep no other order."""
+def alike(lines: Registry) -> Registry:
+    """What makes registries say the same, whatever the form of their format.
+
+    The lines of each intent are in the order of their languages, for some have a file for each; and what is asked for
+    stands in the intents alone, for some say it there and some for all.
+    """
 
     def in_order(said: tuple[Utterance, ...]) -> tuple[Utterance, ...]:
         return tuple(sorted(said, key=lambda utterance: utterance.language or ""))
@@ -172,7 +174,8 @@ def by_language(lines: Registry) -> Registry:
         replace(intent, utterances=in_order(intent.utterances), negatives=in_order(intent.negatives))
         for intent in lines
     )
-    return replace(lines, intents=tuple(intents))
+    slots = (replace(slot, required=False, questions={}) for slot in lines.slots)
+    return replace(lines, intents=tuple(intents), slots=tuple(slots))
 
 
 def round_trip(subject: Subject, lines: Registry, folder: Path) -> tuple[Registry, list[Any]]:
@@ -253,7 +256,7 @@ def gives_back_what_it_can_say(subject: Subject, folder: Path) -> None:
     for feature, lines in FEATURES.items():
         sayable, _ = losses.without(lines, says)
         found, problems = round_trip(subject, lines, folder)
-        assert by_language(found) == by_language(bare(sayable)), feature
+        assert alike(found) == alike(bare(sayable)), feature
         lost = any(problem.rule == NOT_EXPRESSED for problem in problems)
         assert lost == (sayable != lines), feature
 
@@ -275,7 +278,8 @@ def refuses_damaged_files_by_a_sentence(subject: Subject, folder: Path) -> None:
         whole = path.read_bytes()
         for length in {0, 1, *range(0, len(whole), max(1, len(whole) // 40))}:
             path.write_bytes(whole[:length])
-            _read_or_refuse(path, subject)
+            _read_or_refuse(path, None)
+            _read_or_refuse(path, subject.format.name)
         path.write_bytes(whole)
 
 
@@ -288,11 +292,10 @@ def refuses_wrong_shapes_by_a_sentence(subject: Subject, folder: Path) -> None:
         whole = path.read_text(encoding="utf-8")
         documents = list(yaml.safe_load_all(whole))
         for changed in _altered(documents):
-            if path.suffix == ".json":
-                path.write_text(json.dumps(changed[0] if isinstance(changed, list) and changed else changed))
-            else:
-                path.write_text(yaml.safe_dump_all(changed if isinstance(changed, list) else [changed]))
-            _read_or_refuse(path, subject)
+            # JSON is YAML too; what is no list of documents is a document itself.
+            rest = changed if isinstance(changed, list) and changed else [changed]
+            path.write_text("\n---\n".join(map(json.dumps, rest[: 1 if path.suffix == ".json" else None])))
+            _read_or_refuse(path, subject.format.name)
         path.write_text(whole, encoding="utf-8")
 
 
@@ -306,7 +309,8 @@ def refuses_noise_by_a_sentence(subject: Subject, folder: Path) -> None:
     @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")))
     def noise(data: bytes) -> None:
         path.write_bytes(data)
-        _read_or_refuse(path, subject)
+        _read_or_refuse(path, None)
+        _read_or_refuse(path, subject.format.name)
 
     noise()
 
@@ -345,10 +349,9 @@ def _zipped(folder: Path, target: Path) -> Path:
     return target
 
 
-def _read_or_refuse(path: Path, subject: Subject) -> None:
-    for name in (None, subject.format.name):
-        with suppress(IntentMatchError):
-            formats.read(path, name)
+def _read_or_refuse(path: Path, name: str | None) -> None:
+    with suppress(IntentMatchError):
+        formats.read(path, name)
 
 
 def _altered(value: Any) -> Iterator[Any]:

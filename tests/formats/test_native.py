@@ -25,7 +25,11 @@ ODD = st.text() | st.text(st.sampled_from("{}[]()<>|\\=:#-'\"%@`!&*?,. \n\taé�
 WORDS = ODD.map(str.strip).filter(fold)
 NAME = st.sampled_from(["a", "b_1", "größe", "x.y-z"])
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(-1e9, 1e9).filter(lambda n: not 0 < abs(n) < 1e-9) | ODD,
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**9), 10**9)
+    | st.floats(-1e9, 1e9).filter(lambda n: not 0 < abs(n) < 1e-9)
+    | ODD,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
     max_leaves=6,
 )

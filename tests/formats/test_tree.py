@@ -14,7 +14,11 @@ from intentmatch.formats.tree import MAX_DEPTH, Value, documents, json_node
 from intentmatch.registry.nodes import NodeError
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(-1e90, 1e90).filter(lambda n: not 0 < abs(n) < 1e-90) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(-1e90, 1e90).filter(lambda n: not 0 < abs(n) < 1e-90)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=20,
 )

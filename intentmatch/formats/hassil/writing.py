@@ -11,7 +11,7 @@ from intentmatch.formats.draft import NOT_EXPRESSED
 from intentmatch.formats.format import Files
 from intentmatch.formats.hassil.blocks import SETTING, TAG
 from intentmatch.formats.hassil.syntax import from_template, literal
-from intentmatch.formats.mentions import slots_named
+from intentmatch.formats.mentions import every_slot, slots_named
 from intentmatch.formats.unfold import is_template
 from intentmatch.registry.rulebook import key_of
 from intentmatch.registry.rules import NOWHERE
@@ -46,13 +46,8 @@ class _Writer:
     def __init__(self, registry: Registry, problems: list[Problem]) -> None:
         self._registry = registry
         self._problems = problems
-        declared = {slot.name: slot for intent in registry for slot in intent.slots}
         named = slots_named((*registry.utterances, *registry.negatives), registry.rules)
-        self._slots = {
-            **{name: Slot(name, "any") for name in named},
-            **declared,
-            **{slot.name: slot for slot in registry.slots},
-        }
+        self._slots = {**{name: Slot(name, "any") for name in named}, **every_slot(registry)}
 
     def document(self, code: str | None) -> dict[str, Any]:
         """The file of a language."""

@@ -9,6 +9,7 @@ from intentmatch.errors import Location, Problem
 from intentmatch.formats.draft import NOT_EXPRESSED
 from intentmatch.formats.emit import standard
 from intentmatch.formats.format import Feature, Files
+from intentmatch.formats.mentions import every_slot
 from intentmatch.formats.rasa.bot import UTTER
 from intentmatch.formats.rasa.marks import Annotation, parse, written
 from intentmatch.registry.rules import NOWHERE
@@ -23,7 +24,7 @@ def write(registry: Registry, problems: list[Problem]) -> Files:
     nlu = [*_intents(registry, problems), *_slots(registry, problems)]
     return {
         "data/nlu.yml": standard({"version": _VERSION, "nlu": nlu}),
-        "domain.yml": standard(_domain(registry)),
+        "domain.yml": standard(_domain(registry, problems)),
     }
 
 
@@ -49,7 +50,7 @@ def _line(utterance: Utterance, intent: Intent, problems: list[Problem]) -> Iter
 
 def _slots(registry: Registry, problems: list[Problem]) -> Iterator[dict[str, Any]]:
     synonyms: dict[str, tuple[str, ...]] = {}
-    for slot in registry.slots:
+    for slot in every_slot(registry).values():
         if slot.values:
             yield {"lookup": slot.name, "examples": _block(_values(slot, problems))}
         if slot.patterns:
@@ -68,14 +69,18 @@ def _values(slot: Slot, problems: list[Problem]) -> Iterator[str]:
         yield _on_one_line(value.value)
 
 
-def _domain(registry: Registry) -> dict[str, Any]:
+def _domain(registry: Registry, problems: list[Problem]) -> dict[str, Any]:
     # An intent such as `faq/opening_hours` is one of many responses of `faq`.
     intents = dict.fromkeys(intent.name.partition("/")[0] for intent in registry)
     responses = {f"{UTTER}{intent.name}": intent.responses[""] for intent in registry if "" in intent.responses}
-    questions = {f"{UTTER}ask_{slot.name}": slot.questions[""] for slot in registry.slots if slot.questions}
+    questions: dict[str, str] = {}
+    for slot in (*registry.slots, *(slot for intent in registry for slot in intent.slots)):
+        text = slot.questions.get("")
+        if text is not None and questions.setdefault(f"{UTTER}ask_{slot.name}", text) != text:
+            _lose(problems, slot.location, f"a second question for the slot {slot.name!r}")
     domain: dict[str, Any] = {"version": _VERSION, "intents": list(intents)}
-    if registry.slots:
-        domain["entities"] = [slot.name for slot in registry.slots]
+    if slots := every_slot(registry):
+        domain["entities"] = list(slots)
     if responses or questions:
         domain["responses"] = {action: [{"text": text}] for action, text in {**responses, **questions}.items()}
     return domain

@@ -42,9 +42,9 @@ def build(
     if errors:
         raise RegistryError(errors)
     settings = settings or Settings()
-    texts = [clean(utterance.text) for utterance in (*registry.utterances, *registry.negatives)]
-    vectors = encode_all(encoder, texts, "utterance", cache, progress)
-    of_utterances, of_negatives = np.split(vectors, [len(registry.utterances)])
+    vectors = encode_all(encoder, texts_of(registry), "utterance", cache, progress)
+    of_utterances, others = np.split(vectors, [len(registry.utterances)])
+    of_negatives, of_labels = np.split(others, [len(registry.negatives)])
     return Artefact(
         registry=registry,
         settings=settings,
@@ -52,8 +52,15 @@ def build(
         encoder_fingerprint=encoder.fingerprint,
         vectors=of_utterances,
         negative_vectors=of_negatives,
-        **learned(registry, of_utterances, settings, cache.folder if cache else None)._asdict(),
+        label_vectors=of_labels,
+        **learned(registry, of_utterances, of_labels, settings, cache.folder if cache else None)._asdict(),
     )
+
+
+def texts_of(registry: Registry) -> list[str]:
+    """All that is encoded, as encoders see it: utterances, negatives, and what the intents are called."""
+    lines = [utterance.text for utterance in (*registry.utterances, *registry.negatives)]
+    return [clean(text) for text in (*lines, *(intent.label for intent in registry))]
 
 
 def uncovered(registry: Registry, encoder: Encoder) -> list[Problem]:

@@ -17,10 +17,12 @@ from typing import NamedTuple
 import pytest
 import yaml
 from click.testing import CliRunner
+from rule_ids import rules_in
 
 from intentmatch.cli.commands import cli
 from intentmatch.lint import CATALOGUE
 from intentmatch.registry import examine, grammar
+from intentmatch.registry.slot_grammar import KINDS, SLOT_KEYS
 from intentmatch.settings import PARSERS, Settings, parse
 
 ROOT = Path(__file__).parents[1]
@@ -171,19 +173,18 @@ def test_every_setting_is_documented_with_its_default() -> None:
             assert parse(name, yaml.safe_load(shown.strip().strip("`"))) == Settings().target
         elif name in ("margin", "band"):
             assert (shown.strip(), defaults[name]) == ("learned", None)
+        elif isinstance(defaults[name], bool):
+            assert parse(name, shown.strip().strip("`")) is defaults[name]
         elif name not in ("threshold", "prompts", "lint"):
             assert shown.strip().strip("`") == str(defaults[name]), name
 
 
 def test_every_key_rule_and_command_is_documented() -> None:
     """Grammar keys, rule ids and commands each stand in the README."""
-    source = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "intentmatch" / "registry").glob("*.py"))
-    rules = set(re.findall(r'"(?:error|warning)", "([a-z-]+)"', source)) | set(
-        re.findall(r'self\._(?:error|warn)\([^"]*"([a-z-]+)"', source)
-    )
+    rules = {rule for rule, _ in rules_in(ROOT / "intentmatch" / "registry")}
 
-    assert len(rules) > 15
-    for name in (*grammar.FILE_KEYS, *grammar.INTENT_KEYS, *rules, *CATALOGUE):
+    assert len(rules) > 30
+    for name in (*grammar.FILE_KEYS, *grammar.INTENT_KEYS, *SLOT_KEYS, *KINDS, *rules, *CATALOGUE):
         assert f"`{name}`" in README, name
     for command in cli.commands:
         assert f"intentmatch {command}" in README, command
@@ -193,8 +194,9 @@ def test_the_picture_is_the_floor_table() -> None:
     """Every room of the layer test stands in the picture on its floor."""
     from test_layers import FLOORS
 
-    picture = README.split("```text\n15")[1].split("```")[0]
-    floors = {int(number): text for number, text in re.findall(r"^ ?(\d+) {1,2}(.*)$", "15" + picture, re.MULTILINE)}
+    highest = str(len(FLOORS) - 1)
+    picture = highest + README.split(f"```text\n{highest}")[1].split("```")[0]
+    floors = {int(number): text for number, text in re.findall(r"^ ?(\d+) {1,2}(.*)$", picture, re.MULTILINE)}
     for number, rooms in enumerate(FLOORS):
         for room in rooms:
             assert re.search(rf"\b{room}\b", floors[number]), (number, room)

@@ -5,7 +5,8 @@ from intentmatch.cli.commands import main
 from intentmatch.cli.diff import diff
 from intentmatch.cli.formats import export, formats_, import_
 from intentmatch.cli.lint import lint
+from intentmatch.cli.schema import schema
 from intentmatch.cli.thresholds import explain_thresholds
 from intentmatch.cli.tune import tune
 
-__all__ = ["diff", "evaluate", "explain_thresholds", "export", "formats_", "import_", "lint", "main", "tune"]
+__all__ = ["diff", "evaluate", "explain_thresholds", "export", "formats_", "import_", "lint", "main", "schema", "tune"]

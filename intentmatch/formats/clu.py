@@ -6,15 +6,17 @@ fallback, which every project has.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from intentmatch.errors import Location, Problem
-from intentmatch.formats import dialogflow
+from intentmatch.formats import by_language
 from intentmatch.formats.draft import NOT_EXPRESSED, Draft, Label
 from intentmatch.formats.everywhere import attach
 from intentmatch.formats.format import Feature, Files, Format, Sure
 from intentmatch.formats.lu.entities import NONE
+from intentmatch.formats.mentions import every_slot
 from intentmatch.formats.prebuilt import take_built_in
 from intentmatch.formats.source import File
 from intentmatch.formats.spans import from_utf16, innermost, utf16_length
@@ -103,10 +105,11 @@ def _is_test(utterance: Value) -> bool:
 
 
 def _write(registry: Registry, problems: list[Problem]) -> Files:
-    main, *others = dialogflow.languages(registry)
+    registry = by_language.with_languages(registry, problems)
+    main, *others = by_language.languages(registry)
     names = [intent.name for intent in registry]
     lines = [_utterance(line, intent.name) for intent in registry for line in intent.utterances]
-    slots = dialogflow.slots_of(registry).values()
+    slots = every_slot(registry).values()
     project = {
         "projectFileVersion": "2023-04-01",
         "stringIndexType": "Utf16CodeUnit",
@@ -122,10 +125,10 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
             "projectKind": "Conversation",
             "intents": [{"category": name} for name in (*names, *([] if NONE in names else [NONE]))],
             "entities": [_entity(slot, (main, *others), problems) for slot in slots],
-            "utterances": [*lines, *_tests(registry.tests, problems)],
+            "utterances": [*lines, *_tests(registry.tests, main, problems)],
         },
     }
-    return {"project.json": dialogflow.dumped(project)}
+    return {"project.json": json.dumps(project, ensure_ascii=False, indent=2) + "\n"}
 
 
 def _utterance(line: Utterance, intent: str) -> dict[str, Any]:
@@ -141,23 +144,30 @@ def _utterance(line: Utterance, intent: str) -> dict[str, Any]:
     return {"text": line.text, "intent": intent, "language": language, "dataset": "Train", "entities": labels}
 
 
-def _tests(cases: Iterable[Case], problems: list[Problem]) -> Iterator[dict[str, Any]]:
+def _tests(cases: Iterable[Case], main: str, problems: list[Problem]) -> Iterator[dict[str, Any]]:
     for case in cases:
         if isinstance(case.expected, tuple):
             _lose(case.location, "a test that expects several intents", problems)
         else:
-            line = Utterance(case.text, case.language)
+            line = Utterance(case.text, case.language or main)
             yield {**_utterance(line, case.expected or NONE), "dataset": "Test"}
 
 
-def _entity(slot: Slot, codes: Iterable[str], problems: list[Problem]) -> dict[str, Any]:
+def _entity(slot: Slot, codes: Sequence[str], problems: list[Problem]) -> dict[str, Any]:
     written: dict[str, Any] = {"category": slot.name, "compositionSetting": "combineComponents"}
     if slot.kind == "list":
-        sublists: dict[str, list[Any]] = {value.value: [] for value in slot.values}
-        for code in codes:
-            for entry in dialogflow.entries(slot.values, code):
-                sublists[entry["value"]].append({"language": code.lower(), "values": entry["synonyms"]})
-        written["list"] = {"sublists": [{"listKey": key, "synonyms": said} for key, said in sublists.items()]}
+        written["list"] = {
+            "sublists": [
+                {
+                    "listKey": value.value,
+                    "synonyms": [
+                        {"language": code.lower(), "values": [value.value, *by_language.synonyms_in(value, code)]}
+                        for code in codes
+                    ],
+                }
+                for value in slot.values
+            ]
+        }
     elif slot.kind == "pattern":
         patterns = enumerate(slot.patterns, 1)
         written["regex"] = {
@@ -179,4 +189,4 @@ def _lose(place: Location | None, what: str, problems: list[Problem]) -> None:
     problems.append(Problem(place or NOWHERE, "warning", NOT_EXPRESSED, message))
 
 
-CLU = Format("clu", "Azure CLU projects", _recognise, _read, _write, _SAYS)
+FORMAT = Format("clu", "Azure CLU projects", _recognise, _read, _write, _SAYS)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from intentmatch.formats.draft import Draft, Label, SlotDraft
+from intentmatch.errors import Problem
+from intentmatch.formats import by_language
+from intentmatch.formats.draft import NOT_EXPRESSED, Draft, Label, SlotDraft
 from intentmatch.formats.prebuilt import is_built_in, take_built_in
 from intentmatch.formats.tree import Value
-from intentmatch.types import Intent, Registry, Slot, SlotKind, SlotValue, Utterance
+from intentmatch.registry.rules import NOWHERE
+from intentmatch.types import Registry, Slot, SlotKind
 
 BUILT_IN: Mapping[SlotKind, str] = {
     "number": "@sys.number",
@@ -60,49 +62,25 @@ def joined(parts: Iterable[tuple[str, str | None]]) -> tuple[str, list[Label]]:
     return text, labels
 
 
-def parted(line: Utterance) -> Iterator[tuple[str, str | None]]:
-    """A line as parts, and of each the slot that it stands for."""
-    end = 0
-    for mark in line.marks:
-        if mark.start > end:
-            yield line.text[end : mark.start], None
-        yield line.text[mark.start : mark.end], mark.slot
-        end = mark.end
-    if line.text[end:]:
-        yield line.text[end:], None
-
-
-def main_language(registry: Registry) -> str:
-    """The language of most lines."""
-    counts = Counter(line.language for line in registry.utterances if line.language)
-    return counts.most_common(1)[0][0] if counts else "en"
-
-
-def languages(registry: Registry) -> list[str]:
-    """All languages of a registry, that of most lines first."""
-    main = main_language(registry)
-    return [main, *(code for code in registry.languages if code != main)]
-
-
-def slots_of(registry: Registry) -> dict[str, Slot]:
-    """Every slot by name: of one that intents refine, what all of them share."""
-    return {slot.name: slot for intent in registry for slot in intent.slots} | {s.name: s for s in registry.slots}
-
-
-def entries(values: Iterable[SlotValue], language: str) -> list[dict[str, Any]]:
-    """The values of a list in a language."""
-    return [
-        {
-            "value": value.value,
-            "synonyms": [value.value, *(s.text for s in value.synonyms if s.language in (None, language))],
-        }
-        for value in values
-    ]
+def entries(slot: Slot, language: str) -> list[dict[str, Any]]:
+    """The values or patterns of a slot in a language."""
+    said = [(value.value, by_language.synonyms_in(value, language)) for value in slot.values]
+    said += [(pattern, []) for pattern in slot.patterns]
+    return [{"value": value, "synonyms": [value, *synonyms]} for value, synonyms in said]
 
 
 def slot_type(slot: Slot | None) -> str:
     """The type that a slot takes its values from: one of its own name, or a built-in one."""
     return BUILT_IN["any"] if slot is None else BUILT_IN.get(slot.kind) or f"@{slot.name}"
+
+
+def lose_unused(registry: Registry, problems: list[Problem]) -> None:
+    """Note the slots that no intent has and no type declares: there is no place for them."""
+    used = {slot.name for intent in registry for slot in intent.slots}
+    for slot in registry.slots:
+        if slot.kind in BUILT_IN and slot.name not in used:
+            message = f"the slot {slot.name!r}, which no intent has, cannot be written in this format"
+            problems.append(Problem(slot.location or NOWHERE, "warning", NOT_EXPRESSED, message))
 
 
 def file_name(name: str) -> str:
@@ -118,8 +96,3 @@ def identity(*names: str) -> str:
 def dumped(value: Any) -> str:
     """JSON for people."""
     return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
-
-
-def said_in(intent: Intent, language: str) -> list[Utterance]:
-    """The lines of an intent in a language."""
-    return [line for line in intent.utterances if line.language == language]

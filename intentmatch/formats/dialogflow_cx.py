@@ -10,17 +10,20 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from intentmatch.errors import Problem
-from intentmatch.formats import dialogflow
+from intentmatch.formats import by_language, dialogflow
 from intentmatch.formats.draft import Draft, IntentDraft
 from intentmatch.formats.format import Feature, Files, Format, Sure
+from intentmatch.formats.mentions import every_slot
 from intentmatch.formats.prebuilt import slot_of
 from intentmatch.formats.roles import Roles
 from intentmatch.formats.source import File
+from intentmatch.formats.spans import parted
 from intentmatch.formats.tree import Value
 from intentmatch.types import Intent, Registry, Slot, Utterance
 
 _LANGUAGE_FOLDERS = {"intents": "trainingPhrases", "entityTypes": "entities"}
 """Folder of intents or types to that inside of each which has a file for every language."""
+_OF_FLOWS = ("form", "entryFulfillment", "eventHandlers", "transitionRouteGroups")
 _START = "Default Start Flow"
 _KINDS = {"list": "KIND_MAP", "pattern": "KIND_REGEXP"}
 _SAYS: frozenset[Feature] = frozenset(
@@ -129,18 +132,21 @@ class _Reader:
         intent.say(text, phrase.location, code, labels)
 
     def _read_flow(self, root: Value, intents: set[str]) -> None:
+        lost = any(root[key] for key in _OF_FLOWS)
         for route in root["transitionRoutes"].items():
             name = route["intent"].text()
-            if name is None or name not in intents:
-                continue
-            for message in route["triggerFulfillment"]["messages"].items():
-                for text in message["text"]["text"].items():
-                    if words := text.text():
-                        intent = self._draft.intent(name, route.location)
-                        intent.respond(words, message.location, message["languageCode"].text())
-        if root["form"]["parameters"].items():
-            self._draft.not_expressed(root["form"].location, "what pages ask for in their forms")
-        self._draft.not_expressed(root.location, "of flows and pages, only what they answer to an intent is taken over")
+            lost = lost or name not in intents or bool(route["condition"]) or bool(route["targetPage"])
+            if name is not None and name in intents:
+                self._read_answer(route["triggerFulfillment"], self._draft.intent(name, route.location))
+        if lost:
+            message = "of flows and pages, only what they answer to an intent is taken over"
+            self._draft.not_expressed(root.location, message)
+
+    def _read_answer(self, root: Value, intent: IntentDraft) -> None:
+        for message in root["messages"].items():
+            for text in message["text"]["text"].items():
+                if words := text.text():
+                    intent.respond(words, message.location, message["languageCode"].text())
 
 
 def _name(root: Value, path: str) -> str:
@@ -148,8 +154,10 @@ def _name(root: Value, path: str) -> str:
 
 
 def _write(registry: Registry, problems: list[Problem]) -> Files:
-    main, *others = dialogflow.languages(registry)
-    slots = dialogflow.slots_of(registry)
+    dialogflow.lose_unused(registry, problems)
+    registry = by_language.with_languages(registry, problems)
+    main, *others = by_language.languages(registry)
+    slots = every_slot(registry)
     files: dict[str, Any] = {
         "agent.json": {
             "displayName": "intents",
@@ -164,7 +172,7 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
         name = dialogflow.file_name(intent.name)
         files[f"intents/{name}/{name}.json"] = _intent(intent)
         for code in (main, *others):
-            if phrases := [_phrase(line) for line in dialogflow.said_in(intent, code)]:
+            if phrases := [_phrase(line) for line in by_language.said_in(intent, code)]:
                 files[f"intents/{name}/trainingPhrases/{code.lower()}.json"] = {"trainingPhrases": phrases}
     for slot in slots.values():
         if slot.kind in _KINDS:
@@ -205,7 +213,7 @@ def _intent(intent: Intent) -> dict[str, Any]:
 
 
 def _phrase(line: Utterance) -> dict[str, Any]:
-    parts = [{"text": text, **({"parameterId": slot} if slot else {})} for text, slot in dialogflow.parted(line)]
+    parts = [{"text": text, **({"parameterId": slot} if slot else {})} for text, slot in parted(line)]
     return {"parts": parts, "repeatCount": 1, "languageCode": (line.language or "").lower()}
 
 
@@ -220,11 +228,9 @@ def _entity_type(slot: Slot, codes: Sequence[str]) -> Iterator[tuple[str, Any]]:
             **({"enableFuzzyExtraction": True} if slot.kind == "list" else {}),
         },
     )
-    patterns = [{"value": pattern, "synonyms": [pattern]} for pattern in slot.patterns]
     for code in codes:
-        entries = patterns or dialogflow.entries(slot.values, code)
-        written = [{**entry, "languageCode": code.lower()} for entry in entries]
+        written = [{**entry, "languageCode": code.lower()} for entry in dialogflow.entries(slot, code)]
         yield f"entityTypes/{name}/entities/{code.lower()}.json", {"entities": written}
 
 
-DIALOGFLOW_CX = Format("dialogflow-cx", "Dialogflow CX agents", _recognise, _read, _write, _SAYS)
+FORMAT = Format("dialogflow-cx", "Dialogflow CX agents", _recognise, _read, _write, _SAYS)

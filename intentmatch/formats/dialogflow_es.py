@@ -12,12 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from intentmatch.errors import Location, Problem
-from intentmatch.formats import dialogflow
+from intentmatch.formats import by_language, dialogflow
 from intentmatch.formats.draft import NOT_EXPRESSED, Draft, IntentDraft
 from intentmatch.formats.format import Feature, Files, Format, Sure
+from intentmatch.formats.mentions import every_slot
 from intentmatch.formats.prebuilt import slot_of
-from intentmatch.formats.roles import Roles
+from intentmatch.formats.roles import Roles, share_questions
 from intentmatch.formats.source import File
+from intentmatch.formats.spans import parted
 from intentmatch.formats.tree import Value
 from intentmatch.registry.rules import NOWHERE
 from intentmatch.registry.templates import escape
@@ -26,6 +28,7 @@ from intentmatch.types import Intent, Registry, Slot, Utterance
 _PART = re.compile(r"(?P<owner>.*)_(?P<what>usersays|entries)_(?P<language>[A-Za-z]{2,3}(?:-[A-Za-z0-9]+)*)\.json")
 _IN_TEMPLATE = re.compile(r"@(?P<type>[\w.-]+):(?P<name>[\w-]+)")
 _IGNORED = "@sys.ignore"
+_USUAL_CONFIDENCE = 0.3
 _SAYS: frozenset[Feature] = frozenset(
     ("languages", "marks", "responses", "when", "lists", "synonyms", "patterns", "kinds", "required", "questions")
 )
@@ -93,11 +96,13 @@ class _Reader:
                 self._draft.note(root.location, "extensible-entity", message)
         for path, root in self._intents.items():
             self._read_intent(root, path)
+        share_questions(self._draft)
 
     def _read_agent(self, root: Value) -> None:
         if language := root["language"].text():
             self._draft.default_language = self._draft.language(language, root["language"].location)
-        if least := root["mlMinConfidence"]:
+        least = root["mlMinConfidence"]
+        if least.number() not in (None, _USUAL_CONFIDENCE):
             message = f"the confidence of {least.text()} that an answer needs there; thresholds are worked out anew"
             self._draft.not_expressed(least.location, message)
 
@@ -190,17 +195,19 @@ def _name(root: Value, path: str) -> str:
 
 
 def _write(registry: Registry, problems: list[Problem]) -> Files:
-    main, *others = dialogflow.languages(registry)
+    dialogflow.lose_unused(registry, problems)
+    registry = by_language.with_languages(registry, problems)
+    main, *others = by_language.languages(registry)
     agent = {
         "description": "",
         "language": main.lower(),
         "supportedLanguages": [code.lower() for code in others],
         "defaultTimezone": "Etc/GMT",
         "customClassifierMode": "use.after",
-        "mlMinConfidence": 0.3,
+        "mlMinConfidence": _USUAL_CONFIDENCE,
     }
     files: dict[str, Any] = {"agent.json": agent, "package.json": {"version": "1.0.0"}}
-    slots = dialogflow.slots_of(registry)
+    slots = every_slot(registry)
     for intent in registry:
         path = f"intents/{dialogflow.file_name(intent.name)}"
         files[f"{path}.json"] = _intent(intent, main)
@@ -208,7 +215,7 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
             message = f"{intent.name!r} needs one of several tags; there it will need all of its contexts"
             problems.append(Problem(intent.location or NOWHERE, "warning", NOT_EXPRESSED, message))
         for code in (main, *others):
-            if phrases := [_phrase(line, intent, slots) for line in dialogflow.said_in(intent, code)]:
+            if phrases := [_phrase(line, intent, slots) for line in by_language.said_in(intent, code)]:
                 files[f"{path}_usersays_{code.lower()}.json"] = phrases
     for slot in slots.values():
         if slot.kind in ("list", "pattern"):
@@ -266,7 +273,7 @@ def _phrase(line: Utterance, intent: Intent, slots: dict[str, Slot]) -> dict[str
 
 
 def _data(line: Utterance, slots: dict[str, Slot]) -> Iterator[dict[str, Any]]:
-    for text, slot in dialogflow.parted(line):
+    for text, slot in parted(line):
         label = {} if slot is None else {"alias": slot, "meta": dialogflow.slot_type(slots.get(slot))}
         yield {"text": text, **label, "userDefined": slot is not None}
 
@@ -285,9 +292,8 @@ def _entity(slot: Slot, codes: Iterable[str]) -> Iterator[tuple[str, Any]]:
             "allowFuzzyExtraction": slot.kind == "list",
         },
     )
-    patterns = [{"value": pattern, "synonyms": [pattern]} for pattern in slot.patterns]
     for code in codes:
-        yield f"{path}_entries_{code.lower()}.json", patterns or dialogflow.entries(slot.values, code)
+        yield f"{path}_entries_{code.lower()}.json", dialogflow.entries(slot, code)
 
 
-DIALOGFLOW_ES = Format("dialogflow-es", "Dialogflow ES agents", _recognise, _read, _write, _SAYS)
+FORMAT = Format("dialogflow-es", "Dialogflow ES agents", _recognise, _read, _write, _SAYS)

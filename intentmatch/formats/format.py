@@ -52,9 +52,9 @@ Feature = Literal[
 ]
 """What a registry may say beside the names and utterances of intents.
 
-`templates` are lines with alternatives or something that may be left out, `blanks` lines with slots that no value is
-given, and `marks` the values of slots in sentences. `lists` are slots with values, which may have `synonyms`; `kinds`
-are slots of the kinds number, date, time and any.
+`marks` are the values of slots in sentences, and `blanks` slots without one. Where there are no `templates` their
+sentences are written instead, and without `rules` those are written out. `lists` are slots with values, which may have
+`synonyms`; `kinds` are slots of the kinds number, date, time and any.
 """
 
 Files = Mapping[str, str | bytes]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from intentmatch.formats.draft import Draft, IntentDraft
 from intentmatch.formats.format import Format, Sure
 from intentmatch.formats.prebuilt import slot_of, take_built_in
-from intentmatch.formats.roles import Roles
+from intentmatch.formats.roles import Roles, share_questions
 from intentmatch.formats.source import File
 from intentmatch.formats.tree import Value
 from intentmatch.registry.templates import escape
@@ -51,6 +51,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
             _read_intent(root, slots.get("/".join(folder), []), roles, draft)
         elif file.name not in _OF_V2:
             _read_v1(root["resource"], roles, draft)
+    share_questions(draft)
 
 
 def _read_v1(root: Value, roles: Roles, draft: Draft) -> None:
@@ -87,7 +88,8 @@ def _read_intent(root: Value, slots: Sequence[Value], roles: Roles, draft: Draft
     fallback = root["parentIntentSignature"].text() == _FALLBACK
     intent = draft.intent(name, root.location, fallback=fallback)
     intent.description = intent.description or root["description"].text()
-    intent.when += [tag for context in root["inputContexts"].items() if (tag := context["name"].text())]
+    tags = [tag for context in root["inputContexts"].items() if (tag := context["name"].text())]
+    intent.when += [tag for tag in tags if tag not in intent.when]
     called = {slot["name"].text() or "": _read_slot(slot, intent, roles, draft) for slot in slots}
     for line in root["sampleUtterances"].items():
         text = _said(line) if line.is_text else line["utterance"].text()
@@ -144,4 +146,4 @@ def _said(value: Value) -> str | None:
     return value.text() if value.is_text else value["value"].text()
 
 
-LEX = Format("lex", "Amazon Lex V1 and V2", _recognise, _read)
+FORMAT = Format("lex", "Amazon Lex V1 and V2", _recognise, _read)

@@ -11,8 +11,9 @@ from intentmatch.errors import Location, Problem
 from intentmatch.formats.draft import NOT_EXPRESSED
 from intentmatch.formats.format import Feature
 from intentmatch.formats.mentions import every_slot, slots_named
-from intentmatch.formats.unfold import sentence, unfolded
+from intentmatch.formats.unfold import as_sentences, without_rules
 from intentmatch.registry.rules import NOWHERE
+from intentmatch.registry.templates import labelled
 from intentmatch.types import Intent, Registry, Slot, SlotValue, Utterance
 
 _OF_INTENT: Mapping[Feature, tuple[str, Any]] = {
@@ -31,10 +32,14 @@ _OF_SLOT: Mapping[Feature, Any] = {"examples": (), "required": False, "questions
 
 def without(registry: Registry, says: Collection[Feature]) -> tuple[Registry, list[Problem]]:
     """The registry with nothing in it but what can be said, and what was lost by that, sorted by place."""
-    registry, problems = unfolded(registry, says)
+    problems: list[Problem] = []
+    if "templates" not in says:
+        registry, problems = as_sentences(registry, says)
+    elif "rules" not in says:
+        registry, problems = without_rules(registry)
     losing = _Losing(registry, says)
     if not set(get_args(Feature)) <= set(says):
-        losing.note_namesakes(registry)
+        losing.note_namesakes()
     if registry.tests and "tests" not in says:
         losing.lose(registry.tests[0].location, f"the {len(registry.tests)} tests")
         registry = replace(registry, tests=())
@@ -51,8 +56,8 @@ class _Losing:
     """Takes a registry apart; `problems` fills up as it goes."""
 
     def __init__(self, registry: Registry, says: Collection[Feature]) -> None:
+        self._registry = registry
         self._says = says
-        self._rules = registry.rules
         self.problems: set[Problem] = set()
         slots = (*registry.slots, *(slot for intent in registry for slot in intent.slots))
         self._gone = {slot.name for slot in slots if _feature_of(slot) not in says}
@@ -61,10 +66,10 @@ class _Losing:
         message = f"{what} cannot be written in this format"
         self.problems.add(Problem(place or NOWHERE, "warning", NOT_EXPRESSED, message))
 
-    def note_namesakes(self, registry: Registry) -> None:
+    def note_namesakes(self) -> None:
         """Elsewhere a slot takes the same values whatever the intent."""
-        shared = every_slot(registry)
-        for intent in registry:
+        shared = every_slot(self._registry)
+        for intent in self._registry:
             for slot in intent.slots:
                 if _taken(slot) != _taken(shared[slot.name]):
                     self.lose(slot.location, f"that {intent.name!r} has a slot {slot.name!r} of its own")
@@ -87,7 +92,7 @@ class _Losing:
         return replace(kept, utterances=utterances, negatives=negatives, slots=tuple(slots))
 
     def _named(self, *lines: Iterable[Utterance]) -> set[str]:
-        return set(slots_named(chain(*lines), self._rules))
+        return set(slots_named(chain(*lines), self._registry.rules))
 
     def slots(self, slots: Iterable[Slot]) -> tuple[Slot, ...]:
         for slot in slots:
@@ -123,7 +128,8 @@ class _Losing:
         if kept != line.marks:
             if "marks" not in self._says:
                 self.lose(line.location or intent.location, f"that “{line.text}” has slots")
-            line = sentence(line, kept)
+            written = labelled(line.text, kept)
+            line = replace(line, marks=kept, template=None if written == line.text else written)
         return line
 
 

@@ -35,3 +35,11 @@ class Roles:
             self._draft.note(place, "renamed-slot", message)
         self._taken.add(new)
         return new
+
+
+def share_questions(draft: Draft) -> None:
+    """Where all intents ask for a slot in the same words, those are the slot's own."""
+    for name, slot in draft.slots.items():
+        asked = [intent.slots[name].questions for intent in draft.intents.values() if name in intent.slots]
+        if asked and all(questions == asked[0] for questions in asked):
+            slot.questions = dict(asked[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from intentmatch.errors import Location, Problem
+from intentmatch.registry.expansion import expand
 from intentmatch.registry.rules import NOWHERE
 from intentmatch.text import fold
 from intentmatch.types import Case, Intent, Registry, Slot, SlotValue, Utterance
@@ -12,7 +13,17 @@ from intentmatch.types import Case, Intent, Registry, Slot, SlotValue, Utterance
 
 def settled(registry: Registry) -> tuple[Registry, list[Problem]]:
     """The registry without what its rules would call an error; each warning has the id of the rule."""
-    settling = _Settling()
+    found, problems = _settled_once(registry)
+    while found != registry:
+        # Without a line, the templates behind it may show other values of their slots.
+        registry = found
+        found, more = _settled_once(registry)
+        problems += more
+    return found, sorted(problems)
+
+
+def _settled_once(registry: Registry) -> tuple[Registry, list[Problem]]:
+    settling = _Settling(registry)
     intents = tuple(intent for intent in map(settling.intent, registry) if intent is not None)
     known = {intent.name for intent in intents}
     return (
@@ -22,16 +33,21 @@ def settled(registry: Registry) -> tuple[Registry, list[Problem]]:
             slots=tuple(map(settling.slot, registry.slots)),
             tests=tuple(case for case in registry.tests if settling.has_intent(case, known)),
         ),
-        sorted(settling.problems),
+        settling.problems,
     )
 
 
 class _Settling:
     """Goes through the intents in their order: what two of them say stays with the first."""
 
-    def __init__(self) -> None:
+    def __init__(self, registry: Registry) -> None:
         self.problems: list[Problem] = []
         self._owners: dict[str, str] = {}
+        self._sentences: dict[tuple[str, str | None, str], list[str]] = {}
+        for intent in expand(registry)[0]:
+            for line in (*intent.utterances, *intent.negatives):
+                key = intent.name, line.language, line.template or line.text
+                self._sentences.setdefault(key, []).append(fold(line.text))
 
     def intent(self, intent: Intent) -> Intent | None:
         """What is left of an intent; None where that is nothing."""
@@ -41,7 +57,7 @@ class _Settling:
             )
             return None
         lines = tuple(line for line in intent.utterances if self._is_sound(line, intent) and self._is_own(line, intent))
-        said = {fold(line.text) for line in lines}
+        said = {sentence for line in lines for sentence in self._said(line, intent)}
         negatives = tuple(
             line for line in intent.negatives if self._is_sound(line, intent) and self._is_no_more(line, intent, said)
         )
@@ -86,16 +102,22 @@ class _Settling:
         self._leave_out(line.location or intent.location, "empty-utterance", what)
         return False
 
+    def _said(self, line: Utterance, intent: Intent) -> list[str]:
+        """The folded sentences that a line stands for."""
+        return self._sentences.get((intent.name, line.language, line.template or line.text), [])
+
     def _is_own(self, line: Utterance, intent: Intent) -> bool:
-        owner = self._owners.setdefault(fold(line.text), intent.name)
-        if owner == intent.name:
+        said = self._said(line, intent)
+        owner = next((self._owners[text] for text in said if self._owners.get(text, intent.name) != intent.name), None)
+        if owner is None:
+            self._owners.update(dict.fromkeys(said, intent.name))
             return True
         what = f"“{line.text}” of {intent.name!r}, which also belongs to {owner!r},"
         self._leave_out(line.location or intent.location, "conflicting-utterance", what)
         return False
 
     def _is_no_more(self, line: Utterance, intent: Intent, said: set[str]) -> bool:
-        if fold(line.text) not in said:
+        if said.isdisjoint(self._said(line, intent)):
             return True
         what = f"the negative “{line.text}” of {intent.name!r}, which is also an utterance of it,"
         self._leave_out(line.location or intent.location, "contradicting-negative", what)

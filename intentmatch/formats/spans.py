@@ -1,12 +1,13 @@
-"""Places in a text as other programs give them: in units of UTF-16, and with labels inside of labels."""
+"""Places in a text as other programs give them: in units of UTF-16, in parts, and with labels inside of labels."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from intentmatch.errors import Location
 from intentmatch.formats.draft import Draft, Label
+from intentmatch.types import Utterance
 
 
 def from_utf16(text: str, offset: int) -> int:
@@ -33,3 +34,15 @@ def innermost(labels: Iterable[Label], place: Location, draft: Draft) -> list[La
             kept.append(label)
             nearest_end = label.end
     return kept[::-1]
+
+
+def parted(line: Utterance) -> Iterator[tuple[str, str | None]]:
+    """A line as parts, and of each the slot that it stands for."""
+    end = 0
+    for mark in line.marks:
+        if mark.start > end:
+            yield line.text[end : mark.start], None
+        yield line.text[mark.start : mark.end], mark.slot
+        end = mark.end
+    if line.text[end:]:
+        yield line.text[end:], None

@@ -14,6 +14,7 @@ from intentmatch.formats.draft import Draft, Label
 from intentmatch.formats.everywhere import attach
 from intentmatch.formats.format import Format, Sure
 from intentmatch.formats.prebuilt import take_built_in
+from intentmatch.formats.roles import share_questions
 from intentmatch.formats.source import File
 from intentmatch.formats.tree import Value
 from intentmatch.registry.templates import escape
@@ -47,6 +48,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
                 draft.test(text, None, example.location)
         _read_dialog(root, names, draft)
     attach(draft)
+    share_questions(draft)
 
 
 def _read_entity(entity: Value, draft: Draft) -> str:
@@ -133,4 +135,4 @@ def _texts(output: Value) -> list[str]:
     return [text for value in found if (text := value.text())]
 
 
-WATSON = Format("watson", "Watson Assistant workspaces", _recognise, _read)
+FORMAT = Format("watson", "Watson Assistant workspaces", _recognise, _read)

@@ -136,4 +136,4 @@ def _unquoted(value: str) -> str:
     return found if isinstance(found, str) else value
 
 
-WIT = Format("wit", "wit.ai apps, utterances and files of the first years", _recognise, _read)
+FORMAT = Format("wit", "wit.ai apps, utterances and files of the first years", _recognise, _read)

@@ -166,7 +166,7 @@ def _read_file(file: Path) -> tuple[FileContent, list[Problem]]:
         text = read_text(file)
     except RegistryError as error:
         return nothing, list(error.problems)
-    grammar = FileGrammar(str(file), len(text))
+    grammar = FileGrammar(str(file), text)
     try:
         content = grammar.read(nodes.parse(text, str(file)))
     except nodes.NodeError as error:

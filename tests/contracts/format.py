@@ -69,6 +69,8 @@ class Subject:
     files: Mapping[str, str | bytes] = field(default_factory=dict)
     entry: str | None = None
     """The one of the files that is named when it is read; None for the folder."""
+    language: str | None = None
+    """What everything is said in, where the format has no lines without a language."""
 
     def __str__(self) -> str:
         return self.format.name
@@ -86,18 +88,28 @@ def registry(*lines: str | Utterance, **more: Any) -> Registry:
 
 
 def in_language(code: str, lines: Registry) -> Registry:
-    """All lines in one language."""
-    return replace(
-        lines,
-        intents=tuple(
-            replace(intent, utterances=tuple(replace(u, language=u.language or code) for u in intent.utterances))
-            for intent in lines
-        ),
+    """Everything that is said in no language, in this one; but what is said for a value is said in all of them."""
+
+    def spoken(value: Any) -> Any:
+        return replace(value, language=value.language or code)
+
+    def keyed(texts: Mapping[str, str]) -> dict[str, str]:
+        return {key or code: text for key, text in texts.items()}
+
+    def asked(slots: tuple[Slot, ...]) -> tuple[Slot, ...]:
+        return tuple(replace(slot, questions=keyed(slot.questions)) for slot in slots)
+
+    intents = (
+        replace(
+            intent,
+            utterances=tuple(map(spoken, intent.utterances)),
+            negatives=tuple(map(spoken, intent.negatives)),
+            responses=keyed(intent.responses),
+            slots=asked(intent.slots),
+        )
+        for intent in lines
     )
-
-
-def _template(line: str) -> Utterance:
-    return Utterance(line, template=line)
+    return replace(lines, intents=tuple(intents), tests=tuple(map(spoken, lines.tests)), slots=asked(lines.slots))
 
 
 _CITY = Slot(
@@ -113,6 +125,10 @@ _FLIGHT = Utterance("flight AB12", None, None, "flight {code=AB12}", (Mark("code
 
 def _with_slot(slot: Slot, line: Utterance) -> Registry:
     return replace(registry(line, slots=(slot,)), slots=(slot,))
+
+
+def _template(line: str) -> Utterance:
+    return Utterance(line, template=line)
 
 
 FEATURES: Mapping[Feature, Registry] = {
@@ -253,7 +269,8 @@ def gives_back_what_it_can_say(subject: Subject, folder: Path) -> None:
     if subject.format.write is None:
         return
     says = subject.format.says
-    for feature, lines in FEATURES.items():
+    for feature, neutral in FEATURES.items():
+        lines = in_language(subject.language, neutral) if subject.language else neutral
         sayable, _ = losses.without(lines, says)
         found, problems = round_trip(subject, lines, folder)
         assert alike(found) == alike(bare(sayable)), feature

@@ -29,6 +29,11 @@ class Real(NamedTuple):
     """What a person has to say about the columns of a table."""
 
 
+_LU = "microsoft__botframework-cli/packages/lu/test/fixtures"
+_LUIS_BUILD = "microsoft__botframework-cli/packages/luis/docs/examples/luis-build"
+_SKILLS = "microsoft__botframework-skills/skills/csharp/experimental"
+_AZURE = "Azure-Samples__cognitive-services-sample-data-files"
+
 ROWS: Mapping[str, list[Real]] = {
     "rasa": [
         Real("Sanjaypranav__ruth-nlu2/data/examples/rasa/demo-rasa-multi-intent.yml", 6, 46),
@@ -132,6 +137,105 @@ ROWS: Mapping[str, list[Real]] = {
         Real("botpress__v12/examples/interbot/bots/sub1", 2, 6),
         Real("botpress__v12/examples/interbot/bots/sub2", 2, 6),
         Real("botpress__v12/examples/interbot/bots/master", 1, 3),
+    ],
+    "lu": [
+        Real(f"{_LU}/examples/3.lu", 3, 13),
+        Real(f"{_LU}/examples/9.lu", 6, 20),
+        Real(f"{_LU}/examples/12.lu", 7, 23, "with the 2 lines of the file that it imports"),
+        Real(f"{_LU}/examples/none.lu", 1, 2),
+        Real(f"{_LU}/examples/newEntityWithFeatures.lu", 2, 8),
+        Real(f"{_LU}/examples/v7UpgradeTest.lu", 1, 6),
+        Real(f"{_LU}/examples/compositeEntities.lu", 1, 2),
+        Real(f"{_LU}/examples/patterns.lu", 5, 11),
+        Real(f"{_LU}/verified/escapeCharactersInUtterances.lu", 1, 12),
+        Real(f"{_LU}/verified/Child_Entity_With_Spaces.lu", 6, 134),
+        Real(
+            f"{_LU}/testcases/lubuild/sandwich/lufiles/sandwich.en-us.lu",
+            4,
+            23,
+            "11 utterances and 11 patterns, one of the utterances twice",
+        ),
+        Real(f"{_LUIS_BUILD}/RootDialog/LU/root.lu", 4, 51),
+        Real(f"{_LUIS_BUILD}/RootDialog/LU/fr-fr/root.lu", 4, 51),
+        Real(f"{_LUIS_BUILD}/AddTodoDialog/LU/add.lu", 4, 47),
+        Real(f"{_LUIS_BUILD}/AddTodoDialog/LU/es-es/add.lu", 4, 47),
+        Real(f"{_LUIS_BUILD}/AddTodoDialog/LU/fr-fr/add.lu", 4, 47),
+        Real(f"{_LUIS_BUILD}/DeleteToDoDialog/LU/del.lu", 4, 43),
+        Real(f"{_LUIS_BUILD}/DeleteToDoDialog/LU/it-it/del.lu", 4, 43),
+        Real(f"{_LUIS_BUILD}/RootDialog/LU/todoPhraseList.lu", 0, 0),
+        Real(f"{_LUIS_BUILD}/RootDialog/LU/fr-fr/todoPhraseList.lu", 0, 0),
+        Real(f"{_SKILLS}/hospitalityskill/Deployment/Resources/LU/de-de/Hospitality.lu", 7, 183),
+        Real(f"{_SKILLS}/hospitalityskill/Deployment/Resources/LU/es-es/Hospitality.lu", 7, 183),
+        Real(f"{_SKILLS}/hospitalityskill/Deployment/Resources/LU/zh-cn/Hospitality.lu", 7, 184),
+        Real(f"{_SKILLS}/bingsearchskill/Deployment/Resources/LU/fr-fr/BingSearchSkill.lu", 4, 21),
+        Real(f"{_SKILLS}/bingsearchskill/Deployment/Resources/LU/it-it/BingSearchSkill.lu", 4, 21),
+    ],
+    "dialogflow-es": [
+        Real("dialogflow__fulfillment-bike-shop-nodejs/dialogflow-agent", 5, 13),
+        Real("dialogflow__fulfillment-bike-shop-nodejs/BikeShopAgent.zip", 5, 13),
+        Real("Sanjaypranav__ruth-nlu2/data/examples/dialogflow", 5, 48),
+        Real(
+            "crownpku__Rasa_NLU_Chi/data/examples/dialogflow",
+            5,
+            48,
+            "the 12 phrases that stand in an intent and in a file of its own as well are read once",
+        ),
+        Real("zdi-mainfranken__corona-chatbot", 12, 248),
+        Real("actions-on-google__dialogflow-number-genie-nodejs/agent.zip", 11, 167),
+    ],
+    "dialogflow-cx": [
+        Real("ayushwattal__FlightBooking-Chat-Bot", 5, 32),
+        Real("dhiwinsamrich__DIGIBHEM-AI-Bot", 38, 1533),
+        Real("fvmach__fvm-fu2-upcp-dfcx-virtual-agent", 9, 98),
+    ],
+    "clu": [
+        Real(f"{_AZURE}/language-service/CLU/HomeAutomationDemo.json", 3, 491),
+        Real("cjjulius__Azure_AI_Language/Clock.json", 3, 20, "a fallback that says nothing is in every project"),
+        Real("handmade/multilingual.json", 3, 7, "the utterance of the data set Test is a test"),
+    ],
+    "luis": [
+        Real(f"{_AZURE}/luis/apps/custom-domain-patterns-any-HumanResources.json", 14, 181, "with its 17 patterns"),
+        Real(f"{_AZURE}/luis/apps/custom-domain-composite-HumanResources.json", 10, 89),
+        Real(f"{_AZURE}/luis/apps/custom-domain-list-HumanResources.json", 10, 84),
+        Real(f"{_AZURE}/luis/apps/pizza-with-machine-learned-entity.json", 5, 147),
+        Real(f"{_AZURE}/luis/apps/tutorial-fix-unsure-predictions.json", 11, 113),
+        Real(f"{_AZURE}/luis/apps/MyStore.json", 2, 10),
+        Real(f"{_LU}/testcases/lubuild/foo2/luis/test(development)-foo.fr-fr.lu.json", 2, 1),
+        Real(f"{_LU}/translation/fr/root.luis.json", 3, 29),
+        Real(f"{_LU}/testcases/v7app.json", 1, 4),
+        Real(f"{_LU}/testcases/all.json", 10, 30, "with its 2 patterns"),
+        Real(f"{_LU}/testcases/overlappingEntities.json", 1, 1),
+        Real(f"{_LU}/testcases/nested-luis-json.json", 1, 1),
+    ],
+    "lex": [
+        Real("aws-samples__amazon-lex-customerservice-workshop/lex-bot-schema.json", 3, 17),
+        Real("aws-samples__amazon-lex-v2-lambda-integration-examples/bots/ReminderBotFiles", 3, 47),
+        Real(
+            "aws-samples__amazon-lex-v2-dialogaction/Resource/BlogBot-3-YTZOBUF72Q-LexJson.zip",
+            3,
+            6,
+            "4 English and 2 Korean utterances of the same intents",
+        ),
+    ],
+    "watson": [
+        Real("IBM__watson-banking-chatbot/data/conversation/workspaces/banking_US.json", 23, 203),
+        Real("IBM__watson-assistant-slots-intro/data/watson-pizzeria.json", 4, 21),
+    ],
+    "wit": [
+        Real(
+            "crownpku__Rasa_NLU_Chi/data/examples/wit/demo-flights.json",
+            1,
+            1,
+            "3 of its 4 utterances have no intent, and were not finished when it was exported",
+        ),
+        Real(
+            "Sanjaypranav__ruth-nlu2/data/examples/wit/demo-flights.json",
+            1,
+            4,
+            "what has no intent is out of scope in today's wit.ai, and a test here",
+        ),
+        Real("aibotsacademy__IngoHackathon2021/ingoNLP", 1, 7),
+        Real("aibotsacademy__IngoHackathon2021/ingoNLP.zip", 1, 7),
     ],
 }
 """Section to its rows, in the order of the README."""

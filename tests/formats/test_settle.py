@@ -9,6 +9,7 @@ import pytest
 from intentmatch.errors import Location
 from intentmatch.formats.settle import settled
 from intentmatch.registry import check
+from intentmatch.registry.expansion import expand
 from intentmatch.types import Case, Intent, Registry, Slot, SlotValue, Utterance
 
 FINE = Intent("fine", (Utterance("hello"), Utterance("Hello!"), Utterance("hallo", "de")), (Utterance("goodbye"),))
@@ -69,3 +70,41 @@ def test_of_a_slot_goes_what_no_engine_reads() -> None:
     assert kept.slots[1].patterns == ("[0-9]+",)
     assert kept.slots[2].kind == "any"
     assert {problem.rule for problem in problems} == {"bad-slot"}
+
+
+def template(text: str) -> Utterance:
+    return Utterance(text, None, None, text)
+
+
+def lines(registry: Registry, intent: str) -> list[str]:
+    return [line.text for line in registry[intent].utterances]
+
+
+def test_a_template_with_a_sentence_of_another_intent_is_left_out() -> None:
+    """Whole, for nobody but its author knows what is left of it; its neighbours stay."""
+    first = Intent("first", (template("(delete|drop) it"),))
+    second = Intent("second", (template("[please] delete it"), Utterance("erase it"), template("[do] drop that")))
+    found, problems = settled(Registry((first, second)))
+
+    assert lines(found, "second") == ["erase it", "[do] drop that"]
+    assert [problem.rule for problem in problems] == ["conflicting-utterance"]
+    assert check(expand(found)[0]) == []
+
+
+def test_values_of_slots_count_as_they_are_said() -> None:
+    """A slot alone says its values."""
+    size = Slot("size", "list", (SlotValue("large"),))
+    first = Intent("first", (Utterance("large"),))
+    second = Intent("second", (template("{size}"), Utterance("make it big")), slots=(size,))
+    found, _ = settled(Registry((first, second), slots=(size,)))
+
+    assert lines(found, "second") == ["make it big"]
+
+
+def test_a_negative_template_must_not_say_what_the_intent_says() -> None:
+    """In any of its sentences."""
+    intent = Intent("first", (template("(delete|drop) it"),), (template("drop [it]"), Utterance("dropping")))
+    found, problems = settled(Registry((intent,)))
+
+    assert [line.text for line in found["first"].negatives] == ["dropping"]
+    assert [problem.rule for problem in problems] == ["contradicting-negative"]

@@ -12,8 +12,9 @@ from intentmatch.formats.draft import Draft, SlotDraft
 from intentmatch.formats.hassil.syntax import TemplateError, names, to_template
 from intentmatch.formats.roles import Roles
 from intentmatch.formats.tree import Value
-from intentmatch.registry.templates import escape, is_name, parse, spoken
+from intentmatch.registry.templates import escape, is_name, parse
 from intentmatch.registry.wordings import Rules, TooLargeError, Wordings
+from intentmatch.text import in_words
 
 _RANGE = re.compile(r"-?\d+\.\.-?\d+(,\d+)?")
 # Of the ways to say one value.
@@ -169,7 +170,7 @@ class Within:
         if name not in self.language.rules:
             message = f"there is no rule {name!r}, and its name stands for it"
             self.language.draft.warn(place, "unknown-rule", message)
-            return escape(spoken(name))
+            return escape(in_words(name))
         return f"<{rule_name(name)}>"
 
     def _written_out(self, name: str) -> str:

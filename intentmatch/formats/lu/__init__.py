@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from intentmatch.formats.format import Format, Sure
-from intentmatch.formats.lu import reading
+from intentmatch.formats.lu import reading, writing
 from intentmatch.formats.source import File
 
 _SUFFIX = ".lu"
@@ -22,4 +22,4 @@ def recognise(file: File) -> Sure:
     return Sure.LIKELY if file.suffix == _SUFFIX else Sure.NO
 
 
-LU = Format("lu", "Bot Framework .lu files", recognise, reading.read)
+FORMAT = Format("lu", "Bot Framework .lu files", recognise, reading.read, writing.write, writing.SAYS)

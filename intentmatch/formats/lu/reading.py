@@ -66,6 +66,7 @@ class _Book:
             for section in page.intents:
                 intent = draft.intent(section.name, section.place, fallback=section.name == NONE)
                 self._say(self._written_out(section.items, file), intent)
+        self._entities.finish()
         attach(draft)
 
     def _imported(self, file: File, link: Item) -> list[File]:
@@ -128,12 +129,12 @@ class _Book:
             self._draft.warn(place, "bad-label", "a label that is never closed is left out", "write `}` behind it")
 
     def _name_of(self, place: Location) -> NameOf:
-        return lambda entity, role: self._entities.slot(self._entities.name(entity, role), place)
+        return lambda entity, role: self._entities.slot(self._entities.name(entity, role, place), place)
 
     def _declare(self, declaration: Declaration, language: str | None) -> None:
         entities, name, kind, place = self._entities, declaration.name, declaration.kind, declaration.place
         for role in declaration.roles:
-            entities.instance(role, name)
+            entities.instance(role, name, place)
         if kind in _NOT_TAKEN:
             self._draft.not_expressed(place, _NOT_TAKEN[kind])
         elif kind == "prebuilt":
@@ -141,7 +142,7 @@ class _Book:
         elif kind == "patternany":
             entities.entity(name, place).kind = "any"
         elif kind not in ("", "list", "regex", *_LEARNED):
-            entities.instance(name, kind)
+            entities.instance(name, kind, place)
         if declaration.value is not None:
             entities.entity(name, place).add(declaration.value, [item.text for item in declaration.items], language)
         elif kind in ("list", "", "regex"):
@@ -173,7 +174,7 @@ class _Book:
         if item.text.startswith("@"):
             part = new_declaration(item.text[1:], item.place)
             if part.kind not in ("", *_LEARNED):
-                self._entities.instance(part.name, part.kind)
+                self._entities.instance(part.name, part.kind, item.place)
 
 
 def _language(file: File, page: Page, draft: Draft) -> str | None:

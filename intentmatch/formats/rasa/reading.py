@@ -126,7 +126,7 @@ def _read_item(item: Value, file: File, bot: Bot) -> None:
     if kind is None:
         bot.draft.warn(item.location, "unknown-key", f"an item without {', '.join(KINDS[:-1])} or lookup is left out")
         return
-    name = (item[kind].text() or "").strip()
+    name = ((item[kind].text() if item[kind].is_text else None) or "").strip()
     if not name:
         place = item[kind].location
         bot.draft.warn(place, "no-name", f"`{kind}` must be a name; the item is left out", "write it after the colon")

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from intentmatch.errors import Problem
-from intentmatch.formats.draft import NOT_EXPRESSED
-from intentmatch.registry.rules import NOWHERE
+from intentmatch.formats.losses import loss
 from intentmatch.types import Intent, Registry, SlotValue, Utterance
 
 
@@ -24,8 +23,7 @@ def with_languages(registry: Registry, problems: list[Problem]) -> Registry:
     first = languages(registry)[0]
     guessed = [line for line in registry.utterances if line.language is None]
     if guessed:
-        message = f"lines without a language cannot be written in this format; they are written as {first!r}"
-        problems.append(Problem(guessed[0].location or NOWHERE, "warning", NOT_EXPRESSED, message))
+        problems.append(loss(guessed[0].location, f"that some lines have no language (they are {first!r})"))
 
     def spoken(lines: Iterable[Utterance]) -> tuple[Utterance, ...]:
         return tuple(replace(line, language=line.language or first) for line in lines)

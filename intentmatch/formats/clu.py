@@ -10,18 +10,18 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from intentmatch.errors import Location, Problem
+from intentmatch.errors import Problem
 from intentmatch.formats import by_language
-from intentmatch.formats.draft import NOT_EXPRESSED, Draft, Label
+from intentmatch.formats.draft import Draft, Label
 from intentmatch.formats.everywhere import attach
 from intentmatch.formats.format import Feature, Files, Format, Sure
+from intentmatch.formats.losses import loss
 from intentmatch.formats.lu.entities import NONE
 from intentmatch.formats.mentions import every_slot
 from intentmatch.formats.prebuilt import take_built_in
 from intentmatch.formats.source import File
 from intentmatch.formats.spans import from_utf16, innermost, utf16_length
 from intentmatch.formats.tree import Value
-from intentmatch.registry.rules import NOWHERE
 from intentmatch.types import Case, Registry, Slot, Utterance
 
 _UTF16 = "utf16codeunit"
@@ -147,7 +147,7 @@ def _utterance(line: Utterance, intent: str) -> dict[str, Any]:
 def _tests(cases: Iterable[Case], main: str, problems: list[Problem]) -> Iterator[dict[str, Any]]:
     for case in cases:
         if isinstance(case.expected, tuple):
-            _lose(case.location, "a test that expects several intents", problems)
+            problems.append(loss(case.location, "a test that expects several intents"))
         else:
             line = Utterance(case.text, case.language or main)
             yield {**_utterance(line, case.expected or NONE), "dataset": "Test"}
@@ -180,13 +180,8 @@ def _entity(slot: Slot, codes: Sequence[str], problems: list[Problem]) -> dict[s
     elif slot.kind in _BUILT_IN:
         written["prebuilts"] = [{"category": _BUILT_IN[slot.kind]}]
     if slot.kind in ("time", "any"):
-        _lose(slot.location, f"the slot {slot.name!r} ({slot.kind}) as more than what is nearest", problems)
+        problems.append(loss(slot.location, f"the slot {slot.name!r} ({slot.kind}) as more than what is nearest"))
     return written
-
-
-def _lose(place: Location | None, what: str, problems: list[Problem]) -> None:
-    message = f"{what} cannot be written in this format"
-    problems.append(Problem(place or NOWHERE, "warning", NOT_EXPRESSED, message))
 
 
 FORMAT = Format("clu", "Azure CLU projects", _recognise, _read, _write, _SAYS)

@@ -8,13 +8,11 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from intentmatch.errors import Problem
 from intentmatch.formats import by_language
-from intentmatch.formats.draft import NOT_EXPRESSED, Draft, Label, SlotDraft
+from intentmatch.formats.draft import Draft, Label, SlotDraft
 from intentmatch.formats.prebuilt import is_built_in, take_built_in
 from intentmatch.formats.tree import Value
-from intentmatch.registry.rules import NOWHERE
-from intentmatch.types import Registry, Slot, SlotKind
+from intentmatch.types import Slot, SlotKind
 
 BUILT_IN: Mapping[SlotKind, str] = {
     "number": "@sys.number",
@@ -72,15 +70,6 @@ def entries(slot: Slot, language: str) -> list[dict[str, Any]]:
 def slot_type(slot: Slot | None) -> str:
     """The type that a slot takes its values from: one of its own name, or a built-in one."""
     return BUILT_IN["any"] if slot is None else BUILT_IN.get(slot.kind) or f"@{slot.name}"
-
-
-def lose_unused(registry: Registry, problems: list[Problem]) -> None:
-    """Note the slots that no intent has and no type declares: there is no place for them."""
-    used = {slot.name for intent in registry for slot in intent.slots}
-    for slot in registry.slots:
-        if slot.kind in BUILT_IN and slot.name not in used:
-            message = f"the slot {slot.name!r}, which no intent has, cannot be written in this format"
-            problems.append(Problem(slot.location or NOWHERE, "warning", NOT_EXPRESSED, message))
 
 
 def file_name(name: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from intentmatch.errors import Problem
-from intentmatch.formats import by_language, dialogflow
+from intentmatch.formats import by_language, dialogflow, losses
 from intentmatch.formats.draft import Draft, IntentDraft
 from intentmatch.formats.format import Feature, Files, Format, Sure
 from intentmatch.formats.mentions import every_slot
@@ -154,7 +154,7 @@ def _name(root: Value, path: str) -> str:
 
 
 def _write(registry: Registry, problems: list[Problem]) -> Files:
-    dialogflow.lose_unused(registry, problems)
+    problems += losses.of_unused(registry, dialogflow.BUILT_IN)
     registry = by_language.with_languages(registry, problems)
     main, *others = by_language.languages(registry)
     slots = every_slot(registry)

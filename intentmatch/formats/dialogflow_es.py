@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from intentmatch.errors import Location, Problem
-from intentmatch.formats import by_language, dialogflow
-from intentmatch.formats.draft import NOT_EXPRESSED, Draft, IntentDraft
+from intentmatch.formats import by_language, dialogflow, losses
+from intentmatch.formats.draft import Draft, IntentDraft
 from intentmatch.formats.format import Feature, Files, Format, Sure
 from intentmatch.formats.mentions import every_slot
 from intentmatch.formats.prebuilt import slot_of
@@ -21,7 +21,6 @@ from intentmatch.formats.roles import Roles, share_questions
 from intentmatch.formats.source import File
 from intentmatch.formats.spans import parted
 from intentmatch.formats.tree import Value
-from intentmatch.registry.rules import NOWHERE
 from intentmatch.registry.templates import escape
 from intentmatch.types import Intent, Registry, Slot, Utterance
 
@@ -195,7 +194,7 @@ def _name(root: Value, path: str) -> str:
 
 
 def _write(registry: Registry, problems: list[Problem]) -> Files:
-    dialogflow.lose_unused(registry, problems)
+    problems += losses.of_unused(registry, dialogflow.BUILT_IN)
     registry = by_language.with_languages(registry, problems)
     main, *others = by_language.languages(registry)
     agent = {
@@ -212,8 +211,8 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
         path = f"intents/{dialogflow.file_name(intent.name)}"
         files[f"{path}.json"] = _intent(intent, main)
         if len(intent.when) > 1:
-            message = f"{intent.name!r} needs one of several tags; there it will need all of its contexts"
-            problems.append(Problem(intent.location or NOWHERE, "warning", NOT_EXPRESSED, message))
+            what = f"that one of the tags of {intent.name!r} is enough, and not all of its contexts are needed,"
+            problems.append(losses.loss(intent.location, what))
         for code in (main, *others):
             if phrases := [_phrase(line, intent, slots) for line in by_language.said_in(intent, code)]:
                 files[f"{path}_usersays_{code.lower()}.json"] = phrases

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+
 from intentmatch.formats.draft import Draft, SlotDraft
 from intentmatch.formats.mentions import slots_named
 from intentmatch.text import fold
+from intentmatch.types import Utterance
 
 
 def attach(draft: Draft) -> None:
@@ -15,15 +18,12 @@ def attach(draft: Draft) -> None:
             draft.slot(name, type_.location).like = type_
     intents = draft.intents.values()
     named = {name for intent in intents for name in (*intent.slots, *slots_named(intent.utterances, ()))}
-    said = {
-        name: "|".join(f" {fold(line.text)} " for line in intent.utterances) for name, intent in draft.intents.items()
-    }
+    said = _Said(draft)
     unused: list[SlotDraft] = []
     for name, slot in draft.slots.items():
         if name in named:
             continue
-        words = _words(slot)
-        owners = [owner for owner, text in said.items() if any(word in text for word in words)]
+        owners = said.by((slot.like or slot).values)
         for owner in owners:
             draft.intents[owner].slot(name, slot.location)
         if owners:
@@ -36,8 +36,29 @@ def attach(draft: Draft) -> None:
         draft.note(unused[0].location, "unused-slot", message, "name them below `slots:` of the intents that need them")
 
 
-def _words(slot: SlotDraft) -> list[str]:
-    """What is said for a list, as it stands in folded lines; between words where there are spaces between words."""
-    values = (slot.like or slot).values
-    folded = [fold(text) for value, more in values.items() for text in (value, *(synonym.text for synonym in more))]
-    return [f" {text} " if text.isascii() else text for text in folded if text]
+class _Said:
+    """What the intents say."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._lines = {
+            name: "|".join(f" {fold(line.text)} " for line in intent.utterances)
+            for name, intent in draft.intents.items()
+        }
+        self._by_word: dict[str, set[str]] = {}
+        for name, lines in self._lines.items():
+            for word in set(lines.replace("|", " ").split()):
+                self._by_word.setdefault(word, set()).add(name)
+
+    def by(self, values: Mapping[str, Sequence[Utterance]]) -> list[str]:
+        """The intents that say one of the values or synonyms, in their order."""
+        texts = {fold(text) for value, more in values.items() for text in (value, *(line.text for line in more))}
+        owners = {name for text in texts - {""} for name in self._by_one(text)}
+        return [name for name in self._lines if name in owners]
+
+    def _by_one(self, text: str) -> Iterator[str]:
+        # Not all languages have spaces between words.
+        if not text.isascii():
+            yield from (name for name, lines in self._lines.items() if text in lines)
+            return
+        owners = [self._by_word.get(word, set()) for word in text.split()]
+        yield from (name for name in set.intersection(*owners) if f" {text} " in self._lines[name])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import Any, get_args
@@ -14,7 +14,7 @@ from intentmatch.formats.mentions import every_slot, slots_named
 from intentmatch.formats.unfold import as_sentences, without_rules
 from intentmatch.registry.rules import NOWHERE
 from intentmatch.registry.templates import labelled
-from intentmatch.types import Intent, Registry, Slot, SlotValue, Utterance
+from intentmatch.types import Intent, Registry, Slot, SlotKind, SlotValue, Utterance
 
 _OF_INTENT: Mapping[Feature, tuple[str, Any]] = {
     "negatives": ("negatives", ()),
@@ -52,6 +52,18 @@ def without(registry: Registry, says: Collection[Feature]) -> tuple[Registry, li
     return kept, sorted({*problems, *losing.problems})
 
 
+def loss(place: Location | None, what: str) -> Problem:
+    """The problem that something cannot be written."""
+    return Problem(place or NOWHERE, "warning", NOT_EXPRESSED, f"{what} cannot be written in this format")
+
+
+def of_unused(registry: Registry, kinds: Container[SlotKind]) -> list[Problem]:
+    """What is lost where nothing but an intent can say that a slot is of one of these kinds."""
+    used = {slot.name for intent in registry for slot in intent.slots}
+    unused = [slot for slot in registry.slots if slot.kind in kinds and slot.name not in used]
+    return [loss(slot.location, f"the slot {slot.name!r}, which no intent has,") for slot in unused]
+
+
 class _Losing:
     """Takes a registry apart; `problems` fills up as it goes."""
 
@@ -63,8 +75,7 @@ class _Losing:
         self._gone = {slot.name for slot in slots if _feature_of(slot) not in says}
 
     def lose(self, place: Location | None, what: str) -> None:
-        message = f"{what} cannot be written in this format"
-        self.problems.add(Problem(place or NOWHERE, "warning", NOT_EXPRESSED, message))
+        self.problems.add(loss(place, what))
 
     def note_namesakes(self) -> None:
         """Elsewhere a slot takes the same values whatever the intent."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from intentmatch.errors import Location
 from intentmatch.formats.draft import Draft, Label, SlotDraft
 from intentmatch.formats.everywhere import attach
 from intentmatch.formats.format import Format, Sure
@@ -44,7 +43,6 @@ def _read(files: Sequence[File], draft: Draft) -> None:
             _read_utterance(utterance, entities, draft)
         for pattern in root["patterns"].items():
             _read_pattern(pattern, entities, draft)
-        entities.finish()
         for key in _FEATURES:
             if root[key].items():
                 draft.not_expressed(root[key].location, "phrase lists and other hints for learning")
@@ -65,16 +63,16 @@ def _read_entities(root: Value, entities: Entities, draft: Draft) -> None:
             draft.not_expressed(entity.location, "values that a pattern.any entity must not be cut at")
     for entity in root["composites"].items():
         draft.not_expressed(entity.location, "composite entities; what they are made of is taken over")
-    for name, of, place in (*_roles(root), *_parts(root["entities"].items())):
-        entities.instance(name, of, place)
+    for name, of in (*_roles(root), *_parts(root["entities"].items())):
+        entities.instance(name, of)
 
 
-def _roles(root: Value) -> Iterator[tuple[str, str, Location]]:
+def _roles(root: Value) -> Iterator[tuple[str, str]]:
     """The roles of all entities, and for each its entity."""
     for key in _ENTITIES:
         for entity in root[key].items():
             for role in entity["roles"].items() if entity.is_mapping else ():
-                yield role.text() or "", _name(entity), role.location
+                yield role.text() or "", _name(entity)
 
 
 def _read_list(root: Value, type_: SlotDraft) -> None:
@@ -88,7 +86,7 @@ def _name(entity: Value) -> str:
     return (entity.text() if entity.is_text else entity["name"].text()) or ""
 
 
-def _parts(entities: Sequence[Value]) -> Iterator[tuple[str, str, Location]]:
+def _parts(entities: Sequence[Value]) -> Iterator[tuple[str, str]]:
     """The parts of machine-learned entities, however deep, and for each the entity that it must be."""
     waiting = list(entities)
     while waiting:
@@ -101,7 +99,7 @@ def _parts(entities: Sequence[Value]) -> Iterator[tuple[str, str, Location]]:
             required = [f["modelName"].text() for f in child["features"].items() if f["isRequired"].flag()]
             of = child["instanceOf"].text() or next(filter(None, required), None)
             if of:
-                yield child["name"].text() or "", of, child.location
+                yield child["name"].text() or "", of
 
 
 def _read_utterance(root: Value, entities: Entities, draft: Draft) -> None:
@@ -119,7 +117,7 @@ def _labels(entities: list[Value], text: str, known: Entities) -> list[Label]:
         depth, entity = waiting.pop()
         waiting += [(depth + 1, child) for child in reversed(entity["children"].items())]
         start, last = entity["startPos"].integer(), entity["endPos"].integer()
-        name = known.name(entity["entity"].text() or "", entity["role"].text(), entity.location)
+        name = known.name(entity["entity"].text() or "", entity["role"].text())
         ends = (-1, -1) if start is None or last is None else (from_utf16(text, start), from_utf16(text, last + 1))
         labels.append((depth, Label(name, *ends)))
     return [label for _, label in sorted(labels, key=lambda found: -found[0])]
@@ -128,9 +126,7 @@ def _labels(entities: list[Value], text: str, known: Entities) -> list[Label]:
 def _read_pattern(root: Value, entities: Entities, draft: Draft) -> None:
     name, place = root["intent"].text() or "", root.location
     intent = draft.intent(name, place, fallback=name == NONE)
-    line = parse(
-        root["pattern"].text() or "", lambda entity, role: entities.slot(entities.name(entity, role, place), place)
-    )
+    line = parse(root["pattern"].text() or "", lambda entity, role: entities.slot(entities.name(entity, role), place))
     if line.template is None:
         intent.say(line.text, place)
     else:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 from intentmatch.errors import Location
 from intentmatch.formats.draft import Draft, Label
@@ -33,10 +34,14 @@ def _recognise(file: File) -> Sure:
             return Sure.LIKELY
     if file.name == _APP:
         return Sure.CERTAIN if {"zip-command", "lang"} <= set(root.keys) else Sure.NO
-    folder = file.path.split("/")[-2:-1]
-    if folder == ["entities"] and {"name", "roles", "lookups"} <= set(root.keys):
+    if _folder(file) == "entities" and {"name", "roles", "lookups"} <= set(root.keys):
         return Sure.LIKELY
-    return Sure.LIKELY if folder == ["intents"] and {"name", "entities"} <= set(root.keys) else Sure.NO
+    is_intent = _folder(file) == "intents" and root["name"].is_text and root["entities"].is_list
+    return Sure.LIKELY if is_intent else Sure.NO
+
+
+def _folder(file: File) -> str:
+    return PurePosixPath(file.path).parent.name
 
 
 def _read(files: Sequence[File], draft: Draft) -> None:
@@ -48,12 +53,19 @@ def _read(files: Sequence[File], draft: Draft) -> None:
         if root["lookups"]:
             _read_entity(root, draft)
     for file, root in roots:
-        if not any(root[key] for key in (*_UTTERANCES, "name")):
-            draft.warn(file.location, "no-utterances", "there are no utterances here")
-        for utterance in root["utterances"].items():
-            _read_utterance(utterance, draft)
-        for utterance in root["data"].items():
-            _read_old_utterance(utterance, draft)
+        if _folder(file) == "intents":
+            _read_intent(root, draft)
+    for file, root in roots:
+        _read_utterances(file, root, draft)
+
+
+def _read_utterances(file: File, root: Value, draft: Draft) -> None:
+    if not any(root[key] for key in (*_UTTERANCES, "name")):
+        draft.warn(file.location, "no-utterances", "there are no utterances here")
+    for utterance in root["utterances"].items():
+        _read_utterance(utterance, draft)
+    for utterance in root["data"].items():
+        _read_old_utterance(utterance, draft)
 
 
 def _read_entity(root: Value, draft: Draft) -> None:
@@ -65,6 +77,14 @@ def _read_entity(root: Value, draft: Draft) -> None:
             if value := keyword["keyword"].text():
                 slot.add(value, synonyms)
         slot.patterns += [pattern for regexp in root["regexps"].items() if (pattern := regexp.text())]
+
+
+def _read_intent(root: Value, draft: Draft) -> None:
+    """What an app says about an intent are its entities."""
+    intent = draft.intent(root["name"].text() or "", root.location)
+    for entity in root["entities"].items():
+        name, _, role = (entity.text() or "").partition(":")
+        intent.slot(_slot(name, role, entity.location, draft), entity.location)
 
 
 def _read_utterance(utterance: Value, draft: Draft) -> None:

@@ -121,15 +121,6 @@ def test_new_files_are_read(tmp_path):
     assert slots["first"].kind == "any"
 
 
-def test_roles_and_parts_that_no_label_is_of_are_slots_of_nobody(tmp_path):
-    """Nothing that is declared is lost, and what is like an entity has its values."""
-    text = "# a\n- hi\n@ prebuilt number count\n@ list city =\n- Rome\n@ ml trip =\n- @ city goal\n"
-    found = read(tmp_path, text)
-
-    assert kinds(found) == {"count": "number", "goal": "list"}
-    assert "unused-slot" in {problem.rule for problem in found.problems}
-
-
 def test_what_has_no_counterpart_is_noted(tmp_path):
     """Labels around labels, hints for learning, composites, questions with answers, links to the web."""
     more = "\n### ? Who?\n- who is it\n```markdown\nNobody.\n- not a line\n```\n[web](https://example.org/faq)\n"
@@ -266,6 +257,7 @@ def test_every_language_is_written_to_its_file(tmp_path):
     ("slot", "written"),
     [
         (Slot("when", "time"), "as more than what is nearest"),
+        (Slot("count", "number"), "'count', which no intent has"),
         (Slot("x", "pattern", patterns=("a", "b")), "more than one pattern"),
         (Slot("x", "list", (SlotValue("a", (Utterance("b, c"),)),)), "the synonym 'b, c'"),
     ],

@@ -81,6 +81,7 @@ def test_an_app_has_its_language_its_keywords_and_a_slot_for_each_role(tmp_path)
 
     assert [(line.template, line.language) for line in found.registry["go"].utterances] == [("a {city_to=Roma}", "es")]
     assert set(slots) == {"city", "city_to"}
+    assert [slot.name for slot in found.registry["go"].slots] == ["city", "city_to"]
     assert [(value.value, value.synonyms[0].text) for value in slots["city_to"].values] == [
         ("Roma", "la ciudad eterna")
     ]

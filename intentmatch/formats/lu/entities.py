@@ -24,7 +24,7 @@ class Entities:
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
-        self._of: dict[str, tuple[str, Location]] = {}
+        self._of: dict[str, str] = {}
 
     def entity(self, name: str, place: Location) -> SlotDraft:
         """The entity of a name, which may appear again."""
@@ -34,15 +34,15 @@ class Entities:
         """An entity that LUIS has built in."""
         take_built_in(self._draft.type(name, place), name, place, self._draft)
 
-    def instance(self, name: str, of: str, place: Location) -> None:
+    def instance(self, name: str, of: str) -> None:
         """A role or a part, and the entity that it is of."""
-        self._of.setdefault(name, (of, place))
+        self._of.setdefault(name, of)
 
-    def name(self, entity: str, role: str | None, place: Location) -> str:
+    def name(self, entity: str, role: str | None) -> str:
         """What a label is of: an entity, or one of its roles, which need not be declared."""
         if role is None:
             return entity
-        self.instance(role, entity, place)
+        self.instance(role, entity)
         return role
 
     def slot(self, name: str, place: Location) -> str:
@@ -51,17 +51,12 @@ class Entities:
         slot.like = slot.like or self._draft.type(self._origin(name, place), place)
         return slot.name
 
-    def finish(self) -> None:
-        """Declare the roles and parts that no label is of."""
-        for name, (_, place) in self._of.items():
-            self.slot(name, place)
-
     def _origin(self, name: str, place: Location) -> str:
         """The entity that declares the values, however many steps away."""
         seen: set[str] = set()
         while name not in self._draft.types and name in self._of and name not in seen:
             seen.add(name)
-            name = self._of[name][0]
+            name = self._of[name]
         if name not in self._draft.types and name.lower() in _BUILT_IN:
             self.built_in(name, place)
         return name

@@ -66,7 +66,6 @@ class _Book:
             for section in page.intents:
                 intent = draft.intent(section.name, section.place, fallback=section.name == NONE)
                 self._say(self._written_out(section.items, file), intent)
-        self._entities.finish()
         attach(draft)
 
     def _imported(self, file: File, link: Item) -> list[File]:
@@ -129,12 +128,12 @@ class _Book:
             self._draft.warn(place, "bad-label", "a label that is never closed is left out", "write `}` behind it")
 
     def _name_of(self, place: Location) -> NameOf:
-        return lambda entity, role: self._entities.slot(self._entities.name(entity, role, place), place)
+        return lambda entity, role: self._entities.slot(self._entities.name(entity, role), place)
 
     def _declare(self, declaration: Declaration, language: str | None) -> None:
         entities, name, kind, place = self._entities, declaration.name, declaration.kind, declaration.place
         for role in declaration.roles:
-            entities.instance(role, name, place)
+            entities.instance(role, name)
         if kind in _NOT_TAKEN:
             self._draft.not_expressed(place, _NOT_TAKEN[kind])
         elif kind == "prebuilt":
@@ -142,7 +141,7 @@ class _Book:
         elif kind == "patternany":
             entities.entity(name, place).kind = "any"
         elif kind not in ("", "list", "regex", *_LEARNED):
-            entities.instance(name, kind, place)
+            entities.instance(name, kind)
         if declaration.value is not None:
             entities.entity(name, place).add(declaration.value, [item.text for item in declaration.items], language)
         elif kind in ("list", "", "regex"):
@@ -174,7 +173,7 @@ class _Book:
         if item.text.startswith("@"):
             part = new_declaration(item.text[1:], item.place)
             if part.kind not in ("", *_LEARNED):
-                self._entities.instance(part.name, part.kind, item.place)
+                self._entities.instance(part.name, part.kind)
 
 
 def _language(file: File, page: Page, draft: Draft) -> str | None:

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from intentmatch.errors import Location, Problem
-from intentmatch.formats import by_language
-from intentmatch.formats.draft import NOT_EXPRESSED
+from intentmatch.formats import by_language, losses
 from intentmatch.formats.format import Feature, Files
 from intentmatch.formats.lu.lines import escaped, parse
 from intentmatch.formats.lu.page import LINK
 from intentmatch.formats.mentions import every_slot
 from intentmatch.formats.spans import parted
-from intentmatch.registry.rules import NOWHERE
 from intentmatch.registry.templates import Blank, Choice, Series, Words
 from intentmatch.registry.templates import parse as parse_template
-from intentmatch.types import Intent, Registry, Slot, SlotValue, Utterance
+from intentmatch.types import Intent, Registry, Slot, SlotKind, SlotValue, Utterance
 
 SAYS: frozenset[Feature] = frozenset(
     {"languages", "marks", "templates", "blanks", "lists", "synonyms", "patterns", "kinds"}
 )
-_BUILT_IN = {"number": "number", "date": "datetimeV2", "time": "datetimeV2"}
+_BUILT_IN: Mapping[SlotKind, str] = {"number": "number", "date": "datetimeV2", "time": "datetimeV2"}
 _BREAKS = re.compile(r"\s*[\r\n]\s*")
 # Braces always mean something, and a backslash does before a sign, which a label begins with.
 _BRACES = re.compile(r"[{}]|\\(?=[{}\[\]()|\\]|$)")
@@ -44,6 +42,7 @@ class _Writer:
         self._problems = problems
         self._slots = every_slot(registry)
         self._labelled = {mark.slot for line in registry.utterances for mark in line.marks}
+        self._problems += losses.of_unused(registry, _BUILT_IN)
         for slot in self._slots.values():
             if slot.kind == "time" or (slot.kind == "any" and slot.name in self._labelled):
                 self._lose(slot.location, f"the slot {slot.name!r} ({slot.kind}) as more than what is nearest")
@@ -101,8 +100,7 @@ class _Writer:
                 yield synonym
 
     def _lose(self, place: Location | None, what: str) -> None:
-        message = f"{what} cannot be written in this format"
-        problem = Problem(place or NOWHERE, "warning", NOT_EXPRESSED, message)
+        problem = losses.loss(place, what)
         if problem not in self._problems:
             self._problems.append(problem)
 

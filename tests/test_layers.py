@@ -19,7 +19,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "types",
         "result settings plugins",
         "registry models",
-        "encoders cache index lexical languages rerank",
+        "encoders cache index lexical languages rerank watch",
         "words policy",
         "head",
         "heldout",

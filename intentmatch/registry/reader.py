@@ -64,6 +64,13 @@ def yaml_files(path: str | os.PathLike[str]) -> list[Path]:
     return _files(Path(path))[0]
 
 
+def folders(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """The folder at a path and its subfolders, in which `examine` looks for files; none where there is a file."""
+    for folder, subfolders, _ in os.walk(path):
+        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
+        yield Path(folder)
+
+
 def read_tests(path: str | os.PathLike[str]) -> tuple[Case, ...]:
     """The `tests:` of one YAML file, which needs no intents. Raises `RegistryError` with every error of the file."""
     content, problems = _read_file(Path(path))

@@ -109,8 +109,8 @@ class Watch:
                         self._look()
                         if _Places.of(self._path) != places:
                             break
-            except FileNotFoundError:
-                continue  # a folder went while it was being found
+            except FileNotFoundError:  # a folder went while it was being found
+                self._stopped.wait(_STEP)
             except (OSError, RuntimeError) as error:
                 self._ready.set()
                 self._tell_blind(error)

@@ -28,6 +28,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "build",
         "engine lint",
         "matcher",
+        "inbox",
         "__init__",
         "distill evaluation server",
         "cli",

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-EMAIL, PHONE, CARD, IBAN = "‹email›", "‹phone›", "‹card›", "‹iban›"
+WORDS = EMAIL, PHONE, CARD, IBAN = "‹email›", "‹phone›", "‹card›", "‹iban›"
 """What stands in place of each: no marks of templates, and punctuation to a matcher."""
 
 # Each pattern begins where no such sign stands before it, so that a long text is gone through once.

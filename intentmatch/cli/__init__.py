@@ -4,7 +4,8 @@ from intentmatch.cli import evaluate
 from intentmatch.cli.commands import main
 from intentmatch.cli.diff import diff
 from intentmatch.cli.lint import lint
+from intentmatch.cli.serve import serve
 from intentmatch.cli.thresholds import explain_thresholds
 from intentmatch.cli.tune import tune
 
-__all__ = ["diff", "evaluate", "explain_thresholds", "lint", "main", "tune"]
+__all__ = ["diff", "evaluate", "explain_thresholds", "lint", "main", "serve", "tune"]

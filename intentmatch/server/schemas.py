@@ -35,10 +35,14 @@ class _Response(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Options(BaseModel):
-    """What a caller may say beside the message; the requests themselves are made in `app`, with its limits in them."""
+class _Request(BaseModel):
+    """The requests themselves are made in `app`, with its limits in them."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class Options(_Request):
+    """What a caller may say beside the message."""
 
     language: str | None = Field(
         default=None,
@@ -58,6 +62,19 @@ class Options(BaseModel):
         min_length=1,
         max_length=_MAX_ALLOWED,
         description="Names of the only intents that may answer; without it all may.",
+    )
+
+
+class Correction(_Request):
+    """What a user may say beside the message that was misunderstood."""
+
+    intent: str | None = Field(
+        max_length=_MAX_NAME,
+        description="Name of the intent that the message means; null for none of them.",
+        examples=["order_status"],
+    )
+    language: str | None = Field(
+        default=None, max_length=_MAX_LANGUAGE, description="BCP-47 code of the message.", examples=["de"]
     )
 
 
@@ -142,6 +159,12 @@ class BatchResponse(_Response):
     """The answers, in the order of the texts."""
 
     results: list[MatchResponse]
+
+
+class FeedbackResponse(_Response):
+    """It will be kept."""
+
+    status: Literal["accepted"] = "accepted"
 
 
 class IntentInfo(_Response):

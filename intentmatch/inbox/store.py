@@ -98,6 +98,21 @@ class Missed:
     corrections: Mapping[str | None, int]
     """What users said that it means, None for no intent at all, and how many of them."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON values."""
+        return {
+            "id": self.id,
+            "text": self.text,
+            "language": self.language,
+            "verdict": self.verdict,
+            "intents": list(self.intents),
+            "confidence": self.confidence,
+            "count": self.count,
+            "first": self.first.isoformat(),
+            "last": self.last.isoformat(),
+            "corrections": [{"intent": intent, "count": count} for intent, count in self.corrections.items()],
+        }
+
 
 class Store:
     """The file, opened anew for everything that is done to it."""

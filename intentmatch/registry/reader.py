@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,12 +28,19 @@ def read_registry(path: str | os.PathLike[str]) -> Registry:
     return registry
 
 
-def examine(path: str | os.PathLike[str]) -> tuple[Registry, list[Problem]]:
-    """Whatever could be read, and every problem found, sorted by place. Never raises for bad content."""
+def examine(
+    path: str | os.PathLike[str], instead: Mapping[Path, bytes] | None = None
+) -> tuple[Registry, list[Problem]]:
+    """Whatever could be read, and every problem found, sorted by place. Never raises for bad content.
+
+    `instead` is read in place of what these files hold, whether they are there or not.
+    """
     contents: list[FileContent] = []
+    instead = instead or {}
     files, problems = _files(Path(path))
+    files = sorted({*files, *instead})
     for file in files:
-        content, found = _read_file(file)
+        content, found = _read_file(file, instead.get(file))
         contents.append(content)
         problems += found
     if not files and not problems:
@@ -72,10 +79,13 @@ def read_tests(path: str | os.PathLike[str]) -> tuple[Case, ...]:
     return tuple(content.tests)
 
 
-def read_text(file: Path) -> str:
-    """A file of UTF-8, with or without a byte order mark. Raises `RegistryError` saying which byte is none."""
+def read_text(file: Path, raw: bytes | None = None) -> str:
+    """A file of UTF-8, with or without a byte order mark. Raises `RegistryError` saying which byte is none.
+
+    `raw` is what the file holds, where that is known already.
+    """
     try:
-        raw = file.read_bytes()
+        raw = file.read_bytes() if raw is None else raw
     except OSError as error:
         raise RegistryError([_unreadable(file, error)]) from None
     try:
@@ -127,9 +137,9 @@ def _nothing_there(path: Path) -> Problem:
     return Problem(place, "error", "not-found", "there is no such file or folder", "name a folder of .yaml files")
 
 
-def _read_file(file: Path) -> tuple[FileContent, list[Problem]]:
+def _read_file(file: Path, raw: bytes | None = None) -> tuple[FileContent, list[Problem]]:
     try:
-        text = read_text(file)
+        text = read_text(file, raw)
     except RegistryError as error:
         return FileContent(), list(error.problems)
     grammar = FileGrammar(str(file), len(text))

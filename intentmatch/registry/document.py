@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import yaml
 
 from intentmatch.errors import InputError, Location
 from intentmatch.registry.layout import Kind, Part, bare, dash, layout
+from intentmatch.registry.lines import Lines, Splice
 from intentmatch.registry.nodes import line_and_column
 from intentmatch.registry.written import Value, in_brackets, in_lines, written
 
@@ -22,42 +24,35 @@ WIDTH = 120
 """Columns that a list in brackets may grow to."""
 
 _BOM = "\ufeff"
-_BREAK = re.compile(r"\r\n|\n|\r")
-_COMMA = re.compile(r"(?:\s|#[^\r\n]*)*,[ \t]*")
-_COMMENT_LINE = re.compile(r"([ \t]*)#[^\r\n]*(?:\r\n|\n|\r|\Z)")
+_COMMA = re.compile(r"(?:\s|#[^\r\n]*)*,")
 _GONE: Any = object()
-
-
-class Splice(NamedTuple):
-    """Text to stand in place of a part of another."""
-
-    start: int
-    end: int
-    text: str
+_AS_IT_IS: Mapping[int, Any] = MappingProxyType({})
 
 
 class Document:
-    """A file's text and the layout of its YAML. Immutable; each edit gives another document.
+    """A file's text and the layout of its YAML. Immutable; each edit takes parts of it and gives another document.
 
     Raises `InputError` for what cannot be edited, and `yaml.YAMLError` for what is no YAML.
     """
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
-        self._mark = _BOM if text.startswith(_BOM) else ""
+        self.mark = _BOM if text.startswith(_BOM) else ""
         self.body = text.removeprefix(_BOM)
-        """The text without a byte order mark: what positions count in."""
+        self._lines = Lines(self.body)
         self.root = layout(self.body)
-        found = _BREAK.search(self.body)
-        self._break = found[0] if found else "\n"
         parts = list(self.root.walk()) if self.root else []
-        self._parents = {id(child): part for part in parts if part.kind != "alias" for child in part.children}
+        self._holders = {id(child): part for part in parts if part.kind != "alias" for child in part.children}
         self._aliases = {id(part.meant): part for part in parts if part.kind == "alias"}
 
     @property
     def text(self) -> str:
         """All of it, with the byte order mark where there is one."""
-        return self._mark + self.body
+        return self.mark + self.body
+
+    def replaced(self, body: str) -> Document:
+        """Another text for the file. Raises `yaml.YAMLError`."""
+        return Document(self.path, self.mark + body)
 
     def at(self, part: Part) -> Location:
         """Where a part begins."""
@@ -67,242 +62,226 @@ class Document:
         """What is raised where a part cannot be edited."""
         return InputError(f"{self.at(part).short} cannot be edited here: {why}. Edit it by hand")
 
-    def with_text(self, part: Part, text: str) -> Document:
-        """Another text where one stands, in the quotes that were there."""
-        self._own(part)
-        if part.kind != "text" or part.style in ("|", ">"):
-            raise self.refusal(part, "it is not on a line of its own")
-        start = bare(self.body, part)
-        parent = self._parents.get(id(part))
-        new = written(text, part.style, "brackets" if parent and parent.style else "line")
-        return self._spliced([Splice(start, part.end, new)], {id(part): text})
-
-    def with_item(self, items: Part, text: str, style: str = "") -> Document:
-        """One more text at the end of a list, in the quotes that all its neighbours have, or else in these."""
-        self._own(items)
-        styles = {item.style for item in items.items if item.kind == "text"}
-        style = styles.pop() if len(styles) == 1 and "" not in styles else style
-        expected = {id(items): (*_data(items, {}), text) if items.items else (text,)}
-        if items.style:
-            piece = written(text, style, "brackets")
-            if self._too_wide(items, piece) and self._can_open(items):
-                opened = self.opened(items)
-                return opened.with_item(opened.follow(self.path_to(items)), text, style)
-            return self._spliced(self._in_brackets(items, piece), expected)
-        if items.is_empty:
-            column, gap = self._indent(items) + self._steps(items)[1], " "
-        elif items.kind == "list":
-            number = len(items.items) - 1
-            before = dash(self.body, items, number)
-            column, gap = before - self._line(before), self.body[before + 1 : items.items[number].start]
-        else:
-            raise self.refusal(items, "it is no list")
-        line = "-" + (gap if gap and not gap.strip(" ") else " ") + written(text, style)
-        return self._spliced([self._inserted(items.end, column, [line])], expected)
-
-    def with_comment(self, item: Part, comment: str) -> Document:
-        """A comment beside an item of a list, which for that must stand in lines."""
-        items = self._parents[id(item)]
-        if items.style:
-            if not self._can_open(items):
-                raise self.refusal(items, f"the comment {comment.strip()!r} has no place in it")
-            opened = self.opened(items)
-            return opened.with_comment(opened.follow(self.path_to(item)), comment)
-        return self._spliced([Splice(item.end, item.end, comment)], {})
-
-    def opened(self, part: Part) -> Document:
-        """What stands in brackets behind a key, in lines below it; first what stands in brackets around it."""
-        holder = self._parents[id(part)]
-        if holder.style:
-            return self.opened(holder)
-        step, before_dash = self._steps(part)
-        if part.kind == "list":
-            lines, indent = [f"- {self.body[item.start : item.end]}" for item in part.items], before_dash
-        else:
-            lines, indent = [self.body[key.start : value.end] for key, value in part.entries], step
-        start = bare(self.body, part)
-        start -= len(self.body[:start]) - len(self.body[:start].rstrip(" "))
-        below = self._inserted(part.end, self._indent(part) + indent, lines)
-        return self._spliced([Splice(start, part.end, ""), below], {})
-
-    def with_entry(self, mapping: Part | None, key: str, value: Value, after: str | None = None) -> Document:
-        """One more key, at the end of a mapping or below one of its keys; None is a file without anything."""
-        if mapping is None:
-            lines = in_lines(key, value, *self._steps(mapping))
-            return self._spliced([self._inserted(len(self.body), 0, lines)], {0: _plain({key: value})})
-        self._own(mapping)
-        if mapping.is_empty:
-            column = self._indent(mapping) + self._steps(mapping)[0]
-            splice = self._inserted(mapping.end, column, in_lines(key, value, *self._steps(mapping)))
-            return self._spliced([splice], {id(mapping): _plain({key: value})})
-        keys = [name.text for name, _ in mapping.entries]
-        number = keys.index(after) + 1 if after in keys else len(keys)
-        expected: dict[int, Any] = {id(mapping): _plain({key: value}, _data(mapping, {}), number)}
-        flow = f"{written(key, place='key')}: {in_brackets(value)}"
-        if mapping.style:
-            expected = {id(mapping): _plain({key: value}, _data(mapping, {}), len(keys))}
-            return self._spliced(self._in_brackets(mapping, flow), expected)
-        column = self._indent(mapping.children[0])
-        alike = [v for _, v in mapping.entries if v.meant.kind != "text"]
-        short = not isinstance(value, str) and alike and all(v.meant.style for v in alike)
-        fits = short and column + len(flow) <= WIDTH
-        lines = [flow] if fits else in_lines(key, value, *self._steps(mapping))
-        above, last = mapping.entries[number - 1]
-        if number > 1 and self._blank_between(mapping.entries[number - 2][1], above):
-            lines = ["", *lines]
-        return self._spliced([self._inserted(last.end, column, lines, below=column)], expected)
-
-    def without(self, part: Part, within: Part, *, comments: bool = False) -> Document:
-        """All but an item, or a key with its value; of what is left empty by that, as far as `within`, nothing stays.
-
-        What stands beside it on its lines goes with it; so does, if asked for, a block of comments right above it.
-        """
-        holder = self._parents[id(part)]
-        self._own(part)
-        while holder is not within and len(holder.children) == (1 if holder.kind == "list" else 2):
-            part, holder = self._key(holder), self._parents[id(holder)]
-        spans = [(key, value) for key, value in holder.entries] or [(item, item) for item in holder.items]
-        number = [id(first) for first, _ in spans].index(id(part))
-        self._unused(*spans[number])
-        size = 2 if holder.kind == "mapping" else 1
-        expected: Any = {id(child): _GONE for child in holder.children[size * number : size * (number + 1)]}
-        if holder.style:
-            return self._spliced(self._out_of_brackets(holder, spans, number), expected)
-        if len(spans) == 1:
-            expected = {id(holder): ""}
-        begin = dash(self.body, holder, number) if holder.kind == "list" else part.start
-        start, end = self._line(begin), self._next_line(spans[number][1].end)
-        if self.body[start:begin].strip(" "):
-            raise self.refusal(part, "it shares its line with something else")
-        while comments and start:
-            above = self._line(start - 1)
-            found = _COMMENT_LINE.fullmatch(self.body, above, start)
-            if found is None or len(found[1]) != begin - self._line(begin):
-                break
-            start = above
-        if end == len(self.body) and start and not self._ends_line(end):
-            start -= 2 if self.body[:start].endswith("\r\n") else 1
-        return self._spliced([Splice(start, end, "")], expected)
-
-    def nested(self, value: Part, key: str) -> Document:
-        """What stands under a key, under another key inside it: a list becomes a mapping of one."""
-        self._own(value)
-        name = written(key, place="key")
-        expected = {id(value): ((key, _data(value, {})),)}
-        if self._parents[id(value)].style:
-            splices = [Splice(value.start, value.start, f"{{{name}: "), Splice(value.end, value.end, "}")]
-            return self._spliced(splices, expected)
-        step = self._steps(value)[0]
-        margin = " " * (self._indent(value) + step)
-        if value.style:
-            start = len(self.body[: value.start].rstrip(" "))
-            return self._spliced([Splice(start, value.start, f"{self._break}{margin}{name}: ")], expected)
-        start, end = self._next_line(self._key(value).end), self._next_line(value.end)
-        lines = self.body[start:end].splitlines(keepends=True)
-        moved = "".join(" " * step + line if line.strip() else line for line in lines)
-        return self._spliced([Splice(start, end, f"{margin}{name}:{self._break}{moved}")], expected)
-
-    def comment_beside(self, part: Part) -> str:
-        """What stands behind an item on its line, with the space before it; in brackets it is about all of them."""
-        behind = self.body[part.end : self._next_line(part.end)].rstrip("\r\n")
-        return behind if behind.lstrip(" \t").startswith("#") else ""
-
     def path_to(self, part: Part) -> tuple[int, ...]:
         """The way to a part from the root, by positions."""
-        holder = self._parents.get(id(part))
+        holder = self._holders.get(id(part))
         if holder is None:
             return ()
         return (*self.path_to(holder), [id(child) for child in holder.children].index(id(part)))
 
     def follow(self, path: Sequence[int]) -> Part:
-        """The part at the end of a path."""
-        assert self.root is not None  # noqa: S101 - there is a path
+        """The part at the end of a path; there must be one."""
         part = self.root
         for number in path:
-            part = part.children[number]
+            part = part.children[number] if part else None
+        if part is None:
+            raise LookupError(path)
         return part
+
+    def comment_beside(self, part: Part) -> str:
+        """The comment behind a part, with the space before it; what stands between brackets has none of its own."""
+        return self._lines.comment_behind(part.end)
+
+    def with_text(self, part: Part, text: str) -> Document:
+        """Another text where one stands, in the quotes that were there."""
+        self._own(part)
+        if part.kind != "text" or part.style in ("|", ">"):
+            raise self.refusal(part, "it is not on a line of its own")
+        if part.text == text and not part.is_empty:
+            return self
+        start, holder = bare(self.body, part), self._holders.get(id(part))
+        new = written(text, part.style, "brackets" if holder and holder.style else "line")
+        # The colon of an empty value needs a space behind it.
+        space = " " if self.body[start - 1 : start] == ":" else ""
+        return self._spliced([Splice(start, part.end, space + new)], {id(part): text})
+
+    def with_item(self, items: Part, text: str, style: str = "") -> Document:
+        """One more text at the end of a list, in the quotes that all its neighbours have, or else in these."""
+        self._own(items)
+        if items.kind != "list" and not items.is_empty:
+            raise self.refusal(items, "it is no list")
+        styles = {item.style for item in items.items if item.kind == "text"}
+        style = styles.pop() if len(styles) == 1 and "" not in styles else style
+        expected = {id(items): (*read_as(items), text) if items.items else (text,)}
+        if items.style:
+            piece = written(text, style, "brackets")
+            opened = self._opened_if_wide(items, piece)
+            if opened is not None:
+                return opened.with_item(opened.follow(self.path_to(items)), text, style)
+            return self._spliced(self._in_brackets(items, piece), expected)
+        column, gap = self._indent(items) + self._steps(items)[1], " "
+        if items.items:
+            number = len(items.items) - 1
+            before = dash(self.body, items, number)
+            column, gap = self._lines.column(before), self.body[before + 1 : items.items[number].start]
+        line = "-" + (gap if gap and not gap.strip(" ") else " ") + written(text, style)
+        return self._spliced([self._lines.inserted(self._lines.after(items.end), column, [line])], expected)
+
+    def with_entry(self, mapping: Part | None, key: str, value: Value, number: int | None = None) -> Document:
+        """One more key, at the end or as the `number`th; in brackets always at the end.
+
+        The mapping of a file without anything is None.
+        """
+        if mapping is None:
+            new = self._lines.inserted(len(self.body), 0, in_lines(key, value, *self._steps(None)))
+            return self._spliced([new], {0: _plain({key: value})})
+        self._own(mapping)
+        if mapping.is_empty:
+            column = self._indent(mapping) + self._steps(mapping)[0]
+            lines = in_lines(key, value, *self._steps(mapping))
+            new = self._lines.inserted(self._lines.after(mapping.end), column, lines)
+            return self._spliced([new], {id(mapping): _plain({key: value})})
+        if mapping.kind != "mapping":
+            raise self.refusal(mapping, "it is no mapping")
+        last = len(mapping.entries)
+        number = last if number is None or mapping.style else number
+        old: tuple[Any, ...] = read_as(mapping)
+        expected = {id(mapping): (*old[:number], *_plain({key: value}), *old[number:])}
+        if mapping.style:
+            piece = f"{written(key, place='key')}: {in_brackets(value)}"
+            opened = self._opened_if_wide(mapping, piece)
+            if opened is not None:
+                return opened.with_entry(opened.follow(self.path_to(mapping)), key, value)
+            return self._spliced(self._in_brackets(mapping, piece), expected)
+        return self._spliced([self._in_block(mapping, key, value, number)], expected)
+
+    def with_comment(self, part: Part, comment: str) -> Document:
+        """Another comment, or none, beside an item or a value; for that, what stands in brackets is put in lines."""
+        holder = self._holders[id(part)]
+        if holder.style:
+            if not self._can_open(holder):
+                raise self.refusal(holder, f"the comment {comment.strip()!r} has no place in it")
+            opened = self._opened(holder)
+            return opened.with_comment(opened.follow(self.path_to(part)), comment)
+        return self._spliced([Splice(part.end, part.end + len(self.comment_beside(part)), comment)])
+
+    def without(self, part: Part, within: Part, *, comments: bool = False) -> Document:
+        """All but an item, or a key with its value; of what is left empty by that, as far as `within`, nothing stays.
+
+        What stands beside it on its lines goes with it; so do, if asked for, the comments right above it.
+        """
+        holder = self._holders[id(part)]
+        self._own(holder)
+        while holder is not within and len(holder.children) == (1 if holder.kind == "list" else 2):
+            part, holder = self._key(holder), self._holders[id(holder)]
+        spans = holder.entries or tuple((item, item) for item in holder.items)
+        number = [id(first) for first, _ in spans].index(id(part))
+        self._unused(*spans[number])
+        expected: dict[int, Any] = {id(inner): _GONE for inner in spans[number]}
+        if holder.style:
+            return self._spliced([self._out_of_brackets(holder, spans, number)], expected)
+        if len(spans) == 1:
+            expected = {id(holder): ""}
+        begin = dash(self.body, holder, number) if holder.kind == "list" else part.start
+        if self._lines.before(begin).strip(" "):
+            raise self.refusal(part, "it shares its line with something else")
+        start = self._lines.comments_above(begin) if comments else self._lines.start(begin)
+        return self._spliced([self._lines.removed(start, self._lines.after(spans[number][1].end))], expected)
+
+    def nested(self, value: Part, key: str) -> Document:
+        """What stands under a key, under another key inside it: a list becomes a mapping of one."""
+        self._own(value)
+        name = written(key, place="key")
+        expected = {id(value): ((key, read_as(value)),)}
+        if self._holders[id(value)].style:
+            splices = [Splice(value.start, value.start, f"{{{name}: "), Splice(value.end, value.end, "}")]
+            return self._spliced(splices, expected)
+        step = self._steps(value)[0]
+        margin, ending = " " * (self._indent(value) + step), self._lines.ending
+        if value.style:
+            start = len(self.body[: value.start].rstrip(" "))
+            return self._spliced([Splice(start, value.start, f"{ending}{margin}{name}: ")], expected)
+        start, end = self._lines.after(self._key(value).end), self._lines.after(value.end)
+        lines = self.body[start:end].splitlines(keepends=True)
+        moved = "".join(" " * step + line if line.strip() else line for line in lines)
+        return self._spliced([Splice(start, end, f"{margin}{name}:{ending}{moved}")], expected)
+
+    def _in_block(self, mapping: Part, key: str, value: Value, number: int) -> Splice:
+        """One more key in a mapping that stands in lines; in brackets if all its neighbours are."""
+        column = self._indent(mapping.children[0])
+        alike = [one.meant for _, one in mapping.entries if one.meant.children and mapping is not self.root]
+        short = f"{written(key, place='key')}: {in_brackets(value)}"
+        is_short = not isinstance(value, str) and alike and all(one.style for one in alike)
+        fits = is_short and column + len(short) <= WIDTH
+        lines = [short] if fits else in_lines(key, value, *self._steps(mapping))
+        if not number:
+            return self._lines.inserted(self._lines.comments_above(mapping.children[0].start), column, lines)
+        above, last = mapping.entries[number - 1]
+        before = mapping.entries[number - 2][1] if number > 1 else None
+        if before and self._lines.has_blank(self._lines.after(before.end), self._lines.start(above.start)):
+            lines = ["", *lines]
+        return self._lines.inserted(self._lines.comments_below(last.end, column), column, lines)
 
     def _in_brackets(self, part: Part, piece: str) -> list[Splice]:
         """One more piece in a list or mapping in brackets."""
         if not part.children:
             return [Splice(part.end - 1, part.end - 1, piece)]
-        starts = part.children if part.kind == "list" else part.children[::2]
-        first, last, end = starts[0].start, starts[-1].start, part.children[-1].end
-        if self._alone(last, end, part):
+        starts = [child.start for child in (part.items or part.children[::2])]
+        end = part.children[-1].end
+        if self._has_own_lines(starts[-1], end, part):
             found = _COMMA.match(self.body, end)
-            column, comma = last - self._line(last), "," if found else ""
-            new = self._inserted(found.end() - 1 if found else end, column, [piece + comma])
+            line = piece + ("," if found else "")
+            below = self._lines.after(found.end() if found else end)
+            new = self._lines.inserted(below, self._lines.column(starts[-1]), [line])
             return [new] if found else [Splice(end, end, ","), new]
-        wide = self._too_wide(part, piece)
-        space = self._break + " " * (first - self._line(first)) if wide else " "
+        space = self._lines.ending + " " * self._lines.column(starts[0]) if self._is_wide(part, piece) else " "
         return [Splice(end, end, f",{space}{piece}")]
 
-    def _too_wide(self, part: Part, piece: str) -> bool:
-        """Whether a line would be, with one more piece."""
-        line = self.body[self._line(part.children[-1].end) : self._next_line(part.end)] if part.children else ""
-        return len(line.rstrip()) + len(piece) + 2 > WIDTH
-
-    def _can_open(self, part: Part) -> bool:
-        """Whether what stands in brackets is on one line, and could as well stand in lines."""
-        holder = self._parents.get(id(part))
-        if holder is not None and holder.style:
-            return self._can_open(holder)
-        one_line = self._line(part.start) == self._line(part.end)
-        return one_line and bool(part.children) and holder is not None and holder.kind == "mapping"
-
-    def _out_of_brackets(self, holder: Part, spans: Sequence[tuple[Part, Part]], number: int) -> list[Splice]:
+    def _out_of_brackets(self, holder: Part, spans: Sequence[tuple[Part, Part]], number: int) -> Splice:
         start, end = spans[number][0].start, spans[number][1].end
         found = _COMMA.match(self.body, end)
         behind = found.end() if found else end
-        if self._alone(start, behind, holder) and self._line(holder.start) != self._line(start):
-            return [Splice(self._line(start), self._next_line(behind), "")]
-        following = spans[number + 1][0].start if number + 1 < len(spans) else None
-        if following is not None:
-            between = self.body[end:following]
-            return [Splice(start, behind if "#" in between else following, "")]
+        if self._has_own_lines(start, behind, holder):
+            return Splice(self._lines.start(start), self._lines.after(behind), "")
+        if number + 1 < len(spans):
+            following = spans[number + 1][0].start
+            return Splice(start, behind if "#" in self.body[end:following] else following, "")
         if number:
             before = spans[number - 1][1].end
-            return [Splice(start if "#" in self.body[before:start] else before, end, "")]
-        return [Splice(start, behind, "")]
+            return Splice(start if "#" in self.body[before:start] else before, end, "")
+        return Splice(start, behind, "")
 
-    def _alone(self, start: int, end: int, holder: Part) -> bool:
-        """Whether what stands here in brackets has its lines for itself."""
-        before = self.body[self._line(start) : start]
-        behind = self.body[end : self._next_line(end)].strip().removeprefix(",").strip()
-        return not before.strip() and holder.end > self._next_line(end) - 1 and behind[:1] in ("", "#")
+    def _has_own_lines(self, start: int, end: int, holder: Part) -> bool:
+        """Whether nothing stands beside this but a comma and a comment."""
+        behind = self._lines.behind(end).strip().removeprefix(",").strip()
+        apart = not self._lines.same(holder.start, start) and not self._lines.same(end, holder.end)
+        return apart and not self._lines.before(start).strip() and behind[:1] in ("", "#")
 
-    def _inserted(self, position: int, column: int, lines: Sequence[str], below: int | None = None) -> Splice:
-        """Lines below the one with this position, and below the comments there that stand deeper than a column."""
-        place = self._next_line(position)
-        while below is not None and (found := _COMMENT_LINE.match(self.body, place)) and len(found[1]) > below:
-            place = found.end()
-        text = self._break.join(" " * column + line if line else "" for line in lines)
-        if place and not self._ends_line(place):
-            return Splice(place, place, self._break + text)
-        return Splice(place, place, text + self._break)
+    def _is_wide(self, part: Part, piece: str) -> bool:
+        """Whether a line would be, with one more piece in these brackets."""
+        return bool(part.children) and len(self._lines.whole(part.children[-1].end)) + len(piece) + 2 > WIDTH
 
-    def _ends_line(self, position: int) -> bool:
-        return self.body[position - 1 : position] in ("\n", "\r")
+    def _can_open(self, part: Part) -> bool:
+        """Whether what stands in brackets is on one line, and could as well stand in lines."""
+        holder = self._holders.get(id(part))
+        if holder is not None and holder.style:
+            return self._can_open(holder)
+        one_line = self._lines.same(part.start, part.end)
+        return one_line and bool(part.children) and holder is not None and holder.kind == "mapping"
 
-    def _line(self, position: int) -> int:
-        """Where the line with this position begins."""
-        return max(self.body.rfind("\n", 0, position), self.body.rfind("\r", 0, position)) + 1
+    def _opened_if_wide(self, part: Part, piece: str) -> Document | None:
+        return self._opened(part) if self._is_wide(part, piece) and self._can_open(part) else None
 
-    def _next_line(self, position: int) -> int:
-        """Where the next line begins; a text that ends in a line break stays on the line it ends."""
-        found = _BREAK.search(self.body, position)
-        return found.end() if found else len(self.body)
+    def _opened(self, part: Part) -> Document:
+        """What stands in brackets behind a key, in lines below it; of brackets in brackets the outermost."""
+        holder = self._holders[id(part)]
+        if holder.style:
+            return self._opened(holder)
+        indent = self._indent(part) + self._steps(part)[part.kind == "list"]
+        lines = [f"- {self.body[item.start : item.end]}" for item in part.items]
+        lines += [self.body[key.start : value.end] for key, value in part.entries]
+        start = len(self.body[: bare(self.body, part)].rstrip(" "))
+        below = self._lines.inserted(self._lines.after(part.end), indent, lines)
+        return self._spliced([Splice(start, part.end, ""), below])
 
     def _indent(self, part: Part) -> int:
         """The column of a key, or of the key that a value belongs to."""
-        key = self._key(part)
-        return key.start - self._line(key.start)
+        return self._lines.column(self._key(part).start)
 
     def _key(self, part: Part) -> Part:
         """The key of a value; anything else as it is."""
-        holder = self._parents.get(id(part))
-        entries = holder.entries if holder is not None else ()
-        return next((key for key, value in entries if value is part), part)
+        holder = self._holders.get(id(part))
+        return next((key for key, value in (holder.entries if holder else ()) if value is part), part)
 
     def _steps(self, near: Part | None) -> tuple[int, int]:
         """How far mappings, and the dashes of lists, stand to the right of their keys: as the nearest ones do."""
@@ -314,15 +293,11 @@ class Document:
         while near is not None:
             for part in near.walk():
                 for key, value in () if part.style else part.entries:
-                    if value.kind == kind and not value.style and value.children:
+                    if value.kind == kind and not value.style:
                         inner = dash(self.body, value, 0) if kind == "list" else value.children[0].start
-                        return inner - self._line(inner) - self._indent(key)
-            near = self._parents.get(id(near))
+                        return self._lines.column(inner) - self._lines.column(key.start)
+            near = self._holders.get(id(near))
         return None
-
-    def _blank_between(self, above: Part, below: Part) -> bool:
-        lines = _BREAK.split(self.body[self._next_line(above.end) : self._line(below.start)])
-        return any(not line.strip() for line in lines[:-1])
 
     def _own(self, part: Part) -> None:
         """Refuse to edit what stands for something elsewhere too."""
@@ -334,7 +309,7 @@ class Document:
             alias = self._aliases.get(id(above))
             if alias is not None:
                 raise self.refusal(part, f"as *{alias.text} it is also used at {self.at(alias).short}")
-            above = self._parents.get(id(above))
+            above = self._holders.get(id(above))
 
     def _unused(self, *parts: Part) -> None:
         """Refuse to take away what something elsewhere stands for."""
@@ -344,17 +319,17 @@ class Document:
             if alias is not None and alias not in inside:
                 raise self.refusal(inner, f"as *{alias.text} it is also used at {self.at(alias).short}")
 
-    def _spliced(self, splices: Sequence[Splice], expected: Mapping[int, Any]) -> Document:
+    def _spliced(self, splices: Sequence[Splice], expected: Mapping[int, Any] = _AS_IT_IS) -> Document:
+        """With other text in some places; `expected` is what shall be read there, by the identity of parts."""
         body = self.body
         for splice in sorted(splices, reverse=True):
             body = body[: splice.start] + splice.text + body[splice.end :]
-        wanted = _data(self.root, expected) if self.root else expected[0]
+        wanted = read_as(self.root, expected) if self.root else expected[0]
         try:
-            new = Document(self.path, self._mark + body)
-            same = new.root is not None and _data(new.root, {}) == wanted
+            new: Document | None = self.replaced(body)
         except yaml.YAMLError:
-            same = False
-        if not same:
+            new = None
+        if new is None or new.root is None or read_as(new.root) != wanted:
             line = line_and_column(self.body, min(splices).start)[0]
             raise InputError(f"{self.path}:{line} is written in a way that cannot be edited here. Edit it by hand")
         return new
@@ -364,25 +339,23 @@ class _Alias(NamedTuple):
     name: str
 
 
-def _data(part: Part, instead: Mapping[int, Any]) -> Any:
-    """What is read: texts, tuples of items, and tuples of key and value; `instead` by the identity of a part."""
+def read_as(part: Part, instead: Mapping[int, Any] = _AS_IT_IS) -> Any:
+    """What is read: texts, and tuples of items or of keys with values; `instead` by the identity of a part."""
     if id(part) in instead:
         return instead[id(part)]
     if part.kind == "text":
         return part.text
     if part.kind == "alias":
         return _Alias(part.text)
-    read = [_data(child, instead) for child in part.children]
     if part.kind == "list":
-        return tuple(one for one in read if one is not _GONE)
-    return tuple((key, value) for key, value in zip(read[::2], read[1::2], strict=True) if key is not _GONE)
+        return tuple(read for item in part.items if (read := read_as(item, instead)) is not _GONE)
+    return tuple((read_as(k, instead), read_as(v, instead)) for k, v in part.entries if instead.get(id(k)) is not _GONE)
 
 
-def _plain(value: Value, entries: tuple[Any, ...] = (), number: int = 0) -> Any:
-    """A new value as `_data` gives it; of a mapping, among other entries."""
+def _plain(value: Value) -> Any:
+    """A new value as `_data` gives it."""
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
-        new = tuple((key, _plain(inner)) for key, inner in value.items())
-        return (*entries[:number], *new, *entries[number:])
+        return tuple((key, _plain(inner)) for key, inner in value.items())
     return tuple(map(_plain, value))

@@ -278,7 +278,9 @@ def _begun(entry: Entry, key: str, language: str | None, text: str) -> Document:
     document, value = entry.document, _get(entry.value, key)
     if value is None:
         begun = _lines(text, None if language == entry.language else language)
-        return document.with_entry(entry.value, key, begun, after=_UTTERANCES if key == _NEGATIVES else None)
+        keys = [name.text for name, _ in entry.value.entries]
+        below = keys.index(_UTTERANCES) + 1 if key == _NEGATIVES and _UTTERANCES in keys else None
+        return document.with_entry(entry.value, key, begun, below)
     if language is None:
         raise document.refusal(value, "say which language the line is in")
     if value.meant.kind != "mapping":

@@ -92,6 +92,8 @@ def _part(text: str, event: Any, end: Any, children: list[Part], anchors: dict[s
     first, last = event.start_mark.index, end.end_mark.index
     if isinstance(event, yaml.AliasEvent):
         name = str(event.anchor)
+        if name not in anchors:
+            raise yaml.YAMLError(f"undefined alias *{name}")
         return Part("alias", first, last, text=name, children=(anchors[name],))
     if isinstance(event, yaml.ScalarEvent):
         style = event.style or ""

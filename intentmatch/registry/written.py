@@ -22,6 +22,8 @@ _RESOLVER: Any = yaml.resolver.Resolver()
 _STRING = "tag:yaml.org,2002:str"
 # Control characters, and what YAML takes for the end of a line or the beginning of a file.
 _TO_ESCAPE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+# Numbers and truth values for readers of YAML 1.2, and for some of 1.1.
+_NO_TEXT = re.compile(r"[yYnN]|0o[0-7]+|[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?", re.ASCII)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -41,7 +43,9 @@ def written(text: str, style: str = "", place: Place = "line") -> str:
 
 def is_plain(text: str, place: Place = "line") -> bool:
     """Whether a text needs no quotes: every reader of YAML takes it for this text, and for no number or truth value."""
-    if _TO_ESCAPE.search(text) or _RESOLVER.resolve(yaml.ScalarNode, text, (True, False)) != _STRING:
+    if _TO_ESCAPE.search(text) or "\t" in text or _NO_TEXT.fullmatch(text):
+        return False
+    if _RESOLVER.resolve(yaml.ScalarNode, text, (True, False)) != _STRING:
         return False
     try:
         root = layout(_PROBES[place].format(text))

@@ -12,6 +12,7 @@ from intentmatch.registry.document import Document
 from intentmatch.registry.grammar import OUT_OF_SCOPE
 from intentmatch.registry.layout import Part
 from intentmatch.registry.reader import SUFFIXES
+from intentmatch.registry.templates import labelled, parse
 from intentmatch.registry.written import Value
 from intentmatch.text import fold, language_code
 
@@ -82,8 +83,11 @@ class Folder:
         """The one line that reads so, if need be but for case and punctuation. Raises `InputError` for none or many."""
         lists = [lines for lines in self.lines(key, intent) if language in (None, lines.language)]
         there = [(lines, item) for lines in lists for item in lines.part.meant.items if item.meant.kind == "text"]
-        found = [pair for pair in there if pair[1].meant.text == text]
-        found = found or [pair for pair in there if fold(pair[1].meant.text) == fold(text)]
+        found = (
+            [pair for pair in there if pair[1].meant.text == text]
+            or [pair for pair in there if _read(pair[1].meant.text) == text]
+            or [pair for pair in there if fold(_read(pair[1].meant.text)) == fold(text)]
+        )
         owner = f" of {intent!r}" if intent else ""
         if not found:
             raise InputError(f"“{text}” is none of the {_called(key)}{owner}" + (f" in {language}" if language else ""))
@@ -263,7 +267,7 @@ def _added(folder: Folder, intent: str, key: str, language: str | None, text: st
     lists = [lines for lines in folder.lines(key, intent) if lines.language == wanted]
     for lines in lists:
         for item in lines.part.meant.items:
-            if item.meant.text == text or (fold(text) and fold(item.meant.text) == fold(text)):
+            if fold(_read(item.meant.text)) == fold(_read(text)):
                 raise InputError(f"“{text}” already stands at {lines.entry.document.at(item).short}")
     if lists:
         entry = lists[0].entry
@@ -342,9 +346,15 @@ def _expected(document: Document, name: str) -> list[Part]:
 
 def _authored(text: str, template: bool) -> str:
     """What stands in the YAML for a text."""
-    if not text.strip():
-        raise InputError("an utterance needs words")
-    return text
+    if not fold(text):
+        raise InputError(f"{text!r} has no words")
+    return text if template else labelled(text)
+
+
+def _read(line: str) -> str:
+    """What a line says: of a template that stands for one sentence, that."""
+    sentence = parse(line).sentence
+    return line if sentence is None else sentence.text
 
 
 def _called(key: str) -> str:

@@ -46,10 +46,15 @@ class Changes:
     """What the files will hold."""
     problems: tuple[Problem, ...]
     """What will be wrong with it, places in the files as they will be."""
-    errors: tuple[Problem, ...]
-    """Those errors among them that the edits bring; with any, nothing can be written."""
+    brought: tuple[Problem, ...]
+    """Those among them that the edits bring."""
     read: Mapping[Path, bytes] = field(repr=False)
     """What every file held when the edits were worked out."""
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """Those that the edits bring and that no registry loads with: with any, nothing can be written."""
+        return tuple(problem for problem in self.brought if problem.severity == "error")
 
     @property
     def diff(self) -> str:
@@ -91,7 +96,7 @@ def plan(path: str | os.PathLike[str], edits: Iterable[Edit]) -> Changes:
     Raises `RegistryError` where a file is no YAML, and `InputError` for an edit that cannot be made.
     """
     held = {file: _bytes(file) for file in yaml_files(path)}
-    _, before = examine(path, held)
+    _, before = examine(path, instead=held)
     unreadable = [problem for problem in before if problem.rule in _UNREADABLE]
     if unreadable:
         raise RegistryError(unreadable)
@@ -100,9 +105,9 @@ def plan(path: str | os.PathLike[str], edits: Iterable[Edit]) -> Changes:
     for edit in edits:
         folder = edit.apply(folder)
     new = {file: document.text for file, document in folder.documents.items()}
-    registry, after = examine(path, {file: text.encode("utf-8") for file, text in new.items()})
+    registry, after = examine(path, instead={file: text.encode("utf-8") for file, text in new.items()})
     changed = [Change(file, old.get(file), text) for file, text in new.items() if text != old.get(file)]
-    return Changes(Path(path), tuple(changed), registry, tuple(after), tuple(_worse(before, after)), held)
+    return Changes(Path(path), tuple(changed), registry, tuple(after), _brought(before, after), held)
 
 
 def unified(old: str | None, new: str, path: str) -> str:
@@ -119,12 +124,9 @@ def _bytes(file: Path) -> bytes:
         raise InputError(f"{file} cannot be read: {error.strerror or error}") from error
 
 
-def _worse(before: Iterable[Problem], after: Iterable[Problem]) -> list[Problem]:
-    """The errors of a kind of which a file has more than it had: places move with every edit."""
-    had = Counter(_kind(problem) for problem in before)
-    has = Counter(_kind(problem) for problem in after)
-    return [p for p in after if p.severity == "error" and has[_kind(p)] > had[_kind(p)]]
-
-
-def _kind(problem: Problem) -> tuple[str, str]:
-    return problem.location.path, problem.rule
+def _brought(before: Iterable[Problem], after: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Those of which a file has more than it had. Places move with every edit, and messages speak of places."""
+    had = Counter((problem.location.path, problem.rule) for problem in before)
+    has = Counter((problem.location.path, problem.rule) for problem in after)
+    more = has - had
+    return tuple(problem for problem in after if (problem.location.path, problem.rule) in more)

@@ -16,7 +16,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
     frozenset(floor.split())
     for floor in (
         "errors text",
-        "types",
+        "types files",
         "result settings plugins",
         "registry models",
         "encoders cache index lexical languages rerank watch",

@@ -12,7 +12,7 @@ import yaml
 from intentmatch.registry.nodes import LOADER
 
 # Where YAML ends a line, and so where the reader's positions count one.
-_LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 
 _Place = tuple[int, int]
 
@@ -39,7 +39,7 @@ def comments(text: str) -> list[Comment]:
     spans = _scalars(text)
     if spans is None:
         return []
-    lines = _LINE_BREAK.split(text)
+    lines = LINE_BREAK.split(text)
     found: list[_Place] = []
     for number, line in enumerate(lines):
         column = line.find("#")

@@ -3,55 +3,60 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from intentmatch.errors import Location, Problem, RegistryError
 from intentmatch.registry import nodes, rules
 from intentmatch.registry.comments import Comment, comments
+from intentmatch.registry.expansion import expand as expanded
 from intentmatch.registry.grammar import FileContent, FileGrammar
-from intentmatch.types import Case, Intent, Registry
+from intentmatch.registry.merge import merged
+from intentmatch.types import Case, Registry
 
 SUFFIXES = (".yaml", ".yml")
 
 
-def read_registry(path: str | os.PathLike[str]) -> Registry:
-    """The registry in a YAML file, or in all YAML files of a folder and its subfolders.
+def read_registry(path: str | os.PathLike[str], *, expand: bool = True) -> Registry:
+    """The registry in a YAML file, or in all YAML files of a folder and its subfolders, with what they include.
 
-    Raises `RegistryError` with every error of every file. Warnings alone raise nothing; see `examine`.
+    Each template becomes the sentences that it stands for; with `expand=False` there is one utterance a line of the
+    author instead. Raises `RegistryError` with every error of every file. Warnings alone raise nothing; see `examine`.
     """
-    registry, problems = examine(path)
+    registry, problems = examine(path, expand=expand)
     if any(problem.severity == "error" for problem in problems):
         raise RegistryError(problems)
     return registry
 
 
-def examine(path: str | os.PathLike[str]) -> tuple[Registry, list[Problem]]:
-    """Whatever could be read, and every problem found, sorted by place. Never raises for bad content."""
-    contents: list[FileContent] = []
-    files, problems = _files(Path(path))
-    for file in files:
-        content, found = _read_file(file)
-        contents.append(content)
-        problems += found
-    if not files and not problems:
+def examine(
+    path: str | os.PathLike[str], *, expand: bool = True, instead: Mapping[Path, bytes] | None = None
+) -> tuple[Registry, list[Problem]]:
+    """Whatever could be read, and every problem found, sorted by place. Never raises for bad content.
+
+    The problems are the same with `expand=False`: those of the lines, and of all sentences that they stand for.
+    `instead` is read in place of what these files hold, whether they are there or not.
+    """
+    contents, problems = _contents(Path(path), instead or {})
+    if not contents and not problems:
         problems.append(_nothing_there(Path(path)))
-    registry, found = _merge(contents)
+    unexpanded, found = merged(contents)
+    problems += found
+    registry, found = expanded(unexpanded)
     problems += found
     # A registry left empty by errors above would only repeat them.
     if registry.intents or all(problem.severity != "error" for problem in problems):
         everywhere = Location(str(path))
         found = rules.check(registry)
         problems += [replace(p, location=everywhere) if p.location == rules.NOWHERE else p for p in found]
-    return registry, sorted(problems)
+    return registry if expand else unexpanded, sorted(problems)
 
 
 def read_comments(path: str | os.PathLike[str]) -> dict[str, list[Comment]]:
     """The comments of each file that `examine` would read; of one that it complains about, perhaps none."""
     found: dict[str, list[Comment]] = {}
-    for file in _files(Path(path))[0]:
+    for file in yaml_files(path):
         try:
             found[str(file)] = comments(file.read_text(encoding="utf-8-sig"))
         except (OSError, UnicodeDecodeError):
@@ -61,7 +66,7 @@ def read_comments(path: str | os.PathLike[str]) -> dict[str, list[Comment]]:
 
 def yaml_files(path: str | os.PathLike[str]) -> list[Path]:
     """The files that `examine` would read, in its order."""
-    return _files(Path(path))[0]
+    return [Path(content.path) for content in _contents(Path(path), {})[0]]
 
 
 def folders(path: str | os.PathLike[str]) -> Iterator[Path]:
@@ -79,10 +84,13 @@ def read_tests(path: str | os.PathLike[str]) -> tuple[Case, ...]:
     return tuple(content.tests)
 
 
-def read_text(file: Path) -> str:
-    """A file of UTF-8, with or without a byte order mark. Raises `RegistryError` saying which byte is none."""
+def read_text(file: Path, raw: bytes | None = None) -> str:
+    """A file of UTF-8, with or without a byte order mark. Raises `RegistryError` saying which byte is none.
+
+    `raw` is what the file holds, where that is known already.
+    """
     try:
-        raw = file.read_bytes()
+        raw = file.read_bytes() if raw is None else raw
     except OSError as error:
         raise RegistryError([_unreadable(file, error)]) from None
     try:
@@ -134,73 +142,48 @@ def _nothing_there(path: Path) -> Problem:
     return Problem(place, "error", "not-found", "there is no such file or folder", "name a folder of .yaml files")
 
 
-def _read_file(file: Path) -> tuple[FileContent, list[Problem]]:
+def _contents(path: Path, instead: Mapping[Path, bytes]) -> tuple[list[FileContent], list[Problem]]:
+    """What stands in the files at a path and in those that they include, each read once, and what is wrong with it."""
+    contents: list[FileContent] = []
+    files, problems = _files(path)
+    new = [file for file in instead if not file.exists()]
+    seen: set[Path] = set()
+    waiting = sorted([*files, *new], reverse=True)
+    while waiting:
+        file = waiting.pop()
+        if (known := Path(os.path.realpath(file))) in seen:
+            continue
+        seen.add(known)
+        content, found = _read_file(file, instead.get(file))
+        contents.append(content)
+        problems += found
+        included: list[Path] = []
+        for name, place in content.includes:
+            some, found = _included(file.parent / name, place)
+            included += some
+            problems += found
+        waiting += included[::-1]
+    return contents, problems
+
+
+def _included(path: Path, place: Location) -> tuple[list[Path], list[Problem]]:
+    """The files that an `include:` names; what is wrong with it stands at its own place."""
+    files, problems = _files(path)
+    if not files and not problems:
+        problems = [_nothing_there(path)]
+    return files, [replace(p, location=place, message=f"{path}: {p.message}") for p in problems]
+
+
+def _read_file(file: Path, raw: bytes | None = None) -> tuple[FileContent, list[Problem]]:
+    """What stands in a file and what is wrong with it; of one that is no YAML, nothing."""
+    nothing = FileContent(str(file))
     try:
-        text = read_text(file)
+        text = read_text(file, raw)
     except RegistryError as error:
-        return FileContent(), list(error.problems)
+        return nothing, list(error.problems)
     grammar = FileGrammar(str(file), len(text))
     try:
         content = grammar.read(nodes.parse(text, str(file)))
     except nodes.NodeError as error:
-        return FileContent(), [*grammar.problems, error.problem]
+        return nothing, [*grammar.problems, error.problem]
     return content, grammar.problems
-
-
-def _merge(contents: Sequence[FileContent]) -> tuple[Registry, list[Problem]]:
-    """One registry of many files: an intent may be spread over them, but say each thing about itself once."""
-    problems: list[Problem] = []
-    intents: dict[str, Intent] = {}
-    settings: dict[str, tuple[Any, Location]] = {}
-    for content in contents:
-        for intent in content.intents:
-            known = intents.get(intent.name)
-            if known is None:
-                intents[intent.name] = intent
-            else:
-                problems += _contradictions(known, intent)
-                intents[intent.name] = _joined(known, intent)
-        for name, (value, location) in content.settings.items():
-            if name in settings:
-                hint = f"the first one is at {settings[name][1].short}; keep one of the two"
-                message = f"setting {name!r} stands in two files"
-                problems.append(Problem(location, "error", "setting-redefined", message, hint))
-            settings.setdefault(name, (value, location))
-    return (
-        Registry(
-            tuple(intents.values()),
-            {name: value for name, (value, _) in settings.items()},
-            {name: location for name, (_, location) in settings.items()},
-            tuple(case for content in contents for case in content.tests),
-        ),
-        problems,
-    )
-
-
-def _contradictions(known: Intent, more: Intent) -> Iterator[Problem]:
-    said_twice = [
-        key
-        for key in ("title", "description", "threshold")
-        if getattr(known, key) is not None and getattr(more, key) is not None
-    ]
-    said_twice += [f"response {language}".strip() for language in known.responses if language in more.responses]
-    said_twice += [f"metadata {key}" for key in known.metadata if key in more.metadata]
-    place = more.location or Location("registry")
-    first = known.location.short if known.location else "elsewhere"
-    for what in said_twice:
-        message = f"intent {more.name!r} is given its {what} a second time"
-        hint = f"it is also described at {first}; keep one of the two"
-        yield Problem(place, "error", "intent-redefined", message, hint)
-
-
-def _joined(known: Intent, more: Intent) -> Intent:
-    return replace(
-        known,
-        utterances=known.utterances + more.utterances,
-        negatives=known.negatives + more.negatives,
-        title=known.title if known.title is not None else more.title,
-        description=known.description if known.description is not None else more.description,
-        threshold=known.threshold if known.threshold is not None else more.threshold,
-        responses={**more.responses, **known.responses},
-        metadata={**more.metadata, **known.metadata},
-    )

@@ -122,9 +122,9 @@ def test_every_rule_has_a_case():
     [
         ("langauge: en", "1:1: error [unknown-key] unknown key 'langauge' in a file", "did you mean `language`?"),
         (
-            "nlu: x",
-            "1:1: error [unknown-key] unknown key 'nlu' in a file",
-            "known are version, language, settings, intents, tests",
+            "xyz: x",
+            "1:1: error [unknown-key] unknown key 'xyz' in a file",
+            "known are version, language, include, settings, rules, slots, intents, tests",
         ),
         ("settings: {zzz: 1}", "1:12: error [setting] unknown setting 'zzz': known are aggregation, band,", None),
         (

@@ -21,7 +21,7 @@ from typing import Any
 from intentmatch import plugins
 from intentmatch.errors import IntentMatchError, Location, Problem, RegistryError
 from intentmatch.registry.content import EMPTY, Content, content
-from intentmatch.registry.reader import SUFFIXES, folders, yaml_files
+from intentmatch.registry.reader import SUFFIXES, folders
 from intentmatch.types import Registry
 
 _log = logging.getLogger(__name__)
@@ -189,7 +189,7 @@ class _Places:
     @classmethod
     def of(cls, path: Path) -> _Places:
         steps: set[Path] = set()
-        for one in (path, *yaml_files(path)):
+        for one in (path, *map(Path, content(path))):
             _follow(one.absolute(), steps)
         inside = [folder.absolute() for folder in folders(path)]
         found: dict[str, tuple[int, int]] = {}

@@ -379,6 +379,21 @@ def test_links_that_lead_in_circles_do_no_harm(folder: Path, start: Callable[[Pa
     until(lambda: told.problems)
 
 
+def test_what_is_included_is_watched(folder: Path, start: Callable[[Path], Told]) -> None:
+    """In another folder, and from the moment on that it is included."""
+    other = folder.with_name("other")
+    other.mkdir()
+    (other / "more.yaml").write_text("intents: {more: {utterances: [even more]}}", encoding="utf-8")
+    told = start(folder)
+
+    (folder / "bot.yaml").write_text(f"include: ../other\n{FIRST}", encoding="utf-8")
+    until(lambda: told.intents == {"greet", "more"})
+    (other / "more.yaml").write_text("intents: {less: {utterances: [even less]}}", encoding="utf-8")
+    until(lambda: told.intents == {"greet", "less"})
+    (other / "again.yaml").write_text("intents: {again: {utterances: [once again]}}", encoding="utf-8")
+    until(lambda: told.intents == {"greet", "less", "again"})
+
+
 def test_an_artefact_is_watched(folder: Path, start: Callable[[Path], Told], tmp_path: Path) -> None:
     """A new build in its place is taken up; half of one is refused."""
     file = tmp_path / "bot.intentmatch"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,6 +67,16 @@ def read_comments(path: str | os.PathLike[str]) -> dict[str, list[Comment]]:
 def yaml_files(path: str | os.PathLike[str]) -> list[Path]:
     """The files that `examine` would read, in its order."""
     return [Path(content.path) for content in _contents(Path(path), {})[0]]
+
+
+def own_files(path: str | os.PathLike[str]) -> list[Path]:
+    """The YAML files at a path, without those that they include."""
+    return _files(Path(path))[0]
+
+
+def includes(file: Path, raw: bytes) -> list[Path]:
+    """The files and folders that a file which holds this includes."""
+    return [file.parent / name for name, _ in _read_file(file, raw)[0].includes]
 
 
 def folders(path: str | os.PathLike[str]) -> Iterator[Path]:

@@ -52,6 +52,23 @@ def test_every_change_of_what_is_read_counts(folder: Path) -> None:
     assert seen[3][str(folder / "sub" / "c.yml")] == EMPTY
 
 
+def test_what_is_included_counts(folder: Path) -> None:
+    """Wherever it stands, a folder with its new files too; circles end."""
+    inside, outside = folder / "sub", folder / "a.yaml"
+    outside.write_text("include: [.more, sub]\nrules: {day: (today|tomorrow)}\n", encoding="utf-8")
+    (folder / ".more").mkdir()
+    (folder / ".more" / "c.yaml").write_text("include: [../a.yaml, ../sub/b.yml, nowhere.yaml]\n", encoding="utf-8")
+    before = content(inside / "b.yml")
+    assert set(before) == {str(inside / "b.yml")}
+
+    (inside / "b.yml").write_text("include: ../a.yaml\nintents: {b: {utterances: [see you <day>]}}\n", encoding="utf-8")
+    names = {os.path.realpath(name) for name in content(inside / "b.yml")}
+    assert names == {str(inside / "b.yml"), str(outside), str(folder / ".more" / "c.yaml")}
+    before = content(inside / "b.yml")
+    (folder / ".more" / "d.yaml").write_text("intents: {}", encoding="utf-8")
+    assert content(inside / "b.yml") != before
+
+
 def test_what_cannot_be_read_holds_nothing(tmp_path: Path) -> None:
     """No folder, no file, a folder named like a file, a dangling link: no exception."""
     assert content(tmp_path / "none") == {}

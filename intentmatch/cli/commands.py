@@ -191,7 +191,7 @@ def validate(intents: str, form: str) -> None:
         words = f"{counts['intents']} intents, {counts['utterances']} utterances, languages: "
         click.echo(words + (" ".join(registry.languages) or "not stated"))
         warnings = len(problems) - errors
-        summary = f"{_counted(errors, 'error')}, {_counted(warnings, 'warning')}" if problems else "no problems"
+        summary = f"{show.counted(errors, 'error')}, {show.counted(warnings, 'warning')}" if problems else "no problems"
         click.echo(click.style(summary, fg="red" if errors else "yellow" if problems else "green"))
     sys.exit(InputError.exit_code if errors else 0)
 
@@ -294,10 +294,6 @@ def load(intents: str, settings: Iterable[str]) -> Matcher:
     explicit: dict[str, Any] = settings_from(settings)
     with show.progress() as progress:
         return Matcher.load(intents, progress=progress, **explicit)
-
-
-def _counted(count: int, thing: str) -> str:
-    return f"{count} {thing}" + ("" if count == 1 else "s")
 
 
 def _standard_input() -> Iterator[str]:

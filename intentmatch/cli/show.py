@@ -113,6 +113,11 @@ def problems(found: Sequence[Problem], form: str) -> None:
             click.echo(click.style(f"  hint: {problem.hint}", dim=True))
 
 
+def counted(count: int, thing: str) -> str:
+    """So many of a thing, in words."""
+    return f"{count} {thing}" + ("" if count == 1 else "s")
+
+
 def as_json(value: Any) -> None:
     """One JSON value on one line, in UTF-8."""
     click.echo(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))

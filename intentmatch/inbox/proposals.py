@@ -146,18 +146,23 @@ def _proposal(cluster: Sequence[Missed], results: Sequence[MatchResult], registr
     if not likely:
         return _without_intent(cluster, "the encoder knows none of its words")
     (best, share), *others = _ranked(likely)
-    because = f"{best} comes nearest, with a mean {measured} of {share:.2f}"
+    near = f"nearest, with a mean {measured} of {share:.2f}"
     if share < sure:
-        return _without_intent(cluster, because)
+        return _without_intent(cluster, f"{best} is {near}")
     behind = [f"{other} ({part:.2f})" for other, part in others if part >= _CLOSE_BEHIND * share]
-    return Proposal("add", best, because + (f", before {' and '.join(behind[:2])}" if behind else ""))
+    return Proposal("add", best, near + (f", before {' and '.join(behind[:2])}" if behind else ""))
 
 
 def _without_intent(cluster: Sequence[Missed], because: str) -> Proposal:
     """A new intent where it was said often enough, under a name that is still to be found."""
     count = sum(message.count for message in cluster)
-    said = f"said {count} time{'' if count == 1 else 's'}"
-    return Proposal("new" if count >= _FEWEST_FOR_AN_INTENT else "ignore", None, f"{said}; {because}")
+    action: Action = "new" if count >= _FEWEST_FOR_AN_INTENT else "ignore"
+    return Proposal(action, None, f"said {times(count)}; {because}")
+
+
+def times(count: int) -> str:
+    """How often, in words."""
+    return "once" if count == 1 else f"{count} times"
 
 
 def _likely(results: Sequence[MatchResult], cut: float) -> tuple[float, str, dict[str, float]]:
@@ -192,7 +197,7 @@ def _new_name(text: str, taken: Collection[str]) -> str:
     words = fold(text).split()
     while len(words) > 1 and len("_".join(words)) > _CHARACTERS_OF_A_NAME:
         words.pop()
-    name = bare = "_".join(words)[:_CHARACTERS_OF_A_NAME] or "new_intent"
+    name = bare = "_".join(words)[:_CHARACTERS_OF_A_NAME]
     number = 1
     while name in taken:
         number += 1

@@ -3,8 +3,21 @@
 from intentmatch.cli import evaluate
 from intentmatch.cli.commands import main
 from intentmatch.cli.diff import diff
+from intentmatch.cli.edit import add, format_, move, remove, rename
 from intentmatch.cli.lint import lint
 from intentmatch.cli.thresholds import explain_thresholds
 from intentmatch.cli.tune import tune
 
-__all__ = ["diff", "evaluate", "explain_thresholds", "lint", "main", "tune"]
+__all__ = [
+    "add",
+    "diff",
+    "evaluate",
+    "explain_thresholds",
+    "format_",
+    "lint",
+    "main",
+    "move",
+    "remove",
+    "rename",
+    "tune",
+]

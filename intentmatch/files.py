@@ -19,6 +19,7 @@ def write_file(path: Path, content: bytes) -> None:
     """
     target = _target(path)
     aside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    target.parent.mkdir(parents=True, exist_ok=True)
     try:
         _fill(aside, content, target)
         aside.replace(target)
@@ -39,6 +40,7 @@ def swap_files(new: Mapping[Path, bytes], check: Callable[[], None]) -> None:
     swapped: dict[Path, bytes | None] = {}
     try:
         for target, path in targets.items():
+            target.parent.mkdir(parents=True, exist_ok=True)
             _lock(target, path, new[path])
             asides[target] = _aside(target)
         check()
@@ -83,7 +85,6 @@ def _lock(target: Path, path: Path, content: bytes) -> None:
 
 def _fill(aside: Path, content: bytes, target: Path) -> None:
     """Write a file that is not there yet, with the mode of the target."""
-    target.parent.mkdir(parents=True, exist_ok=True)
     out = aside.open("xb")
     try:
         with out:

@@ -3,10 +3,25 @@
 from intentmatch.cli import evaluate
 from intentmatch.cli.commands import main
 from intentmatch.cli.diff import diff
+from intentmatch.cli.edit import add, format_, move, remove, rename
 from intentmatch.cli.inbox import inbox
 from intentmatch.cli.lint import lint
 from intentmatch.cli.serve import serve
 from intentmatch.cli.thresholds import explain_thresholds
 from intentmatch.cli.tune import tune
 
-__all__ = ["diff", "evaluate", "explain_thresholds", "inbox", "lint", "main", "serve", "tune"]
+__all__ = [
+    "add",
+    "diff",
+    "evaluate",
+    "explain_thresholds",
+    "format_",
+    "inbox",
+    "lint",
+    "main",
+    "move",
+    "remove",
+    "rename",
+    "serve",
+    "tune",
+]

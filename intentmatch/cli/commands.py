@@ -70,7 +70,7 @@ def cli() -> None:
     """Match messages to intents written in YAML: this one, these two are close, or none of them.
 
     Exit codes: 0 done; 2 something you wrote is wrong; 5 something has to be installed or downloaded first; 1 the gate
-    of `eval`, `lint` or `diff` failed, or anything else.
+    of `eval`, `lint`, `diff` or `format --check` failed, or anything else.
     """
 
 

@@ -11,12 +11,12 @@ import click
 
 from intentmatch.cli import show, show_diff, show_inbox
 from intentmatch.cli.commands import cli, intents_option, json_option, load, set_option, settings_from
-from intentmatch.errors import InputError, RegistryError, suggest
+from intentmatch.cli.edit import planned, write
+from intentmatch.errors import InputError, suggest
 
 if TYPE_CHECKING:
     from intentmatch.inbox import Action, Cluster, Decision, Handled, Inbox, Missed, Review
     from intentmatch.matcher import Matcher
-    from intentmatch.registry.edits import Edit
     from intentmatch.registry.plan import Changes
 
 _OTHERS: Mapping[str, Literal["ignore", "skip", "stop"]] = {"ignore": "ignore", "skip": "skip", "stop": "stop"}
@@ -126,11 +126,13 @@ def apply(
         click.echo("Nothing to do.")
         return
     edits = edits_of(decisions, language=language, file=target)
-    changes = _planned(matcher, intents, edits, messages, settings_from(settings)) if edits else None
+    changes = planned(intents, edits) if edits else None
+    if changes is not None:
+        _compared(matcher, changes, messages, settings_from(settings))
     if dry_run:
         return
     if changes is not None:
-        _write(changes, yes=yes)
+        write(changes, yes=yes)
     _take_out(kept, decisions)
 
 
@@ -204,37 +206,18 @@ def _answer(cluster: Cluster, names: Sequence[str]) -> tuple[Action | Literal["s
         click.echo(f"There is no intent {said!r}." + (f" Did you mean {nearest!r}?" if nearest else ""), err=True)
 
 
-def _planned(
-    matcher: Matcher, intents: str, edits: Sequence[Edit], messages: Sequence[Missed], settings: dict[str, Any]
-) -> Changes:
-    """The edits, shown with what they do to the answers."""
+def _compared(matcher: Matcher, changes: Changes, messages: Sequence[Missed], settings: dict[str, Any]) -> None:
+    """Show what edits do to the answers."""
     from intentmatch.evaluation.diff import compare
     from intentmatch.matcher import Matcher
-    from intentmatch.registry.plan import plan
     from intentmatch.types import Case
 
-    changes = plan(intents, edits)
-    click.echo(changes.diff, nl=False)
-    if changes.errors:
-        raise RegistryError(changes.errors)
-    show.problems(changes.brought, "human")
     edited = Matcher.load(changes.registry, **settings)
     asked = [Case(message.text, None, message.language) for message in messages if message.text]
     with show.steps(patience=show.PATIENCE) as tell:
         found = compare(matcher, edited, names=("the intents now", "with these edits"), messages=asked, tell=tell)
     click.echo()
     show_diff.diff(found, found.failed("worse"))
-    return changes
-
-
-def _write(changes: Changes, *, yes: bool) -> None:
-    if not yes:
-        if not sys.stdin.isatty():
-            raise InputError("nothing was written, and there is nobody to ask: say --yes to write it")
-        click.confirm("Write this?", abort=True, err=True)
-    changes.write()
-    for change in changes.files:
-        click.echo(f"{change.path} is written.")
 
 
 def _take_out(kept: Inbox, decisions: Sequence[Decision]) -> None:

@@ -176,7 +176,8 @@ def _write(intents: str, file: Path, values: Mapping[str, Setting], settings: Se
     if not changes.files:
         click.echo(f"\n{file} says so already.")
         return
-    click.echo("\n" + changes.diff, nl=False)
+    click.echo()
+    show.diff(changes.diff)
     changes.write()
     click.echo(f"{file} is written.")
     for name in values:

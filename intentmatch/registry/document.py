@@ -192,8 +192,7 @@ class Document:
             start = len(self.body[: value.start].rstrip(" "))
             return self._spliced([Splice(start, value.start, f"{ending}{margin}{name}: ")], expected)
         start, end = self._lines.after(self._key(value).end), self._lines.after(value.end)
-        lines = self.body[start:end].splitlines(keepends=True)
-        moved = "".join(" " * step + line if line.strip() else line for line in lines)
+        moved = self._lines.moved(start, end, step)
         return self._spliced([Splice(start, end, f"{margin}{name}:{ending}{moved}")], expected)
 
     def _in_block(self, mapping: Part, key: str, value: Value, number: int) -> Splice:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 _BREAK = re.compile(r"\r\n|\n|\r")
+_FILLED_LINE = re.compile(r"(?<![^\r\n])[ \t]*[^\s][^\r\n]*")
 _COMMENT = re.compile(r"[ \t]+#[^\r\n]*")
 _COMMENT_LINE = re.compile(r"([ \t]*)#[^\r\n]*(?:\r\n|\n|\r|\Z)")
 
@@ -90,6 +91,10 @@ class Lines:
         if place and self.text[place - 1] not in "\r\n":
             return Splice(place, place, self.ending + text)
         return Splice(place, place, text + self.ending)
+
+    def moved(self, start: int, end: int, columns: int) -> str:
+        """Whole lines moved to the right."""
+        return _FILLED_LINE.sub(" " * columns + r"\g<0>", self.text[start:end])
 
     def removed(self, start: int, end: int) -> Splice:
         """Whole lines gone, likewise."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,9 +14,11 @@ from intentmatch.errors import ChangedMeanwhileError, InputError, Problem, Regis
 from intentmatch.files import is_locked, swap_files
 from intentmatch.registry.document import Document
 from intentmatch.registry.edits import Edit, Folder
-from intentmatch.registry.reader import examine, yaml_files
+from intentmatch.registry.reader import examine, is_yaml, yaml_files
 from intentmatch.types import Registry
 
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_PLACE = re.compile(r":\d+")
 # Of a file with one of these, not everything was read.
 _UNREADABLE = ("yaml-syntax", "alias-expansion", "encoding", "unreadable")
 
@@ -95,6 +98,8 @@ def plan(path: str | os.PathLike[str], edits: Iterable[Edit]) -> Changes:
 
     Raises `RegistryError` where a file is no YAML, and `InputError` for an edit that cannot be made.
     """
+    if not is_yaml(path):
+        raise InputError(f"{path} is no YAML: edit the folder that it was built from")
     held = {file: _bytes(file) for file in yaml_files(path)}
     _, before = examine(path, instead=held)
     unreadable = [problem for problem in before if problem.rule in _UNREADABLE]
@@ -112,7 +117,7 @@ def plan(path: str | os.PathLike[str], edits: Iterable[Edit]) -> Changes:
 
 def unified(old: str | None, new: str, path: str) -> str:
     """What changes in a file, as `diff -u` shows it; None is a file that is not there yet."""
-    lines = (old or "").splitlines(keepends=True), new.splitlines(keepends=True)
+    lines = _LINE.findall(old or ""), _LINE.findall(new)
     shown = difflib.unified_diff(*lines, fromfile="/dev/null" if old is None else path, tofile=path)
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in shown)
 
@@ -124,9 +129,12 @@ def _bytes(file: Path) -> bytes:
         raise InputError(f"{file} cannot be read: {error.strerror or error}") from error
 
 
-def _brought(before: Iterable[Problem], after: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Those of which a file has more than it had. Places move with every edit, and messages speak of places."""
-    had = Counter((problem.location.path, problem.rule) for problem in before)
-    has = Counter((problem.location.path, problem.rule) for problem in after)
-    more = has - had
-    return tuple(problem for problem in after if (problem.location.path, problem.rule) in more)
+def _brought(before: Sequence[Problem], after: Sequence[Problem]) -> tuple[Problem, ...]:
+    """Those of a kind of which a file has more than it had, and that it did not have. Places move with every edit."""
+    more = Counter(map(_kind, after)) - Counter(map(_kind, before))
+    said = {_PLACE.sub("", problem.message) for problem in before}
+    return tuple(p for p in after if _kind(p) in more and _PLACE.sub("", p.message) not in said)
+
+
+def _kind(problem: Problem) -> tuple[str, str]:
+    return problem.location.path, problem.rule

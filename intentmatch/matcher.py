@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from intentmatch.artefact import Artefact, load_artefact
 from intentmatch.build import Progress, build, uncovered
@@ -19,12 +20,16 @@ from intentmatch.errors import InputError, Problem
 from intentmatch.learning import learned
 from intentmatch.policy import Policy
 from intentmatch.registry import check, is_yaml, read_registry
+from intentmatch.registry.content import Content, steadily
 from intentmatch.rerank import load_reranker
 from intentmatch.result import Entity, MatchResult
 from intentmatch.settings import Settings, resolve
 from intentmatch.several import with_parts
 from intentmatch.text import language_code
 from intentmatch.types import Encoder, Registry, Reranker
+
+if TYPE_CHECKING:
+    from intentmatch.watch import OnError, OnReload, Watch
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +44,7 @@ class Matcher:
     def __init__(self, source: Source, *, progress: Progress | None = None) -> None:
         self._source = source
         self._reloading = threading.Lock()
-        self._engine = source.engine(None, progress)
+        self._engine, self._content = source.engine(None, progress)
 
     @classmethod
     def load(
@@ -145,7 +150,26 @@ class Matcher:
         If anything is wrong with them this raises what `load` would, and the old registry goes on answering.
         """
         with self._reloading:
-            self._engine = self._source.engine(self._engine, progress)
+            self._engine, self._content = self._source.engine(self._engine, progress)
+
+    def watch(self, *, on_reload: OnReload | None = None, on_error: OnError | None = None) -> Watch:
+        """Reload by itself whenever the files hold something else, until `stop()` of what this returns.
+
+        That is a context manager too. `on_reload` is told the new registry, and `on_error` every problem of files that
+        cannot be used, while the old registry goes on answering; both are called in the watching thread, which does
+        not keep the process alive. Raises `InputError` for a registry that was made in code, and `MissingExtraError`
+        with the line to install `watchfiles`.
+        """
+        from intentmatch.watch import Watch  # by those who watch; a command line need not wait for it
+
+        path = self._source.path
+        if isinstance(path, Registry):
+            raise InputError("a registry that was made in code has no files to watch")
+        return Watch(path, lambda: self._content, self._reloaded, on_reload, on_error)
+
+    def _reloaded(self) -> Registry:
+        self.reload()
+        return self.registry
 
     @property
     def artefact(self) -> Artefact:
@@ -192,26 +216,34 @@ class Source:
     encoder: Encoder | None = None
     reranker: Reranker | None = None
 
-    def engine(self, old: Engine | None, progress: Progress | None = None) -> Engine:
-        """Read, build and test; models that the old engine has and that are still asked for are taken over.
+    def engine(self, old: Engine | None, progress: Progress | None = None) -> tuple[Engine, Content]:
+        """Read, build and test, and what the files held; models that the old engine has are taken over if asked for.
 
         Languages that the encoder does not cover go to the log.
         """
-        if isinstance(self.path, Registry) or is_yaml(self.path):
-            registry = self.path if isinstance(self.path, Registry) else read_registry(self.path)
-            settings = resolve(self.explicit, registry=registry.settings, locations=registry.setting_locations)
+        found, content = self._read()
+        if isinstance(found, Registry):
+            settings = resolve(self.explicit, registry=found.settings, locations=found.setting_locations)
             encoder = self._encoder(settings, old)
-            artefact = build(registry, encoder, settings, cache=VectorCache.at(settings.cache), progress=progress)
+            artefact = build(found, encoder, settings, cache=VectorCache.at(settings.cache), progress=progress)
         else:
-            stored = load_artefact(self.path)
-            settings = resolve(self.explicit, base=stored.settings)
+            settings = resolve(self.explicit, base=found.settings)
             encoder = self._encoder(settings, old)
-            artefact = _with_settings(stored, settings)
+            artefact = _with_settings(found, settings)
         engine = Engine(artefact, encoder, self._reranker(settings, old))
         engine.self_test()
         for problem in uncovered(artefact.registry, encoder):
             _log.warning("%s", problem)
-        return engine
+        return engine, content
+
+    def _read(self) -> tuple[Registry | Artefact, Content]:
+        path = self.path
+        if isinstance(path, Registry):
+            return path, {}
+        read: Callable[[], Registry | Artefact] = (
+            partial(read_registry, path) if is_yaml(path) else partial(load_artefact, path)
+        )
+        return steadily(path, read)
 
     def _encoder(self, settings: Settings, old: Engine | None) -> Encoder:
         if self.encoder is not None:

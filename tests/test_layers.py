@@ -16,10 +16,10 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
     frozenset(floor.split())
     for floor in (
         "errors expressions text",
-        "types aligned",
+        "types aligned files",
         "result settings plugins",
         "registry models",
-        "encoders cache index lexical languages rerank formats",
+        "encoders cache index lexical languages rerank watch formats",
         "words policy slots",
         "head",
         "heldout",
@@ -29,6 +29,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "engine lint",
         "several",
         "matcher",
+        "inbox",
         "__init__",
         "distill evaluation server",
         "cli",

@@ -24,6 +24,7 @@ _SECONDS_BETWEEN_LINES = 30.0
 PATIENCE = 10.0
 """Seconds before work that is mostly short tells how far it has got."""
 _ON_GITHUB = {"error": "error", "warning": "warning", "info": "notice"}
+_IN_A_DIFF = {"+": "green", "-": "red", "@": "cyan"}
 _COLOURS = {
     "matched": "green",
     "ambiguous": "yellow",
@@ -115,6 +116,18 @@ def problems(found: Sequence[Problem], form: str) -> None:
         click.echo(f"{problem.location}: {severity} [{problem.rule}] {problem.message}")
         if problem.hint:
             click.echo(click.style(f"  hint: {problem.hint}", dim=True))
+
+
+def counted(count: int, thing: str) -> str:
+    """So many of a thing, in words."""
+    return f"{count} {thing}" + ("" if count == 1 else "s")
+
+
+def diff(text: str) -> None:
+    """A unified diff."""
+    for line in text.split("\n")[:-1]:
+        colour = _IN_A_DIFF.get(line[:1])
+        click.echo(click.style(line, fg=colour) if colour else line)
 
 
 def as_json(value: Any) -> None:

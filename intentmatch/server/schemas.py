@@ -44,10 +44,14 @@ class _Response(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class MessageOptions(BaseModel):
-    """What a caller may say of the message; the requests themselves are made in `app`, with its limits in them."""
+class _Request(BaseModel):
+    """The requests themselves are made in `app`, with its limits in them."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class MessageOptions(_Request):
+    """What a caller may say of the message."""
 
     language: str | None = Field(
         default=None,
@@ -88,6 +92,19 @@ class Options(MessageOptions):
     def options(self) -> dict[str, Any]:
         """As keywords of `Matcher.match`."""
         return {name: getattr(self, name) for name in Options.model_fields}
+
+
+class Correction(_Request):
+    """What a user may say beside the message that was misunderstood."""
+
+    intent: str | None = Field(
+        max_length=_MAX_NAME,
+        description="Name of the intent that the message means; null for none of them.",
+        examples=["order_status"],
+    )
+    language: str | None = Field(
+        default=None, max_length=_MAX_LANGUAGE, description="BCP-47 code of the message.", examples=["de"]
+    )
 
 
 class Candidate(_Response):
@@ -196,6 +213,12 @@ class BatchResponse(_Response):
     """The answers, in the order of the texts."""
 
     results: list[MatchResponse]
+
+
+class FeedbackResponse(_Response):
+    """It will be kept."""
+
+    status: Literal["accepted"] = "accepted"
 
 
 class IntentInfo(_Response):

@@ -1,0 +1,365 @@
+"""The edits there are. Each finds its lines in the files of a registry and changes them there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from intentmatch.errors import InputError, UnknownNameError
+from intentmatch.registry.document import Document
+from intentmatch.registry.grammar import OUT_OF_SCOPE
+from intentmatch.registry.layout import Part
+from intentmatch.registry.reader import SUFFIXES
+from intentmatch.registry.templates import labelled, parse
+from intentmatch.registry.written import Value
+from intentmatch.text import fold, language_code
+
+_INTENTS, _UTTERANCES, _NEGATIVES = "intents", "utterances", "not"
+
+
+class Entry(NamedTuple):
+    """Where a file describes an intent."""
+
+    file: Path
+    document: Document
+    name: Part
+    value: Part
+
+    @property
+    def language(self) -> str | None:
+        """Of the lines of the file that do not say their own."""
+        return file_language(self.document)
+
+
+class Lines(NamedTuple):
+    """The utterances or the negatives of an intent in one language and file."""
+
+    entry: Entry
+    key: str
+    language: str | None
+    part: Part
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The files of a registry, in the middle of being edited."""
+
+    path: Path
+    documents: Mapping[Path, Document]
+
+    def replaced(self, file: Path, document: Document) -> Folder:
+        """With a file in place of what had its name, or added."""
+        return replace(self, documents={**self.documents, file: document})
+
+    def entries(self, intent: str | None = None) -> Iterator[Entry]:
+        """Where intents, or one of them, are described."""
+        for file, document in self.documents.items():
+            intents = _get(document.root, _INTENTS)
+            for name, value in intents.meant.entries if intents else ():
+                if intent in (None, name.text.strip()):
+                    yield Entry(file, document, name, value)
+
+    def known(self, intent: str) -> list[Entry]:
+        """Where an intent is described. Raises `UnknownNameError` where it is nowhere."""
+        found = list(self.entries(intent))
+        if not found:
+            raise UnknownNameError("intent", intent, [entry.name.text.strip() for entry in self.entries()])
+        return found
+
+    def lines(self, key: str, intent: str | None = None) -> Iterator[Lines]:
+        """The lists of utterances or negatives."""
+        for entry in self.entries(intent):
+            value = _get(entry.value, key)
+            if value is None:
+                continue
+            if value.meant.kind == "list":
+                yield Lines(entry, key, entry.language, value)
+            for code, inner in value.meant.entries:
+                yield Lines(entry, key, language_code(code.text), inner)
+
+    def find(self, text: str, key: str, intent: str | None = None, language: str | None = None) -> tuple[Lines, Part]:
+        """The one line that reads so, if need be but for case and punctuation. Raises `InputError` for none or many."""
+        lists = [lines for lines in self.lines(key, intent) if language in (None, lines.language)]
+        there = [(lines, item) for lines in lists for item in lines.part.meant.items if item.meant.kind == "text"]
+        found = (
+            [pair for pair in there if pair[1].meant.text == text]
+            or [pair for pair in there if _read(pair[1].meant.text) == text]
+            or [pair for pair in there if fold(_read(pair[1].meant.text)) == fold(text)]
+        )
+        owner = f" of {intent!r}" if intent else ""
+        if not found:
+            raise InputError(f"“{text}” is none of the {_called(key)}{owner}" + (f" in {language}" if language else ""))
+        if len(found) > 1:
+            places = ", ".join(f"{lines.entry.document.at(item).short}" for lines, item in found)
+            raise InputError(f"“{text}” stands more than once: {places}. Say of which intent, and in which language")
+        return found[0]
+
+
+class Edit(Protocol):
+    """Something to be changed in the files of a registry."""
+
+    def apply(self, folder: Folder) -> Folder:
+        """The files with the change. Raises `InputError` where it cannot be made."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddIntent:
+    """A new intent with a first utterance."""
+
+    name: str
+    text: str
+    language: str | None = None
+    file: Path | None = None
+    """Where to put it, perhaps a new file; None where there is one to choose from."""
+    template: bool = False
+
+    def apply(self, folder: Folder) -> Folder:
+        """Put it at the end of its file."""
+        name = _new_name(folder, self.name)
+        file = self._file(folder)
+        document = folder.documents.get(file) or Document(str(file), "version: 1\n")
+        language = canonical(self.language)
+        plain = language in (None, file_language(document))
+        value: Value = {_UTTERANCES: _lines(_authored(self.text, self.template), None if plain else language)}
+        intents = _get(document.root, _INTENTS)
+        if intents is None:
+            return folder.replaced(file, document.with_entry(document.root, _INTENTS, {name: value}))
+        return folder.replaced(file, document.with_entry(intents, name, value))
+
+    def _file(self, folder: Folder) -> Path:
+        """Where it goes, named as the reader will name it."""
+        files = list(folder.documents)
+        if self.file is None:
+            if len(files) == 1:
+                return files[0]
+            places = " or ".join(map(str, files)) or "a file that is not there yet"
+            raise InputError(f"the intent {self.name!r} could go into {places}: name the file")
+        target = self.file.resolve()
+        for file in files:
+            if file.resolve() == target:
+                return file
+        root = folder.path.resolve()
+        inside = target.relative_to(root) if target.is_relative_to(root) and not root.is_file() else None
+        if inside is None or target.suffix not in SUFFIXES or any(part.startswith(".") for part in inside.parts):
+            raise InputError(f"{self.file} would not be read: name a .yaml file in {folder.path}")
+        return folder.path / inside
+
+
+@dataclass(frozen=True, slots=True)
+class AddUtterance:
+    """One more line of an intent."""
+
+    intent: str
+    text: str
+    language: str | None = None
+    """BCP-47 code; None is that of the file, or the only one that the intent has."""
+    negative: bool = False
+    """Whether it belongs to `not`."""
+    template: bool = False
+    """Whether brackets are marks; otherwise the text is, to the letter, what users say."""
+
+    def apply(self, folder: Folder) -> Folder:
+        """Put it where the intent has lines of its language, otherwise where it is first described."""
+        key = _NEGATIVES if self.negative else _UTTERANCES
+        return _added(folder, self.intent, key, canonical(self.language), _authored(self.text, self.template))
+
+
+@dataclass(frozen=True, slots=True)
+class MoveUtterance:
+    """A line of one intent to another, in its language, with the comment beside it."""
+
+    text: str
+    to: str
+    source: str | None = None
+    """The intent that it is to leave; None where only one has it."""
+    language: str | None = None
+    negative: bool = False
+
+    def apply(self, folder: Folder) -> Folder:
+        """Take it out of the one and put it at the end of the other."""
+        key = _NEGATIVES if self.negative else _UTTERANCES
+        folder.known(self.to)
+        if self.source is not None:
+            folder.known(self.source)
+        lines, item = folder.find(self.text, key, self.source, canonical(self.language))
+        if lines.entry.name.text.strip() == self.to:
+            raise InputError(f"“{item.meant.text}” stands in {self.to!r} already")
+        text, comment = item.meant.text, lines.entry.document.comment_beside(item)
+        moved = _added(_removed(folder, lines, item), self.to, key, lines.language, text, style=item.style)
+        if not comment:
+            return moved
+        there, item = moved.find(text, key, self.to, lines.language)
+        return moved.replaced(there.entry.file, there.entry.document.with_comment(item, comment))
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveUtterance:
+    """A line less."""
+
+    text: str
+    intent: str | None = None
+    language: str | None = None
+    negative: bool = False
+
+    def apply(self, folder: Folder) -> Folder:
+        """Take it out; comments above it stay."""
+        if self.intent is not None:
+            folder.known(self.intent)
+        key = _NEGATIVES if self.negative else _UTTERANCES
+        return _removed(folder, *folder.find(self.text, key, self.intent, canonical(self.language)))
+
+
+@dataclass(frozen=True, slots=True)
+class RenameIntent:
+    """Another name for an intent, in `intents:` and `tests:`."""
+
+    old: str
+    new: str
+
+    def apply(self, folder: Folder) -> Folder:
+        """Change it wherever it stands."""
+        folder.known(self.old)
+        name = _new_name(folder, self.new)
+        for file in folder.documents:
+            while names := _names(folder.documents[file], self.old):
+                folder = folder.replaced(file, folder.documents[file].with_text(names[0], name))
+        return folder
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveIntent:
+    """An intent less."""
+
+    name: str
+
+    def apply(self, folder: Folder) -> Folder:
+        """Take it out of every file, with the comments right above it. Raises `InputError` while a test expects it."""
+        folder.known(self.name)
+        tests = [d.at(part).short for d in folder.documents.values() for part in _expected(d, self.name)]
+        if tests:
+            raise InputError(f"{self.name!r} is expected by tests at {', '.join(tests)}: change or remove them first")
+        while entry := next(folder.entries(self.name), None):
+            intents = _get(entry.document.root, _INTENTS)
+            assert intents is not None  # noqa: S101 - it holds the entry
+            folder = folder.replaced(entry.file, entry.document.without(entry.name, intents.meant, comments=True))
+        return folder
+
+
+def file_language(document: Document) -> str | None:
+    """The language of the lines of a file that do not say their own."""
+    found = _get(document.root, "language")
+    return language_code(found.meant.text) if found else None
+
+
+def canonical(language: str | None) -> str | None:
+    """A BCP-47 code in its usual case. Raises `InputError` for what is none."""
+    code = None if language is None else language_code(language)
+    if language is not None and code is None:
+        raise InputError(f"{language!r} is not a language code: write one such as en, pt-BR or zh-Hant")
+    return code
+
+
+def _added(folder: Folder, intent: str, key: str, language: str | None, text: str, *, style: str = "") -> Folder:
+    entries = folder.known(intent)
+    wanted = language or _usual_language(folder, intent)
+    lists = [lines for lines in folder.lines(key, intent) if lines.language == wanted]
+    for lines in lists:
+        for item in lines.part.meant.items:
+            if fold(_read(item.meant.text)) == fold(_read(text)):
+                raise InputError(f"“{text}” already stands at {lines.entry.document.at(item).short}")
+    if lists:
+        entry = lists[0].entry
+        return folder.replaced(entry.file, entry.document.with_item(lists[0].part, text, style))
+    described = [lines.entry for lines in folder.lines(_UTTERANCES, intent)] or entries
+    entry = next((one for one in entries if one.language == wanted), described[0])
+    return folder.replaced(entry.file, _begun(entry, key, wanted, text))
+
+
+def _begun(entry: Entry, key: str, language: str | None, text: str) -> Document:
+    """A first line of a language in the entry of an intent."""
+    document, value = entry.document, _get(entry.value, key)
+    if value is None:
+        begun = _lines(text, None if language == entry.language else language)
+        keys = [name.text for name, _ in entry.value.entries]
+        below = keys.index(_UTTERANCES) + 1 if key == _NEGATIVES and _UTTERANCES in keys else None
+        return document.with_entry(entry.value, key, begun, below)
+    if language is None:
+        raise document.refusal(value, "say which language the line is in")
+    if value.meant.kind != "mapping":
+        if entry.language is None:
+            raise document.refusal(
+                value, "its lines are in no stated language; write `language:` at the top of the file"
+            )
+        document = document.nested(value, entry.language)
+        value = document.follow(entry.document.path_to(value))
+    return document.with_entry(value, language, [text])
+
+
+def _lines(text: str, language: str | None) -> Value:
+    """What stands below `utterances:` or `not:` where there is but one line."""
+    return [text] if language is None else {language: [text]}
+
+
+def _usual_language(folder: Folder, intent: str) -> str | None:
+    """The language of a line that is given without one."""
+    entries = folder.known(intent)
+    found = {lines.language for lines in folder.lines(_UTTERANCES, intent)} or {entries[0].language}
+    if len(found) == 1:
+        return found.pop()
+    if entries[0].language in found:
+        return entries[0].language
+    languages = ", ".join(sorted(filter(None, found)))
+    raise InputError(f"{intent!r} has utterances in {languages}: say which language this one is in")
+
+
+def _removed(folder: Folder, lines: Lines, item: Part) -> Folder:
+    entry = lines.entry
+    return folder.replaced(entry.file, entry.document.without(item, entry.value))
+
+
+def _new_name(folder: Folder, name: str) -> str:
+    """A name for an intent. Raises `InputError` where it cannot be one."""
+    bare = name.strip()
+    if not bare or bare == OUT_OF_SCOPE:
+        raise InputError(f"{name!r} cannot be the name of an intent")
+    if known := list(folder.entries(bare)):
+        raise InputError(f"there is an intent {bare!r} already, at {known[0].document.at(known[0].name).short}")
+    return bare
+
+
+def _names(document: Document, name: str) -> list[Part]:
+    """Where an intent is named in a file."""
+    intents = _get(document.root, _INTENTS)
+    entries = intents.meant.entries if intents else ()
+    return [key for key, _ in entries if key.text.strip() == name] + _expected(document, name)
+
+
+def _expected(document: Document, name: str) -> list[Part]:
+    """Where the tests of a file name an intent."""
+    tests = _get(document.root, "tests")
+    found = [_get(test, "intent") for test in (tests.meant.items if tests else ())]
+    named = [part for one in found if one for part in (one.meant.items or (one,))]
+    return [part for part in named if part.meant.kind == "text" and part.meant.text.strip() == name]
+
+
+def _authored(text: str, template: bool) -> str:
+    """What stands in the YAML for a text."""
+    if not fold(text):
+        raise InputError(f"{text!r} has no words")
+    return text if template else labelled(text)
+
+
+def _read(line: str) -> str:
+    """What a line says: of a template that stands for one sentence, that."""
+    sentence = parse(line).sentence
+    return line if sentence is None else sentence.text
+
+
+def _called(key: str) -> str:
+    return "utterances" if key == _UTTERANCES else "negatives"
+
+
+def _get(part: Part | None, key: str) -> Part | None:
+    return part.meant.get(key) if part is not None else None

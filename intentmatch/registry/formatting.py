@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 from intentmatch.errors import InputError
 from intentmatch.registry.comments import LINE_BREAK, comments
-from intentmatch.registry.document import WIDTH, Document, read_as
-from intentmatch.registry.edits import Folder
-from intentmatch.registry.layout import Part, bare, dash
+from intentmatch.registry.document import WIDTH, Document
+from intentmatch.registry.folder import Folder
+from intentmatch.registry.layout import Part, bare, dash, read_as
 from intentmatch.registry.written import Place, is_plain, written
 
 _STEP = 2

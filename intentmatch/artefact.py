@@ -30,7 +30,7 @@ from intentmatch.text import TEXT_VERSION
 from intentmatch.types import Encoder, Intent, Registry, Utterance, Vectors
 from intentmatch.words import VERSION as WORDS_VERSION
 
-FORMAT = 2
+FORMAT = 3
 SUFFIX = ".intentmatch"
 _KEY = "intentmatch"
 
@@ -47,6 +47,8 @@ class Artefact:
     """Of all utterances, in the order of the registry; shape `(utterances, dim)`."""
     negative_vectors: Vectors
     """Of all negative utterances, likewise."""
+    label_vectors: Vectors
+    """Of what the intents are called; shape `(intents, dim)`."""
     calibration: Calibration
     opinion: Opinion | None = None
     """The head and the words of the utterances, where there is a head."""
@@ -73,6 +75,7 @@ def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
     tensors: dict[str, NDArray[Any]] = {
         "utterances": np.ascontiguousarray(artefact.vectors),
         "negatives": np.ascontiguousarray(artefact.negative_vectors),
+        "labels": np.ascontiguousarray(artefact.label_vectors),
         "registry": np.frombuffer(registry.encode("utf-8", "surrogatepass"), dtype=np.uint8),
         **({} if artefact.opinion is None else artefact.opinion.to_tensors()),
     }
@@ -121,6 +124,7 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
             encoder_fingerprint=manifest["encoder"]["fingerprint"],
             vectors=tensors["utterances"],
             negative_vectors=tensors["negatives"],
+            label_vectors=tensors["labels"],
             calibration=Calibration.from_dict(manifest["calibration"]),
             opinion=Opinion.from_tensors(tensors),
         )

@@ -8,6 +8,7 @@ import numpy as np
 
 from intentmatch.artefact import Artefact
 from intentmatch.cache import VectorCache
+from intentmatch.calibration import Calibration
 from intentmatch.errors import IntentMatchError, Location, Problem, RegistryError
 from intentmatch.languages import Coverage
 from intentmatch.learning import learned
@@ -32,8 +33,9 @@ def build(
     *,
     cache: VectorCache | None = None,
     progress: Progress | None = None,
+    meanwhile: Calibration | None = None,
 ) -> Artefact:
-    """Encode, learn and pack a registry.
+    """Encode, learn and pack a registry; with `meanwhile`, only as much is learned as `learned` says there.
 
     Raises `RegistryError` where the registry breaks a rule, and `IntentMatchError` where an encoder breaks its
     protocol.
@@ -42,9 +44,9 @@ def build(
     if errors:
         raise RegistryError(errors)
     settings = settings or Settings()
-    texts = [clean(utterance.text) for utterance in (*registry.utterances, *registry.negatives)]
-    vectors = encode_all(encoder, texts, "utterance", cache, progress)
-    of_utterances, of_negatives = np.split(vectors, [len(registry.utterances)])
+    vectors = encode_all(encoder, texts_of(registry), "utterance", cache, progress)
+    of_utterances, others = np.split(vectors, [len(registry.utterances)])
+    of_negatives, of_labels = np.split(others, [len(registry.negatives)])
     return Artefact(
         registry=registry,
         settings=settings,
@@ -52,8 +54,17 @@ def build(
         encoder_fingerprint=encoder.fingerprint,
         vectors=of_utterances,
         negative_vectors=of_negatives,
-        **learned(registry, of_utterances, settings, cache.folder if cache else None)._asdict(),
+        label_vectors=of_labels,
+        **learned(
+            registry, of_utterances, of_labels, settings, cache.folder if cache else None, meanwhile=meanwhile
+        )._asdict(),
     )
+
+
+def texts_of(registry: Registry) -> list[str]:
+    """All that is encoded, as encoders see it: utterances, negatives, and what the intents are called."""
+    lines = [utterance.text for utterance in (*registry.utterances, *registry.negatives)]
+    return [clean(text) for text in (*lines, *(intent.label for intent in registry))]
 
 
 def uncovered(registry: Registry, encoder: Encoder) -> list[Problem]:

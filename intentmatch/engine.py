@@ -110,18 +110,19 @@ class Engine:
         if not key:
             return self._nothing(message, question, stages, "the message has no words.")
         if question.allowed is not None and not question.allowed:
-            return self._nothing(message, question, stages, "no intent is allowed to answer.")
+            return self._nothing(message, question, stages, "no intent may answer.")
         question = self._with_language(question, key, stages)
 
-        exact = _only(self._lexical.exact(key), question.allowed)
-        if exact:
-            candidates = [self._candidate(intent, 1.0, hit.row) for intent, hit in exact.items()]
-            stages.add("exact", f"an utterance of {' and of '.join(c.intent for c in candidates)}")
-            decision = decide(candidates, self.policy, question.language)
-            return self._result(message, question, _certain(decision), stages=stages, decided_by="exact")
-        stages.add("exact", "no utterance reads the same")
+        exact = self._lexical.exact(key)
+        owners = " and of ".join(self._intents[intent].name for intent in exact)
+        stages.add("exact", f"an utterance of {owners}" if exact else "no utterance reads the same")
+        if settling := _only(exact, question.allowed):
+            candidates = [self._candidate(intent, 1.0, hit.row) for intent, hit in settling.items()]
+            decision = _certain(decide(candidates, self.policy, question.language))
+            return self._result(message, question, decision, stages=stages, decided_by="exact")
 
-        fuzzy = _only(self._lexical.fuzzy(key), question.allowed)
+        hits = self._lexical.fuzzy(key)
+        fuzzy = _only(hits, question.allowed)
         stages.add("fuzzy", f"typing mistakes away from {len(fuzzy)} intents")
 
         vector = (encode or self.encode_one)(text)
@@ -133,7 +134,7 @@ class Engine:
             return self._nothing(message, question, stages, reason)
 
         dense = self._score(vector, text)
-        for intent, spelled in fuzzy.items():
+        for intent, spelled in hits.items():
             dense.raised(intent, spelled.similarity)
         candidates = self._candidates(dense, fuzzy, question.allowed)
         stages.add("dense", ", ".join(f"{c.intent} {c.score:.2f}" for c in candidates[:_SHOWN]))
@@ -145,16 +146,12 @@ class Engine:
         hit = fuzzy.get(self._numbers[leading.intent])
         by_meaning = "dense" if self.artefact.opinion is None else "head"
         decided_by = "fuzzy" if hit is not None and np.float32(hit.similarity) >= leading.score else by_meaning
-        if decision.doubtful and self.reranker is not None:
-            candidates = self._rerank(text, decision.ranked, dense, self.reranker)
-            if candidates:
-                changes = zip(decision.ranked, candidates, strict=False)
-                said = ", ".join(f"{old.intent} {old.score:.2f} to {new.score:.2f}" for old, new in changes)
-                stages.add("reranker", f"in doubt ({decision.verdict}), {self.reranker.name} moved {said}")
-                decision, decided_by = decide(candidates, self.policy, question.language), "reranker"
-            else:
-                stages.add("reranker", f"in doubt, but {self.reranker.name} is too slow for {self._pace.budget:g} s")
+        if reranked := self._rerank(text, decision, dense, stages):
+            decision, decided_by = decide(reranked, self.policy, question.language), "reranker"
         stages.add("decide", decision.verdict)
+        if question.allowed is not None:
+            everything = self._candidates(dense, hits, None)
+            self._add_otherwise(decide(everything, self.policy, question.language), question.allowed, stages)
         return self._result(message, question, decision, stages=stages, decided_by=decided_by)
 
     def match_many(self, messages: Sequence[str], question: Question) -> list[MatchResult]:
@@ -172,10 +169,16 @@ class Engine:
         vector: NDArray[np.float32] = self.encoder.encode([text], kind="query")[0]
         return vector
 
-    def positions(self, names: Collection[str] | None) -> frozenset[int] | None:
-        """Where the named intents stand in the registry; None for None. Raises `UnknownNameError`."""
+    def answering(self, names: Collection[str] | None, context: Collection[str] = ()) -> frozenset[int] | None:
+        """Positions of the intents that may answer: those named, otherwise those that always may or have an active tag.
+
+        None for all. Raises `UnknownNameError`.
+        """
         if names is None:
-            return None
+            if not any(intent.when for intent in self._intents):
+                return None
+            active = frozenset(context)
+            return frozenset(n for n, intent in enumerate(self._intents) if not intent.when or active & {*intent.when})
         for name in names:
             if name not in self._numbers:
                 raise UnknownNameError("intent", name, list(self._numbers))
@@ -271,14 +274,27 @@ class Engine:
     def _candidate(self, intent: int, score: float, row: int) -> Candidate:
         return Candidate(self._intents[intent].name, score, self._utterances[row], self._intents[intent].title)
 
-    def _rerank(self, text: str, ranked: Sequence[Candidate], dense: _Dense, reranker: Reranker) -> list[Candidate]:
+    def _add_otherwise(self, decision: Decision, allowed: frozenset[int], stages: _Stages) -> None:
+        """Say what would have matched if every intent might answer, where that is one that may not."""
+        best = decision.ranked[0]
+        if decision.verdict == "matched" and self._numbers[best.intent] not in allowed:
+            tags = self.artefact.registry[best.intent].when
+            when = f" where {' or '.join(tags)} is active" if tags else ""
+            stages.add("otherwise", f"{best.intent} ({best.measured}) would have matched{when}")
+
+    def _rerank(self, text: str, decision: Decision, dense: _Dense, stages: _Stages) -> list[Candidate]:
         """The leading candidates, each score replaced by its mean with the reranker's best for its utterances.
 
-        As many of them, and as many utterances of each, as there is time for; none where there is not even for two.
+        As many of them, and as many utterances of each, as there is time for. None where there is not even for two, no
+        doubt or no reranker.
         """
+        reranker = self.reranker
+        if reranker is None or not decision.doubtful:
+            return []
         room = self._pace.room()
-        leading = ranked[: min(_RANKED, room)]
-        if len(leading) < min(2, len(ranked)):
+        leading = decision.ranked[: min(_RANKED, room)]
+        if len(leading) < min(2, len(decision.ranked)):
+            stages.add("reranker", f"in doubt, but {reranker.name} is too slow for {self._pace.budget:g} s")
             return []
         each = min(_UTTERANCES_FOR_RERANKER, room // len(leading))
         rows = [self._index.leading(dense.cosines, self._numbers[c.intent], each) for c in leading]
@@ -287,10 +303,14 @@ class Engine:
         opinions = iter(reranker.score(text, texts).tolist())
         self._pace.took(perf_counter() - began, len(texts))
         judged = [max((next(opinions), row) for row in some) for some in rows]
-        return [
+        reranked = [
             self._reranked(candidate, (candidate.score + opinion) / 2, row)
             for candidate, (opinion, row) in zip(leading, judged, strict=True)
         ]
+        changes = zip(leading, reranked, strict=True)
+        said = ", ".join(f"{old.intent} {old.score:.2f} to {new.score:.2f}" for old, new in changes)
+        stages.add("reranker", f"in doubt ({decision.verdict}), {reranker.name} moved {said}")
+        return reranked
 
     def _reranked(self, candidate: Candidate, score: float, row: int) -> Candidate:
         """The candidate with another score, and as much more or less evidence."""

@@ -23,8 +23,8 @@ from intentmatch.words import WordRows, Words, WordVectors
 _WORDS_WEIGHT = np.float32(0.5)
 _INVERSE_PENALTY = 30.0
 _MOST_STEPS, _STEPS_REMEMBERED = 100, 8
-# Where the steepest slope has fallen to this part of the first one, accuracy has long stopped changing.
-_FLAT_ENOUGH, _GAIN_ENOUGH = 1e-3, 1e-6
+# Where the steepest slope has fallen to this part of the first one, neither accuracy nor confidence changes any more.
+_FLAT_ENOUGH, _GAIN_ENOUGH = 5e-3, 1e-6
 _SUFFICIENT, _LENGTHS = 1e-4, tuple(0.5**halvings for halvings in range(14))
 _BEND_ENOUGH = 1e-10
 _NO_STRENGTH = 1e-6
@@ -68,21 +68,27 @@ class Opinion:
 
 
 class Fitting(NamedTuple):
-    """Features of a registry's utterances, in coordinates that are easy to fit in."""
+    """Features of a registry's utterances, and of hints, in coordinates that are easy to fit in."""
 
     rows: NDArray[np.float32]
-    """Shape `(utterances, axes)`; the columns are orthogonal."""
+    """Shape `(utterances + hints, axes)`; the columns are orthogonal."""
     strengths: NDArray[np.float32]
     """Their squared lengths."""
     axes: NDArray[np.float32]
     """Shape `(features, axes)`; from the features to these coordinates."""
     owners: NDArray[np.int64]
-    """The intent of each utterance."""
+    """The intent of each row."""
     intents: int
+    utterances: int
+    """How many of the rows, the first ones, are utterances; the rest are hints."""
 
 
-def prepare(vectors: Vectors, words: Vectors, owners: Sequence[int], intents: int) -> Fitting:
-    """From the vectors and the vectors of words of all utterances, shapes `(utterances, dim)` and `(..., DIM)`."""
+def prepare(vectors: Vectors, words: Vectors, owners: Sequence[int], intents: int, hints: int = 0) -> Fitting:
+    """From the vectors and the vectors of words of all utterances, shapes `(utterances, dim)` and `(..., DIM)`.
+
+    The last `hints` rows are no utterances but something else that says what an intent is about: they are learned from
+    with the utterances of their intent, and never asked about.
+    """
     ones = np.ones((len(vectors), 1), dtype=np.float32)
     features = np.hstack([vectors, _WORDS_WEIGHT * words, ones]).astype(np.float32)
     wide = len(features) < features.shape[1]
@@ -93,11 +99,12 @@ def prepare(vectors: Vectors, words: Vectors, owners: Sequence[int], intents: in
     if wide:
         axes = features.T @ (axes / np.sqrt(strengths))
     axes = axes.astype(np.float32)
-    return Fitting(features @ axes, strengths.astype(np.float32), axes, np.asarray(owners, dtype=np.int64), intents)
+    owned = np.asarray(owners, dtype=np.int64)
+    return Fitting(features @ axes, strengths.astype(np.float32), axes, owned, intents, len(owned) - hints)
 
 
 def fit_head(fitting: Fitting) -> Head:
-    """The head for all utterances."""
+    """The head for all rows."""
     weights = _fitted(fitting, fitting.rows, fitting.owners, fitting.intents)
     return Head(np.ascontiguousarray(fitting.axes @ weights, dtype=np.float32))
 
@@ -105,13 +112,16 @@ def fit_head(fitting: Fitting) -> Head:
 def held_out_logits(fitting: Fitting, left_out: NDArray[np.bool_]) -> NDArray[np.float32]:
     """What a head that has not seen them says of the utterances `left_out`, shape `(left out, intents)`.
 
-    An intent of which no utterance is left to learn from gets -inf.
+    An intent of which no utterance is left to learn from gets -inf, and its hints are left out with them.
     """
-    owners = fitting.owners[~left_out]
-    known, numbers = np.unique(owners, return_inverse=True)
+    known = np.unique(fitting.owners[: fitting.utterances][~left_out])
     logits = np.full((int(left_out.sum()), fitting.intents), -np.inf, dtype=np.float32)
     if len(known):
-        logits[:, known] = fitting.rows[left_out] @ _fitted(fitting, fitting.rows[~left_out], numbers, len(known))
+        hinted = np.isin(fitting.owners[fitting.utterances :], known)
+        seen = np.flatnonzero(np.concatenate([~left_out, hinted]))
+        numbers = np.searchsorted(known, fitting.owners[seen])
+        asked = fitting.rows[: fitting.utterances][left_out]
+        logits[:, known] = asked @ _fitted(fitting, fitting.rows[seen], numbers, len(known))
     return logits
 
 
@@ -129,8 +139,9 @@ def _fitted(
     Every one of the intents has at least one row.
     """
     penalty = np.float32(1 / _INVERSE_PENALTY)
-    # A quarter bounds the curvature of each term; in coordinates scaled by its root the bowl is nearly round.
-    scales = (1 / np.sqrt(fitting.strengths / 4 + penalty)).astype(np.float32)
+    # About what p(1 - p) comes to, for each intent, once most rows are understood: in coordinates scaled by the root of
+    # the curvature the bowl is nearly round. The bound of a quarter, which holds everywhere, needs twice the steps.
+    scales = (1 / np.sqrt(fitting.strengths / (2 * intents) + penalty)).astype(np.float32)
     scaled = rows * scales
     penalties = (penalty * scales * scales)[:, None]
     places = np.arange(len(rows)), owners
@@ -152,7 +163,7 @@ def _fitted(
 
     weights = np.zeros((len(scales), intents), dtype=np.float32)
     loss, slope = loss_and_slope(weights)
-    steepest = float(np.abs(slope).max())
+    steepest = _steepest(slope, scales)
     history: deque[tuple[NDArray[np.float32], NDArray[np.float32], float]] = deque(maxlen=_STEPS_REMEMBERED)
     for _ in range(_MOST_STEPS):
         direction = _direction(slope, history)
@@ -170,9 +181,14 @@ def _fitted(
         if bend > _BEND_ENOUGH * float((turn * turn).sum()):
             history.append((step, turn, bend))
         gained, weights, loss, slope = loss - new_loss, moved, new_loss, new_slope
-        if float(np.abs(slope).max()) <= _FLAT_ENOUGH * steepest or gained <= _GAIN_ENOUGH * abs(loss):
+        if _steepest(slope, scales) <= _FLAT_ENOUGH * steepest or gained <= _GAIN_ENOUGH * abs(loss):
             break
     return weights * scales[:, None]
+
+
+def _steepest(slope: NDArray[np.float32], scales: NDArray[np.float32]) -> float:
+    """The greatest slope in the coordinates of the features."""
+    return float(np.abs(slope / scales[:, None]).max())
 
 
 def _direction(

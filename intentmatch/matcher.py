@@ -21,6 +21,7 @@ from intentmatch.registry import check, is_yaml, read_registry
 from intentmatch.rerank import load_reranker
 from intentmatch.result import MatchResult
 from intentmatch.settings import Settings, resolve
+from intentmatch.several import with_parts
 from intentmatch.text import language_code
 from intentmatch.types import Encoder, Registry, Reranker
 
@@ -72,16 +73,19 @@ class Matcher:
         language: str | None = None,
         top_k: int | None = None,
         allowed: Collection[str] | None = None,
+        context: Collection[str] = (),
     ) -> MatchResult:
         """What the user means.
 
         `language` (BCP-47) chooses thresholds and the response; without it the message's own is guessed among those of
-        the registry. `top_k` bounds the candidates in the result. `allowed` names the only intents that may answer.
-        Raises `InputError` for a message that is no text, a `language` that is no code, a `top_k` below 1, and a name
-        in `allowed` that the registry does not have.
+        the registry. `top_k` bounds the candidates in the result. `context` are the tags that are active: an intent
+        with `when` answers only where one of them is its own. `allowed` names the only intents that may answer,
+        whatever their tags. Raises `InputError` for a message that is no text, a `language` that is no code, a `top_k`
+        below 1, a `context` that is no list, and a name in `allowed` that the registry does not have.
         """
         engine = self._engine
-        return engine.match(message, _question(engine, language, top_k, allowed))
+        question = _question(engine, language, top_k, allowed, context)
+        return _whole_or_parts(engine, engine.match(message, question), question)
 
     def match_many(
         self,
@@ -90,10 +94,12 @@ class Matcher:
         language: str | None = None,
         top_k: int | None = None,
         allowed: Collection[str] | None = None,
+        context: Collection[str] = (),
     ) -> list[MatchResult]:
         """As `match` for each message, against one and the same registry; they are encoded together."""
         engine = self._engine
-        return engine.match_many(messages, _question(engine, language, top_k, allowed))
+        question = _question(engine, language, top_k, allowed, context)
+        return [_whole_or_parts(engine, whole, question) for whole in engine.match_many(messages, question)]
 
     async def amatch(
         self,
@@ -102,11 +108,14 @@ class Matcher:
         language: str | None = None,
         top_k: int | None = None,
         allowed: Collection[str] | None = None,
+        context: Collection[str] = (),
     ) -> MatchResult:
         """As `match`, in a worker thread, so that the caller's event loop goes on."""
         import asyncio  # by whoever calls this, long ago; a command line need not wait for it
 
-        return await asyncio.to_thread(self.match, message, language=language, top_k=top_k, allowed=allowed)
+        return await asyncio.to_thread(
+            self.match, message, language=language, top_k=top_k, allowed=allowed, context=context
+        )
 
     def reload(self, *, progress: Progress | None = None) -> None:
         """Read the files again and swap the registry in one step.
@@ -200,13 +209,26 @@ def _with_settings(artefact: Artefact, settings: Settings) -> Artefact:
     """The artefact under other settings; what is learned is learned again where it would come out otherwise."""
     if all(getattr(settings, name) == getattr(artefact.settings, name) for name in ("aggregation", "scorer", "target")):
         return replace(artefact, settings=settings)
-    again = learned(artefact.registry, artefact.vectors, settings, VectorCache.at(settings.cache).folder)
+    folder = VectorCache.at(settings.cache).folder
+    again = learned(artefact.registry, artefact.vectors, artefact.label_vectors, settings, folder)
     return replace(artefact, settings=settings, **again._asdict())
 
 
-def _question(engine: Engine, language: str | None, top_k: int | None, allowed: Collection[str] | None) -> Question:
+def _whole_or_parts(engine: Engine, whole: MatchResult, question: Question) -> MatchResult:
+    return with_parts(engine, whole, question) if engine.settings.several_intents else whole
+
+
+def _question(
+    engine: Engine,
+    language: str | None,
+    top_k: int | None,
+    allowed: Collection[str] | None,
+    context: Collection[str],
+) -> Question:
+    if isinstance(context, str):
+        raise InputError(f"context must be a list of tags, such as [{context!r}]")
     if top_k is not None and top_k < 1:
         raise InputError(f"top_k must be 1 or more, and is {top_k}")
     if language is not None and (language := language_code(given := language)) is None:
         raise InputError(f"{given!r} is not a language code; use BCP-47, such as en, pt-BR or zh-Hant")
-    return Question(engine.settings.top_k if top_k is None else top_k, language, engine.positions(allowed))
+    return Question(engine.settings.top_k if top_k is None else top_k, language, engine.answering(allowed, context))

@@ -85,6 +85,22 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """One of several requests in a message."""
+
+    start: int
+    """In characters (code points) of the message as it was received."""
+    end: int
+    intent: str
+    score: float
+    confidence: float | None
+    response: str | None
+    entities: tuple[Entity, ...]
+    """Of the intent's slots; their places are in the whole message."""
+    missing: tuple[Missing, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class MatchResult:
     """The one answer to a message. Its shape is the same whatever the verdict."""
 
@@ -111,6 +127,9 @@ class MatchResult:
     """The values of the matched intent's slots, in the order of the message."""
     missing: tuple[Missing, ...] = ()
     """The required slots of the matched intent that the message does not hold, in the order of the intent."""
+    parts: tuple[Part, ...] = ()
+    """Two or more, where the message is several requests and the setting `several_intents` asks for that; `intent` and
+    what goes with it are then those of the first."""
 
     def explain(self) -> str:
         """Why this answer, in a few sentences for the author of the intents."""
@@ -139,6 +158,7 @@ class MatchResult:
             "rivals": [_candidate_dict(c) for c in self.rivals],
             "entities": [asdict(entity) for entity in self.entities],
             "missing": [asdict(missing) for missing in self.missing],
+            "parts": [asdict(part) for part in self.parts],
             "trace": {
                 "decided_by": self.trace.decided_by,
                 "threshold": self.trace.threshold,

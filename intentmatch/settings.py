@@ -59,6 +59,8 @@ class Settings:
     """The reranker is asked this near a threshold; None: where the verdict is wrong too often."""
     reranker_seconds: float = 0.5
     """Time the reranker may take for a message; it is asked about as many utterances as it manages in that time."""
+    several_intents: bool = False
+    """Whether a message may be several requests, which the result then has as `parts`."""
     top_k: int = 5
     """Candidates in a result."""
     cache: str = "auto"
@@ -171,6 +173,13 @@ def _count(value: Any) -> int:
     return number
 
 
+def _switch(value: Any) -> bool:
+    known = {"true": True, "false": False}
+    if (said := str(value).lower()) not in known:
+        raise ValueError("it must be true or false")
+    return known[said]
+
+
 def _seconds(value: Any) -> float:
     try:
         seconds = -1.0 if isinstance(value, bool) else float(value)
@@ -265,6 +274,7 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "reranker": _text,
     "band": _learned,
     "reranker_seconds": _seconds,
+    "several_intents": _switch,
     "top_k": _count,
     "cache": _cache,
     "lint": _lint,

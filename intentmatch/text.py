@@ -55,6 +55,7 @@ _CLEAN = _CleanTable()
 _FOLD = _FoldTable()
 
 
+_BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-[A-Za-z0-9]{5,8})*")
 
 
@@ -100,3 +101,8 @@ def _fold_once(text: str) -> str:
     # NFKC would tear "´", typed for an apostrophe, into a space and a combining mark.
     plain = unicodedata.normalize("NFKC", text.replace("´", "")).casefold().translate(_FOLD)
     return " ".join(unicodedata.normalize("NFKC", plain).split())
+
+
+def in_words(name: str) -> str:
+    """A name as one would say it: `order_status`, `OrderStatus` and `order/status` are all "order status"."""
+    return " ".join(_BETWEEN_WORDS.sub(" ", name).split()).lower()

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.errors import Location
-from intentmatch.text import language_range
+from intentmatch.text import in_words, language_range
 
 Vectors = NDArray[np.float32]
 """Rows of float32, one text a row: shape `(texts, dim)`."""
@@ -116,6 +116,11 @@ class Intent:
     when: tuple[str, ...] = ()
     """Tags of which one must be active for the intent to answer; none, where it always may."""
 
+    @property
+    def label(self) -> str:
+        """What its author calls it: the title, or the name in words."""
+        return self.title or in_words(self.name)
+
     def response(self, language: str | None) -> str | None:
         """The response for a language or what it falls back to; else one without a language, English, any."""
         return _in_language(self.responses, language)
@@ -187,6 +192,11 @@ class Registry:
     def languages(self) -> tuple[str, ...]:
         """The languages that utterances are written in, sorted."""
         return tuple(sorted({utterance.language for utterance in self.utterances if utterance.language}))
+
+    @cached_property
+    def tags(self) -> tuple[str, ...]:
+        """Those that any intent waits for, sorted."""
+        return tuple(sorted({tag for intent in self.intents for tag in intent.when}))
 
     @cached_property
     def fingerprint(self) -> str:

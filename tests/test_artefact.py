@@ -207,7 +207,7 @@ def test_a_file_without_a_head_has_none(small: tuple[Matcher, Path], tmp_path: P
     matcher = Matcher.load(small[0].registry, encoder=WordHashEncoder(), cache="off", scorer="cosine")
     save_artefact(matcher.artefact, tmp_path / "bot.intentmatch")
 
-    assert set(load_file(tmp_path / "bot.intentmatch")) == {"utterances", "negatives", "registry"}
+    assert set(load_file(tmp_path / "bot.intentmatch")) == {"utterances", "negatives", "labels", "registry"}
     assert load_artefact(tmp_path / "bot.intentmatch").opinion is None
     assert Matcher.load(tmp_path / "bot.intentmatch", encoder=WordHashEncoder()).match("where is the bill") == (
         matcher.match("where is the bill")

@@ -531,3 +531,17 @@ def test_a_draw_has_so_many_utterances_of_each_intent(monkeypatch, lights):
     assert len(whole.truth) == 6
     assert set(heads.accuracies(whole)) >= {"nearest", "centroid", "ridge", "head", "evidence"}
     assert heads.accuracies(whole)["head"] == 100.0
+
+
+def test_the_table_of_several_intents(run, lights):
+    mixed = [{"text": "now light then, and now door then", "intents": ["light", "door"], "intent": "light#door"}]
+    single = [{"text": "now light then", "intent": "light"}]
+    write_jsonl(lights / "toy" / "valid.jsonl", [*mixed, *single])
+
+    done = run("bench_several", "--data", lights, "--mixed", "toy", "--single")
+
+    assert done.returncode == 0, done.stderr
+    header, *rows = [line.split() for line in done.stdout.splitlines() if line.startswith(("set", "toy "))]
+    assert header[-3:] == ["off", "on", "divided"]
+    assert [row[:4] for row in rows] == [["toy", "train", "1", "1"], ["toy", "train", "2", "1"]]
+    assert rows[1][4] == "0.0"

@@ -62,6 +62,7 @@ def test_the_artefact_holds_a_vector_for_each_line_in_the_order_of_the_registry(
 
     assert np.array_equal(artefact.vectors, encoder.encode(["hello", "good morning", "thank you"]))
     assert np.array_equal(artefact.negative_vectors, encoder.encode(["goodbye"]))
+    assert np.array_equal(artefact.label_vectors, encoder.encode([intent.label for intent in GREETING]))
     assert (artefact.encoder_name, artefact.encoder_fingerprint) == (encoder.name, encoder.fingerprint)
     assert (artefact.registry, artefact.settings) == (GREETING, settings)
 
@@ -78,7 +79,7 @@ def test_identical_texts_are_encoded_once():
 
     artefact = build(registry, encoder)
 
-    assert sorted(encoder.encoded) == ["HELLO", "hello", "thank you"]
+    assert sorted(encoder.encoded) == ["HELLO", "a", "b", "hello", "thank you"]
     assert np.array_equal(artefact.vectors[0], artefact.vectors[2])
 
 
@@ -88,7 +89,7 @@ def test_encoders_see_cleaned_texts_and_nothing_else():
 
     build(Registry((intent("a", "  Hello,\t\u200bWorld!\0 ", "lone \ud83d"),)), encoder)
 
-    assert sorted(encoder.encoded) == ["Hello, World!", "lone \ufffd"]
+    assert sorted(encoder.encoded) == ["Hello, World!", "a", "lone \ufffd"]
 
 
 @given(st.lists(st.sampled_from(["hello", "goodbye", "thank you", "", "où", "注文"]), max_size=12))
@@ -164,12 +165,12 @@ def test_an_encoder_that_breaks_its_protocol_is_named(tmp_path, spoil):
 
     right = WordHashEncoder(name="broken")
     build(GREETING, right, cache=VectorCache(tmp_path))
-    assert len(right.encoded) == 4
+    assert len(right.encoded) == 6
 
 
 def test_rows_of_another_length_are_refused():
     """Cosines are products of unit rows; an encoder that forgot to normalise is told so."""
-    with pytest.raises(IntentMatchError, match=r"rows must be of length 1 or all zeros, and 4 of 4 .* of length 3"):
+    with pytest.raises(IntentMatchError, match=r"rows must be of length 1 or all zeros, and 6 of 6 .* of length 3"):
         build(GREETING, BrokenEncoder(lambda vectors: vectors * 3))
     assert build(GREETING, BrokenEncoder(np.zeros_like)).vectors.any() == np.False_
 
@@ -245,7 +246,9 @@ def test_a_registry_that_is_large_enough_has_a_head():
     """What it teaches is deterministic to the last bit: weights, words and calibration."""
     vectors = WordHashEncoder().encode([utterance.text for utterance in TALKATIVE.utterances])
 
-    one, other = learn(TALKATIVE, vectors, Settings()), learn(TALKATIVE, vectors.copy(), Settings())
+    labels = WordHashEncoder().encode([intent.label for intent in TALKATIVE])
+
+    one, other = (learn(TALKATIVE, rows, labels, Settings()) for rows in (vectors, vectors.copy()))
 
     assert one.opinion.head.weights.tobytes() == other.opinion.head.weights.tobytes()
     assert one.opinion.head.weights.shape == (64 + DIM + 1, len(THINGS))

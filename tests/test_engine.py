@@ -135,6 +135,37 @@ def test_only_allowed_intents_answer() -> None:
         bot.match("x", allowed=["cancl"])
 
 
+def test_an_intent_with_tags_answers_where_one_is_active() -> None:
+    """For exact, typo and dense hits alike; an intent without tags always may, and an allow list is the last word."""
+    pay = intent("pay", "pay by card", "I want to pay now", when=("checkout", "basket"))
+    bot = matcher(ORDERS, CANCEL, pay, threshold=0.2)
+
+    for message in ("pay by card", "pay by crad", "by card I pay"):
+        assert bot.match(message).intent != "pay"
+        assert bot.match(message, context=["greeting"]).intent != "pay"
+        assert bot.match(message, context=["basket", "greeting"]).intent == "pay"
+        assert bot.match(message, allowed=["pay"]).intent == "pay"
+        assert [found.intent for found in bot.match_many([message], context=["checkout"])] == ["pay"]
+    assert bot.match("track my parcel").intent == "status"
+    with pytest.raises(InputError, match="a list of tags"):
+        bot.match("pay by card", context="checkout")
+
+
+def test_what_would_have_matched_otherwise_is_said() -> None:
+    """With its tags, or because of an allow list; and nothing where the answer is the same."""
+    pay = intent("pay", "pay by card", "I want to pay now", when=("checkout", "basket"))
+    bot = matcher(ORDERS, CANCEL, pay, threshold=0.2)
+
+    def otherwise(message: str, **options: object) -> list[str]:
+        return [s.says for s in bot.match(message, **options).trace.stages if s.name == "otherwise"]  # type: ignore[arg-type]
+
+    assert otherwise("pay by card") == ["pay (1.00) would have matched where checkout or basket is active"]
+    assert otherwise("track my parcel", allowed=["cancel"]) == ["status (1.00) would have matched"]
+    assert otherwise("pay by card", context=["basket"]) == []
+    assert otherwise("track my parcel") == []
+    assert otherwise("unheard of") == []
+
+
 @pytest.mark.parametrize("message", ["", "   ", "?!…", "\u200b\u202e", "\x00\x01"])
 def test_a_message_without_words_is_out_of_scope(message: str) -> None:
     """Nothing to read is an answer, not an error."""

@@ -27,6 +27,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "artefact learning",
         "build",
         "engine lint",
+        "several",
         "matcher",
         "__init__",
         "distill evaluation server",

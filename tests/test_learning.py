@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from intentmatch import Intent, Registry, Utterance, learning
-from intentmatch.learning import Learned, learn, learned
+from intentmatch.learning import Learned, learn, learned, put_to_the_test
 from intentmatch.settings import Settings
 from intentmatch.types import Vectors
 
@@ -39,6 +39,14 @@ def vectors(registry: Registry) -> Vectors:
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 
+@pytest.fixture(scope="module")
+def labels(registry: Registry) -> Vectors:
+    """Near the lines of their intents."""
+    random = np.random.default_rng(1)
+    rows = random.normal(size=(len(registry), 16))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """One entry each time that something is learned rather than read."""
@@ -62,20 +70,22 @@ def same(one: Learned, other: Learned) -> bool:
     )
 
 
-def test_learns_once(registry: Registry, vectors: Vectors, tmp_path: Path, counted: list[int]) -> None:
+def test_learns_once(registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, counted: list[int]) -> None:
     """The second time it is read, to the last bit."""
-    first = learned(registry, vectors, Settings(), tmp_path)
-    second = learned(registry, vectors.copy(), Settings(), tmp_path)
+    first = learned(registry, vectors, labels, Settings(), tmp_path)
+    second = learned(registry, vectors.copy(), labels, Settings(), tmp_path)
 
     assert same(first, second)
-    assert same(first, learn(registry, vectors, Settings()))
+    assert same(first, learn(registry, vectors, labels, Settings()))
     assert len(counted) == 1
 
 
-def test_without_a_folder_nothing_is_kept(registry: Registry, vectors: Vectors, counted: list[int]) -> None:
+def test_without_a_folder_nothing_is_kept(
+    registry: Registry, vectors: Vectors, labels: Vectors, counted: list[int]
+) -> None:
     """As with `cache: off`."""
-    learned(registry, vectors, Settings(), None)
-    learned(registry, vectors, Settings(), None)
+    learned(registry, vectors, labels, Settings(), None)
+    learned(registry, vectors, labels, Settings(), None)
 
     assert len(counted) == 2
 
@@ -86,72 +96,118 @@ def test_without_a_folder_nothing_is_kept(registry: Registry, vectors: Vectors, 
     ids=["scorer", "aggregation", "target"],
 )
 def test_other_settings_teach_something_else(
-    registry: Registry, vectors: Vectors, tmp_path: Path, counted: list[int], settings: Settings
+    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, counted: list[int], settings: Settings
 ) -> None:
     """Those that learning looks at; a threshold of the author's is none of them."""
-    learned(registry, vectors, Settings(), tmp_path)
-    learned(registry, vectors, Settings(threshold={"default": 0.5}, top_k=1), tmp_path)
+    learned(registry, vectors, labels, Settings(), tmp_path)
+    learned(registry, vectors, labels, Settings(threshold={"default": 0.5}, top_k=1), tmp_path)
     assert len(counted) == 1
 
-    learned(registry, vectors, settings, tmp_path)
+    learned(registry, vectors, labels, settings, tmp_path)
     assert len(counted) == 2
 
 
-def test_every_edit_is_seen(registry: Registry, vectors: Vectors, tmp_path: Path, counted: list[int]) -> None:
-    """A name, a line, a language, a vector; a place in a file or a title is none that counts."""
+def test_every_edit_is_seen(
+    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, counted: list[int]
+) -> None:
+    """A name, a title, a line, a language, a vector; a place in a file or a description is none that counts."""
     first, *others = registry.intents
     line = first.utterances[0]
-    learned(registry, vectors, Settings(), tmp_path)
+    learned(registry, vectors, labels, Settings(), tmp_path)
 
-    titled = Registry((dataclasses.replace(first, title="An order"), *others))
-    learned(titled, vectors, Settings(), tmp_path)
+    described = Registry((dataclasses.replace(first, description="An order"), *others))
+    learned(described, vectors, labels, Settings(), tmp_path)
     assert len(counted) == 1
 
     edits = [
         dataclasses.replace(first, name="other"),
+        dataclasses.replace(first, title="An order"),
         dataclasses.replace(first, utterances=(Utterance("something else", "en"), *first.utterances[1:])),
         dataclasses.replace(first, utterances=(Utterance(line.text, "de"), *first.utterances[1:])),
     ]
     for edited in edits:
-        learned(Registry((edited, *others)), vectors, Settings(), tmp_path)
-    learned(registry, vectors[::-1].copy(), Settings(), tmp_path)
-    assert len(counted) == 5
+        learned(Registry((edited, *others)), vectors, labels, Settings(), tmp_path)
+    learned(registry, vectors[::-1].copy(), labels, Settings(), tmp_path)
+    assert len(counted) == 6
 
 
 @pytest.mark.parametrize("content", [b"", b"no tensors", b"\x10\x00\x00\x00\x00\x00\x00\x00{}"])
 def test_a_damaged_file_costs_only_time(
-    registry: Registry, vectors: Vectors, tmp_path: Path, caplog: pytest.LogCaptureFixture, content: bytes
+    registry: Registry,
+    vectors: Vectors,
+    labels: Vectors,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    content: bytes,
 ) -> None:
     """It is said, learned again, and written anew."""
-    first = learned(registry, vectors, Settings(), tmp_path)
+    first = learned(registry, vectors, labels, Settings(), tmp_path)
     (file,) = (tmp_path / "learned").iterdir()
     file.write_bytes(content)
 
     with caplog.at_level(logging.WARNING):
-        assert same(first, learned(registry, vectors, Settings(), tmp_path))
+        assert same(first, learned(registry, vectors, labels, Settings(), tmp_path))
     assert "learning again" in caplog.text
     caplog.clear()
-    assert same(first, learned(registry, vectors, Settings(), tmp_path))
+    assert same(first, learned(registry, vectors, labels, Settings(), tmp_path))
     assert caplog.text == ""
 
 
 def test_a_folder_that_takes_nothing_is_a_warning(
-    registry: Registry, vectors: Vectors, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A file stands where the folder should be."""
     (tmp_path / "learned").write_text("")
 
     with caplog.at_level(logging.WARNING):
-        assert same(learned(registry, vectors, Settings(), tmp_path), learn(registry, vectors, Settings()))
+        assert same(
+            learned(registry, vectors, labels, Settings(), tmp_path), learn(registry, vectors, labels, Settings())
+        )
     assert "cannot be kept" in caplog.text
 
 
 def test_old_files_make_room(
-    registry: Registry, vectors: Vectors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only so many are kept, and nothing unfinished lies about."""
     monkeypatch.setattr(learning, "_MOST_FILES", 2)
     for precision in (0.8, 0.9, 0.95, 0.99):
-        learned(registry, vectors, Settings(target={"precision": precision}), tmp_path)
+        learned(registry, vectors, labels, Settings(target={"precision": precision}), tmp_path)
 
     assert [file.suffix for file in (tmp_path / "learned").iterdir()] == [".safetensors"] * 2
+
+
+def test_labels_count_where_they_tell_the_intents_apart(registry: Registry, vectors: Vectors) -> None:
+    """Near the lines of their intents they are hints; names that mean nothing to the encoder change nothing."""
+    centres = np.stack([vectors[np.array(registry.owners) == intent].mean(axis=0) for intent in range(len(registry))])
+    telling = (centres / np.linalg.norm(centres, axis=1, keepdims=True)).astype(np.float32)
+    nothing = np.zeros_like(telling)
+
+    hinted, plain, misleading = (
+        put_to_the_test(registry, vectors, labels, Settings()).features.fitting
+        for labels in (telling, nothing, np.roll(telling, 1, axis=0))
+    )
+
+    assert hinted is not None
+    assert plain is not None
+    assert misleading is not None
+    assert len(hinted.rows) == hinted.utterances + len(registry) == len(registry.utterances) + len(registry)
+    assert len(plain.rows) == len(misleading.rows) == plain.utterances
+
+
+def test_meanwhile_the_head_is_new_and_the_confidence_is_the_old_one(
+    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, counted: list[int]
+) -> None:
+    """Nothing is held out and nothing kept for it; what was learned of the very same lines is better still."""
+    before = learn(Registry(registry.intents[1:]), vectors[6:], labels[1:], Settings())
+
+    given = learned(registry, vectors, labels, Settings(), tmp_path, meanwhile=before.calibration)
+    full = learned(registry, vectors, labels, Settings(), tmp_path)
+    again = learned(registry, vectors, labels, Settings(), tmp_path, meanwhile=before.calibration)
+
+    assert given.calibration is before.calibration
+    assert given.opinion is not None
+    assert full.opinion is not None
+    assert given.opinion.head.weights.tobytes() == full.opinion.head.weights.tobytes()
+    assert same(full, again)
+    assert len(counted) == 1

@@ -171,6 +171,8 @@ def test_every_setting_is_documented_with_its_default() -> None:
             assert parse(name, yaml.safe_load(shown.strip().strip("`"))) == Settings().target
         elif name in ("margin", "band"):
             assert (shown.strip(), defaults[name]) == ("learned", None)
+        elif isinstance(defaults[name], bool):
+            assert parse(name, shown.strip().strip("`")) is defaults[name]
         elif name not in ("threshold", "prompts", "lint"):
             assert shown.strip().strip("`") == str(defaults[name]), name
 
@@ -193,8 +195,9 @@ def test_the_picture_is_the_floor_table() -> None:
     """Every room of the layer test stands in the picture on its floor."""
     from test_layers import FLOORS
 
-    picture = README.split("```text\n15")[1].split("```")[0]
-    floors = {int(number): text for number, text in re.findall(r"^ ?(\d+) {1,2}(.*)$", "15" + picture, re.MULTILINE)}
+    highest = str(len(FLOORS) - 1)
+    picture = highest + README.split(f"```text\n{highest}")[1].split("```")[0]
+    floors = {int(number): text for number, text in re.findall(r"^ ?(\d+) {1,2}(.*)$", picture, re.MULTILINE)}
     for number, rooms in enumerate(FLOORS):
         for room in rooms:
             assert re.search(rf"\b{room}\b", floors[number]), (number, room)

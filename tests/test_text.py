@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intentmatch.text import clean, fold, language_code, language_range
+from intentmatch.text import clean, fold, in_words, language_code, language_range
 
 # Every code point there is, lone surrogates included.
 ANYTHING = st.text(st.characters(codec=None, exclude_categories=()))
@@ -175,3 +175,14 @@ def test_a_language_falls_back_tag_by_tag():
     """Region before script before nothing, as RFC 4647 looks a language up."""
     assert language_range("zh-Hant-TW") == ["zh-Hant-TW", "zh-Hant", "zh"]
     assert language_range("de") == ["de"]
+
+
+@pytest.mark.parametrize("name", ["order_status", "OrderStatus", "order/status", "order-status", " order.Status "])
+def test_a_name_is_said_in_words(name):
+    """However its author writes names."""
+    assert in_words(name) == "order status"
+
+
+def test_a_name_without_letters_is_no_words():
+    """Nothing is made up; other scripts stay as they are."""
+    assert (in_words("__"), in_words("注文_状況"), in_words("FAQ12")) == ("", "注文 状況", "faq12")

@@ -165,3 +165,9 @@ def test_runners_up_are_told_by_what_they_are_ranked_by():
 
     ranked = (Candidate("a", 0.6, confidence=0.9), Candidate("b", 0.3, confidence=0.4), Candidate("c", 0.5))
     assert "Next: b 40%, c 0.50." in replace(RESULT, candidates=ranked).explain()
+
+
+def test_an_intent_is_called_by_its_title_or_its_name_in_words():
+    """What the author chose for people comes first."""
+    assert Intent("orderStatus", ()).label == "order status"
+    assert Intent("order_status", (), title="Where is my order?").label == "Where is my order?"

@@ -80,6 +80,7 @@ def cli() -> None:
 @click.option("--language", "-l", help="BCP-47 code of the messages; guessed otherwise.")
 @click.option("--top-k", "-k", type=click.IntRange(1), help="Candidates to show.")
 @click.option("--allow", multiple=True, metavar="INTENT", help="Only this intent may answer; may be repeated.")
+@click.option("--context", multiple=True, metavar="TAG", help="This tag is active; may be repeated.")
 @click.option("--why", is_flag=True, help="Explain, stage by stage.")
 @json_option
 @set_option
@@ -89,6 +90,7 @@ def match(
     language: str | None,
     top_k: int | None,
     allow: tuple[str, ...],
+    context: tuple[str, ...],
     why: bool,
     as_json: bool,
     settings: tuple[str, ...],
@@ -108,7 +110,8 @@ def match(
         raise click.UsageError("Give a message, or pipe lines into the command.")
     if given in ([], ["-"]):
         given = [line.rstrip("\r\n") for line in _standard_input()]
-    found = load(intents, settings).match_many(given, language=language, top_k=top_k, allowed=allow or None)
+    options: dict[str, Any] = {"language": language, "top_k": top_k, "allowed": allow or None, "context": context}
+    found = load(intents, settings).match_many(given, **options)
     for number, result in enumerate(found):
         if as_json:
             show.as_json(result.to_dict())

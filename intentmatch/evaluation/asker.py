@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.build import build
+from intentmatch.build import build, texts_of
 from intentmatch.engine import Engine, Question
 from intentmatch.evaluation.metrics import percentiles
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.matcher import Matcher
 from intentmatch.result import MatchResult
-from intentmatch.text import clean
 from intentmatch.types import Case, Encoder, Kind, Registry, Vectors
 
 Tell = Callable[[str, int, int | None], None]
@@ -66,8 +66,9 @@ class Asker:
         )
 
     def ask_all(self, cases: Sequence[Case]) -> list[Outcome]:
-        """What the matcher itself makes of the cases."""
-        return self._asked_in_turn(cases, self._matcher.match_many, self._matcher.match)
+        """What the matcher itself makes of the cases, all tags being active."""
+        match, match_many, tags = self._matcher.match, self._matcher.match_many, self._matcher.registry.tags
+        return self._asked_in_turn(cases, partial(match_many, context=tags), partial(match, context=tags))
 
     @property
     def latency(self) -> Latency | None:
@@ -127,8 +128,7 @@ class RememberingEncoder:
 
 
 def vectors_of(matcher: Matcher) -> dict[str, NDArray[np.float32]]:
-    """The vectors of a matcher's utterances, by cleaned text."""
+    """The vectors of all texts of a matcher's registry, by cleaned text."""
     artefact = matcher.artefact
-    utterances = (*artefact.registry.utterances, *artefact.registry.negatives)
-    vectors = (*artefact.vectors, *artefact.negative_vectors)
-    return {clean(utterance.text): vector for utterance, vector in zip(utterances, vectors, strict=True)}
+    vectors = (*artefact.vectors, *artefact.negative_vectors, *artefact.label_vectors)
+    return dict(zip(texts_of(artefact.registry), vectors, strict=True))

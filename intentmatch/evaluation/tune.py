@@ -139,16 +139,18 @@ def tune(
     """Try every choice. `encoders` are by the names that the setting would have; each encodes everything once."""
     current = Choice(settings.encoder, settings.scorer, settings.aggregation)
     texts = [clean(utterance.text) for utterance in registry.utterances]
+    labels = [clean(intent.label) for intent in registry]
     trials: list[Trial] = []
     kept: dict[Choice, HeldOut] = {}
     total = len(encoders) * len(SCORERS) * len(AGGREGATIONS)
     for name, encoder in encoders.items():
-        vectors = encode_all(encoder, texts, "utterance", cache)
+        encoded = encode_all(encoder, [*texts, *labels], "utterance", cache)
+        vectors, of_labels = encoded[: len(texts)], encoded[len(texts) :]
         microseconds = _microseconds(encoder, texts)
         for choice in (Choice(name, s, a) for s in SCORERS for a in AGGREGATIONS):
             if tell is not None:
                 tell("trying settings", len(trials), total)
-            kept[choice] = _tested(registry, vectors, settings, choice)
+            kept[choice] = _tested(registry, vectors, of_labels, settings, choice)
             trials.append(_trial(choice, kept[choice], settings.target, microseconds))
     trials.sort(key=lambda trial: (-trial.overall, trial.choice))
     chosen = choose(trials, current)
@@ -192,9 +194,9 @@ def compared(one: Trial, other: Trial) -> Gain:
     return Gain(100 * mean, 100 * error)
 
 
-def _tested(registry: Registry, vectors: Vectors, settings: Settings, choice: Choice) -> HeldOut:
+def _tested(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings, choice: Choice) -> HeldOut:
     chosen = replace(settings, scorer=choice.scorer, aggregation=choice.aggregation)
-    return put_to_the_test(registry, vectors, chosen).held_out
+    return put_to_the_test(registry, vectors, labels, chosen).held_out
 
 
 def _trial(choice: Choice, held_out: HeldOut, target: Mapping[str, Any], microseconds: float) -> Trial:

@@ -86,7 +86,7 @@ def _add_matching(app: FastAPI, service: Service, max_text: int, max_batch: int)
     @app.post("/match", tags=["matching"], responses=problems.responses(400, 413, 415, 422, 503))
     async def match(body: MatchRequest) -> schemas.MatchResponse:
         """What one message means."""
-        result = await service.matcher.amatch(body.text, language=body.language, top_k=body.top_k, allowed=body.allowed)
+        result = await service.matcher.amatch(body.text, **body.options())
         return schemas.MatchResponse.of(result)
 
     @app.post("/match/batch", tags=["matching"], responses=problems.responses(400, 413, 415, 422, 503))
@@ -96,7 +96,7 @@ def _add_matching(app: FastAPI, service: Service, max_text: int, max_batch: int)
 
 
 def _match_all(matcher: Matcher, texts: list[str], options: schemas.Options) -> schemas.BatchResponse:
-    results = matcher.match_many(texts, language=options.language, top_k=options.top_k, allowed=options.allowed)
+    results = matcher.match_many(texts, **options.options())
     return schemas.BatchResponse(results=[schemas.MatchResponse.of(result) for result in results])
 
 

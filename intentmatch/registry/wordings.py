@@ -22,8 +22,8 @@ from intentmatch.registry.templates import (
     escape,
     joined,
     parse,
-    spoken,
 )
+from intentmatch.text import in_words
 
 # So many groups, words and rules in a sentence are no line of an author, but rules that unfold without end.
 _LARGEST = 10_000
@@ -163,7 +163,7 @@ class Rules(dict[str, Wordings]):
                 self._add(name, templates)
 
     def __missing__(self, name: str) -> Wordings:
-        return Wordings.of(parse(escape(spoken(name))), {})
+        return Wordings.of(parse(escape(in_words(name))), {})
 
     def _add(self, first: str, templates: Mapping[str, Template]) -> None:
         # The uses of each rule on the way down that are still to be looked at.

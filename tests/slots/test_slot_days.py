@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from datetime import date, datetime
 
 import pytest
+from dateparser.data.languages_info import language_order
 from hypothesis import given
 from hypothesis import strategies as st
 from spoken import NOW, found
@@ -98,6 +100,19 @@ def test_a_day_is_found(language, text, expected):
 def test_what_names_no_day_is_none(language, text):
     """Months, hours, spans without a direction, days that do not exist, and words that only look like it."""
     assert {text: day for text, day in found(DATES, text, language).items() if not day.startswith("3025")} == {}
+
+
+def test_every_language_of_the_package_says_tomorrow():
+    """Its data is read as it is laid out there, whatever the language."""
+    missed = []
+    for language in language_order:
+        data = importlib.import_module(f"dateparser.data.date_translation_data.{language}").info
+        for word in data.get("relative-type", {}).get("in 1 day", ()):
+            if "2026-11-22" not in found(DATES, f"({word})", language).values():
+                missed.append((language, word))
+
+    assert len(language_order) > 190
+    assert missed == []
 
 
 def test_the_callers_time_counts():

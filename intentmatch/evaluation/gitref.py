@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from intentmatch.errors import InputError, UnavailableError
-from intentmatch.registry.reader import SUFFIXES, includes
+from intentmatch.registry.reader import SUFFIXES, included
 
 _SECONDS = 60
 # A registry is text; what is larger than this altogether is no folder of intents.
@@ -75,7 +75,7 @@ def export(what: GitRef, folder: Path) -> Path:
             written.add(file.path)
             target = folder / "root" / file.path
             left -= _write(what, root, file, target, left)
-            for name, _ in includes(target):
+            for name in included(target):
                 everything = everything or _listed(root, sha)
                 path = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), name))
                 wanted += [other for other in everything if other.is_at(path)]

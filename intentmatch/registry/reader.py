@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,8 +15,6 @@ from intentmatch.registry.merge import merged
 from intentmatch.types import Case, Registry
 
 SUFFIXES = (".yaml", ".yml")
-Includes = Sequence[tuple[str, Location]]
-"""Paths as a file names them, each with its place."""
 
 
 def read_registry(path: str | os.PathLike[str], *, expand: bool = True) -> Registry:
@@ -65,17 +62,12 @@ def read_comments(path: str | os.PathLike[str]) -> dict[str, list[Comment]]:
 
 def yaml_files(path: str | os.PathLike[str]) -> list[Path]:
     """The files that `examine` would read, in its order."""
-    return _visited(Path(path), includes)[0]
+    return [Path(content.path) for content in _contents(Path(path))[0]]
 
 
-def includes(file: Path) -> Includes:
-    """What a file says to include, as it says it, and where; of one that cannot be read, nothing."""
-    try:
-        text = read_text(file)
-    except RegistryError:
-        return []
-    # Most files include none, and need not be parsed to know that.
-    return _read_file(file)[0].includes if "include" in text else []
+def included(file: Path) -> list[str]:
+    """What a file says to include, as it says it; of one that cannot be read, nothing."""
+    return [name for name, _ in _read_file(file)[0].includes]
 
 
 def read_tests(path: str | os.PathLike[str]) -> tuple[Case, ...]:
@@ -142,36 +134,26 @@ def _nothing_there(path: Path) -> Problem:
 
 
 def _contents(path: Path) -> tuple[list[FileContent], list[Problem]]:
-    """What stands in the files at a path and in those that they include, and what is wrong with it."""
+    """What stands in the files at a path and in those that they include, each read once, and what is wrong with it."""
     contents: list[FileContent] = []
-    problems: list[Problem] = []
-
-    def look_into(file: Path) -> Includes:
-        content, found = _read_file(file)
-        contents.append(content)
-        problems.extend(found)
-        return content.includes
-
-    _, found = _visited(path, look_into)
-    return contents, problems + found
-
-
-def _visited(path: Path, look_into: Callable[[Path], Includes]) -> tuple[list[Path], list[Problem]]:
-    """The files at a path, each followed by those that it includes, all of them once; and what is not there."""
-    visited: dict[str, Path] = {}
     files, problems = _files(path)
+    seen: set[Path] = set()
     waiting = files[::-1]
     while waiting:
         file = waiting.pop()
-        if visited.setdefault(os.path.realpath(file), file) is not file:
+        if (known := Path(os.path.realpath(file))) in seen:
             continue
+        seen.add(known)
+        content, found = _read_file(file)
+        contents.append(content)
+        problems += found
         included: list[Path] = []
-        for name, place in look_into(file):
+        for name, place in content.includes:
             some, found = _included(file.parent / name, place)
             included += some
             problems += found
         waiting += included[::-1]
-    return list(visited.values()), problems
+    return contents, problems
 
 
 def _included(path: Path, place: Location) -> tuple[list[Path], list[Problem]]:

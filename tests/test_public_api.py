@@ -23,6 +23,7 @@ HEAVY = {
     "torch",
     "transformers",
     "uvicorn",
+    "watchfiles",
 }
 
 

@@ -43,7 +43,8 @@ class Matcher:
 
     def __init__(self, source: Source, *, progress: Progress | None = None) -> None:
         self._source = source
-        self._reloading = threading.Lock()
+        self._reloading, self._learning = threading.Lock(), threading.Lock()
+        self._borrowed = False
         self._engine, self._content = source.engine(None, progress)
 
     @classmethod
@@ -157,19 +158,36 @@ class Matcher:
 
         That is a context manager too. `on_reload` is told the new registry, and `on_error` every problem of files that
         cannot be used, while the old registry goes on answering; both are called in the watching thread, which does
-        not keep the process alive. Raises `InputError` for a registry that was made in code, and `MissingExtraError`
-        with the line to install `watchfiles`.
+        not keep the process alive. A new registry answers with the thresholds of the old one until its own are learned,
+        which takes longer than all the rest. Raises `InputError` for a registry that was made in code, and
+        `MissingExtraError` with the line to install `watchfiles`.
         """
         from intentmatch.watch import Watch  # by those who watch; a command line need not wait for it
 
         path = self._source.path
         if isinstance(path, Registry):
             raise InputError("a registry that was made in code has no files to watch")
-        return Watch(path, lambda: self._content, self._reloaded, on_reload, on_error)
+        return Watch(path, lambda: self._content, self._take_up, self._learn, on_reload=on_reload, on_error=on_error)
 
-    def _reloaded(self) -> Registry:
-        self.reload()
+    def _take_up(self) -> Registry:
+        """As `reload`, but with the old calibration where that will do, which takes a fraction of the time."""
+        with self._reloading:
+            before = self._engine.artefact.calibration
+            self._engine, self._content = self._source.engine(self._engine, meanwhile=True)
+            self._borrowed = self._engine.artefact.calibration is before
         return self.registry
+
+    def _learn(self) -> None:
+        """Replace a calibration that was taken over; should another registry have come in meanwhile, that one stays."""
+        with self._learning:
+            engine = self._engine
+            if not self._borrowed:
+                return
+            learned = Engine(_learned_again(engine.artefact, engine.settings), engine.encoder, engine.reranker)
+            learned.self_test()
+            with self._reloading:
+                if self._engine is engine:
+                    self._engine, self._borrowed = learned, False
 
     @property
     def artefact(self) -> Artefact:
@@ -216,16 +234,21 @@ class Source:
     encoder: Encoder | None = None
     reranker: Reranker | None = None
 
-    def engine(self, old: Engine | None, progress: Progress | None = None) -> tuple[Engine, Content]:
+    def engine(
+        self, old: Engine | None, progress: Progress | None = None, *, meanwhile: bool = False
+    ) -> tuple[Engine, Content]:
         """Read, build and test, and what the files held; models that the old engine has are taken over if asked for.
 
+        With `meanwhile` its calibration is too, where one would be learned from the same vectors for the same target.
         Languages that the encoder does not cover go to the log.
         """
         found, content = self._read()
         if isinstance(found, Registry):
             settings = resolve(self.explicit, registry=found.settings, locations=found.setting_locations)
             encoder = self._encoder(settings, old)
-            artefact = build(found, encoder, settings, cache=VectorCache.at(settings.cache), progress=progress)
+            known = old.artefact.calibration if meanwhile and old and _learns_alike(old, encoder, settings) else None
+            cache = VectorCache.at(settings.cache)
+            artefact = build(found, encoder, settings, cache=cache, progress=progress, meanwhile=known)
         else:
             settings = resolve(self.explicit, base=found.settings)
             encoder = self._encoder(settings, old)
@@ -261,11 +284,23 @@ class Source:
 
 def _with_settings(artefact: Artefact, settings: Settings) -> Artefact:
     """The artefact under other settings; what is learned is learned again where it would come out otherwise."""
-    if all(getattr(settings, name) == getattr(artefact.settings, name) for name in ("aggregation", "scorer", "target")):
+    if _same_learning(settings, artefact.settings):
         return replace(artefact, settings=settings)
+    return _learned_again(artefact, settings)
+
+
+def _learned_again(artefact: Artefact, settings: Settings) -> Artefact:
     folder = VectorCache.at(settings.cache).folder
     again = learned(artefact.registry, artefact.vectors, artefact.label_vectors, settings, folder)
     return replace(artefact, settings=settings, **again._asdict())
+
+
+def _learns_alike(old: Engine, encoder: Encoder, settings: Settings) -> bool:
+    return old.encoder is encoder and _same_learning(settings, old.settings)
+
+
+def _same_learning(settings: Settings, other: Settings) -> bool:
+    return all(getattr(settings, name) == getattr(other, name) for name in ("aggregation", "scorer", "target"))
 
 
 def _whole_or_parts(engine: Engine, whole: MatchResult, question: Question) -> MatchResult:

@@ -52,13 +52,18 @@ class Watch:
         path: str | os.PathLike[str],
         loaded: Callable[[], Content],
         reload: Callable[[], Registry],
+        learn: Callable[[], None],
+        *,
         on_reload: OnReload | None = None,
         on_error: OnError | None = None,
     ) -> None:
-        """`loaded` tells what the files held that are in use now; `reload` takes those into use that are there."""
+        """`loaded` tells what the files held that are in use now; `reload` takes those into use that are there.
+
+        What that leaves for later, because users are waiting for their edit to answer, `learn` makes good.
+        """
         self._watch = plugins.require("watchfiles", what="Watching files", extra="watch").watch
         self._path = Path(path)
-        self._loaded, self._reload = loaded, reload
+        self._loaded, self._reload, self._learn = loaded, reload, learn
         self._on_reload, self._on_error = on_reload, on_error
         self._refused: Content | None = None
         self._blind = False
@@ -70,7 +75,7 @@ class Watch:
         self._ready.wait()
 
     def stop(self) -> None:
-        """Stop watching; once this returns nothing is reloaded any more. Doing it twice does no harm."""
+        """Stop watching; once this returns no file is read any more. Doing it twice does no harm."""
         self._stopped.set()
         if threading.current_thread() is not self._thread:
             self._thread.join()
@@ -144,14 +149,21 @@ class Watch:
         except Exception as error:  # noqa: BLE001 - whatever it is, the old intents go on, and the thread with them
             self._refused = now
             problems = _problems(self._path, error)
-            unexpected = None if isinstance(error, IntentMatchError) else error
             said = "\n".join(map(str, problems))
-            _log.warning("reload failed, the old intents go on answering:\n%s", said, exc_info=unexpected)
+            _log.warning("reload failed, the old intents go on answering:\n%s", said, exc_info=_unexpected(error))
             _call(self._on_error, problems)
-        else:
-            self._refused = None
-            _log.info("reloaded: %d intents, fingerprint %s", len(registry), registry.fingerprint)
-            _call(self._on_reload, registry)
+            return
+        self._refused = None
+        _log.info("reloaded: %d intents, fingerprint %s", len(registry), registry.fingerprint)
+        _call(self._on_reload, registry)
+        # Beside it, so that the next edit does not wait for what this one teaches.
+        threading.Thread(target=self._make_good, name="intentmatch-learn", daemon=True).start()
+
+    def _make_good(self) -> None:
+        try:
+            self._learn()
+        except Exception as error:  # noqa: BLE001 - what was learned before is of use too
+            _log.warning("the thresholds from before the edit stay: %s", error, exc_info=_unexpected(error))
 
     @property
     def _last(self) -> Content:
@@ -221,9 +233,13 @@ def _problems(path: Path, error: Exception) -> tuple[Problem, ...]:
     """Why a reload failed, each thing at its place."""
     if isinstance(error, RegistryError):
         return error.problems
-    expected = isinstance(error, IntentMatchError)
-    message = str(error) if expected else "it failed unexpectedly, see the log"
+    message = "it failed unexpectedly, see the log" if _unexpected(error) else str(error)
     return (Problem(Location(str(path)), "error", "reload", message),)
+
+
+def _unexpected(error: Exception) -> Exception | None:
+    """An error that is worth its traceback."""
+    return None if isinstance(error, IntentMatchError) else error
 
 
 def _call(callback: Callable[[Any], None] | None, value: Any) -> None:

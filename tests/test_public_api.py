@@ -25,6 +25,7 @@ HEAVY = {
     "torch",
     "transformers",
     "uvicorn",
+    "watchfiles",
 }
 
 

@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 from fakes import WordHashEncoder
 
-from intentmatch import watch
-from intentmatch.artefact import save_artefact
+from intentmatch import matcher, watch
+from intentmatch.artefact import Artefact, save_artefact
 from intentmatch.errors import InputError, MissingExtraError, Problem
 from intentmatch.matcher import Matcher
+from intentmatch.settings import Settings
 from intentmatch.types import Intent, Registry, Utterance
 
 # Generous, for machines that are busy with other things; nothing waits longer than it must.
@@ -419,12 +420,104 @@ def renamed_over_bytes(file: Path, held: bytes) -> None:
     aside.replace(file)
 
 
+def many(count: int) -> str:
+    """Enough to learn from."""
+    topics = ["order", "parcel", "refund", "invoice", "address", "account", "card", "voucher", "shop", "hours"]
+    ways = [
+        "where is my {}",
+        "cancel the {} please",
+        "I want to change my {}",
+        "tell me about the {}",
+        "my {} is broken",
+    ]
+    lines = (f"  {topic}: {{utterances: [{', '.join(way.format(topic) for way in ways[:count])}]}}" for topic in topics)
+    return "\n".join(["intents:", *lines, ""])
+
+
+def test_an_edit_answers_first_and_is_learned_from_then(
+    folder: Path, start: Callable[[Path], Told], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Thresholds are those from before until the new ones are there; in the end all is as if loaded anew."""
+    (folder / "bot.yaml").write_text(many(4), encoding="utf-8")
+    told = start(folder)
+    before = told.matcher.artefact.calibration
+    go_on = threading.Event()
+    learn = told.watch._learn
+    monkeypatch.setattr(told.watch, "_learn", lambda: go_on.wait(PATIENCE) and learn())
+
+    (folder / "bot.yaml").write_text(many(5), encoding="utf-8")
+    until(lambda: told.loaded)
+    assert told.matcher.match("my voucher is broken").intent == "voucher"
+    assert told.matcher.artefact.calibration is before
+    go_on.set()
+    until(lambda: told.matcher.artefact.calibration is not before)
+
+    anew = Matcher.load(folder, encoder=WordHashEncoder(), cache="off").artefact
+    assert told.matcher.artefact.calibration == anew.calibration != before
+    assert told.matcher.artefact.fingerprint == anew.fingerprint
+
+
+@pytest.mark.parametrize("setting", ["scorer: cosine", "target: balance", "aggregation: max"])
+def test_what_was_learned_for_something_else_is_not_used(
+    folder: Path, start: Callable[[Path], Told], setting: str
+) -> None:
+    """Where an edit changes what is learned, it is learned at once."""
+    (folder / "bot.yaml").write_text(many(4), encoding="utf-8")
+    told = start(folder)
+    before = told.matcher.artefact.calibration
+    told.watch._learn = lambda: None
+
+    (folder / "settings.yaml").write_text(f"settings: {{{setting}}}\n", encoding="utf-8")
+    until(lambda: told.loaded)
+
+    assert told.matcher.artefact.calibration is not before
+
+
+def test_the_next_edit_does_not_wait_for_what_the_last_one_teaches(
+    folder: Path, start: Callable[[Path], Told], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It answers, what was learned for another registry is dropped, and in the end all is learned from the last one."""
+    (folder / "bot.yaml").write_text(many(3), encoding="utf-8")
+    told = start(folder)
+    begun, go_on = threading.Event(), threading.Event()
+    learned_again = matcher._learned_again
+
+    def slow(artefact: Artefact, settings: Settings) -> Artefact:
+        begun.set()
+        go_on.wait(PATIENCE)
+        return learned_again(artefact, settings)
+
+    monkeypatch.setattr(matcher, "_learned_again", slow)
+    (folder / "bot.yaml").write_text(many(4), encoding="utf-8")
+    assert begun.wait(PATIENCE)
+    (folder / "bot.yaml").write_text(many(5), encoding="utf-8")
+    until(lambda: told.matcher.match("my voucher is broken").intent == "voucher")
+    go_on.set()
+
+    anew = Matcher.load(folder, encoder=WordHashEncoder(), cache="off").artefact
+    until(lambda: told.matcher.artefact.calibration == anew.calibration)
+    assert told.matcher.registry.fingerprint == anew.registry.fingerprint
+
+
+def test_what_cannot_be_learned_is_told(
+    folder: Path, start: Callable[[Path], Told], caplog: pytest.LogCaptureFixture
+) -> None:
+    """The edit answers all the same, and so does the next one."""
+    told = start(folder)
+    told.watch._learn = lambda: 1 / 0
+
+    (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
+    until(lambda: "the thresholds from before the edit stay: division by zero" in caplog.text)
+    (folder / "bot.yaml").write_text(FIRST, encoding="utf-8")
+    until(lambda: told.intents == {"greet"})
+
+
 def test_an_edit_before_the_watch_began_is_not_missed(folder: Path) -> None:
     """What counts is what was loaded, not what was there when somebody began to look."""
-    matcher = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
+    loaded = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
     (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
-    with matcher.watch():
-        until(lambda: len(matcher.registry) == 2)
+    with loaded.watch():
+        until(lambda: len(loaded.registry) == 2)
 
 
 def test_reloads_from_elsewhere_do_no_harm(folder: Path, start: Callable[[Path], Told]) -> None:
@@ -470,15 +563,15 @@ def test_what_was_reloaded_elsewhere_is_not_loaded_again(folder: Path, start: Ca
 
 def test_after_stop_nothing_is_reloaded(folder: Path) -> None:
     """Stopping is at once, twice does no harm, and a callback may do it."""
-    matcher = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
-    with matcher.watch() as watching:
+    loaded = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
+    with loaded.watch() as watching:
         begun = time.monotonic()
     assert time.monotonic() - begun < PATIENCE / 2
     watching.stop()
-    before = matcher.artefact
+    before = loaded.artefact
     (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
     time.sleep(0.5)
-    assert matcher.artefact is before
+    assert loaded.artefact is before
 
     done = threading.Event()
 
@@ -486,7 +579,7 @@ def test_after_stop_nothing_is_reloaded(folder: Path) -> None:
         watches[0].stop()
         done.set()
 
-    watches = [matcher.watch(on_reload=stop)]
+    watches = [loaded.watch(on_reload=stop)]
     assert done.wait(PATIENCE)
 
 
@@ -498,12 +591,12 @@ def test_callbacks_that_fail_are_not_the_end(
     def fail(registry: Registry) -> None:
         raise KeyError("mine")
 
-    matcher = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
-    with matcher.watch(on_reload=fail):
+    loaded = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
+    with loaded.watch(on_reload=fail):
         (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
         until(lambda: "KeyError: 'mine'" in caplog.text)
         (folder / "bot.yaml").write_text(FIRST, encoding="utf-8")
-        until(lambda: len(matcher.registry) == 1)
+        until(lambda: len(loaded.registry) == 1)
 
 
 def test_a_reload_that_fails_unexpectedly_is_not_the_end(
@@ -599,17 +692,17 @@ def test_a_watch_does_not_keep_the_process_alive(folder: Path, last: str, code: 
 
 def test_a_registry_made_in_code_has_no_files() -> None:
     """There is nothing to watch, and it says so."""
-    matcher = Matcher.load(Registry((Intent("a", (Utterance("one"),)),)), encoder=WordHashEncoder())
+    loaded = Matcher.load(Registry((Intent("a", (Utterance("one"),)),)), encoder=WordHashEncoder())
     with pytest.raises(InputError, match="no files to watch"):
-        matcher.watch()
+        loaded.watch()
 
 
 def test_a_missing_extra_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the line that installs it."""
-    matcher = Matcher.load(folder, encoder=WordHashEncoder())
+    loaded = Matcher.load(folder, encoder=WordHashEncoder())
     monkeypatch.setitem(sys.modules, "watchfiles", None)
     with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[watch\]"'):
-        matcher.watch()
+        loaded.watch()
 
 
 def test_watching_is_loaded_by_those_who_watch(folder: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import FastAPI
 from pydantic import Field
 
-from intentmatch import __version__
+from intentmatch import __version__, plugins
 from intentmatch.errors import UnknownNameError
 from intentmatch.matcher import Matcher
 from intentmatch.server import problems, schemas
@@ -38,6 +38,8 @@ def create_app(
     messages of a batch, `max_body` the bytes of a request. With `watch`, files that change are taken up by themselves.
     The setting `inbox` has messages kept that were not understood.
     """
+    if watch:
+        plugins.check_installed("watchfiles", what="Watching files", extra="watch")
     service = Service(matcher, watch=watch)
 
     @asynccontextmanager

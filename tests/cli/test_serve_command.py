@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from intentmatch import plugins
 from intentmatch.cli.commands import cli
 from intentmatch.inbox import Inbox
 
@@ -89,3 +90,16 @@ def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     done = CliRunner().invoke(cli, ["serve", os.fspath(tmp_path)])
 
     assert (done.exit_code, 'pip install "intentmatch[server]"' in done.stderr) == (5, True)
+
+
+def test_what_watching_needs_is_named_before_anything_is_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Likewise."""
+    (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
+    installed = plugins.installed
+    monkeypatch.setattr(plugins, "installed", lambda module: module != "watchfiles" and installed(module))
+
+    done = CliRunner().invoke(cli, ["serve", os.fspath(tmp_path), "--watch"])
+
+    assert (done.exit_code, 'pip install "intentmatch[watch]"' in done.stderr) == (5, True)

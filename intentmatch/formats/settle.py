@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from intentmatch.errors import Location, Problem
-from intentmatch.formats.mentions import slots_named
+from intentmatch.formats.mentions import without_unnamed
 from intentmatch.registry.expansion import expand
 from intentmatch.registry.rules import NOWHERE
 from intentmatch.text import fold
@@ -72,11 +72,8 @@ class _Settling:
             self._leave_out(intent.location, "threshold", what)
             threshold = None
         slots = tuple(map(self.slot, intent.slots))
-        if len(lines) + len(negatives) < len(intent.utterances) + len(intent.negatives):
-            # In YAML, an intent declares those that none of its lines names, and they come first.
-            named = slots_named((*lines, *negatives), self._rules)
-            slots = tuple(sorted(slots, key=lambda slot: slot.name in named))
-        return replace(intent, utterances=lines, negatives=negatives, threshold=threshold, slots=slots)
+        kept = replace(intent, utterances=lines, negatives=negatives, threshold=threshold, slots=slots)
+        return without_unnamed(kept, intent, self._rules)
 
     def slot(self, slot: Slot) -> Slot:
         """A slot with nothing in it that is without words, or that no engine reads."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from intentmatch.errors import Location, Problem
-from intentmatch.formats.mentions import slots_named
 from intentmatch.registry.expansion import expand
 from intentmatch.registry.rules import NOWHERE
 from intentmatch.text import fold
@@ -43,7 +42,6 @@ class _Settling:
 
     def __init__(self, registry: Registry) -> None:
         self.problems: list[Problem] = []
-        self._rules = registry.rules
         self._owners: dict[str, str] = {}
         self._sentences: dict[tuple[str, str | None, str], list[str]] = {}
         for intent in expand(registry)[0]:
@@ -72,10 +70,6 @@ class _Settling:
             self._leave_out(intent.location, "threshold", what)
             threshold = None
         slots = tuple(map(self.slot, intent.slots))
-        if len(lines) + len(negatives) < len(intent.utterances) + len(intent.negatives):
-            # In YAML, an intent declares those that none of its lines names, and they come first.
-            named = slots_named((*lines, *negatives), self._rules)
-            slots = tuple(sorted(slots, key=lambda slot: slot.name in named))
         return replace(intent, utterances=lines, negatives=negatives, threshold=threshold, slots=slots)
 
     def slot(self, slot: Slot) -> Slot:

@@ -10,7 +10,7 @@ from intentmatch.errors import Location
 from intentmatch.formats.settle import settled
 from intentmatch.registry import check
 from intentmatch.registry.expansion import expand
-from intentmatch.types import Case, Intent, Mark, Registry, Slot, SlotValue, Utterance
+from intentmatch.types import Case, Intent, Registry, Slot, SlotValue, Utterance
 
 FINE = Intent("fine", (Utterance("hello"), Utterance("Hello!"), Utterance("hallo", "de")), (Utterance("goodbye"),))
 
@@ -108,12 +108,3 @@ def test_a_negative_template_must_not_say_what_the_intent_says() -> None:
 
     assert [line.text for line in found["first"].negatives] == ["dropping"]
     assert [problem.rule for problem in problems] == ["contradicting-negative"]
-
-
-def test_slots_that_no_line_names_any_more_come_first_as_they_do_in_yaml() -> None:
-    """There, an intent has to declare them."""
-    a, b = (Slot(name, "list", (SlotValue("0"),)) for name in "ab")
-    lines = (template("{a=0} more"), Utterance("hello", template="{b=hello}", marks=(Mark("b", 0, 5),)))
-    kept, _ = settled(Registry((FINE, Intent("x", lines, slots=(a, b))), slots=(a, b)))
-
-    assert [slot.name for slot in kept["x"].slots] == ["b", "a"]

@@ -39,6 +39,7 @@ BUILT_IN: Mapping[Group, Mapping[str, str]] = {
         "patterns": "intentmatch.formats.records:PATTERNS",
         "botpress": "intentmatch.formats.botpress:FORMAT",
         "hassil": "intentmatch.formats.hassil:FORMAT",
+        "padatious": "intentmatch.formats.padatious:FORMAT",
         "nlpjs": "intentmatch.formats.nlpjs:FORMAT",
         "semantic-router": "intentmatch.formats.semantic_router:FORMAT",
         "snips": "intentmatch.formats.snips:FORMAT",

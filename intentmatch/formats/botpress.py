@@ -15,6 +15,7 @@ from intentmatch.errors import Problem
 from intentmatch.formats.draft import NOT_EXPRESSED, Draft, IntentDraft, Label
 from intentmatch.formats.expressions import minding_case, without_case
 from intentmatch.formats.format import Feature, Files, Format, Sure
+from intentmatch.formats.mentions import every_slot
 from intentmatch.formats.prebuilt import take_built_in
 from intentmatch.formats.roles import Roles
 from intentmatch.formats.source import File
@@ -160,8 +161,7 @@ def _by_language(lines: Value) -> Iterator[tuple[str | None, Value]]:
 
 def _write(registry: Registry, problems: list[Problem]) -> Files:
     writer = _Writer(problems)
-    declared = {slot.name: slot for intent in registry for slot in intent.slots}
-    slots = {**declared, **{slot.name: slot for slot in registry.slots}}
+    slots = every_slot(registry)
     files: dict[str, str] = {}
     for intent in registry:
         name = f"{_QNA if intent.responses else ''}{intent.name}"

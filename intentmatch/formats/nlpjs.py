@@ -13,9 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from intentmatch.errors import Location, Problem
+from intentmatch.formats.by_language import said_in, synonyms_in
 from intentmatch.formats.draft import NOT_EXPRESSED, Draft, IntentDraft, SlotDraft
 from intentmatch.formats.expressions import minding_case, without_case
 from intentmatch.formats.format import Feature, Files, Format, Sure
+from intentmatch.formats.mentions import every_slot
 from intentmatch.formats.prebuilt import take_built_in
 from intentmatch.formats.source import File
 from intentmatch.formats.tree import Value
@@ -217,8 +219,7 @@ class _Writer:
     def __init__(self, registry: Registry, problems: list[Problem]) -> None:
         self._registry = registry
         self._problems = problems
-        declared = {slot.name: slot for intent in registry for slot in intent.slots}
-        self._slots = {**declared, **{slot.name: slot for slot in registry.slots}}
+        self._slots = every_slot(registry)
         said = [line.language or "" for line in registry.utterances]
         said += [code for intent in registry for code in intent.responses if code]
         said += [code for intent in registry for slot in intent.slots for code in slot.questions if code]
@@ -235,7 +236,7 @@ class _Writer:
             self._note(None, "no-language", "NLP.js wants a `locale`, and there are lines without a language")
         entries = []
         for intent in self._registry:
-            lines = [line for line in intent.utterances if (line.language or "") == code]
+            lines = said_in(intent, code or None)
             entry = {
                 "intent": intent.name,
                 "utterances": [self._line(line) for line in lines],
@@ -288,11 +289,7 @@ class _Writer:
 
 def _entity(slot: Slot, code: str) -> Any:
     if slot.kind == "list":
-        options = {
-            value.value: [value.value, *(line.text for line in value.synonyms if line.language in (None, code))]
-            for value in slot.values
-        }
-        return {"options": options}
+        return {"options": {value.value: [value.value, *synonyms_in(value, code)] for value in slot.values}}
     if slot.kind == "pattern":
         patterns = [f"/{body}/{'g' if minds else 'gi'}" for body, minds in map(without_case, slot.patterns)]
         return patterns[0] if len(patterns) == 1 else {"regex": patterns}

@@ -11,8 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from intentmatch.errors import Location, Problem
+from intentmatch.formats.by_language import said_in, synonyms_in
 from intentmatch.formats.draft import Draft, IntentDraft, Label
 from intentmatch.formats.format import Feature, Files, Format, Sure
+from intentmatch.formats.mentions import every_slot
 from intentmatch.formats.prebuilt import take_built_in
 from intentmatch.formats.roles import Roles
 from intentmatch.formats.source import File
@@ -161,10 +163,10 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
 
 
 def _dataset(registry: Registry, language: str | None) -> str:
-    slots = {slot.name: slot for intent in registry for slot in intent.slots} | {s.name: s for s in registry.slots}
+    slots = every_slot(registry)
     intents = {}
     for intent in registry:
-        said = [line for line in intent.utterances if line.language == language]
+        said = said_in(intent, language)
         if said or not intent.utterances:
             intents[intent.name] = {"utterances": [{"data": list(_chunks(line, slots))} for line in said]}
     entities = dict(_entity_of(slot, language) for slot in slots.values())
@@ -188,10 +190,7 @@ def _entity_of(slot: Slot, language: str | None) -> tuple[str, dict[str, Any]]:
     """The name and definition of the entity that a slot takes its values from."""
     if slot.kind in ("number", "date", "time"):
         return f"{_BUILT_IN}{slot.kind}", {}
-    data = [
-        {"value": value.value, "synonyms": [s.text for s in value.synonyms if s.language in (None, language)]}
-        for value in slot.values
-    ]
+    data = [{"value": value.value, "synonyms": synonyms_in(value, language)} for value in slot.values]
     return slot.name, {
         "data": data,
         "use_synonyms": True,

@@ -7,16 +7,17 @@ from typing import Any
 
 from intentmatch.errors import Location, Problem
 from intentmatch.formats import emit
+from intentmatch.formats.by_language import said_in, synonyms_in
 from intentmatch.formats.draft import NOT_EXPRESSED
 from intentmatch.formats.format import Files
 from intentmatch.formats.hassil.blocks import SETTING, TAG
 from intentmatch.formats.hassil.syntax import from_template, literal
-from intentmatch.formats.mentions import slots_named
+from intentmatch.formats.mentions import every_slot, slots_named
 from intentmatch.formats.unfold import is_template
 from intentmatch.registry.rulebook import key_of
 from intentmatch.registry.rules import NOWHERE
 from intentmatch.registry.templates import parse
-from intentmatch.types import Case, Intent, Registry, Slot, Utterance
+from intentmatch.types import Case, Intent, Registry, Slot, SlotValue, Utterance
 
 _NO_LANGUAGE = "und"
 _SHAPES: Mapping[str, type] = {
@@ -46,19 +47,14 @@ class _Writer:
     def __init__(self, registry: Registry, problems: list[Problem]) -> None:
         self._registry = registry
         self._problems = problems
-        declared = {slot.name: slot for intent in registry for slot in intent.slots}
         named = slots_named((*registry.utterances, *registry.negatives), registry.rules)
-        self._slots = {
-            **{name: Slot(name, "any") for name in named},
-            **declared,
-            **{slot.name: slot for slot in registry.slots},
-        }
+        self._slots = {**{name: Slot(name, "any") for name in named}, **every_slot(registry)}
 
     def document(self, code: str | None) -> dict[str, Any]:
         """The file of a language."""
         intents = {}
         for intent in self._registry:
-            lines = [line for line in intent.utterances if line.language == code]
+            lines = said_in(intent, code)
             if lines or not intent.utterances:
                 intents[intent.name] = {"data": [self._block(intent, lines)]}
         rules = {
@@ -93,7 +89,7 @@ class _Writer:
 
     def _list(self, slot: Slot, code: str | None) -> dict[str, Any]:
         if slot.kind == "list":
-            return {"values": [said for value in slot.values for said in _values(value.value, value.synonyms, code)]}
+            return {"values": [said for value in slot.values for said in _values(value, code)]}
         if slot.kind == "number":
             self._note(slot.location, "range", f"the slot {slot.name!r} is written as numbers from 0 to 100")
             return {"range": dict(_RANGE)}
@@ -118,8 +114,7 @@ def _sentence(line: Utterance) -> str:
     return from_template(parse(line.text)) if is_template(line) else literal(line.text)
 
 
-def _values(value: str, synonyms: tuple[Utterance, ...], code: str | None) -> list[str | dict[str, str]]:
+def _values(value: SlotValue, code: str | None) -> list[str | dict[str, str]]:
     """A value as it is, if it has no sign in it, and each synonym of the language as another way to say it."""
-    plain: list[str | dict[str, str]] = [value if literal(value) == value else {"in": literal(value), "out": value}]
-    said = [line.text for line in synonyms if line.language in (None, code)]
-    return plain + [{"in": literal(text), "out": value} for text in said]
+    plain = value.value if literal(value.value) == value.value else {"in": literal(value.value), "out": value.value}
+    return [plain, *({"in": literal(text), "out": value.value} for text in synonyms_in(value, code))]

@@ -191,7 +191,7 @@ def format_(intents: str, check: bool) -> None:
         show.diff(changes.diff)
         sys.exit(UNFORMATTED_EXIT_CODE)
     else:
-        _write(changes)
+        write(changes, yes=True)
 
 
 def _settle(intents: str, edits: Sequence[Edit], *, dry_run: bool, yes: bool) -> None:
@@ -203,16 +203,16 @@ def _settle(intents: str, edits: Sequence[Edit], *, dry_run: bool, yes: bool) ->
     if changes.errors:
         raise RegistryError(changes.errors)
     show.problems(changes.brought, "human")
-    if dry_run:
-        return
+    if not dry_run:
+        write(changes, yes=yes)
+
+
+def write(changes: Changes, *, yes: bool) -> None:
+    """Write what was shown, with a yes from whoever sits at the terminal, or from the command line."""
     if not yes:
         if not sys.stdin.isatty():
             raise InputError("nothing was written, and there is nobody to ask: say --yes to write it")
         click.confirm("Write this?", abort=True, err=True)
-    _write(changes)
-
-
-def _write(changes: Changes) -> None:
     changes.write()
     for change in changes.files:
         click.echo(f"{change.path} is written.")

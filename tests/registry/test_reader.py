@@ -417,8 +417,8 @@ ALIAS_BOMBS = {
     "examples": LIST + "slots: {" + ", ".join(f"s{n}: {{type: any, examples: *z}}" for n in range(1000)) + "}",
     "patterns": LIST + "slots: {" + ", ".join(f"s{n}: {{pattern: *z}}" for n in range(1000)) + "}",
     "tags": LIST + "intents: {" + ", ".join(f"i{n}: {{when: *z}}" for n in range(1000)) + "}",
-    "templates": "z: &z '" + "[a] " * 1000 + "'\nintents: {a: {utterances: [" + "*z, " * 3000 + "]}}",
-    "rules": "z: &z '" + "[a] " * 1000 + "'\nrules: {" + ", ".join(f"r{n}: *z" for n in range(3000)) + "}",
+    "templates": "z: &z '" + "[a] " * 400 + "'\nintents: {a: {utterances: [" + "*z, " * 1500 + "]}}",
+    "rules": "z: &z '" + "[a] " * 400 + "'\nrules: {" + ", ".join(f"r{n}: *z" for n in range(1500)) + "}",
     "languages": LIST + "intents: {a: {utterances: {" + ", ".join(f"en-x{n:05}: *z" for n in range(1000)) + "}}}",
 }
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import replace
-from itertools import chain
 from typing import Any, get_args
 
 from intentmatch.errors import Location, Problem
 from intentmatch.formats.draft import NOT_EXPRESSED
 from intentmatch.formats.format import Feature
-from intentmatch.formats.mentions import every_slot, slots_named
+from intentmatch.formats.mentions import every_slot, without_unnamed
 from intentmatch.formats.unfold import as_sentences, without_rules
 from intentmatch.registry.rules import NOWHERE
 from intentmatch.registry.templates import labelled
@@ -97,13 +96,8 @@ class _Losing:
             kept = replace(kept, responses={"": kept.response(None) or ""})
         utterances = tuple(self._line(line, intent) for line in kept.utterances)
         negatives = tuple(self._line(line, intent) for line in kept.negatives)
-        unnamed = self._named(intent.utterances, intent.negatives) - self._named(utterances, negatives)
-        # What no line names any more belongs to the intent only if there is something to ask.
-        slots = (s for s in self.slots(kept.slots) if s.name not in unnamed or s.required or s.questions)
-        return replace(kept, utterances=utterances, negatives=negatives, slots=tuple(slots))
-
-    def _named(self, *lines: Iterable[Utterance]) -> set[str]:
-        return set(slots_named(chain(*lines), self._registry.rules))
+        found = replace(kept, utterances=utterances, negatives=negatives, slots=self.slots(kept.slots))
+        return without_unnamed(found, intent, self._registry.rules)
 
     def slots(self, slots: Iterable[Slot]) -> tuple[Slot, ...]:
         for slot in slots:

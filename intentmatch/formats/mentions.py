@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from intentmatch.registry.rulebook import key_of
 from intentmatch.registry.templates import Template, Use, parse
-from intentmatch.types import Registry, Rule, Slot, Utterance
+from intentmatch.types import Intent, Registry, Rule, Slot, Utterance
 
 
 def every_slot(registry: Registry) -> dict[str, Slot]:
@@ -16,6 +17,14 @@ def every_slot(registry: Registry) -> dict[str, Slot]:
         for slot in intent.slots:
             slots.setdefault(slot.name, slot)
     return slots
+
+
+def without_unnamed(intent: Intent, before: Intent, rules: Sequence[Rule]) -> Intent:
+    """The intent without slots that its lines named before, and no longer do; what is asked for stays."""
+    gone = set(slots_named((*before.utterances, *before.negatives), rules))
+    gone -= set(slots_named((*intent.utterances, *intent.negatives), rules))
+    kept = (slot for slot in intent.slots if slot.name not in gone or slot.required or slot.questions)
+    return replace(intent, slots=tuple(kept))
 
 
 def slots_named(lines: Iterable[Utterance], rules: Sequence[Rule]) -> list[str]:

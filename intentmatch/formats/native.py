@@ -151,7 +151,7 @@ class _Writer:
         return alone if alone is not None and len(found) == 1 else {code or "": some for code, some in found.items()}
 
     def _short_lines(self, lines: Iterable[Utterance], slot: Slot) -> Any:
-        """The same, each on one line where there is room; what is said in no language is said in all of them."""
+        """What is said for a slot: in every language, or a list for each, on one line where there is room."""
         lines = tuple(lines)
         codes = dict.fromkeys(line.language for line in lines if line.language is not None)
         if codes and any(line.language is None for line in lines):
@@ -159,10 +159,10 @@ class _Writer:
             lines = tuple(
                 replace(line, language=code) for line in lines for code in ([line.language] if line.language else codes)
             )
-        found = self._lines(lines)
-        if isinstance(found, dict):
-            return {code: emit.Short(dict.fromkeys(some)) for code, some in found.items()}
-        return emit.Short(found)
+        if not codes:
+            return emit.Short(line.text for line in lines)
+        spoken = {code: dict.fromkeys(line.text for line in lines if line.language == code) for code in codes}
+        return {code: emit.Short(texts) for code, texts in spoken.items()}
 
     def _by_code(self, texts: Mapping[str, str], place: Location | None) -> Any:
         """A text, or one for each language."""
@@ -224,7 +224,6 @@ def _languages(registry: Registry) -> set[str | None]:
         found |= {line.language for line in (*intent.utterances, *intent.negatives)}
         found |= {code or None for code in intent.responses}
     for slot in (*registry.slots, *(slot for intent in registry for slot in intent.slots)):
-        found |= {line.language for line in (*slot.examples, *(s for value in slot.values for s in value.synonyms))}
         found |= {code or None for code in slot.questions}
     return found
 

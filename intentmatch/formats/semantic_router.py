@@ -103,4 +103,4 @@ def _route(intent: Intent) -> dict[str, Any]:
     }
 
 
-FORMAT = Format("semantic-router", "routers of semantic-router 0.x and 1.x", _recognise, _read, _write, _SAYS)
+FORMAT = Format("semantic-router", "semantic-router: routers of 0.x and 1.x", _recognise, _read, _write, _SAYS)

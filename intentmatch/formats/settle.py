@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from intentmatch.errors import Location, Problem
+from intentmatch.formats.mentions import without_unnamed
 from intentmatch.registry.expansion import expand
 from intentmatch.registry.rules import NOWHERE
 from intentmatch.text import fold
@@ -42,6 +43,7 @@ class _Settling:
 
     def __init__(self, registry: Registry) -> None:
         self.problems: list[Problem] = []
+        self._rules = registry.rules
         self._owners: dict[str, str] = {}
         self._sentences: dict[tuple[str, str | None, str], list[str]] = {}
         for intent in expand(registry)[0]:
@@ -70,7 +72,8 @@ class _Settling:
             self._leave_out(intent.location, "threshold", what)
             threshold = None
         slots = tuple(map(self.slot, intent.slots))
-        return replace(intent, utterances=lines, negatives=negatives, threshold=threshold, slots=slots)
+        kept = replace(intent, utterances=lines, negatives=negatives, threshold=threshold, slots=slots)
+        return without_unnamed(kept, intent, self._rules)
 
     def slot(self, slot: Slot) -> Slot:
         """A slot with nothing in it that is without words, or that no engine reads."""

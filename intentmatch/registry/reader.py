@@ -65,6 +65,11 @@ def yaml_files(path: str | os.PathLike[str]) -> list[Path]:
     return [Path(content.path) for content in _contents(Path(path))[0]]
 
 
+def included(file: Path) -> list[str]:
+    """What a file says to include, as it says it; of one that cannot be read, nothing."""
+    return [name for name, _ in _read_file(file)[0].includes]
+
+
 def read_tests(path: str | os.PathLike[str]) -> tuple[Case, ...]:
     """The `tests:` of one YAML file, which needs no intents. Raises `RegistryError` with every error of the file."""
     content, problems = _read_file(Path(path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import zipfile
 from dataclasses import replace
@@ -197,3 +198,18 @@ def test_a_slot_that_two_intents_see_differently_is_told() -> None:
     assert [problem.message for problem in problems] == [
         "that 'Oslo' has a slot 'city' of its own cannot be written in this format"
     ]
+
+
+def test_the_readme_lists_every_format_and_what_can_be_done_with_it() -> None:
+    """Each by name, and the written ones of a row where those are not all."""
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    table = readme.split("| format | what it is | read | written |\n|---|---|---|---|\n")[1].split("\n\n")[0]
+    listed: dict[str, tuple[bool, bool]] = {}
+    for row in table.splitlines():
+        names, _, read, written = (
+            re.findall(r"`([\w-]+)`", cell) or cell.strip() for cell in row.strip("|").split("|")
+        )
+        for name in names:
+            listed[name] = (read == "yes", name in written if isinstance(written, list) else written == "yes")
+
+    assert listed == {name: (f.read is not None, f.write is not None) for name, f in formats.formats().items()}

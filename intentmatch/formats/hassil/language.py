@@ -13,7 +13,7 @@ from intentmatch.formats.hassil.syntax import TemplateError, names, to_template
 from intentmatch.formats.roles import Roles
 from intentmatch.formats.tree import Value
 from intentmatch.registry.templates import escape, is_name, parse
-from intentmatch.registry.wordings import Rules, TooLargeError, Wordings
+from intentmatch.registry.wordings import Rules, TooLongError, Wordings
 from intentmatch.text import in_words
 
 _RANGE = re.compile(r"-?\d+\.\.-?\d+(,\d+)?")
@@ -123,7 +123,7 @@ class Language:
         """All ways to say a value. Raises `TemplateError` where they have no end."""
         try:
             wordings = Wordings.of(parse(template), self._ready)
-        except TooLargeError:
+        except TooLongError:
             raise TemplateError("it has too many parts") from None
         yield from dict.fromkeys(
             sentence.text for sentence in wordings.sentences(limit=_MOST_SYNONYMS) if sentence.text

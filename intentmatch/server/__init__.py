@@ -8,7 +8,8 @@ address, or stand behind something that asks who is calling.
 from intentmatch import plugins
 
 # At the door, before the room's own modules fail with a bare ModuleNotFoundError.
-plugins.require("fastapi", what="The webhook", extra="server")
+for module in ("fastapi", "prometheus_client"):
+    plugins.require(module, what="The webhook", extra="server")
 
 from intentmatch.server.app import create_app  # noqa: E402 - see above
 

@@ -8,13 +8,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Response
+from fastapi.responses import PlainTextResponse
 from pydantic import Field
+from starlette.types import ASGIApp
 
 from intentmatch import __version__, plugins
 from intentmatch.errors import UnknownNameError
 from intentmatch.matcher import Matcher
 from intentmatch.server import problems, schemas
+from intentmatch.server.metrics import MEDIA_TYPE
+from intentmatch.server.observed import Observed
 from intentmatch.server.service import Service
 
 _ABOUT = """Tells what a user means, from a folder of YAML intents.
@@ -59,6 +63,7 @@ def create_app(
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
+    app.state.metrics = service.metrics
     app.add_middleware(problems.BodyLimit, max_bytes=max_body)
     problems.install(app)
     _add_matching(app, service, max_text, max_batch)
@@ -71,6 +76,10 @@ class _Webhook(FastAPI):
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI document."""
         return problems.declare_media_type(super().openapi())
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """The app inside what observes it; middleware of the usual kind is inside what answers for defects."""
+        return Observed(super().build_middleware_stack(), self.state.metrics)
 
 
 def _add_matching(app: FastAPI, service: Service, max_text: int, max_batch: int) -> None:
@@ -104,7 +113,8 @@ def _add_matching(app: FastAPI, service: Service, max_text: int, max_batch: int)
     @app.post("/match", tags=["matching"], responses=problems.responses(400, 413, 415, 422, 503))
     async def match(body: MatchRequest) -> schemas.MatchResponse:
         """What one message means."""
-        result = await service.matcher.amatch(body.text, **body.options())
+        with service.answering() as matcher:
+            result = await matcher.amatch(body.text, **body.options())
         service.record([result])
         return schemas.MatchResponse.of(result)
 
@@ -121,7 +131,8 @@ def _add_matching(app: FastAPI, service: Service, max_text: int, max_batch: int)
 
 
 def _match_all(service: Service, texts: list[str], options: schemas.Options) -> schemas.BatchResponse:
-    results = service.matcher.match_many(texts, **options.options())
+    with service.answering() as matcher:
+        results = matcher.match_many(texts, **options.options())
     service.record(results)
     return schemas.BatchResponse(results=[schemas.MatchResponse.of(result) for result in results])
 
@@ -176,11 +187,25 @@ def _add_operating(app: FastAPI, service: Service) -> None:
 
     @app.get("/readyz", tags=["operating"], responses=problems.responses(503))
     async def readyz() -> schemas.Ready:
-        """Whether messages are answered, and by the newest files or by those before them."""
-        registry = service.matcher.registry
+        """Whether messages are answered, and by the newest files or by those before them (`stale`).
+
+        Where they are not, the type of the problem is `urn:intentmatch:warming` or `urn:intentmatch:broken`.
+        """
+        registry = (await service.ready()).registry
         return schemas.Ready(
+            status="stale" if service.reload_error else "ready",
             fingerprint=registry.fingerprint,
             intents=len(registry),
             stale=service.reload_error is not None,
             reload_error=service.reload_error,
         )
+
+    @app.get("/version", tags=["operating"])
+    async def version() -> schemas.Version:
+        """What runs here."""
+        return schemas.Version(version=__version__)
+
+    @app.get("/metrics", tags=["operating"], response_class=PlainTextResponse)
+    def metrics() -> Response:
+        """Counts and times for Prometheus."""
+        return Response(service.exposition(), media_type=MEDIA_TYPE)

@@ -267,10 +267,16 @@ class Health(_Response):
     status: Literal["alive"] = "alive"
 
 
+class Version(_Response):
+    """What runs here."""
+
+    version: str = Field(description="Of intentmatch.")
+
+
 class Ready(_Response):
     """Messages are answered."""
 
-    status: Literal["ready"] = "ready"
+    status: Literal["ready", "stale"] = Field(description="`stale`: by files older than those on disk.")
     fingerprint: str = Field(description="Of the registry in use.")
     intents: int = Field(description="How many it has.")
     stale: bool = Field(description="Whether the files have changed to something that could not be loaded.")
@@ -308,16 +314,22 @@ class ErrorItem(_Response):
 class ProblemDetails(_Response):
     """What every error looks like: RFC 9457, `application/problem+json`."""
 
-    type: str = Field(default="about:blank", description="`about:blank`: the status says what kind of problem it is.")
+    type: str = Field(
+        default="about:blank",
+        description="`about:blank`: the status says what kind of problem it is. `urn:intentmatch:warming`: nothing can "
+        "be answered yet. `urn:intentmatch:broken`: nothing can be answered any more.",
+    )
     title: str = Field(description="The status in words.", examples=["Unprocessable Entity"])
     status: int = Field(description="As in the status line.", examples=[422])
     detail: Text = Field(description="What is wrong and how to put it right, for people.")
     errors: list[ErrorItem] = Field(description="Each thing to put right; empty where there is only the detail.")
 
     @classmethod
-    def of(cls, status: int, detail: str, errors: Sequence[ErrorItem] = ()) -> ProblemDetails:
+    def of(
+        cls, status: int, detail: str, errors: Sequence[ErrorItem] = (), kind: str = "about:blank"
+    ) -> ProblemDetails:
         """A problem with the title that belongs to its status."""
-        return cls(title=HTTPStatus(status).phrase, status=status, detail=detail, errors=list(errors))
+        return cls(type=kind, title=HTTPStatus(status).phrase, status=status, detail=detail, errors=list(errors))
 
 
 Ready.model_rebuild()

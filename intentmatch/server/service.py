@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from intentmatch.errors import IntentMatchError, Problem
+from intentmatch.errors import InputError, IntentMatchError, Problem
 from intentmatch.inbox import Inbox
 from intentmatch.matcher import Matcher
 from intentmatch.result import MatchResult
+from intentmatch.server.metrics import Metrics
 from intentmatch.server.problems import ProblemError, of_problems, of_reload
 from intentmatch.server.schemas import ProblemDetails
 from intentmatch.settings import Settings
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
     from intentmatch.watch import Watch
 
 _log = logging.getLogger(__name__)
+
+_WARMING = "urn:intentmatch:warming"
+_BROKEN = "urn:intentmatch:broken"
 
 
 class Service:
@@ -36,6 +42,10 @@ class Service:
         self._matcher = source if isinstance(source, Matcher) else None
         # One thread: reloads wait for each other there, and not in the threads that messages are matched in.
         self._reloader = ThreadPoolExecutor(1, thread_name_prefix="intentmatch-reload")
+        self._warming = self._matcher is None
+        self._failed = False
+        self._loaded_at = time.time()
+        self.metrics = Metrics()
         self.reload_error: ProblemDetails | None = None
         """Why the last reload failed; None when it did not."""
 
@@ -47,16 +57,62 @@ class Service:
                 "The intents are not loaded. They are when the server starts, in the app's lifespan; an app that is "
                 "mounted in another gets no lifespan of its own and must be made from a loaded Matcher."
             )
-            raise ProblemError(ProblemDetails.of(503, detail))
+            raise ProblemError(ProblemDetails.of(503, detail, kind=_WARMING))
         return self._matcher
 
-    async def load(self) -> None:
-        """Load the matcher, unless it is there, and begin to watch its files if asked to.
+    @contextmanager
+    def answering(self) -> Iterator[Matcher]:
+        """The matcher, for an answer. That it could not give one, through no fault of the caller, is remembered."""
+        matcher = self.matcher
+        try:
+            yield matcher
+        except InputError:
+            raise
+        except Exception:
+            self._failed = True
+            raise
+        self._failed = False
 
-        Raises what `Matcher.load` and `Matcher.watch` do.
+    async def ready(self) -> Matcher:
+        """The matcher, if it answers; where the last message got no answer, others are tried.
+
+        Raises `ProblemError` (503) while it is warming up, and when it is broken.
         """
+        matcher = self.matcher
+        if self._warming:
+            detail = "The intents are loaded, and the first messages are being tried."
+            raise ProblemError(ProblemDetails.of(503, detail, kind=_WARMING))
+        if self._failed:
+            try:
+                await asyncio.to_thread(self._try)
+            except Exception as error:
+                _log.warning("no message can be answered: %s", error)
+                said = f": {error}" if isinstance(error, IntentMatchError) else ", see the log."
+                detail = f"No message can be answered{said}"
+                raise ProblemError(ProblemDetails.of(503, detail, kind=_BROKEN)) from error
+        return matcher
+
+    def _try(self) -> None:
+        """Match messages of every language, and of every intent with slots, through all stages."""
+        with self.answering() as matcher:
+            registry = matcher.registry
+            tried = {utterance.language: utterance for utterance in registry.utterances}
+            slotted = [intent.utterances[0] for intent in registry if intent.slots]
+            for utterance in (*tried.values(), *slotted):
+                # Twice, because what an author wrote is answered without the encoder.
+                matcher.match(f"{utterance.text} {utterance.text}", language=utterance.language)
+
+    async def load(self) -> None:
+        """Load the matcher, unless it is there, warm it up, and begin to watch its files if asked to.
+
+        Raises what `Matcher.load`, `Matcher.match` and `Matcher.watch` do.
+        """
+        self._warming = True
         if not isinstance(self._source, Matcher):
             self._matcher = await asyncio.to_thread(Matcher.load, self._source)
+            self._loaded_at = time.time()
+        await asyncio.to_thread(self._try)
+        self._warming = False
         if self._watching:
             self._watch = await asyncio.to_thread(
                 self.matcher.watch, on_reload=self._was_reloaded, on_error=self._was_refused
@@ -81,11 +137,22 @@ class Service:
         return self._inbox
 
     def record(self, results: Sequence[MatchResult]) -> None:
-        """Keep what was not understood, if there is an inbox."""
+        """Count what was made of messages, and keep what was not understood, if there is an inbox."""
+        self.metrics.matched(results)
         inbox = self.inbox
         if inbox is not None:
             for result in results:
                 inbox.record(result)
+
+    def exposition(self) -> bytes:
+        """What Prometheus is told."""
+        if self._matcher is None or self._warming:
+            state = "warming"
+        elif self._failed:
+            state = "broken"
+        else:
+            state = "ready" if self.reload_error is None else "stale"
+        return self.metrics.exposition(self._matcher, self._loaded_at, state)
 
     async def reload(self) -> Matcher:
         """Read the files again. Raises `ProblemError` where they cannot be used; the old registry then stays."""
@@ -105,6 +172,7 @@ class Service:
 
     def _was_reloaded(self, registry: Registry) -> None:
         self.reload_error = None
+        self._loaded_at = time.time()
 
     def _was_refused(self, problems: Sequence[Problem]) -> None:
         self.reload_error = of_problems(problems)

@@ -20,6 +20,8 @@ ROUTES = {
     ("post", "/reload"): {"200", "409", "413", "503"},
     ("get", "/healthz"): {"200"},
     ("get", "/readyz"): {"200", "503"},
+    ("get", "/version"): {"200"},
+    ("get", "/metrics"): {"200"},
 }
 
 
@@ -41,11 +43,11 @@ def test_every_route_is_described(openapi: dict[str, Any]) -> None:
 
 def test_errors_are_problem_details(openapi: dict[str, Any]) -> None:
     """Every error of every route has the one shape, under its own media type."""
-    for verbs in openapi["paths"].values():
+    for path, verbs in openapi["paths"].items():
         for operation in verbs.values():
             for status, response in operation["responses"].items():
                 if status in ("200", "202"):
-                    assert list(response["content"]) == ["application/json"]
+                    assert list(response["content"]) == ["text/plain" if path == "/metrics" else "application/json"]
                 else:
                     shape = {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}
                     assert response["content"] == {"application/problem+json": shape}

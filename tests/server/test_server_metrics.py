@@ -1,0 +1,145 @@
+"""What Prometheus is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from starlette.testclient import TestClient
+
+from intentmatch import Matcher
+from intentmatch.server import create_app
+
+
+@pytest.fixture
+def client(matcher: Matcher) -> Iterator[TestClient]:
+    """A client of an app whose counts begin here."""
+    with TestClient(create_app(matcher), raise_server_exceptions=False) as client:
+        yield client
+
+
+def samples(text: str) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+    return {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def value(client: TestClient, name: str, **labels: str) -> float | None:
+    return samples(client.get("/metrics").text).get((name, frozenset(labels.items())))
+
+
+def test_messages_are_counted_by_what_was_made_of_them(client: TestClient) -> None:
+    """One by one or in a batch; the intent is told where there is one."""
+    client.post("/match", json={"text": "hello"})
+    client.post("/match/batch", json={"texts": ["hello", "tschüss", "¿?"]})
+
+    assert value(client, "intentmatch_verdicts_total", verdict="matched", intent="greet") == 2
+    assert value(client, "intentmatch_verdicts_total", verdict="matched", intent="bye") == 1
+    assert value(client, "intentmatch_verdicts_total", verdict="out_of_scope", intent="") == 1
+
+
+def test_stages_are_timed(client: TestClient) -> None:
+    """Each stage that the trace has; warming up does not count."""
+    assert value(client, "intentmatch_stage_seconds_count", stage="exact") is None
+    stages = client.post("/match", json={"text": "the price of tea"}).json()["trace"]["stages"]
+
+    for stage in stages:
+        assert value(client, "intentmatch_stage_seconds_count", stage=stage["name"]) >= 1
+    spent = sum(stage["microseconds"] for stage in stages) / 1e6
+    told = samples(client.get("/metrics").text).items()
+    assert sum(seconds for (name, _), seconds in told if name == "intentmatch_stage_seconds_sum") == pytest.approx(
+        spent, abs=1e-5
+    )
+
+
+def test_requests_are_counted_by_route_and_status(client: TestClient) -> None:
+    """Those that fail too, and all paths that there are not as one: callers cannot make series."""
+    client.post("/match", json={"text": "hello"})
+    client.post("/match", json={"words": "hello"})
+    for path in ("/admin", "/wp-login.php"):
+        client.get(path)
+
+    assert value(client, "intentmatch_requests_total", path="/match", status="200") == 1
+    assert value(client, "intentmatch_requests_total", path="/match", status="422") == 1
+    assert value(client, "intentmatch_requests_total", path="none", status="404") == 2
+    assert value(client, "intentmatch_request_seconds_count", path="/match") == 2
+
+
+def test_a_defect_is_counted(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the 500 that the caller sees."""
+
+    async def fail(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    with TestClient(create_app(matcher), raise_server_exceptions=False) as client:
+        monkeypatch.setattr(matcher, "amatch", fail)
+        assert client.post("/match", json={"text": "hello"}).status_code == 500
+
+        assert value(client, "intentmatch_requests_total", path="/match", status="500") == 1
+        assert value(client, "intentmatch_ready") == 0
+
+
+def test_the_registry_is_told_with_its_age_and_state(folder: Path) -> None:
+    """The fingerprint is a label, the age counts from the last load, and files that cannot be used show."""
+    app = create_app(folder)
+    assert value(TestClient(app), "intentmatch_ready") == 0
+    with TestClient(app) as client:
+        loaded = value(client, "intentmatch_registry_loaded_timestamp_seconds")
+        fingerprint = client.get("/readyz").json()["fingerprint"]
+        (info,) = [dict(labels) for name, labels in samples(client.get("/metrics").text) if name.endswith("_info")]
+        assert info["fingerprint"] == fingerprint
+        assert value(client, "intentmatch_registry_intents") == 2
+        (folder / "more.yaml").write_text("intents: {thanks: {utterances: [thank you]}}", encoding="utf-8")
+        client.post("/reload")
+        assert value(client, "intentmatch_registry_intents") == 3
+        assert value(client, "intentmatch_registry_loaded_timestamp_seconds") > loaded
+        (folder / "more.yaml").write_text("intents: 3", encoding="utf-8")
+        client.post("/reload")
+        assert (value(client, "intentmatch_registry_stale"), value(client, "intentmatch_ready")) == (1, 1)
+
+
+def test_the_cache_is_measured(folder: Path, tmp_path: Path) -> None:
+    """The bytes of all its files."""
+    cache = tmp_path / "cache"
+    with TestClient(create_app(Matcher.load(folder, cache=str(cache)))) as client:
+        size = sum(file.stat().st_size for file in cache.glob("*.sqlite"))
+        assert value(client, "intentmatch_cache_bytes") == size > 0
+
+
+def test_each_app_counts_for_itself(matcher: Matcher, client: TestClient) -> None:
+    """Two in one process do not know of each other."""
+    client.post("/match", json={"text": "hello"})
+    with TestClient(create_app(matcher)) as other:
+        assert value(other, "intentmatch_verdicts_total", verdict="matched", intent="greet") is None
+
+
+def test_the_counts_of_several_workers_are_added_up(folder: Path, tmp_path: Path) -> None:
+    """Whichever of them is asked, where they have a folder to share."""
+    program = """
+import json, sys
+from starlette.testclient import TestClient
+from intentmatch.server import create_app
+with TestClient(create_app(sys.argv[1])) as client:
+    client.post("/match", json={"text": "hello"})
+    print(json.dumps(client.get("/metrics").text))
+"""
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    environment = {**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(shared)}
+    for workers in (1, 2):
+        done = subprocess.run(
+            [sys.executable, "-c", program, str(folder)],
+            env=environment, capture_output=True, text=True, timeout=60, check=True,
+        )  # fmt: skip
+        told = samples(json.loads(done.stdout))
+        greeted = frozenset({"verdict": "matched", "intent": "greet"}.items())
+        assert told["intentmatch_verdicts_total", greeted] == workers
+        assert told["intentmatch_ready", frozenset()] == 1

@@ -1,0 +1,124 @@
+"""Warming, ready, stale, broken: what the probes say, and when."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+import intentmatch
+from intentmatch import Matcher
+from intentmatch.encoders.static import EMBEDDED, StaticEncoder
+from intentmatch.errors import UnavailableError
+from intentmatch.server import create_app
+from intentmatch.types import Kind, Vectors
+
+
+class FlakyEncoder(StaticEncoder):
+    """The default encoder, which may be away or wait, and notes what it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__(EMBEDDED)
+        self.error: Exception | None = None
+        self.asked: list[str] = []
+        self.go_on = threading.Event()
+        self.go_on.set()
+
+    def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
+        assert self.go_on.wait(60)
+        if self.error is not None:
+            raise self.error
+        self.asked += texts
+        return super().encode(texts, kind=kind)
+
+
+def test_before_it_is_ready_it_is_warm(folder: Path) -> None:
+    """The encoder has been asked in every language before the first caller comes."""
+    encoder = FlakyEncoder()
+    matcher = Matcher.load(folder, encoder=encoder, cache="off")
+    encoder.asked.clear()
+
+    with TestClient(create_app(matcher)):
+        assert len(encoder.asked) >= 2
+
+
+def test_while_it_warms_up_it_is_not_ready(folder: Path) -> None:
+    """It is alive, and says what it is doing."""
+    encoder = FlakyEncoder()
+    app = create_app(Matcher.load(folder, encoder=encoder, cache="off"))
+    encoder.go_on.clear()
+    early = TestClient(app)
+    started = threading.Event()
+
+    def serve() -> None:
+        with TestClient(app):
+            started.set()
+
+    server = threading.Thread(target=serve)
+    server.start()
+    try:
+        while (answer := early.get("/readyz")).status_code == 200:  # until the server has begun to
+            assert not started.is_set()
+        assert (answer.status_code, answer.json()["type"]) == (503, "urn:intentmatch:warming")
+        assert early.get("/healthz").status_code == early.get("/version").status_code == 200
+    finally:
+        encoder.go_on.set()
+        server.join(60)
+    assert early.get("/readyz").json()["status"] == "ready"
+
+
+def test_what_is_not_loaded_is_warming(folder: Path) -> None:
+    """Before the start of the server."""
+    assert TestClient(create_app(folder)).get("/readyz").json()["type"] == "urn:intentmatch:warming"
+
+
+@pytest.mark.parametrize("error", [UnavailableError("the model is away"), MemoryError("secret")])
+def test_what_cannot_answer_is_broken_until_it_can(folder: Path, error: Exception) -> None:
+    """Whoever asks whether it is ready has a message tried, so that it recovers without callers."""
+    encoder = FlakyEncoder()
+    app = create_app(Matcher.load(folder, encoder=encoder, cache="off"))
+    with TestClient(app, raise_server_exceptions=False) as client:
+        encoder.error = error
+        assert client.get("/readyz").json()["status"] == "ready"
+        assert client.post("/match", json={"text": "the price of tea"}).status_code >= 500
+        broken = client.get("/readyz")
+        assert (broken.status_code, broken.json()["type"]) == (503, "urn:intentmatch:broken")
+        assert ("the model is away" in broken.text, "secret" in broken.text) == (type(error) is UnavailableError, False)
+        assert client.get("/healthz").status_code == 200
+
+        encoder.error = None
+        assert client.get("/readyz").json()["status"] == "ready"
+
+
+def test_a_caller_breaks_nothing(folder: Path) -> None:
+    """A request that cannot be answered because of what it asks says nothing of the server."""
+    with TestClient(create_app(folder)) as client:
+        assert client.post("/match", json={"text": "hello", "allowed": ["nobody"]}).status_code == 422
+        assert client.get("/readyz").json()["status"] == "ready"
+
+
+def test_older_files_are_stale_but_ready(folder: Path) -> None:
+    """Messages go on being answered."""
+    with TestClient(create_app(folder)) as client:
+        (folder / "bot.yaml").write_text("intents: 3", encoding="utf-8")
+        client.post("/reload")
+        ready = client.get("/readyz")
+        assert (ready.status_code, ready.json()["status"]) == (200, "stale")
+
+
+def test_the_version_is_told(client: TestClient) -> None:
+    """That of the package."""
+    assert client.get("/version").json() == {"version": intentmatch.__version__}
+
+
+def test_what_fails_while_warming_up_keeps_the_server_from_starting(folder: Path) -> None:
+    """It would answer nobody."""
+    encoder = FlakyEncoder()
+    app = create_app(Matcher.load(folder, encoder=encoder, cache="off"))
+    encoder.error = UnavailableError("the model is away")
+
+    with pytest.raises(UnavailableError, match="the model is away"), TestClient(app):
+        pass

@@ -1,17 +1,16 @@
-"""The command `serve`: the webhook under uvicorn, with our log beside its."""
+"""The command `serve`: the webhook under uvicorn."""
 
 from __future__ import annotations
-
-from copy import deepcopy
-from typing import Any
 
 import click
 
 from intentmatch import plugins
-from intentmatch.cli.commands import cli, intents_argument, load, set_option
+from intentmatch.cli import show
+from intentmatch.cli.commands import FILE, cli, intents_argument, load, set_option, settings_from
+from intentmatch.cli.origins import origins, read_config
 
 
-@cli.command()
+@cli.command(context_settings={"auto_envvar_prefix": "INTENTMATCH_SERVE"})
 @intents_argument
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", "-p", default=8080, show_default=True, type=click.IntRange(0, 65535))
@@ -19,8 +18,21 @@ from intentmatch.cli.commands import cli, intents_argument, load, set_option
 @click.option("--max-text", default=2000, show_default=True, type=click.IntRange(1), help="Characters of a message.")
 @click.option("--max-batch", default=256, show_default=True, type=click.IntRange(1), help="Messages of a batch.")
 @click.option("--max-body", default=1_000_000, show_default=True, type=click.IntRange(1), help="Bytes of a request.")
+@click.option("--log-format", default="text", show_default=True, type=click.Choice(["text", "json"]))
+@click.option("--log-messages", is_flag=True, help="Log what users say, and what was made of it.")
+@click.option(
+    "--shutdown-seconds",
+    default=30,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Time for the requests that are being answered when the server is told to stop.",
+)
+@click.option("--config", type=FILE, is_eager=True, callback=read_config, expose_value=False, help="YAML of options.")
+@click.option("--show-config", is_flag=True, help="Show every option and setting, and where it comes from, and end.")
 @set_option
+@click.pass_context
 def serve(
+    context: click.Context,
     intents: str,
     host: str,
     port: int,
@@ -28,9 +40,17 @@ def serve(
     max_text: int,
     max_batch: int,
     max_body: int,
+    log_format: str,
+    log_messages: bool,
+    shutdown_seconds: int,
+    show_config: bool,
     settings: tuple[str, ...],
 ) -> None:
     """Serve INTENTS over HTTP; the interface is described at /docs.
+
+    Every option may also stand in the environment (--max-text as INTENTMATCH_SERVE_MAX_TEXT) or in the file that
+    --config names (max-text: 500). A word wins over the environment, and that over the file. When it is told to stop,
+    the server answers what it has begun to.
 
     \b
     Examples:
@@ -38,16 +58,32 @@ def serve(
       curl -s localhost:8080/match -H 'content-type: application/json' -d '{"text": "wo ist mein Paket?"}'
       intentmatch serve intents/ --set inbox=misses.sqlite
     """
+    if show_config:
+        _show_config(context, intents, settings)
+        return
     uvicorn = plugins.require("uvicorn", what="The webhook", extra="server")
     from intentmatch.server import create_app
+    from intentmatch.server.logs import log_config
 
     limits = {"max_text": max_text, "max_batch": max_batch, "max_body": max_body}
     app = create_app(load(intents, settings), watch=watch, **limits)
-    uvicorn.run(app, host=host, port=port, log_config=_log_config(uvicorn.config.LOGGING_CONFIG))
+    log = log_config(uvicorn.config.LOGGING_CONFIG, log_format, messages=log_messages)
+    uvicorn.run(app, host=host, port=port, log_config=log, timeout_graceful_shutdown=shutdown_seconds)
 
 
-def _log_config(uvicorns: dict[str, Any]) -> dict[str, Any]:
-    """uvicorn's, which would otherwise keep what we say to itself."""
-    config = deepcopy(uvicorns)
-    config["loggers"]["intentmatch"] = {"handlers": ["default"], "level": "INFO", "propagate": False}
-    return config
+def _show_config(context: click.Context, intents: str, settings: tuple[str, ...]) -> None:
+    """The options of the server, and the settings of what it serves."""
+    from intentmatch.artefact import load_artefact
+    from intentmatch.registry import is_yaml, read_registry
+    from intentmatch.settings import PARSERS, resolve
+
+    explicit = settings_from(settings)
+    if is_yaml(intents):
+        registry = read_registry(intents)
+        resolved = resolve(explicit, registry=registry.settings, locations=registry.setting_locations)
+    else:
+        resolved = resolve(explicit, base=load_artefact(intents).settings)
+    show.table(["option", "value", "from"], list(origins(context)))
+    click.echo()
+    rows = [(name, str(getattr(resolved, name)), resolved.origin(name)) for name in PARSERS]
+    show.table(["setting", "value", "from"], rows)

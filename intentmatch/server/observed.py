@@ -40,7 +40,8 @@ class Observed:
             return
         given = Headers(scope=scope).get(HEADER, "")
         identity = given if _SANE.fullmatch(given) else uuid.uuid4().hex
-        token = request_id.set(identity)
+        # Until the end of its task: servers log what an app raised after the app is left.
+        request_id.set(identity)
         status = _GONE
         start = time.perf_counter()
 
@@ -56,7 +57,6 @@ class Observed:
             await self.app(scope, receive, noting)
         finally:
             self._note(scope, status, time.perf_counter() - start)
-            request_id.reset(token)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         route = scope.get("route")

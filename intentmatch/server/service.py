@@ -15,6 +15,7 @@ from intentmatch.errors import InputError, IntentMatchError, Problem
 from intentmatch.inbox import Inbox
 from intentmatch.matcher import Matcher
 from intentmatch.result import MatchResult
+from intentmatch.server.logs import MESSAGES
 from intentmatch.server.metrics import Metrics
 from intentmatch.server.problems import ProblemError, of_problems, of_reload
 from intentmatch.server.schemas import ProblemDetails
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from intentmatch.watch import Watch
 
 _log = logging.getLogger(__name__)
+_messages = logging.getLogger(MESSAGES)
 
 _WARMING = "urn:intentmatch:warming"
 _BROKEN = "urn:intentmatch:broken"
@@ -137,8 +139,11 @@ class Service:
         return self._inbox
 
     def record(self, results: Sequence[MatchResult]) -> None:
-        """Count what was made of messages, and keep what was not understood, if there is an inbox."""
+        """Count what was made of messages, log it if asked to, and keep what was missed, if there is an inbox."""
         self.metrics.matched(results)
+        for result in results:
+            fields = {"text": result.message, "verdict": result.verdict, "intent": result.intent}
+            _messages.info("%(verdict)s %(intent)s: %(text)r", fields, extra={"fields": fields})
         inbox = self.inbox
         if inbox is not None:
             for result in results:

@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -32,25 +33,34 @@ def until(condition: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def ask(port: int, text: str) -> dict:
+    """The answer to a message; nothing while there is no server."""
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/match", json.dumps({"text": text}).encode(), {"content-type": "application/json"}
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return json.load(answer)
+    except urllib.error.URLError:
+        return {}
+
+
 def test_it_watches_says_what_is_wrong_and_keeps_what_was_missed(tmp_path: Path) -> None:
     """An edit answers, a broken one stands in the log with its place, and after the end the inbox is written."""
     folder, log, inbox = tmp_path / "intents", tmp_path / "log.txt", tmp_path / "inbox.sqlite"
     folder.mkdir()
     file = folder / "bot.yaml"
     file.write_text(GOOD, encoding="utf-8")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
 
     def match(text: str) -> dict:
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{port}/match", json.dumps({"text": text}).encode(), {"content-type": "application/json"}
-        )
-        try:
-            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-                return json.load(answer)
-        except urllib.error.URLError:
-            return {}
+        return ask(port, text)
 
     words = ["serve", str(folder), "--port", str(port), "--watch", "--set", f"inbox={inbox}"]
     with log.open("w") as out:
@@ -70,6 +80,50 @@ def test_it_watches_says_what_is_wrong_and_keeps_what_was_missed(tmp_path: Path)
     assert "reloaded: 2 intents" in log.read_text()
     assert "Traceback" not in log.read_text()
     assert "quantum chromodynamics" in [message.text for message in Inbox(inbox).messages()]
+
+
+SLOW = """
+import time
+from intentmatch.encoders.static import StaticEncoder
+encode = StaticEncoder.encode
+def slowly(self, texts, **options):
+    if any("penguins" in text for text in texts):
+        print("encoding", flush=True)
+        time.sleep(2)
+    return encode(self, texts, **options)
+StaticEncoder.encode = slowly
+from intentmatch.cli.commands import main
+main()
+"""
+
+
+@pytest.mark.parametrize(("stop", "word"), [(signal.SIGTERM, "--watch"), (signal.SIGINT, "--log-messages")])
+def test_what_was_accepted_is_finished(tmp_path: Path, stop: signal.Signals, word: str) -> None:
+    """A message that is being matched when the server is told to stop gets its answer; nobody else is let in."""
+    (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
+    log = tmp_path / "log.txt"
+    port = free_port()
+    words = ["serve", str(tmp_path / "bot.yaml"), "--port", str(port), "--log-format", "json", word]
+    with log.open("w") as out:
+        server = subprocess.Popen([sys.executable, "-c", SLOW, *words], stdout=out, stderr=out)
+    try:
+        until(lambda: ask(port, "hello").get("intent") == "greet")
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(ask, port, "what do penguins eat?")
+            until(lambda: "encoding" in log.read_text())
+            server.send_signal(stop)
+            until(lambda: "Shutting down" in log.read_text())
+            with pytest.raises(OSError, match="refused"):
+                socket.create_connection(("127.0.0.1", port), timeout=PATIENCE).close()
+            assert server.poll() is None
+            assert waiting.result(PATIENCE)["verdict"] == "out_of_scope"
+    finally:
+        server.wait(PATIENCE)
+
+    lines = [json.loads(line) for line in log.read_text().splitlines() if line != "encoding"]
+    assert [line["status"] for line in lines if "status" in line][-1] == 200
+    assert ("penguins" in log.read_text()) == (word == "--log-messages")
+    assert "Traceback" not in log.read_text()
 
 
 def test_chat_keeps_what_was_missed(tmp_path: Path) -> None:

@@ -1,0 +1,137 @@
+"""Where the options of `serve` come from, and how they are shown."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from intentmatch import Matcher
+from intentmatch.artefact import save_artefact
+from intentmatch.cli.commands import cli
+from intentmatch.cli.origins import origins
+from intentmatch.settings import PARSERS
+
+BOT = "settings: {top_k: 3}\nintents: {greet: {utterances: [hello, hi there]}}\n"
+
+
+@pytest.fixture
+def bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of intents, with nothing in the environment but no cache."""
+    monkeypatch.setenv("INTENTMATCH_CACHE", "off")
+    (tmp_path / "bot.yaml").write_text(BOT, encoding="utf-8")
+    return tmp_path / "bot.yaml"
+
+
+def run(*words: object, **environment: str) -> Result:
+    return CliRunner().invoke(cli, ["serve", *map(str, words)], env=environment)
+
+
+def shown(result: Result) -> dict[str, tuple[str, str]]:
+    assert result.exit_code == 0, result.output
+    rows = [re.split(r" {2,}", line.strip()) for line in result.stdout.splitlines() if line.strip()]
+    return {name: (cells[0] if len(cells) > 1 else "", cells[-1]) for name, *cells in rows}
+
+
+def test_every_option_and_setting_is_shown_with_its_default(bot: Path) -> None:
+    """Nothing that can be set is left out."""
+    told = shown(run(bot, "--show-config"))
+
+    options = {option.name for option in cli.commands["serve"].params} - {"config", "show_config"}
+    assert options | set(PARSERS) <= set(told)
+    assert told["port"] == ("8080", "default")
+    assert told["intents"] == (str(bot), "argument")
+    assert told["top_k"] == ("3", f"{bot}:1")
+    assert told["cache"] == ("off", "environment INTENTMATCH_CACHE")
+
+
+def test_a_word_wins_over_the_environment_and_that_over_the_file(bot: Path, tmp_path: Path) -> None:
+    """Each is shown with the place that it comes from."""
+    file = tmp_path / "serve.yaml"
+    file.write_text(
+        "port: 1\nmax-text: 2\n\nmax_batch: 3\nwatch: yes\nsettings: [fuzzy=0.9, top_k=4]\n", encoding="utf-8"
+    )
+    environment = {"INTENTMATCH_SERVE_PORT": "4", "INTENTMATCH_SERVE_MAX_TEXT": "5"}
+
+    told = shown(run(bot, "--config", file, "--port", 6, "--show-config", **environment))
+
+    assert told["port"] == ("6", "argument")
+    assert told["max_text"] == ("5", "environment INTENTMATCH_SERVE_MAX_TEXT")
+    assert told["max_batch"] == ("3", f"{file}:4")
+    assert told["watch"] == ("true", f"{file}:5")
+    assert (told["fuzzy"], told["top_k"]) == (("0.9", "argument"), ("4", "argument"))
+
+
+def test_the_file_may_be_named_in_the_environment_and_hold_the_intents(bot: Path, tmp_path: Path) -> None:
+    """So that a unit or a manifest has no words at all."""
+    file = tmp_path / "serve.yaml"
+    file.write_text(f"intents: {bot}\nsettings: top_k=2\n", encoding="utf-8")
+
+    told = shown(run("--show-config", INTENTMATCH_SERVE_CONFIG=str(file)))
+
+    assert (told["intents"], told["top_k"]) == ((str(bot), f"{file}:1"), ("2", "argument"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("prot: 1\n", "serve.yaml:1:1: error [unknown-option] there is no option `prot`"),
+        ("prot: 1\n", "did you mean `port`?"),
+        ("port: 80\nconfig: x\n", "serve.yaml:2:1: error [unknown-option]"),
+        ("port: [1, 2]\n", "serve.yaml:1:1: error [option] `port` takes one value"),
+        ("port: {a: 1}\n", "serve.yaml:1:7: error [option]"),
+        ("settings: [[a]]\n", "serve.yaml:1:11: error [option]"),
+        ("[port]: 1\n", "serve.yaml:1:1: error [unknown-option]"),
+        ("- port\n", "serve.yaml:1:1: error [option]"),
+        ("port: [\n", "error [yaml-syntax]"),
+        ("port: many\n", "'many' is not a valid integer"),
+        ("port: 99999\n", "99999 is not in the range"),
+        ("port: 80\nport: 81\n", "serve.yaml:2:1: error [duplicate-key]"),
+        ("\0", "serve.yaml:1:1: error [yaml-syntax]"),
+    ],
+)
+def test_a_broken_file_is_told_with_its_place(bot: Path, tmp_path: Path, text: str, said: str) -> None:
+    """And nothing is served."""
+    (tmp_path / "serve.yaml").write_text(text, encoding="utf-8")
+
+    done = run(bot, "--config", tmp_path / "serve.yaml", "--show-config")
+
+    assert (done.exit_code, said in done.output) == (2, True), done.output
+
+
+def test_a_file_that_is_no_text_is_told(bot: Path, tmp_path: Path) -> None:
+    """Likewise."""
+    (tmp_path / "serve.yaml").write_bytes(b"\xff\xfe")
+    done = run(bot, "--config", tmp_path / "serve.yaml", "--show-config")
+    assert (done.exit_code, "serve.yaml:1:1: error [unreadable]" in done.output) == (2, True)
+
+
+def test_an_empty_file_says_nothing(bot: Path, tmp_path: Path) -> None:
+    """All is as it would be without."""
+    (tmp_path / "serve.yaml").write_text("# nothing yet\n", encoding="utf-8")
+    assert run(bot, "--config", tmp_path / "serve.yaml", "--show-config").output == run(bot, "--show-config").output
+
+
+def test_an_artefact_is_shown_with_the_settings_it_was_built_with(bot: Path, tmp_path: Path) -> None:
+    """It has no YAML to read them from."""
+    built = tmp_path / "bot.intentmatch"
+    save_artefact(Matcher.load(bot).artefact, built)
+
+    assert shown(run(built, "--show-config"))["top_k"] == ("3", f"{bot}:1")
+
+
+def test_secrets_are_not_shown() -> None:
+    """Only that they are there."""
+
+    @click.command()
+    @click.option("--key", "keys", multiple=True)
+    @click.option("--token")
+    @click.pass_context
+    def command(context: click.Context, keys: tuple[str, ...], token: str | None) -> None:
+        click.echo(list(origins(context)))
+
+    told = CliRunner().invoke(command, ["--key", "hush"]).output
+    assert told.strip() == str([("keys", "(not shown)", "argument"), ("token", "", "default")])

@@ -20,6 +20,7 @@ from intentmatch.cli.origins import origins, read_config
 @click.option("--max-body", default=1_000_000, show_default=True, type=click.IntRange(1), help="Bytes of a request.")
 @click.option("--log-format", default="text", show_default=True, type=click.Choice(["text", "json"]))
 @click.option("--log-messages", is_flag=True, help="Log what users say, and what was made of it.")
+@click.option("--telemetry", is_flag=True, help="A span of OpenTelemetry for each match.")
 @click.option(
     "--shutdown-seconds",
     default=30,
@@ -42,6 +43,7 @@ def serve(
     max_body: int,
     log_format: str,
     log_messages: bool,
+    telemetry: bool,
     shutdown_seconds: int,
     show_config: bool,
     settings: tuple[str, ...],
@@ -66,7 +68,7 @@ def serve(
     from intentmatch.server.logs import log_config
 
     limits = {"max_text": max_text, "max_batch": max_batch, "max_body": max_body}
-    app = create_app(load(intents, settings), watch=watch, **limits)
+    app = create_app(load(intents, settings), watch=watch, telemetry=telemetry, **limits)
     log = log_config(uvicorn.config.LOGGING_CONFIG, log_format, messages=log_messages)
     uvicorn.run(app, host=host, port=port, log_config=log, timeout_graceful_shutdown=shutdown_seconds)
 

@@ -20,6 +20,7 @@ from intentmatch.server import problems, schemas
 from intentmatch.server.metrics import MEDIA_TYPE
 from intentmatch.server.observed import Observed
 from intentmatch.server.service import Service
+from intentmatch.server.telemetry import Continued, Spans
 
 _ABOUT = """Tells what a user means, from a folder of YAML intents.
 
@@ -34,17 +35,18 @@ def create_app(
     max_batch: int = 256,
     max_body: int = 1_000_000,
     watch: bool = False,
+    telemetry: bool = False,
 ) -> FastAPI:
     """The webhook as an ASGI application.
 
     A path is loaded when the server starts, and what is wrong with it (`Matcher.load` says what may be) keeps the
     server from starting; a `Matcher` is used as it is. `max_text` bounds the characters of a message, `max_batch` the
     messages of a batch, `max_body` the bytes of a request. With `watch`, files that change are taken up by themselves.
-    The setting `inbox` has messages kept that were not understood.
+    The setting `inbox` has messages kept that were not understood. `telemetry` makes matches spans of OpenTelemetry.
     """
     if watch:
         plugins.check_installed("watchfiles", what="Watching files", extra="watch")
-    service = Service(matcher, watch=watch)
+    service = Service(matcher, watch=watch, spans=Spans() if telemetry else None)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -65,6 +67,8 @@ def create_app(
     )
     app.state.metrics = service.metrics
     app.add_middleware(problems.BodyLimit, max_bytes=max_body)
+    if telemetry:
+        app.add_middleware(Continued)
     problems.install(app)
     _add_matching(app, service, max_text, max_batch)
     _add_feedback(app, service, max_text)

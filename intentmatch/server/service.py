@@ -19,6 +19,7 @@ from intentmatch.server.logs import MESSAGES
 from intentmatch.server.metrics import Metrics
 from intentmatch.server.problems import ProblemError, of_problems, of_reload
 from intentmatch.server.schemas import ProblemDetails
+from intentmatch.server.telemetry import Spans
 from intentmatch.settings import Settings
 from intentmatch.types import Registry
 
@@ -35,8 +36,11 @@ _BROKEN = "urn:intentmatch:broken"
 class Service:
     """Holds the matcher of one app: the one it was given, or the one `load` reads from a path."""
 
-    def __init__(self, source: Matcher | str | os.PathLike[str], *, watch: bool = False) -> None:
+    def __init__(
+        self, source: Matcher | str | os.PathLike[str], *, watch: bool = False, spans: Spans | None = None
+    ) -> None:
         self._source = source
+        self._spans = spans
         self._watching = watch
         self._watch: Watch | None = None
         self._inbox: Inbox | None = None
@@ -139,8 +143,10 @@ class Service:
         return self._inbox
 
     def record(self, results: Sequence[MatchResult]) -> None:
-        """Count what was made of messages, log it if asked to, and keep what was missed, if there is an inbox."""
+        """Count, trace and log what was made of messages, and keep what was missed: each where it is asked for."""
         self.metrics.matched(results)
+        if self._spans is not None:
+            self._spans.matched(results, self.matcher.registry.fingerprint)
         for result in results:
             fields = {"text": result.message, "verdict": result.verdict, "intent": result.intent}
             _messages.info("%(verdict)s %(intent)s: %(text)r", fields, extra={"fields": fields})

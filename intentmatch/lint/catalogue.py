@@ -64,7 +64,7 @@ BY_FORM = (
     Rule("ambiguous-slot", "error", "a template names a slot that several other files declare"),
     Rule("ambiguous-rule", "error", "a template names a rule that several other files define"),
     Rule("recursive-rule", "error", "a rule uses itself"),
-    Rule("oversized-template", "error", "a sentence of a template has more parts than can be"),
+    Rule("oversized-template", "error", "sentences of templates are longer than can be"),
     Rule("unused-slot", "warning", "no intent uses a slot"),
     Rule("unused-rule", "warning", "nothing uses a rule"),
     Rule("unbalanced-template", "warning", "half a mark of a template is read as text"),

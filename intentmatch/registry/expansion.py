@@ -11,11 +11,13 @@ from intentmatch.errors import Location, Problem, Severity
 from intentmatch.registry.fillers import Fillers
 from intentmatch.registry.rulebook import RuleBook
 from intentmatch.registry.templates import Sentence
-from intentmatch.registry.wordings import TooLargeError, Wordings
+from intentmatch.registry.wordings import LONGEST, TooLongError, Wordings
 from intentmatch.types import Intent, Registry, Utterance
 
 MOST_SENTENCES = 64
 """Of a line. A template that stands for more is sampled, and the linter says so."""
+MOST_CHARACTERS = 10_000_000
+"""Of all sentences together; a thousand lines of long rules would fill any memory."""
 # Of a line with slots: so many values of them are among its sentences, where there are so many. In six bots whose lines
 # name their slots, of held-out messages with a value 61 in 100 led to their intent where the slot's name stood for it,
 # 88 with one value a line, 93 with four, and 94 with ten, in a registry of nearly twice the size.
@@ -38,6 +40,7 @@ class _Expansion:
     def __init__(self, registry: Registry) -> None:
         self.book = RuleBook(registry.rules)
         self.problems: list[Problem] = []
+        self._left = MOST_CHARACTERS
 
     def intent(self, intent: Intent) -> Intent:
         if not any(line.template for line in (*intent.utterances, *intent.negatives)):
@@ -54,9 +57,12 @@ class _Expansion:
             return
         try:
             wordings = self.book.wordings(line)
-        except TooLargeError:
-            message = "a sentence of this template has more than 10,000 parts"
+        except TooLongError:
+            message = f"a sentence of this template is longer than {LONGEST:,} characters"
             self._note(line, "error", "oversized-template", message, "use fewer rules and groups in it")
+            yield line
+            return
+        if self._left < 0:
             yield line
             return
         if wordings.count > MOST_SENTENCES:
@@ -65,6 +71,10 @@ class _Expansion:
             self._note(line, "info", "sampled-template", message, hint)
         for text, marks in _distinct(wordings, fillers, line.language):
             yield Utterance(text, line.language, line.location, line.template, marks)
+            self._left -= len(text)
+        if self._left < 0:
+            message = f"the templates up to this one stand for more than {MOST_CHARACTERS:,} characters"
+            self._note(line, "error", "oversized-template", message, "use fewer or shorter templates and rules")
 
     def _note(self, line: Utterance, severity: Severity, rule: str, message: str, hint: str) -> None:
         self.problems.append(Problem(line.location or Location("registry"), severity, rule, message, hint))

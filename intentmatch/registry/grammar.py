@@ -32,6 +32,8 @@ OUT_OF_SCOPE = "out_of_scope"
 
 # Numbers that a double can hold; longer ones stay text.
 _JSON_LITERAL = re.compile(r"true|false|null|-?(0|[1-9][0-9]{0,99})(\.[0-9]{1,99})?([eE][+-]?[0-9]{1,2})?")
+# All templates together may be so many times as long as the file.
+_ALIASED = 8
 _MARK = re.compile(f"[{re.escape(MARKS)}]")
 
 
@@ -206,6 +208,8 @@ class FileGrammar:
         return Utterance(text, language, node.location, template, marks)
 
     def _parsed(self, node: Scalar, *, fragment: bool = False) -> Template:
+        # An alias of a long template costs a character and takes as long as the template itself.
+        self._page.visit(node, len(node.text) // _ALIASED)
         parsed = parse(node.text, fragment=fragment)
         if parsed.flaw is not None:
             place = self._page.place(node, parsed.flaw.position)

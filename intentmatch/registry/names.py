@@ -50,12 +50,12 @@ class Names:
             slot = None if entry and entry.kind else self._slot(reference)
             if slot is not None:
                 first = shared.setdefault(slot.name, slot)
-                if replace(first, location=None) != replace(slot, location=None):
+                if _meaning(first) != _meaning(slot):
                     message = f"{slot.name!r} is another slot here ({_short(slot)}) than elsewhere in {intent!r}"
                     hint = f"declare it in one file only, or in the intent; the first is at {_short(first)}"
                     self._note(reference.location, "error", "slot-redefined", message, hint)
-        slots = {name: entry.slot(shared.get(name)) for name, entry in own.items()}
-        return tuple(slot for slot in {**slots, **{n: s for n, s in shared.items() if n not in own}}.values() if slot)
+        declared = {name: entry.slot(shared.pop(name, None)) for name, entry in own.items()}
+        return tuple(slot for slot in (*declared.values(), *shared.values()) if slot)
 
     def problems(self) -> list[Problem]:
         """What was noted so far, what is wrong in rules that no line uses, and what nothing uses."""
@@ -90,7 +90,7 @@ class Names:
     def _named_in_lines(self, intent: str) -> Iterator[Reference]:
         """Every slot that the lines of an intent name, in them and in the rules that they use."""
         waiting = [(reference, reference.language) for reference in reversed(self._lines.get(intent, ()))]
-        seen: set[tuple[int, str]] = set()
+        seen: set[tuple[int, str | None]] = set()
         while waiting:
             reference, language = waiting.pop()
             if reference.sign == "slot":
@@ -99,14 +99,11 @@ class Names:
             rule = self._rule(reference)
             key = None if rule is None else key_of(rule, language)
             if rule is not None and rule.templates and key is None:
-                message = (
-                    f"the rule {rule.name!r} says nothing {f'in {language}' if language else 'without a language'}"
-                )
+                message = f"the rule {rule.name!r} ({_short(rule)}) says nothing in {language or 'no language'}"
                 hint = f"add a template with the key `{language}` to it" if language else "give the line a language"
-                hint = f"{hint}; the rule is defined at {_short(rule)}"
                 self._note(reference.location, "error", "unknown-rule", message, hint)
-            elif rule is not None and key is not None and (id(rule), key) not in seen:
-                seen.add((id(rule), key))
+            elif rule is not None and key is not None and (id(rule), language) not in seen:
+                seen.add((id(rule), language))
                 inside = self._in_rules.get((path_of(rule.location), rule.name, key), ())
                 waiting += [(inner, language) for inner in reversed(inside)]
 
@@ -132,6 +129,15 @@ class Names:
 
     def _note(self, place: Location, severity: Severity, rule: str, message: str, hint: str) -> None:
         self._problems.setdefault(Problem(place, severity, rule, message, hint))
+
+
+def _meaning(slot: Slot) -> tuple[object, ...]:
+    """All that a slot says, without the places."""
+    said = [
+        [(line.text, line.language) for line in lines] for lines in (*(v.synonyms for v in slot.values), slot.examples)
+    ]
+    values = [value.value for value in slot.values]
+    return slot.kind, values, said, slot.patterns, slot.required, slot.questions
 
 
 def _ambiguous(reference: Reference, several: Sequence[Rule | Slot]) -> tuple[str, str]:

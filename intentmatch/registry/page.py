@@ -125,9 +125,9 @@ class Page:
     def _lines(self) -> list[str]:
         return LINE_BREAK.split(self._text)
 
-    def visit(self, node: Node) -> None:
+    def visit(self, node: Node, cost: int = 1) -> None:
         """Count a node. Raises `NodeError` where aliases blow the file up."""
-        self._visits_left -= 1
+        self._visits_left -= cost
         if self._visits_left < 0:
             message = "aliases multiply the content of this file without end"
             raise NodeError(Problem(node.location, "error", "alias-expansion", message, "write the lines out"))

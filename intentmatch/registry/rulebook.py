@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from intentmatch.errors import Location, Problem
 from intentmatch.registry.scope import Scope, path_of
 from intentmatch.registry.templates import Template, parse
-from intentmatch.registry.wordings import Rules, Wordings
+from intentmatch.registry.wordings import LONGEST, Rules, Wordings
 from intentmatch.text import language_range
 from intentmatch.types import Rule, Utterance
 
@@ -21,11 +21,11 @@ class RuleBook:
         self._ready: dict[str | None, Rules] = {}
 
     def wordings(self, line: Utterance) -> Wordings:
-        """All that a line's template stands for. Raises `TooLargeError`."""
+        """All that a line's template stands for. Raises `TooLongError`."""
         return Wordings.of(self._meant(parse(line.text), path_of(line.location)), self._in(line.language))
 
     def problems(self) -> Iterator[Problem]:
-        """Rules that use themselves, and rules that are too large, each once however many languages it has."""
+        """Rules that use themselves, and rules that are too long, each once however many languages it has."""
         seen: set[frozenset[str]] = set()
         languages = {code or None for rule in self._rules.values() for code in rule.templates}
         for language in sorted(languages, key=lambda code: code or ""):
@@ -36,10 +36,10 @@ class RuleBook:
                     shown = " → ".join(f"<{self._rules[key].name}>" for key in (*circle, circle[0]))
                     message = f"a rule cannot use itself: {shown}"
                     yield Problem(self._place(circle[0]), "error", "recursive-rule", message, "write one of them out")
-            for key in found.too_large:
+            for key in found.too_long:
                 if frozenset([key]) not in seen:
                     seen.add(frozenset([key]))
-                    message = f"sentences of the rule {self._rules[key].name!r} have more than 10,000 parts"
+                    message = f"a sentence of the rule {self._rules[key].name!r} is longer than {LONGEST:,} characters"
                     yield Problem(self._place(key), "error", "oversized-template", message, "use fewer rules in it")
 
     def _in(self, language: str | None) -> Rules:

@@ -169,3 +169,18 @@ def test_two_thousand_templates_are_read_in_time(tmp_path: Path):
     assert problems == []
     assert len(found.utterances) == 16_000
     assert seconds < 4.0
+
+
+def test_long_rules_in_many_lines_are_refused_within_seconds(tmp_path: Path):
+    """Before they fill the memory; the line at which it is too much is shown, and the rest is left as it is."""
+    rule = " ".join(f"(word{n}|other{n})" for n in range(600))
+    lines = "\n".join(f"    - <r> {n}" for n in range(2000))
+    file = tmp_path / "a.yaml"
+    file.write_text(f"rules:\n  r: {rule}\nintents:\n  a:\n   utterances:\n{lines}\n", encoding="utf-8")
+
+    began = time.process_time()
+    found, problems = examine(file)
+
+    assert time.process_time() - began < 10.0
+    assert [p.rule for p in problems if p.severity == "error"] == ["oversized-template"]
+    assert len(found["a"].utterances) < 8000

@@ -16,6 +16,7 @@ from rule_ids import rules_in
 from intentmatch import registry
 from intentmatch.errors import RegistryError
 from intentmatch.registry import check, examine, is_yaml, read_registry
+from intentmatch.registry.templates import escape
 from intentmatch.types import Case, Intent, Registry, Rule, Slot, Utterance
 
 DATA = Path(__file__).with_name("data")
@@ -412,6 +413,12 @@ ALIAS_BOMBS = {
     + "intents: {a: {utterances: [hi]}}\ntests: ["
     + ", ".join("{text: x, intent: *z}" for _ in range(1000))
     + "]",
+    "slots": LIST + "slots: {" + ", ".join(f"s{n}: {{values: *z}}" for n in range(1000)) + "}",
+    "examples": LIST + "slots: {" + ", ".join(f"s{n}: {{type: any, examples: *z}}" for n in range(1000)) + "}",
+    "patterns": LIST + "slots: {" + ", ".join(f"s{n}: {{pattern: *z}}" for n in range(1000)) + "}",
+    "tags": LIST + "intents: {" + ", ".join(f"i{n}: {{when: *z}}" for n in range(1000)) + "}",
+    "templates": "z: &z '" + "[a] " * 400 + "'\nintents: {a: {utterances: [" + "*z, " * 1500 + "]}}",
+    "rules": "z: &z '" + "[a] " * 400 + "'\nrules: {" + ", ".join(f"r{n}: *z" for n in range(1500)) + "}",
     "languages": LIST + "intents: {a: {utterances: {" + ", ".join(f"en-x{n:05}: *z" for n in range(1000)) + "}}}",
 }
 
@@ -667,9 +674,13 @@ def test_no_bytes_escape_as_anything_but_problems(tmp_path_factory, raw):
 
 @given(texts=st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=5))
 def test_every_quoted_text_comes_back_as_it_was_written(tmp_path_factory, texts):
-    """What stands in double quotes is the utterance, character by character."""
-    quoted = ['"' + "".join(f"\\U{ord(character):08X}" for character in text) + '"' for text in texts]
-    text = f"intents: {{a: {{utterances: [{', '.join(quoted)}], not: [{quoted[0]}], title: {quoted[0]}}}}}"
+    """What stands in double quotes is the utterance, character by character; but for marks, that are escaped."""
+
+    def quoted(text: str) -> str:
+        return '"' + "".join(f"\\U{ord(character):08X}" for character in text) + '"'
+
+    lines = [quoted(escape(text)) for text in texts]
+    text = f"intents: {{a: {{utterances: [{', '.join(lines)}], not: [{lines[0]}], title: {quoted(texts[0])}}}}}"
 
     found, _ = examine(in_file(tmp_path_factory.getbasetemp(), text, "fuzz-quoted.yaml"))
 

@@ -22,12 +22,13 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from intentmatch.calibration import Calibration
-from intentmatch.errors import ArtefactError, Location, StaleArtefactError
+from intentmatch.errors import ArtefactError, StaleArtefactError
 from intentmatch.files import write_file
 from intentmatch.head import Opinion
+from intentmatch.registry.plain import from_plain, to_plain
 from intentmatch.settings import LOCAL, Settings
 from intentmatch.text import TEXT_VERSION
-from intentmatch.types import Encoder, Intent, Registry, Utterance, Vectors
+from intentmatch.types import Encoder, Registry, Vectors
 from intentmatch.words import VERSION as WORDS_VERSION
 
 FORMAT = 3
@@ -71,7 +72,7 @@ class Artefact:
 def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
     """Write the file whole or not at all. Raises `ArtefactError` where it cannot be written."""
     target = Path(path)
-    registry = json.dumps(_registry_to_dict(artefact.registry), ensure_ascii=False, separators=(",", ":"))
+    registry = json.dumps(to_plain(artefact.registry), ensure_ascii=False, separators=(",", ":"))
     tensors: dict[str, NDArray[Any]] = {
         "utterances": np.ascontiguousarray(artefact.vectors),
         "negatives": np.ascontiguousarray(artefact.negative_vectors),
@@ -118,7 +119,7 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
         if _digest(tensors) != manifest["content"]:
             raise ArtefactError(f"{path} is damaged: its content is not what was written. Build it again.")
         return Artefact(
-            registry=_registry_from_dict(json.loads(tensors["registry"].tobytes().decode("utf-8", "surrogatepass"))),
+            registry=from_plain(json.loads(tensors["registry"].tobytes().decode("utf-8", "surrogatepass"))),
             settings=Settings(**manifest["settings"], origins=manifest["origins"]),
             encoder_name=manifest["encoder"]["name"],
             encoder_fingerprint=manifest["encoder"]["fingerprint"],
@@ -140,57 +141,3 @@ def _digest(tensors: Mapping[str, NDArray[Any]]) -> str:
         digest.update(f"{name} {tensors[name].dtype} {tensors[name].shape} ".encode())
         digest.update(np.ascontiguousarray(tensors[name]).tobytes())
     return digest.hexdigest()
-
-
-def _registry_to_dict(registry: Registry) -> dict[str, Any]:
-    return {
-        "settings": dict(registry.settings),
-        "intents": [
-            {
-                "name": intent.name,
-                "title": intent.title,
-                "description": intent.description,
-                "threshold": intent.threshold,
-                "responses": dict(intent.responses),
-                "metadata": dict(intent.metadata),
-                "location": _location_to_list(intent.location),
-                "utterances": [_utterance_to_list(u) for u in intent.utterances],
-                "negatives": [_utterance_to_list(u) for u in intent.negatives],
-            }
-            for intent in registry
-        ],
-    }
-
-
-def _registry_from_dict(values: Mapping[str, Any]) -> Registry:
-    return Registry(
-        tuple(
-            Intent(
-                **{
-                    **intent,
-                    "location": _location_from_list(intent["location"]),
-                    "utterances": tuple(map(_utterance_from_list, intent["utterances"])),
-                    "negatives": tuple(map(_utterance_from_list, intent["negatives"])),
-                }
-            )
-            for intent in values["intents"]
-        ),
-        values["settings"],
-    )
-
-
-def _utterance_to_list(utterance: Utterance) -> list[Any]:
-    return [utterance.text, utterance.language, _location_to_list(utterance.location)]
-
-
-def _utterance_from_list(values: list[Any]) -> Utterance:
-    text, language, location = values
-    return Utterance(text, language, _location_from_list(location))
-
-
-def _location_to_list(location: Location | None) -> list[Any] | None:
-    return None if location is None else [location.path, location.line, location.column]
-
-
-def _location_from_list(values: list[Any] | None) -> Location | None:
-    return None if values is None else Location(*values)

@@ -6,7 +6,7 @@ intent left out as well, it is a message that the bot should refuse. Nothing is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,23 +60,63 @@ def evidence(
     return total
 
 
+def representative(lines: Sequence[int]) -> NDArray[np.bool_]:
+    """Which utterances are worth asking: those of a line are nearly one case, so its first, middle and last.
+
+    `lines` are those of a registry; shape `(utterances,)`.
+    """
+    line = np.asarray(lines, dtype=np.int64)
+    _, number, counts = np.unique(line, return_inverse=True, return_counts=True)
+    order = np.argsort(number, kind="stable")
+    place = np.empty(len(line), dtype=np.int64)
+    place[order] = np.arange(len(line)) - np.repeat(np.cumsum(counts) - counts, counts)
+    last = counts[number] - 1
+    worth: NDArray[np.bool_] = (place == 0) | (place == last // 2) | (place == last)
+    return worth
+
+
+def components(count: int, links: Iterable[tuple[int, int]]) -> list[int]:
+    """For each of so many positions, the first of those that it is linked to, directly or by way of others."""
+    leaders = list(range(count))
+
+    def leader(position: int) -> int:
+        while leaders[position] != position:
+            leaders[position] = leaders[leaders[position]]
+            position = leaders[position]
+        return position
+
+    for one, other in links:
+        first, second = sorted((leader(one), leader(other)))
+        leaders[second] = first
+    return [leader(position) for position in range(count)]
+
+
 def hold_out(
-    vectors: Vectors, words: Vectors, owners: Sequence[int], aggregation: str, fitting: Fitting | None
+    vectors: Vectors,
+    words: Vectors,
+    owners: Sequence[int],
+    aggregation: str,
+    fitting: Fitting | None,
+    *,
+    lines: Sequence[int] | None = None,
 ) -> HeldOut:
     """Put utterances to the rest of their registry, with their own intent and without it. Deterministic.
 
-    `vectors` and `words` have one row an utterance; `fitting` is None where there is no head.
+    `vectors` and `words` have one row an utterance; `fitting` is None where there is no head. The sentences of one of
+    the `lines` are held out together; without any, each utterance is a line.
     """
     index = ExactIndex(vectors, owners, aggregation)
     owner = np.asarray(owners, dtype=np.int64)
-    cases = _Cases(index, ExactIndex(words, owners, "max"), owner)
+    line = np.arange(len(owner)) if lines is None else np.asarray(lines, dtype=np.int64)
+    cases = _Cases(index, ExactIndex(words, owners, "max"), owner, line)
     if len(index.owners) < 2:
         return cases.done()
     folds = _FOLDS if len(owner) <= _MANY else _FOLDS_OF_MANY
-    step = max(1, -(-len(owner) // (_MOST_CASES // 2)))
+    worth = np.flatnonzero(representative(line.tolist()))
+    step = max(1, -(-len(worth) // (_MOST_CASES // 2)))
     asked = np.zeros(len(owner), dtype=bool)
-    asked[::step] = True
-    fold_of = _folds(index.vectors, owner, folds)
+    asked[worth[::step]] = True
+    fold_of = _folds(index.vectors, owner, line, folds)
     for fold in range(folds):
         cases.add(fold_of == fold, asked, fitting, known=True)
     # Neighbouring intents in a file are often neighbours in meaning; they are left out in different rounds.
@@ -89,8 +129,8 @@ def hold_out(
 class _Cases:
     """Held-out cases as they are gathered."""
 
-    def __init__(self, index: ExactIndex, words: ExactIndex, owner: NDArray[np.int64]) -> None:
-        self._index, self._words, self._owner = index, words, owner
+    def __init__(self, index: ExactIndex, words: ExactIndex, owner: NDArray[np.int64], line: NDArray[np.int64]) -> None:
+        self._index, self._words, self._owner, self._line = index, words, owner, line
         self._evidence: list[NDArray[np.float64]] = []
         self._rows: list[NDArray[np.int64]] = []
         self._known: list[NDArray[np.bool_]] = []
@@ -109,7 +149,7 @@ class _Cases:
             some = rows[start : start + _BLOCK]
             cosines = self._index.vectors[some] @ self._index.vectors.T
             same = (cosines > _SAME) & (self._owner[some][:, None] == self._owner)
-            same[np.arange(len(some)), some] = True
+            same |= self._line[some][:, None] == self._line
             of_words = self._words.vectors[some] @ self._words.vectors.T
             cosines[same] = of_words[same] = -np.inf
             scores, spelled = self._index.aggregate(cosines), self._words.aggregate(of_words)
@@ -145,18 +185,20 @@ class _Cases:
         )
 
 
-def _folds(vectors: Vectors, owner: NDArray[np.int64], folds: int) -> NDArray[np.int64]:
-    """A fold for each utterance: those of an intent spread evenly, the same line twice kept together."""
+def _folds(vectors: Vectors, owner: NDArray[np.int64], line: NDArray[np.int64], folds: int) -> NDArray[np.int64]:
+    """A fold for each utterance: those of an intent spread evenly, a line and the same line again kept together."""
     fold_of = np.zeros(len(owner), dtype=np.int64)
     begins = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
     place = 0
     for start, end in zip(begins, np.append(begins[1:], len(owner)), strict=True):
+        numbers = np.arange(end - start)
         same = vectors[start:end] @ vectors[start:end].T > _SAME
-        first = same.argmax(axis=1)
-        first = np.where(same.any(axis=1), np.minimum(first, np.arange(end - start)), np.arange(end - start))
-        for row, leader in enumerate(first.tolist()):
-            if leader < row:
-                fold_of[start + row] = fold_of[start + leader]
+        near = np.where(same.any(axis=1), same.argmax(axis=1), numbers)
+        links = [*zip(numbers.tolist(), near.tolist(), strict=True)]
+        links += zip(numbers.tolist(), (line[start:end] - start).tolist(), strict=True)
+        for row, first in enumerate(components(len(numbers), links)):
+            if first < row:
+                fold_of[start + row] = fold_of[start + first]
             else:
                 fold_of[start + row] = place % folds
                 place += 1

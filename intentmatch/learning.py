@@ -72,7 +72,8 @@ def put_to_the_test(registry: Registry, vectors: Vectors, labels: Vectors, setti
     features = _features(registry, vectors, labels, settings)
     rows = vectors[:, :0] if features is None else features.rows
     fitting = None if features is None else features.fitting
-    return Tested(hold_out(vectors, rows, registry.owners, settings.aggregation, fitting), features)
+    held_out = hold_out(vectors, rows, registry.owners, settings.aggregation, fitting, lines=registry.lines)
+    return Tested(held_out, features)
 
 
 def learned(
@@ -140,6 +141,7 @@ def _key(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settin
         [_VERSION, TEXT_VERSION, WORDS_VERSION, settings.scorer, settings.aggregation, dict(settings.target)],
         [[intent.name, intent.label] for intent in registry],
         registry.owners,
+        registry.lines,
         [[utterance.text, utterance.language] for utterance in registry.utterances],
     ]
     digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode("utf-8", "surrogatepass"))

@@ -49,6 +49,10 @@ class Utterance:
     marks: tuple[Mark, ...] = ()
     """Where in `text` the values of slots stand, in their order."""
 
+    def same_line(self, other: Utterance) -> bool:
+        """Whether both are sentences of one line of their author."""
+        return self.template is not None and (self.template, self.location) == (other.template, other.location)
+
 
 @dataclass(frozen=True, slots=True)
 class SlotValue:
@@ -71,7 +75,7 @@ class Slot:
     patterns: tuple[str, ...] = ()
     """Of a "pattern": regular expressions, of which one must match."""
     examples: tuple[Utterance, ...] = ()
-    """What stands for the slot when a template becomes a sentence; kind "list" has its values for that."""
+    """What stands for the slot when a template becomes a sentence; without any, a "list" has its values for that."""
     required: bool = False
     """Whether a matched intent asks for it where the message does not hold it."""
     questions: Mapping[str, str] = field(default_factory=dict)
@@ -179,6 +183,11 @@ class Registry:
         return tuple(number for number, intent in enumerate(self.intents) for _ in intent.utterances)
 
     @cached_property
+    def lines(self) -> tuple[int, ...]:
+        """For each of `utterances`, the position of the first sentence of the same line of their author."""
+        return _lines(self.utterances, self.owners)
+
+    @cached_property
     def negatives(self) -> tuple[Utterance, ...]:
         """All negative utterances, in the same order."""
         return tuple(negative for intent in self.intents for negative in intent.negatives)
@@ -187,6 +196,11 @@ class Registry:
     def negative_owners(self) -> tuple[int, ...]:
         """For each of `negatives`, the position of its intent."""
         return tuple(number for number, intent in enumerate(self.intents) for _ in intent.negatives)
+
+    @cached_property
+    def negative_lines(self) -> tuple[int, ...]:
+        """As `lines`, for `negatives`."""
+        return _lines(self.negatives, self.negative_owners)
 
     @cached_property
     def languages(self) -> tuple[str, ...]:
@@ -204,17 +218,20 @@ class Registry:
         content = [
             [
                 intent.name,
-                [[u.text, u.language] for u in intent.utterances],
-                [[u.text, u.language] for u in intent.negatives],
+                [_said(utterance) for utterance in intent.utterances],
+                [_said(negative) for negative in intent.negatives],
                 intent.title,
                 intent.description,
                 intent.threshold,
                 dict(intent.responses),
                 dict(intent.metadata),
+                [_declared(slot) for slot in intent.slots],
+                intent.when,
             ]
             for intent in self.intents
         ]
-        text = json.dumps([content, dict(self.settings)], sort_keys=True, default=str)
+        rules = [[rule.name, dict(rule.templates)] for rule in self.rules]
+        text = json.dumps([content, dict(self.settings), rules], sort_keys=True, default=str)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -260,6 +277,27 @@ class Reranker(Protocol):
 
     def score(self, message: str, utterances: Sequence[str]) -> NDArray[np.float32]:
         """One number in [0, 1] for each utterance; shape `(len(utterances),)`."""
+
+
+def _lines(utterances: Sequence[Utterance], owners: Sequence[int]) -> tuple[int, ...]:
+    firsts: dict[tuple[int, str, Location | None], int] = {}
+    return tuple(
+        row if one.template is None else firsts.setdefault((owner, one.template, one.location), row)
+        for row, (one, owner) in enumerate(zip(utterances, owners, strict=True))
+    )
+
+
+def _said(utterance: Utterance) -> list[Any]:
+    if utterance.template is None and not utterance.marks:
+        return [utterance.text, utterance.language]
+    marks = [[mark.slot, mark.start, mark.end] for mark in utterance.marks]
+    return [utterance.text, utterance.language, utterance.template, marks]
+
+
+def _declared(slot: Slot) -> list[Any]:
+    """All of a slot but its examples, which the sentences hold."""
+    values = [[value.value, [_said(synonym) for synonym in value.synonyms]] for value in slot.values]
+    return [slot.name, slot.kind, values, slot.patterns, slot.required, dict(slot.questions)]
 
 
 def _in_language(texts: Mapping[str, str], language: str | None) -> str | None:

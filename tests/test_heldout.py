@@ -109,7 +109,7 @@ def test_a_case_is_what_the_evidence_of_the_rest_says(aggregation, monkeypatch):
 
     held_out = with_head(vectors, words, owners, aggregation)
 
-    fold_of = room._folds(vectors, owner, 5)
+    fold_of = room._folds(vectors, owner, np.arange(len(owner)), 5)
     for known, together in ((True, fold_of), (False, owner)):
         found = by_row(held_out, known=known)
         assert sorted(found) == list(range(20))
@@ -294,7 +294,7 @@ def test_folds_are_balanced(sizes, folds):
     vectors, _, owners = clusters(*sizes, spread=3.0, dim=64)
     owner = np.array(owners)
 
-    fold_of = room._folds(vectors, owner, folds)
+    fold_of = room._folds(vectors, owner, np.arange(len(owner)), folds)
 
     assert np.ptp(np.bincount(fold_of, minlength=folds)) <= 1
     for intent in range(len(sizes)):
@@ -309,7 +309,7 @@ def test_folds_keep_together_what_is_nearly_the_same(folds):
     copies = unit_rows(vectors[line] + 0.002 * np.random.default_rng(2).normal(size=(16, 64)))
     owner = np.repeat([0, 1], 8)
 
-    fold_of = room._folds(copies, owner, folds)
+    fold_of = room._folds(copies, owner, np.arange(16), folds)
 
     for row, other in [(0, 3), (0, 6), (1, 5), (8, 11)]:
         assert fold_of[row] == fold_of[other]
@@ -318,9 +318,64 @@ def test_folds_keep_together_what_is_nearly_the_same(folds):
 
 def test_folds_of_lines_that_say_nothing_are_folds():
     """Rows of zeros are like nothing, themselves included, and are spread as any."""
-    fold_of = room._folds(np.zeros((10, 4), dtype=np.float32), np.repeat([0, 1], 5), 5)
+    fold_of = room._folds(np.zeros((10, 4), dtype=np.float32), np.repeat([0, 1], 5), np.arange(10), 5)
 
     assert np.bincount(fold_of).tolist() == [2] * 5
+
+
+@given(st.lists(st.integers(0, 5), min_size=2, max_size=40), st.integers(0, 20))
+def test_sentences_of_a_line_are_in_one_fold(lines, seed):
+    """However alike they are to others, and wherever they stand in their intent."""
+    vectors = unit_rows(np.random.default_rng(seed).normal(size=(len(lines), 2)))
+    firsts = [lines.index(line) for line in lines]
+
+    fold_of = room._folds(vectors, np.zeros(len(lines), dtype=np.int64), np.array(firsts), 3)
+
+    for line in set(lines):
+        assert len({fold for fold, other in zip(fold_of.tolist(), lines, strict=True) if other == line}) == 1
+
+
+@BY_AGGREGATION
+def test_sentences_of_a_line_never_answer_for_each_other(aggregation):
+    """A sentence is scored as in a registry without its whole line, and an intent of one line is never found."""
+    vectors, _, owners = clusters(6, 6, 4)
+    lines = [0, 0, 0, 3, 3, 3, 6, 7, 8, 9, 10, 11, 12, 12, 12, 12]
+
+    held_out = hold_out(vectors, vectors[:, :0], owners, aggregation, None, lines=lines)
+
+    known = by_row(held_out, known=True)
+    assert sorted(known) == [*range(12)]
+    for row, (score, leading) in known.items():
+        rest = [other for other, line in enumerate(lines) if line != lines[row]]
+        index = ExactIndex(vectors[rest], [owners[other] for other in rest], aggregation)
+        scores = index.scores(vectors[[row]])[0][0]
+        assert score == pytest.approx(float(scores.max()), abs=1e-6)
+        assert leading == index.owners[scores.argmax()]
+
+
+@given(st.lists(st.integers(0, 8), max_size=60))
+def test_a_few_sentences_of_a_line_are_worth_asking(lines):
+    """All of up to three, of more the first, the last and one between them."""
+    firsts = [lines.index(line) for line in lines]
+    worth = room.representative(firsts).tolist()
+
+    for line in set(lines):
+        rows = [row for row, other in enumerate(lines) if other == line]
+        asked = [row for row in rows if worth[row]]
+        assert len(asked) == min(3, len(rows))
+        assert {rows[0], rows[-1]} <= set(asked)
+
+
+@given(st.integers(1, 12).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.tuples(*[st.integers(0, n - 1)] * 2)))))
+def test_components_are_what_links_connect(drawn):
+    """Each has the first of all that can be reached from it."""
+    count, links = drawn
+    near = np.eye(count, dtype=bool)
+    for one, other in links:
+        near[one, other] = near[other, one] = True
+    reached = np.linalg.matrix_power(near.astype(float), count) > 0
+
+    assert room.components(count, links) == reached.argmax(axis=1).tolist()
 
 
 def test_intents_are_left_out_in_rounds():

@@ -17,10 +17,12 @@ from typing import NamedTuple
 import pytest
 import yaml
 from click.testing import CliRunner
+from rule_ids import rules_in
 
 from intentmatch.cli.commands import cli
 from intentmatch.lint import CATALOGUE
 from intentmatch.registry import examine, grammar
+from intentmatch.registry.slot_grammar import KINDS, SLOT_KEYS
 from intentmatch.settings import PARSERS, Settings, parse
 
 ROOT = Path(__file__).parents[1]
@@ -179,13 +181,10 @@ def test_every_setting_is_documented_with_its_default() -> None:
 
 def test_every_key_rule_and_command_is_documented() -> None:
     """Grammar keys, rule ids and commands each stand in the README."""
-    source = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "intentmatch" / "registry").glob("*.py"))
-    rules = set(re.findall(r'"(?:error|warning)", "([a-z-]+)"', source)) | set(
-        re.findall(r'self\._(?:error|warn)\([^"]*"([a-z-]+)"', source)
-    )
+    rules = {rule for rule, _ in rules_in(ROOT / "intentmatch" / "registry")}
 
-    assert len(rules) > 15
-    for name in (*grammar.FILE_KEYS, *grammar.INTENT_KEYS, *rules, *CATALOGUE):
+    assert len(rules) > 30
+    for name in (*grammar.FILE_KEYS, *grammar.INTENT_KEYS, *SLOT_KEYS, *KINDS, *rules, *CATALOGUE):
         assert f"`{name}`" in README, name
     for command in cli.commands:
         assert f"intentmatch {command}" in README, command

@@ -9,7 +9,7 @@ import pytest
 
 from intentmatch.errors import Location
 from intentmatch.result import Candidate, MatchResult, Stage, Trace
-from intentmatch.types import Case, Intent, Registry, Utterance
+from intentmatch.types import Case, Intent, Mark, Registry, Rule, Slot, SlotValue, Utterance
 
 HELLO = Utterance("hello", "en", Location("bot.yaml", 3, 9))
 GREETING = Intent(
@@ -17,6 +17,7 @@ GREETING = Intent(
 )
 THANKS = Intent("thanks", (Utterance("merci", "fr"), Utterance("thx")))
 BOT = Registry((GREETING, THANKS), {"margin": "0.1"})
+CITY = Slot("city", "list", (SlotValue("Rome", (Utterance("Roma", "it"),)),), questions={"en": "Where?"})
 
 RESULT = MatchResult(
     message="helo",
@@ -95,11 +96,53 @@ def test_a_fingerprint_does_not_see_tests():
         Registry((replace(GREETING, threshold=0.0), THANKS), BOT.settings),
         Registry((replace(GREETING, responses={}), THANKS), BOT.settings),
         Registry((replace(GREETING, metadata={"x": 1}), THANKS), BOT.settings),
+        Registry((replace(GREETING, slots=(CITY,)), THANKS), BOT.settings),
+        Registry((replace(GREETING, when=("night",)), THANKS), BOT.settings),
+        Registry((replace(GREETING, utterances=(replace(HELLO, template="{x=hello}"),)), THANKS), BOT.settings),
+        replace(BOT, rules=(Rule("day", {"en": "today"}),)),
     ],
 )
 def test_a_fingerprint_sees_whatever_can_change_an_answer(other):
-    """Each part of an intent, the order, and the settings are in the fingerprint."""
+    """Each part of an intent, the order, the rules and the settings are in the fingerprint."""
     assert other.fingerprint != BOT.fingerprint
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(CITY, name="town"),
+        replace(CITY, kind="any"),
+        replace(CITY, values=()),
+        replace(CITY, values=(SlotValue("Rome"),)),
+        replace(CITY, values=(SlotValue("Rome", (Utterance("Roma", "es"),)),)),
+        replace(CITY, patterns=("x",)),
+        replace(CITY, required=True),
+        replace(CITY, questions={}),
+    ],
+)
+def test_a_fingerprint_sees_what_can_be_found_of_a_slot(other):
+    """And what is asked for it; its place and its examples stand for nothing in an answer."""
+
+    def fingerprint(slot: Slot) -> str:
+        return Registry((replace(GREETING, slots=(slot,)),)).fingerprint
+
+    assert fingerprint(other) != fingerprint(CITY)
+    assert fingerprint(replace(CITY, location=HELLO.location, examples=(HELLO,))) == fingerprint(CITY)
+
+
+def test_sentences_of_a_line_are_told_by_template_and_place():
+    """In one intent; what has no template is a line of its own, wherever it stands."""
+    place = Location("bot.yaml", 7, 9)
+    sentences = [Utterance(text, "en", place, "(a|b)", (Mark("x", 0, 1),)) for text in "ab"]
+    elsewhere = replace(sentences[0], location=None)
+    intent = Intent("a", (HELLO, *sentences, HELLO, elsewhere, elsewhere), tuple(sentences))
+    registry = Registry((intent, replace(intent, name="b")))
+
+    assert registry.lines == (0, 1, 1, 3, 4, 4, 6, 7, 7, 9, 10, 10)
+    assert registry.negative_lines == (0, 0, 2, 2)
+    assert sentences[0].same_line(sentences[1])
+    assert not sentences[0].same_line(elsewhere)
+    assert not HELLO.same_line(HELLO)
 
 
 def test_a_fingerprint_can_be_taken_of_any_text():

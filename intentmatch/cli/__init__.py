@@ -6,6 +6,7 @@ from intentmatch.cli.diff import diff
 from intentmatch.cli.edit import add, format_, move, remove, rename
 from intentmatch.cli.inbox import inbox
 from intentmatch.cli.lint import lint
+from intentmatch.cli.schema import schema
 from intentmatch.cli.serve import serve
 from intentmatch.cli.thresholds import explain_thresholds
 from intentmatch.cli.tune import tune
@@ -22,6 +23,7 @@ __all__ = [
     "move",
     "remove",
     "rename",
+    "schema",
     "serve",
     "tune",
 ]

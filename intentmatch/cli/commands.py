@@ -183,7 +183,8 @@ def validate(intents: str, form: str) -> None:
     errors = sum(problem.severity == "error" for problem in problems)
     counts = {
         "intents": len(registry),
-        "utterances": len(registry.utterances),
+        "utterances": len(set(registry.lines)),
+        "sentences": len(registry.utterances),
         "languages": list(registry.languages),
     }
     if form == "json":
@@ -191,10 +192,14 @@ def validate(intents: str, form: str) -> None:
     else:
         show.problems(problems, form)
     if form == "human":
-        words = f"{counts['intents']} intents, {counts['utterances']} utterances, languages: "
+        sentences = f" of {counts['sentences']} sentences" if counts["sentences"] != counts["utterances"] else ""
+        words = f"{counts['intents']} intents, {counts['utterances']} utterances{sentences}, languages: "
         click.echo(words + (" ".join(registry.languages) or "not stated"))
-        warnings = len(problems) - errors
-        summary = f"{show.counted(errors, 'error')}, {show.counted(warnings, 'warning')}" if problems else "no problems"
+        warnings, notes = (sum(problem.severity == kind for problem in problems) for kind in ("warning", "info"))
+        more = f", {show.counted(notes, 'note')}" if notes else ""
+        summary = (
+            f"{show.counted(errors, 'error')}, {show.counted(warnings, 'warning')}{more}" if problems else "no problems"
+        )
         click.echo(click.style(summary, fg="red" if errors else "yellow" if problems else "green"))
     sys.exit(InputError.exit_code if errors else 0)
 

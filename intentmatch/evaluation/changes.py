@@ -254,7 +254,10 @@ def _owners(registry: Registry, names: Mapping[str, str]) -> dict[str, set[str]]
 
 
 def _texts(intent: Intent) -> Counter[str]:
-    return Counter(utterance.text for utterance in intent.utterances)
+    """The lines of an intent; the sentences of a template stand together, and are one."""
+    before = (None, *intent.utterances)
+    lines = (one for one, last in zip(intent.utterances, before, strict=False) if not (last and one.same_line(last)))
+    return Counter(one.template or one.text for one in lines)
 
 
 def _said(outcome: Outcome) -> tuple[str, str]:

@@ -55,7 +55,7 @@ def learning_curve(matcher: Matcher, *, folds: Folds = 5, seed: int = 0, tell: T
     """A point for each of `SHARES`; none where no intent can be held out. Smaller shares are parts of larger ones."""
     registry, artefact = matcher.registry, matcher.artefact
     parts = split(registry, artefact.vectors, artefact.negative_vectors, folds, seed)
-    cases = sum(len(fold.utterances) for fold in parts.folds)
+    cases = sum(len(fold.asked) for fold in parts.folds)
     if not cases:
         return ()
     asker = Asker(matcher, "learning curve", cases * len(SHARES), tell)
@@ -88,7 +88,7 @@ def _point(asker: Asker, registry: Registry, parts: Split, order: Sequence[int],
             continue
         rows = _thinned(registry, fold.utterances, order, part)
         sizes.append(len(rows))
-        held_out = [case_of(registry, row) for row in sorted(fold.utterances)]
+        held_out = [case_of(registry, row) for row in fold.asked]
         outcomes += asker.ask(keeping(registry, rows, fold.negatives), held_out)
     rows_of_intents = [row for row in intent_rows(outcomes) if row.cases]
     return Point(
@@ -108,9 +108,10 @@ def case_of(registry: Registry, row: int) -> Case:
 
 
 def _thinned(registry: Registry, held_out: frozenset[int], order: Sequence[int], part: float) -> set[int]:
-    """So much of each intent's utterances that are not held out, first come first kept; at least one."""
-    by_intent: dict[int, list[int]] = {}
+    """So much of each intent's lines that are not held out, first come first kept; at least one."""
+    by_intent: dict[int, dict[int, list[int]]] = {}
     for row in order:
         if row not in held_out:
-            by_intent.setdefault(registry.owners[row], []).append(row)
-    return {row for rows in by_intent.values() for row in rows[: math.ceil(part * len(rows))]}
+            by_intent.setdefault(registry.owners[row], {}).setdefault(registry.lines[row], []).append(row)
+    kept = (list(lines.values())[: math.ceil(part * len(lines))] for lines in by_intent.values())
+    return {row for lines in kept for rows in lines for row in rows}

@@ -15,6 +15,7 @@ from intentmatch.evaluation.folds import Folds
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.evaluation.paired import paired_held_out
 from intentmatch.evaluation.words import percent
+from intentmatch.heldout import representative
 from intentmatch.matcher import Matcher
 from intentmatch.policy import Cut
 from intentmatch.types import Case
@@ -181,7 +182,7 @@ def compare(
         if cases:
             before, after = (tuple(Asker(m, TITLES[source], len(cases), tell).ask_all(cases)) for m in (old, new))
             asked.append(Asked(source, before, after))
-    only_one = tuple(len(m.registry.utterances) - len(paired.new) for m in (old, new))
+    only_one = tuple(int(representative(m.registry.lines).sum()) - len(paired.new) for m in (old, new))
     return Diff(names, edit, tuple(asked), tuple(_facts(old, new, edit.renamed)), (only_one[0], only_one[1]))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -12,11 +12,15 @@ from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
 from intentmatch.errors import InputError
+from intentmatch.heldout import components, representative
 from intentmatch.text import fold
 from intentmatch.types import Registry, Utterance, Vectors
 
 Folds = int | Literal["loo"]
 """How many folds, or "loo" to leave out one group of near-duplicates at a time."""
+
+Labels = Sequence[Hashable]
+"""One for each utterance."""
 
 # What is nearer than this in meaning, or in spelling, would answer for its twin and flatter the result.
 _SAME_MEANING = 0.97
@@ -29,6 +33,8 @@ class Fold:
 
     utterances: frozenset[int]
     negatives: frozenset[int] = frozenset()
+    asked: tuple[int, ...] = ()
+    """Of the utterances, those that are worth asking, in order: all, but for the sentences of a template."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,28 +46,38 @@ class Split:
     """Utterances whose intent would be left with none: all of it is one group of near-duplicates."""
 
 
-def split(registry: Registry, vectors: Vectors, negative_vectors: Vectors, folds: Folds, seed: int) -> Split:
+def split(
+    registry: Registry, vectors: Vectors, negative_vectors: Vectors, folds: Folds, seed: int, *labels: Labels
+) -> Split:
     """Stratified folds: each intent's groups of near-duplicates are dealt out as evenly as they go.
 
-    Vectors have the shapes `(utterances, dim)` and `(negatives, dim)`. Only lines of one intent are near-duplicates of
+    Vectors have the shapes `(utterances, dim)` and `(negatives, dim)`. Sentences of one line stay together, and so do
+    utterances of an intent that have one of the `labels` in common. Only lines of one intent are near-duplicates of
     each other: two intents that share a line are a confusion, to be seen and not to be hidden. Raises `InputError` for
     fewer than two folds.
     """
     if folds != "loo" and folds < 2:
         raise InputError(f"there must be 2 folds or more, not {folds}; or loo, to leave out one utterance at a time")
     random = np.random.default_rng(seed)
-    by_intent = _groups(registry.utterances, registry.owners, vectors)
+    by_intent = _groups(registry.utterances, registry.owners, vectors, [registry.lines, *labels])
     askable = [groups for groups in by_intent if len(groups) > 1]
-    not_asked = sorted(row for groups in by_intent if len(groups) == 1 for row in groups[0])
-    negative_groups = _groups(registry.negatives, registry.negative_owners, negative_vectors)
+    worth = representative(registry.lines)
+    not_asked = sorted(row for groups in by_intent if len(groups) == 1 for row in groups[0] if worth[row])
+    against = registry.negatives, registry.negative_owners, negative_vectors
+    negative_groups = _groups(*against, [registry.negative_lines])
     if folds == "loo":
-        alone = [Fold(frozenset(group)) for groups in askable for group in groups]
+        alone = [_fold(group, (), worth) for groups in askable for group in groups]
         alone += [Fold(frozenset(), frozenset(group)) for groups in negative_groups for group in groups]
         return Split(tuple(alone), tuple(not_asked))
     rows = _dealt(askable, registry.utterances, folds, random)
     negatives = _dealt(negative_groups, registry.negatives, folds, random)
-    dealt = (Fold(frozenset(some), frozenset(others)) for some, others in zip(rows, negatives, strict=True))
+    dealt = (_fold(some, others, worth) for some, others in zip(rows, negatives, strict=True))
     return Split(tuple(fold for fold in dealt if fold.utterances or fold.negatives), tuple(not_asked))
+
+
+def _fold(rows: Iterable[int], negatives: Iterable[int], worth: NDArray[np.bool_]) -> Fold:
+    left_out = frozenset(rows)
+    return Fold(left_out, frozenset(negatives), tuple(row for row in sorted(left_out) if worth[row]))
 
 
 def without(registry: Registry, fold: Fold) -> Registry:
@@ -99,37 +115,35 @@ def without_intents(registry: Registry, names: frozenset[str]) -> Registry:
     return replace(registry, intents=tuple(intent for intent in registry if intent.name not in names), tests=())
 
 
-def near_duplicates(texts: Sequence[str], vectors: Vectors) -> list[list[int]]:
-    """Positions of texts, near-duplicates together: linked by meaning or spelling, directly or by way of others."""
+def near_duplicates(texts: Sequence[str], vectors: Vectors, *labels: Labels) -> list[list[int]]:
+    """Positions of texts, near-duplicates together: linked by meaning, spelling or a label, directly or not."""
     keys = [fold(text) for text in texts]
     linked: NDArray[np.bool_] = (vectors @ vectors.T > _SAME_MEANING) | (
         cdist(keys, keys, scorer=OSA.normalized_similarity, score_cutoff=_SAME_SPELLING, dtype=np.float32) > 0.0
     )
-    leaders = list(range(len(texts)))
-    for one, other in zip(*np.nonzero(np.triu(linked, 1)), strict=True):
-        leaders[_leader(leaders, int(one))] = _leader(leaders, int(other))
+    links = [*zip(*(side.tolist() for side in np.nonzero(np.triu(linked, 1))), strict=True)]
+    for label in labels:
+        firsts: dict[Hashable, int] = {}
+        links += [(firsts.setdefault(one, position), position) for position, one in enumerate(label)]
     groups: dict[int, list[int]] = {}
-    for position in range(len(texts)):
-        groups.setdefault(_leader(leaders, position), []).append(position)
+    for position, first in enumerate(components(len(texts), links)):
+        groups.setdefault(first, []).append(position)
     return list(groups.values())
 
 
-def _leader(leaders: list[int], position: int) -> int:
-    while leaders[position] != position:
-        leaders[position] = leaders[leaders[position]]
-        position = leaders[position]
-    return position
-
-
-def _groups(utterances: Sequence[Utterance], owners: Sequence[int], vectors: Vectors) -> list[list[list[int]]]:
+def _groups(
+    utterances: Sequence[Utterance], owners: Sequence[int], vectors: Vectors, labels: Sequence[Labels]
+) -> list[list[list[int]]]:
     """For each intent that has any, its groups of near-duplicates, as positions in `utterances`."""
     rows_of: dict[int, list[int]] = {}
     for row, owner in enumerate(owners):
         rows_of.setdefault(owner, []).append(row)
-    return [
-        [[rows[n] for n in group] for group in near_duplicates([utterances[row].text for row in rows], vectors[rows])]
-        for rows in rows_of.values()
-    ]
+    found = []
+    for rows in rows_of.values():
+        own = [[label[row] for row in rows] for label in labels]
+        groups = near_duplicates([utterances[row].text for row in rows], vectors[rows], *own)
+        found.append([[rows[n] for n in group] for group in groups])
+    return found
 
 
 def _dealt(

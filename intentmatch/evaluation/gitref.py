@@ -7,13 +7,14 @@ fetched.
 from __future__ import annotations
 
 import os
+import posixpath
 import shutil
 import subprocess
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from intentmatch.errors import InputError, UnavailableError
-from intentmatch.registry.reader import SUFFIXES
+from intentmatch.registry.reader import SUFFIXES, included
 
 _SECONDS = 60
 # A registry is text; what is larger than this altogether is no folder of intents.
@@ -46,7 +47,7 @@ def parse_sides(old: str, new: str | None, default: str) -> tuple[str | GitRef, 
 
 
 def export(what: GitRef, folder: Path) -> Path:
-    """Write the file, or the YAML files of the folder, into an empty folder; where they begin there.
+    """Write the file, or the YAML files of the folder, and what they include, into an empty folder; where they begin.
 
     Raises `InputError` for what git does not know, and `UnavailableError` where there is no git.
     """
@@ -58,19 +59,27 @@ def export(what: GitRef, folder: Path) -> Path:
             f"{what}: there is no such file or folder, and git knows no commit {what.ref!r} in {root} {hint}"
         )
     sha = commit.stdout.decode().strip()
-    listed = _git(root, "ls-tree", "-r", "-z", "--full-tree", sha, *(["--", inside] if inside else []))
-    files = [_Listed.of(line) for line in listed.stdout.decode("utf-8", "surrogateescape").split("\0") if line]
+    files = _listed(root, sha, inside)
     if not files:
         raise InputError(f"{what}: there is no {inside or 'file'!r} in the commit {sha[:10]} of {root}")
     alone = [file for file in files if file.path == inside]
     wanted = alone or [file for file in files if file.path.lower().endswith(SUFFIXES)]
     if not wanted:
         raise InputError(f"{what}: there is no .yaml or .yml file in {inside!r} of the commit {sha[:10]}")
-    begin = folder / PurePosixPath(inside).name if inside else folder / "root"
     left = _MOST_BYTES
-    for file in wanted:
-        left -= _write(what, root, file, begin / os.path.relpath(file.path, inside or "."), left)
-    return begin
+    everything: list[_Listed] = []
+    written: set[str] = set()
+    while wanted:
+        file = wanted.pop()
+        if file.path not in written:
+            written.add(file.path)
+            target = folder / "root" / file.path
+            left -= _write(what, root, file, target, left)
+            for name in included(target):
+                everything = everything or _listed(root, sha)
+                path = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), name))
+                wanted += [other for other in everything if other.is_at(path)]
+    return folder / "root" / inside
 
 
 class _Listed(NamedTuple):
@@ -85,6 +94,16 @@ class _Listed(NamedTuple):
         facts, _, path = line.partition("\t")
         mode, _, sha = facts.split(" ")
         return cls(mode, sha, path)
+
+    def is_at(self, path: str) -> bool:
+        """Whether it is what stands at a path, or YAML below it."""
+        below = path == "." or self.path.startswith(f"{path}/")
+        return self.path == path or (below and self.path.lower().endswith(SUFFIXES))
+
+
+def _listed(root: str, sha: str, inside: str = "") -> list[_Listed]:
+    listed = _git(root, "ls-tree", "-r", "-z", "--full-tree", sha, *(["--", inside] if inside else []))
+    return [_Listed.of(line) for line in listed.stdout.decode("utf-8", "surrogateescape").split("\0") if line]
 
 
 def _parsed(word: str) -> str | GitRef:

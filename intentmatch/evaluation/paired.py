@@ -5,7 +5,7 @@ Folds drawn for each side alone would part differently, and most of what changed
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from intentmatch.evaluation.asker import Asker, RememberingEncoder, Tell, vector
 from intentmatch.evaluation.curve import case_of
 from intentmatch.evaluation.folds import Fold, Folds, split, without
 from intentmatch.evaluation.outcomes import Outcome
+from intentmatch.heldout import representative
 from intentmatch.matcher import Matcher
 from intentmatch.text import clean
 from intentmatch.types import Registry
@@ -39,10 +40,11 @@ def paired_held_out(
     both = _both(old.registry, new.registry, renamed)
     encoder = RememberingEncoder(new.encoder, vectors_of(new))
     vectors = encoder.encode([clean(utterance.text) for utterance in both.utterances])
-    parts = split(both, vectors, vectors[:0], folds, seed)
     keys = _keys(both, {})
+    labels = [_lines(old.registry, renamed, keys), _lines(new.registry, {}, keys)]
+    parts = split(both, vectors, vectors[:0], folds, seed, *labels)
     rounds = [{keys[row] for row in fold.utterances} for fold in parts.folds]
-    shared = set(_keys(old.registry, renamed)) & set(_keys(new.registry, {}))
+    shared = set(_keys(old.registry, renamed)) & set(_worth_asking(new.registry))
     ask_old = Asker(old, "held-out utterances, before", len(shared), tell)
     ask_new = Asker(new, "held-out utterances, after", len(shared), tell)
     was = _asked(ask_old, old.registry, renamed, rounds, shared)
@@ -83,6 +85,16 @@ def _leaving_some(registry: Registry, rows: set[int]) -> set[int]:
     """The rows, less those of intents of which they are all."""
     staying = {owner for row, owner in enumerate(registry.owners) if row not in rows}
     return {row for row in rows if registry.owners[row] in staying}
+
+
+def _lines(registry: Registry, names: Mapping[str, str], keys: Sequence[Key]) -> list[Hashable]:
+    """The line that each utterance is of in a registry; of one that is not there, itself."""
+    lines = dict(zip(_keys(registry, names), registry.lines, strict=True))
+    return [lines.get(key, key) for key in keys]
+
+
+def _worth_asking(registry: Registry) -> list[Key]:
+    return [key for key, worth in zip(_keys(registry, {}), representative(registry.lines), strict=True) if worth]
 
 
 def _keys(registry: Registry, names: Mapping[str, str]) -> list[Key]:

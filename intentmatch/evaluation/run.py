@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 
 import intentmatch
 from intentmatch.evaluation.asker import Asker, Tell
@@ -10,6 +13,7 @@ from intentmatch.evaluation.curve import case_of, learning_curve
 from intentmatch.evaluation.folds import Folds, left_out, split, without, without_intents
 from intentmatch.evaluation.outcomes import Negative, Outcome
 from intentmatch.evaluation.report import HELD_OUT, TESTS, Part, Report
+from intentmatch.heldout import representative
 from intentmatch.matcher import Matcher
 from intentmatch.types import Case
 
@@ -40,30 +44,27 @@ def evaluate(
 def held_out(matcher: Matcher, *, folds: Folds = 5, seed: int = 0, tell: Tell | None = None) -> Part:
     """Each utterance asked twice, of registries built without it: once with its intent there, once with that left out.
 
-    The second time it is a message out of scope. Negative utterances are held out in the folds too.
+    The second time it is a message out of scope. Negative utterances are held out in the folds too. Of the sentences of
+    a template, which are all held out together, a few are asked.
     """
     registry, artefact = matcher.registry, matcher.artefact
     parts = split(registry, artefact.vectors, artefact.negative_vectors, folds, seed)
     strangers = left_out(registry, folds, seed)
-    lines = len(registry.utterances)
-    total = lines - len(parts.not_asked) + len(registry.negatives) + (lines if strangers else 0)
+    worth = np.flatnonzero(representative(registry.lines)).tolist()
+    total = len(worth) - len(parts.not_asked) + len(registry.negatives) + (len(worth) if strangers else 0)
     asker = Asker(matcher, "held-out utterances", total, tell)
     outcomes: list[Outcome] = []
     negatives: list[Negative] = []
     for fold in parts.folds:
-        inside = [case_of(registry, row) for row in sorted(fold.utterances)]
+        inside = [case_of(registry, row) for row in fold.asked]
         against = sorted(fold.negatives)
         found = asker.ask(without(registry, fold), [*inside, *(_negative_case(matcher, row) for row in against)])
         outcomes += found[: len(inside)]
         owners = (registry.intents[registry.negative_owners[row]].name for row in against)
         negatives += map(Negative, owners, found[len(inside) :])
     for names in strangers:
-        outside = [
-            Case(utterance.text, None, utterance.language, utterance.location)
-            for intent in registry
-            if intent.name in names
-            for utterance in intent.utterances
-        ]
+        cases = (case_of(registry, row) for row in worth)
+        outside = [replace(case, expected=None) for case in cases if case.expected in names]
         outcomes += asker.ask(without_intents(registry, names), outside)
     return Part(HELD_OUT, tuple(outcomes), tuple(negatives), len(parts.not_asked), asker.latency)
 

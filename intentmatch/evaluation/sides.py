@@ -13,9 +13,9 @@ from intentmatch.errors import IntentMatchError, Location, RegistryError
 from intentmatch.evaluation.gitref import GitRef, export
 from intentmatch.matcher import Matcher
 from intentmatch.registry import is_yaml, read_registry
-from intentmatch.types import Case, Intent, Registry, Utterance
+from intentmatch.types import Case, Intent, Registry, Rule, Slot, Utterance
 
-_Placed = TypeVar("_Placed", Utterance, Case)
+_Placed = TypeVar("_Placed", Utterance, Case, Slot, Rule)
 
 
 def load_side(what: str | GitRef, settings: Mapping[str, Any], progress: Progress | None = None) -> Matcher:
@@ -48,13 +48,16 @@ def relocated(registry: Registry, begins: str, shown: str) -> Registry:
 
     def intent(one: Intent) -> Intent:
         lines = placed(one.utterances), placed(one.negatives)
-        return replace(one, utterances=lines[0], negatives=lines[1], location=place(one.location))
+        where = place(one.location)
+        return replace(one, utterances=lines[0], negatives=lines[1], slots=placed(one.slots), location=where)
 
     return Registry(
         tuple(map(intent, registry)),
         registry.settings,
         {name: _moved(location, begins, shown) for name, location in registry.setting_locations.items()},
         placed(registry.tests),
+        placed(registry.slots),
+        placed(registry.rules),
     )
 
 

@@ -30,10 +30,14 @@ _ONE_SCRIPT = {"Hiragana": "Han", "Katakana": "Han"}
 
 
 def coverage(registry: Registry) -> dict[str, dict[str, int]]:
-    """Intent to language to how many utterances it has in it; "" stands for those that declare none."""
+    """Intent to language to how many lines it has in it; "" stands for those that declare none."""
     codes = [*registry.languages, *([""] if any(not line.language for line in registry.utterances) else [])]
-    counts = [(intent.name, Counter(line.language or "" for line in intent.utterances)) for intent in registry]
-    return {name: {code: count[code] for code in codes} for name, count in counts}
+    counts = Counter(
+        (owner, registry.utterances[row].language or "")
+        for row, (owner, line) in enumerate(zip(registry.owners, registry.lines, strict=True))
+        if row == line
+    )
+    return {intent.name: {code: counts[number, code] for code in codes} for number, intent in enumerate(registry)}
 
 
 def missing_language(subject: Subject) -> Iterator[Problem]:

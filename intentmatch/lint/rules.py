@@ -72,7 +72,7 @@ def overlapping_intents(subject: Subject) -> Iterator[Problem]:
 
 def near_conflict(subject: Subject) -> Iterator[Problem]:
     """Nearly the same utterance in two intents leaves little to tell them apart by."""
-    for row, other in _pairs(subject.near.across):
+    for row, other in _pairs(subject, subject.near.across):
         own, rival = subject.owner(row).name, subject.owner(other).name
         message = (
             f"“{subject.lines[row].text}” of {own!r} says nearly what “{subject.lines[other].text}” of {rival!r} says "
@@ -83,7 +83,7 @@ def near_conflict(subject: Subject) -> Iterator[Problem]:
 
 def near_duplicate(subject: Subject) -> Iterator[Problem]:
     """An utterance that repeats another in other words teaches little."""
-    for row, other in _pairs(subject.near.within):
+    for row, other in _pairs(subject, subject.near.within):
         first, where = subject.lines[other].text, subject.place(other).short
         message = f"“{subject.lines[row].text}” says nearly what “{first}” says ({where})"
         hint = "another way to say it, with other words, would teach more"
@@ -119,9 +119,15 @@ def overlaps(subject: Subject) -> list[Overlap]:
     return sorted(found, key=lambda pair: (-pair.errors, pair.lines, pair.first, pair.second))
 
 
-def _pairs(near: Rows) -> Iterator[tuple[int, int]]:
-    for row in np.flatnonzero(near >= 0):
-        yield int(row), int(near[row])
+def _pairs(subject: Subject, near: Rows) -> Iterator[tuple[int, int]]:
+    """Each pair of lines once, however many of their sentences are near each other."""
+    lines = subject.registry.lines
+    told: set[tuple[int, int]] = set()
+    for row in np.flatnonzero(near >= 0).tolist():
+        other = int(near[row])
+        if (pair := (lines[row], lines[other])) not in told:
+            told.add(pair)
+            yield row, other
 
 
 def _short(line: Utterance) -> str:

@@ -19,11 +19,15 @@ from intentmatch.settings import Settings, resolve
 from intentmatch.text import clean
 from intentmatch.types import Encoder, Registry
 
+OF_SENTENCES: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
+    rules.near_conflict,
+    rules.near_duplicate,
+)
+"""Rules that look at all sentences of a template; for the others, a line is its most typical sentence."""
+
 RULES: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
     rules.misplaced_utterance,
     rules.overlapping_intents,
-    rules.near_conflict,
-    rules.near_duplicate,
     shape.few_utterances,
     shape.uniform_utterances,
     shape.two_clusters,
@@ -73,8 +77,9 @@ def lint(
     if registry.utterances:
         judge = load_encoder(chosen) if encoder is None or isinstance(encoder, str) else encoder
         subject = _subject(ordered(registry), judge, chosen, progress)
-        overlaps = tuple(rules.overlaps(subject))
-        problems += [problem for rule in RULES for problem in rule(subject)]
+        overlaps = tuple(rules.overlaps(subject.of_lines))
+        problems += [problem for rule in OF_SENTENCES for problem in rule(subject)]
+        problems += [problem for rule in RULES for problem in rule(subject.of_lines)]
         problems += uncovered(registry, judge)
     suppressions, found = suppress.read(comments)
     problems += found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -70,6 +70,23 @@ class Subject:
         return np.asarray(self.registry.owners, dtype=np.int64)
 
     @cached_property
+    def of_lines(self) -> Subject:
+        """The same with one utterance a line of the author: of the sentences of a template, the most typical."""
+        line = np.asarray(self.registry.lines, dtype=np.int64)
+        kept = [
+            int(rows[(self.vectors[rows] @ self.vectors[rows].sum(axis=0)).argmax()])
+            for rows in np.split(np.argsort(line, kind="stable"), np.flatnonzero(np.diff(np.sort(line))) + 1)
+        ]
+        if len(kept) == len(line):
+            return self
+        utterances: list[list[Utterance]] = [[] for _ in self.registry]
+        for row in sorted(kept):
+            utterances[self.owners[row]].append(self.lines[row])
+        intents = zip(self.registry, utterances, strict=True)
+        reduced = tuple(replace(intent, utterances=tuple(some)) for intent, some in intents)
+        return Subject(replace(self.registry, intents=reduced), self.vectors[sorted(kept)], self.aggregation)
+
+    @cached_property
     def folded(self) -> tuple[str, ...]:
         """Each line as its lexical key."""
         return tuple(fold(line.text) for line in self.lines)
@@ -125,7 +142,7 @@ class Subject:
     def near(self) -> Near:
         """What says nearly the same; what folds to the very same is for the registry's own rules."""
         within, across = np.full(len(self.lines), -1), np.full(len(self.lines), -1)
-        radius = _NEARLY * self._usual_distance
+        radius = _NEARLY * self.of_lines._usual_distance
         # Lines with one key are one line here, whatever their spelling.
         numbers: dict[str, int] = {}
         key = np.array([numbers.setdefault(text, len(numbers)) for text in self.folded])
@@ -135,12 +152,18 @@ class Subject:
                 & (self.languages[rows, None] == self.languages)
                 & (key[rows, None] != key)
                 & (rows[:, None] > np.arange(len(self.lines)))
+                & (self._line[rows, None] != self._line)
             )
             own = self.owners[rows, None] == self.owners
             for found, wanted in ((within, close & own), (across, close & ~own)):
                 nearest = np.where(wanted, cosines, -np.inf).argmax(axis=1)
                 found[rows] = np.where(wanted.any(axis=1), nearest, -1)
         return Near(within, across)
+
+    @cached_property
+    def _line(self) -> Rows:
+        """The line that each is of; shape `(lines,)`."""
+        return np.asarray(self.registry.lines, dtype=np.int64)
 
     @cached_property
     def _usual_distance(self) -> float:

@@ -1,5 +1,6 @@
 """YAML text to positioned nodes to a `Registry` value."""
 
+from intentmatch.registry.expansion import expand
 from intentmatch.registry.reader import (
     examine,
     is_yaml,
@@ -15,6 +16,7 @@ __all__ = [
     "check",
     "check_tests",
     "examine",
+    "expand",
     "is_yaml",
     "read_comments",
     "read_registry",

@@ -11,38 +11,37 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import cycle, zip_longest
 
-from intentmatch.registry.templates import spoken
-from intentmatch.text import fold, language_range
+from intentmatch.text import fold, in_words, language_range
 from intentmatch.types import Slot, Utterance
 
 NUMBERS = ("2", "5", "10", "25", "100")
 TIMES = ("9:00", "14:30", "18:00", "7:45")
 DATES: Mapping[str, tuple[str, ...]] = {
-    "ar": ("اليوم", "غدا", "يوم الاثنين"),
-    "cs": ("dnes", "zítra", "v pondělí"),
-    "da": ("i dag", "i morgen", "på mandag"),
-    "de": ("heute", "morgen", "am Montag"),
-    "el": ("σήμερα", "αύριο", "τη Δευτέρα"),
-    "en": ("today", "tomorrow", "on Monday"),
-    "es": ("hoy", "mañana", "el lunes"),
+    "ar": ("اليوم", "غدا", "الاثنين"),
+    "cs": ("dnes", "zítra", "pondělí"),
+    "da": ("i dag", "i morgen", "mandag"),
+    "de": ("heute", "morgen", "Montag"),
+    "el": ("σήμερα", "αύριο", "Δευτέρα"),
+    "en": ("today", "tomorrow", "Monday"),
+    "es": ("hoy", "mañana", "lunes"),
     "fi": ("tänään", "huomenna", "maanantaina"),
     "fr": ("aujourd'hui", "demain", "lundi"),
-    "he": ("היום", "מחר", "ביום שני"),
-    "hi": ("आज", "कल", "सोमवार को"),
-    "id": ("hari ini", "besok", "hari Senin"),
+    "he": ("היום", "מחר", "יום שני"),
+    "hi": ("आज", "कल", "सोमवार"),
+    "id": ("hari ini", "besok", "Senin"),
     "it": ("oggi", "domani", "lunedì"),
     "ja": ("今日", "明日", "月曜日"),
     "ko": ("오늘", "내일", "월요일"),
     "nl": ("vandaag", "morgen", "maandag"),
-    "no": ("i dag", "i morgen", "på mandag"),
-    "pl": ("dzisiaj", "jutro", "w poniedziałek"),
+    "no": ("i dag", "i morgen", "mandag"),
+    "pl": ("dzisiaj", "jutro", "poniedziałek"),
     "pt": ("hoje", "amanhã", "segunda-feira"),
     "ro": ("azi", "mâine", "luni"),
-    "ru": ("сегодня", "завтра", "в понедельник"),
-    "sv": ("idag", "imorgon", "på måndag"),
+    "ru": ("сегодня", "завтра", "понедельник"),
+    "sv": ("idag", "imorgon", "måndag"),
     "th": ("วันนี้", "พรุ่งนี้", "วันจันทร์"),
     "tr": ("bugün", "yarın", "pazartesi"),
-    "uk": ("сьогодні", "завтра", "у понеділок"),
+    "uk": ("сьогодні", "завтра", "понеділок"),
     "vi": ("hôm nay", "ngày mai", "thứ Hai"),
     "zh": ("今天", "明天", "星期一"),
 }
@@ -61,7 +60,7 @@ class Fillers:
         turn = self._turns.get((name, language))
         if turn is None:
             slot = self._slots.get(name)
-            texts = fillers(slot, language) if slot else [spoken(name)]
+            texts = fillers(slot, language) if slot else [in_words(name)]
             turn = self._turns.setdefault((name, language), cycle(texts))
         return next(turn)
 
@@ -79,7 +78,7 @@ def fillers(slot: Slot, language: str | None) -> list[str]:
     else:
         texts = list({"number": NUMBERS, "time": TIMES}.get(slot.kind, ()))
     unique: dict[str, str] = {}
-    for text in texts or [spoken(slot.name)]:
+    for text in texts or [in_words(slot.name)]:
         unique.setdefault(fold(text), text)
     return list(unique.values())
 

@@ -18,7 +18,7 @@ from intentmatch.registry.nodes import MAX_DEPTH, Mapping, Node, NodeError, Scal
 from intentmatch.registry.nodes import Sequence as ListNode
 from intentmatch.registry.page import Page, is_empty
 from intentmatch.registry.slot_grammar import SlotEntry, SlotGrammar
-from intentmatch.registry.templates import MARKS, Template, is_name, parse
+from intentmatch.registry.templates import MARKS, Blank, Template, Use, is_name, parse
 from intentmatch.types import Case, Intent, Rule, Utterance
 
 GRAMMAR_VERSION = "1"
@@ -32,6 +32,8 @@ OUT_OF_SCOPE = "out_of_scope"
 
 # Numbers that a double can hold; longer ones stay text.
 _JSON_LITERAL = re.compile(r"true|false|null|-?(0|[1-9][0-9]{0,99})(\.[0-9]{1,99})?([eE][+-]?[0-9]{1,2})?")
+# All templates together may be so many times as long as the file.
+_ALIASED = 8
 _MARK = re.compile(f"[{re.escape(MARKS)}]")
 
 
@@ -67,8 +69,8 @@ class FileContent:
 class FileGrammar:
     """Reads the nodes of one file; `problems` fills up as it goes."""
 
-    def __init__(self, path: str, characters: int) -> None:
-        self._page = Page(path, characters)
+    def __init__(self, path: str, text: str) -> None:
+        self._page = Page(path, text)
         self._slots = SlotGrammar(self._page)
         self._content = FileContent(path)
 
@@ -138,10 +140,10 @@ class FileGrammar:
                 hint = "begin with a letter, and go on with letters, digits, _, - and ."
                 self._page.error(key.location, "bad-name", f"{name!r} can be no name of a rule", hint)
                 continue
-            templates = self._page.texts_by_language(value, "rules", "template")
+            templates = self._page.texts_by_language(value, f"rule {name!r}", "template")
             for language, template in templates.items():
                 parsed = self._parsed(template, fragment=True)
-                self._content.references_of_rules += _references(parsed, template, name, language or None)
+                self._content.references_of_rules += self._references(parsed, template, name, language or None)
             yield Rule(name, {language: template.text for language, template in templates.items()}, key.location)
 
     def _intent(self, key: Scalar, node: Node) -> Intent:
@@ -162,7 +164,7 @@ class FileGrammar:
             title=text("title"),
             description=text("description"),
             threshold=self._threshold(entries["threshold"]) if "threshold" in entries else None,
-            responses=page.said(entries["response"], "response", "response") if "response" in entries else {},
+            responses=page.said(entries["response"], "`response`", "response") if "response" in entries else {},
             metadata=self._metadata(entries["metadata"]) if "metadata" in entries else {},
             location=key.location,
             when=tuple(dict.fromkeys(tag.text.strip() for tag in page.texts(entries["when"], "`when`")))
@@ -184,17 +186,21 @@ class FileGrammar:
         for language, lines in self._page.by_language(node, f"`{key}`"):
             for item in self._page.items(lines, f"`{key}`"):
                 if isinstance(item, Scalar):
-                    yield self._utterance(item, language, intent)
+                    # Most lines have no mark, and need not be parsed to know that.
+                    marked = _MARK.search(item.text)
+                    yield (
+                        self._template(item, language, intent)
+                        if marked
+                        else Utterance(item.text, language, item.location)
+                    )
                 else:
                     hint = 'put the whole line in double quotes: ": " inside and [ or { in front are marks of YAML'
                     self._page.error(item.location, "wrong-type", "an utterance must be text", hint)
 
-    def _utterance(self, node: Scalar, language: str | None, intent: str) -> Utterance:
-        """A line: the sentence that it is or, where it is a template, that."""
-        if not _MARK.search(node.text):
-            return Utterance(node.text, language, node.location)
+    def _template(self, node: Scalar, language: str | None, intent: str) -> Utterance:
+        """A line with marks: the one sentence that it is or, where it is more than that, the template."""
         parsed = self._parsed(node)
-        self._content.references += _references(parsed, node, intent, language)
+        self._content.references += self._references(parsed, node, intent, language)
         if parsed.sentence is None:
             return Utterance(node.text, language, node.location, node.text)
         text, marks = parsed.sentence
@@ -202,11 +208,22 @@ class FileGrammar:
         return Utterance(text, language, node.location, template, marks)
 
     def _parsed(self, node: Scalar, *, fragment: bool = False) -> Template:
+        # An alias of a long template costs a character and takes as long as the template itself.
+        self._page.visit(node, len(node.text) // _ALIASED)
         parsed = parse(node.text, fragment=fragment)
         if parsed.flaw is not None:
-            place = node.at(parsed.flaw.position)
+            place = self._page.place(node, parsed.flaw.position)
             self._page.warn(place, "unbalanced-template", parsed.flaw.message, parsed.flaw.hint)
         return parsed
+
+    def _references(self, parsed: Template, node: Scalar, owner: str, language: str | None) -> Iterator[Reference]:
+        for named in parsed.nodes:
+            if isinstance(named, Use):
+                place = self._page.place(node, named.position)
+                yield Reference("rule", named.rule, place, owner, language)
+            elif isinstance(named, Blank):
+                place = self._page.place(node, named.position)
+                yield Reference("slot", named.slot, place, owner, language)
 
     def _tests(self, node: Node) -> Iterator[Case]:
         if not is_empty(node):
@@ -262,10 +279,3 @@ class FileGrammar:
             items = list(self._page.items(node, "`metadata`"))
             return [self._json(item, level + 1) for item in items]
         return json.loads(node.text) if node.plain and _JSON_LITERAL.fullmatch(node.text) else node.text
-
-
-def _references(parsed: Template, node: Scalar, owner: str, language: str | None) -> Iterator[Reference]:
-    for use in parsed.uses:
-        yield Reference("rule", use.rule, node.at(use.position), owner, language)
-    for blank in parsed.blanks:
-        yield Reference("slot", blank.slot, node.at(blank.position), owner, language)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from intentmatch.errors import Location, Problem, Severity, suggest
@@ -12,6 +12,7 @@ from intentmatch.registry.scope import Scope, path_of
 from intentmatch.registry.slot_grammar import SlotEntry
 from intentmatch.types import Rule, Slot
 
+_UNUSED = "use it in a template, or remove it"
 # Fields of a slot that have another name in YAML.
 _KEYS = {"kind": "type", "patterns": "pattern", "questions": "ask"}
 
@@ -49,12 +50,12 @@ class Names:
             slot = None if entry and entry.kind else self._slot(reference)
             if slot is not None:
                 first = shared.setdefault(slot.name, slot)
-                if replace(first, location=None) != replace(slot, location=None):
+                if _meaning(first) != _meaning(slot):
                     message = f"{slot.name!r} is another slot here ({_short(slot)}) than elsewhere in {intent!r}"
                     hint = f"declare it in one file only, or in the intent; the first is at {_short(first)}"
                     self._note(reference.location, "error", "slot-redefined", message, hint)
-        slots = {name: entry.slot(shared.get(name)) for name, entry in own.items()}
-        return tuple(slot for slot in {**slots, **{n: s for n, s in shared.items() if n not in own}}.values() if slot)
+        declared = {name: entry.slot(shared.pop(name, None)) for name, entry in own.items()}
+        return tuple(slot for slot in (*declared.values(), *shared.values()) if slot)
 
     def problems(self) -> list[Problem]:
         """What was noted so far, what is wrong in rules that no line uses, and what nothing uses."""
@@ -66,9 +67,11 @@ class Names:
                 elif reference.name not in declared:
                     self._slot(reference)
         for rule in self.rules:
-            self._note_unused(rule, "unused-rule", f"<{rule.name}>")
+            if id(rule) not in self._used and rule.location:
+                self._note(rule.location, "warning", "unused-rule", f"nothing uses the rule {rule.name!r}", _UNUSED)
         for slot in self.slots:
-            self._note_unused(slot, "unused-slot", f"{{{slot.name}}}")
+            if id(slot) not in self._used and slot.location:
+                self._note(slot.location, "warning", "unused-slot", f"no intent uses the slot {slot.name!r}", _UNUSED)
         return list(self._problems)
 
     def _declared(self, intent: str) -> dict[str, SlotEntry]:
@@ -87,7 +90,7 @@ class Names:
     def _named_in_lines(self, intent: str) -> Iterator[Reference]:
         """Every slot that the lines of an intent name, in them and in the rules that they use."""
         waiting = [(reference, reference.language) for reference in reversed(self._lines.get(intent, ()))]
-        seen: set[tuple[int, str]] = set()
+        seen: set[tuple[int, str | None]] = set()
         while waiting:
             reference, language = waiting.pop()
             if reference.sign == "slot":
@@ -95,49 +98,58 @@ class Names:
                 continue
             rule = self._rule(reference)
             key = None if rule is None else key_of(rule, language)
-            if rule is not None and key is None:
-                message = f"the rule {rule.name!r} says nothing in {language or 'no language'}"
-                hint = f"it is defined at {_short(rule)}; add a template for `{language}`" if language else ""
+            if rule is not None and rule.templates and key is None:
+                message = f"the rule {rule.name!r} ({_short(rule)}) says nothing in {language or 'no language'}"
+                hint = f"add a template with the key `{language}` to it" if language else "give the line a language"
                 self._note(reference.location, "error", "unknown-rule", message, hint)
-            elif rule is not None and key is not None and (id(rule), key) not in seen:
-                seen.add((id(rule), key))
+            elif rule is not None and key is not None and (id(rule), language) not in seen:
+                seen.add((id(rule), language))
                 inside = self._in_rules.get((path_of(rule.location), rule.name, key), ())
                 waiting += [(inner, language) for inner in reversed(inside)]
 
     def _rule(self, reference: Reference) -> Rule | None:
         found = self._rules.get(reference.name, reference.location.path)
-        if found is None:
-            self._note_unfound(reference, self._rules, "<{}>")
-        self._used.add(id(found))
+        if found is not None:
+            self._used.add(id(found))
+        elif several := self._rules.several(reference.name):
+            self._note(reference.location, "error", "ambiguous-rule", *_ambiguous(reference, several))
+        else:
+            self._note(reference.location, "error", "unknown-rule", *_unknown(reference, self._rules.names))
         return found
 
     def _slot(self, reference: Reference) -> Slot | None:
         found = self._slots.get(reference.name, reference.location.path)
-        if found is None:
-            self._note_unfound(reference, self._slots, "{{{}}}")
-        self._used.add(id(found))
-        return found
-
-    def _note_unfound(self, reference: Reference, scope: Scope[Rule] | Scope[Slot], written: str) -> None:
-        sign, name = reference.sign, reference.name
-        if several := scope.several(name):
-            places = " and ".join(_short(thing) for thing in several)
-            message = f"{written.format(name)} could be one of {len(several)} {sign}s: {places}"
-            hint = "rename one of them, or define it in one file only"
-            self._note(reference.location, "error", f"ambiguous-{sign}", message, hint)
+        if found is not None:
+            self._used.add(id(found))
+        elif several := self._slots.several(reference.name):
+            self._note(reference.location, "error", "ambiguous-slot", *_ambiguous(reference, several))
         else:
-            nearest = suggest(name, scope.names)
-            hint = f"declare it below `{sign}s:`, or write `\\{written[0]}` for the text"
-            hint = f"did you mean `{written.format(nearest)}`?" if nearest else hint
-            self._note(reference.location, "error", f"unknown-{sign}", f"there is no {sign} {name!r}", hint)
-
-    def _note_unused(self, thing: Rule | Slot, rule: str, written: str) -> None:
-        if id(thing) not in self._used and thing.location is not None:
-            message = f"no utterance has {written} in it"
-            self._note(thing.location, "warning", rule, message, "use it, or remove it")
+            self._note(reference.location, "error", "unknown-slot", *_unknown(reference, self._slots.names))
+        return found
 
     def _note(self, place: Location, severity: Severity, rule: str, message: str, hint: str) -> None:
         self._problems.setdefault(Problem(place, severity, rule, message, hint))
+
+
+def _meaning(slot: Slot) -> tuple[object, ...]:
+    """All that a slot says, without the places."""
+    said = [
+        [(line.text, line.language) for line in lines] for lines in (*(v.synonyms for v in slot.values), slot.examples)
+    ]
+    values = [value.value for value in slot.values]
+    return slot.kind, values, said, slot.patterns, slot.required, slot.questions
+
+
+def _ambiguous(reference: Reference, several: Sequence[Rule | Slot]) -> tuple[str, str]:
+    places = " and ".join(map(_short, several))
+    message = f"the {reference.sign} {reference.name!r} is defined in several files, and not in this one: {places}"
+    return message, "rename one of them, or define it once for all"
+
+
+def _unknown(reference: Reference, known: Iterable[str]) -> tuple[str, str]:
+    nearest = suggest(reference.name, known)
+    hint = f"declare it below `{reference.sign}s:`, or write a backslash before the bracket to make it text"
+    return f"there is no {reference.sign} {reference.name!r}", f"did you mean `{nearest}`?" if nearest else hint
 
 
 def _short(thing: Rule | Slot) -> str:

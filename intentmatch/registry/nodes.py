@@ -41,13 +41,6 @@ class Scalar:
     text: str
     plain: bool
     """Written without quotes, so that it could also be read as a number, a truth value or nothing."""
-    begins: int | None = None
-    """Columns from its location to its first character, where the file has it as it is: on one line, unescaped."""
-
-    def at(self, position: int) -> Location:
-        """Where a character of the text stands; its beginning, where that cannot be told."""
-        path, line, column = self.location.path, self.location.line, self.location.column
-        return self.location if self.begins is None else Location(path, line, column + self.begins + position)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +136,7 @@ def _node(event: Any, path: str, open_: list[tuple[Any, list[Node]]], anchors: d
     node: Node
     if isinstance(event, yaml.ScalarEvent):
         start = event
-        plain = event.style is None or event.style == ""
-        node = Scalar(_location(event, path), event.value, plain, _begins(event, 0 if plain else 1))
+        node = Scalar(_location(event, path), event.value, event.style is None or event.style == "")
     elif isinstance(event, yaml.SequenceEndEvent):
         start, children = open_.pop()
         node = Sequence(_location(start, path), tuple(children))
@@ -160,12 +152,6 @@ def _node(event: Any, path: str, open_: list[tuple[Any, list[Node]]], anchors: d
 
 def _location(event: Any, path: str) -> Location:
     return Location(path, event.start_mark.line + 1, event.start_mark.column + 1)
-
-
-def _begins(event: Any, quotes: int) -> int | None:
-    start, end = event.start_mark, event.end_mark
-    as_it_is = start.line == end.line and end.column - start.column == len(event.value) + 2 * quotes
-    return quotes if as_it_is else None
 
 
 def _problem(event: Any, path: str, message: str, hint: str) -> Problem:

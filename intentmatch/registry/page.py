@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from intentmatch.errors import Location, Problem, suggest
+from intentmatch.registry.comments import LINE_BREAK
 from intentmatch.registry.nodes import Mapping, Node, NodeError, Scalar
 from intentmatch.registry.nodes import Sequence as ListNode
 from intentmatch.text import language_code
@@ -13,13 +15,14 @@ from intentmatch.text import language_code
 class Page:
     """One file as it is read; `problems` fills up on the way."""
 
-    def __init__(self, path: str, characters: int) -> None:
+    def __init__(self, path: str, text: str) -> None:
         self.path = path
+        self._text = text
         self.problems: list[Problem] = []
         self.language: str | None = None
         """Of everything in the file that does not say its own."""
         # A file cannot hold more nodes than characters, unless aliases multiply them without end.
-        self._visits_left = characters
+        self._visits_left = len(text)
 
     def text(self, node: Node, what: str) -> str | None:
         """The text of a node that must be some; None with a problem noted."""
@@ -75,18 +78,18 @@ class Page:
         for code, value in self.entries(node, what):
             yield self.canonical(code), value
 
-    def said(self, node: Node, key: str, one: str) -> dict[str, str]:
+    def said(self, node: Node, what: str, one: str) -> dict[str, str]:
         """One text, or one for each language; the key "" holds one without a language."""
-        return {language: text.text for language, text in self.texts_by_language(node, key, one).items()}
+        return {language: text.text for language, text in self.texts_by_language(node, what, one).items()}
 
-    def texts_by_language(self, node: Node, key: str, one: str) -> dict[str, Scalar]:
+    def texts_by_language(self, node: Node, what: str, one: str) -> dict[str, Scalar]:
         """As `said`, with the place of each."""
         texts: dict[str, Scalar] = {}
         if not isinstance(node, Mapping):
-            if self.text(node, f"`{key}`") is not None and isinstance(node, Scalar):
+            if self.text(node, what) is not None and isinstance(node, Scalar):
                 texts[self.language or ""] = node
             return texts
-        for code, value in self.entries(node, f"`{key}`"):
+        for code, value in self.entries(node, what):
             language = self.canonical(code)
             text = self.text(value, f"a {one}")
             if language in texts:
@@ -110,9 +113,21 @@ class Page:
             return None
         return code
 
-    def visit(self, node: Node) -> None:
+    def place(self, node: Scalar, position: int) -> Location:
+        """Where a character of a text stands, where the file has the text as it is; otherwise where the text begins."""
+        path, line, column = node.location.path, node.location.line, node.location.column
+        behind = self._lines[line - 1][column - 1 :]
+        quote = behind[:1] if not node.plain else ""
+        as_it_is = behind.startswith(f"{quote}{node.text}{quote}")
+        return Location(path, line, column + len(quote) + position) if as_it_is else node.location
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return LINE_BREAK.split(self._text)
+
+    def visit(self, node: Node, cost: int = 1) -> None:
         """Count a node. Raises `NodeError` where aliases blow the file up."""
-        self._visits_left -= 1
+        self._visits_left -= cost
         if self._visits_left < 0:
             message = "aliases multiply the content of this file without end"
             raise NodeError(Problem(node.location, "error", "alias-expansion", message, "write the lines out"))

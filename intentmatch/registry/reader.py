@@ -74,16 +74,16 @@ def own_files(path: str | os.PathLike[str]) -> list[Path]:
     return _files(Path(path))[0]
 
 
-def includes(file: Path, raw: bytes) -> list[Path]:
-    """The files and folders that a file which holds this includes."""
-    return [file.parent / name for name, _ in _read_file(file, raw)[0].includes]
-
-
 def folders(path: str | os.PathLike[str]) -> Iterator[Path]:
     """The folder at a path and its subfolders, in which `examine` looks for files; none where there is a file."""
     for folder, subfolders, _ in os.walk(path):
         subfolders[:] = [name for name in subfolders if not name.startswith(".")]
         yield Path(folder)
+
+
+def included(file: Path, raw: bytes | None = None) -> list[str]:
+    """What a file says to include, as it says it; of one that cannot be read, nothing. `raw` is as for `read_text`."""
+    return [name for name, _ in _read_file(file, raw)[0].includes]
 
 
 def read_tests(path: str | os.PathLike[str]) -> tuple[Case, ...]:
@@ -191,7 +191,7 @@ def _read_file(file: Path, raw: bytes | None = None) -> tuple[FileContent, list[
         text = read_text(file, raw)
     except RegistryError as error:
         return nothing, list(error.problems)
-    grammar = FileGrammar(str(file), len(text))
+    grammar = FileGrammar(str(file), text)
     try:
         content = grammar.read(nodes.parse(text, str(file)))
     except nodes.NodeError as error:

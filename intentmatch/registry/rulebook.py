@@ -1,4 +1,4 @@
-"""The rules of a registry, ready for use in any file and language."""
+"""The rules of a registry, put together for each language."""
 
 from __future__ import annotations
 
@@ -6,54 +6,64 @@ from collections.abc import Iterator, Sequence
 
 from intentmatch.errors import Location, Problem
 from intentmatch.registry.scope import Scope, path_of
-from intentmatch.registry.templates import parse
-from intentmatch.registry.wordings import Rules
+from intentmatch.registry.templates import Template, parse
+from intentmatch.registry.wordings import LONGEST, Rules, Wordings
 from intentmatch.text import language_range
-from intentmatch.types import Rule
+from intentmatch.types import Rule, Utterance
 
 
 class RuleBook:
-    """Puts rules together, once for each language and for each file that has a rule of its own."""
+    """Every rule uses what its own file means by a name, wherever it is used itself."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
-        self._all = rules
         self._scope = Scope(rules)
-        self._ready: dict[tuple[str | None, str | None], Rules] = {}
+        self._rules = {self._key(rule): rule for rule in rules}
+        self._ready: dict[str | None, Rules] = {}
 
-    def rules(self, path: str | None, language: str | None) -> Rules:
-        """What each rule stands for in the lines of a language of a file."""
-        key = self._scope.part(path), language
-        if key not in self._ready:
-            meant = [rule for name in self._scope.names if (rule := self._scope.get(name, path))]
-            said = [(rule, key_of(rule, language)) for rule in meant]
-            texts = {rule.name: rule.templates[code] for rule, code in said if code is not None}
-            self._ready[key] = Rules({name: parse(text, fragment=True) for name, text in texts.items()})
-        return self._ready[key]
+    def wordings(self, line: Utterance) -> Wordings:
+        """All that a line's template stands for. Raises `TooLongError`."""
+        return Wordings.of(self._meant(parse(line.text), path_of(line.location)), self._in(line.language))
 
     def problems(self) -> Iterator[Problem]:
-        """Rules that use themselves, and rules that are too large, each once however many languages it has."""
-        seen: set[tuple[str | None, ...]] = set()
-        languages = {language or None for rule in self._all for language in rule.templates}
-        for path in {self._scope.part(path_of(rule.location)): None for rule in self._all}:
-            for language in sorted(languages, key=lambda code: code or ""):
-                found = self.rules(path, language)
-                for circle in found.circles:
-                    if (path, *sorted(circle)) not in seen:
-                        seen.add((path, *sorted(circle)))
-                        shown = " → ".join(f"<{name}>" for name in (*circle, circle[0]))
-                        message = f"a rule cannot use itself: {shown}"
-                        yield Problem(self._place(circle[0], path), "error", "recursive-rule", message, "write it out")
-                for name in found.too_large:
-                    if (path, name) not in seen:
-                        seen.add((path, name))
-                        message = f"the rule {name!r} unfolds to sentences of more than 10,000 parts"
-                        yield Problem(
-                            self._place(name, path), "error", "oversized-template", message, "use fewer rules in it"
-                        )
+        """Rules that use themselves, and rules that are too long, each once however many languages it has."""
+        seen: set[frozenset[str]] = set()
+        languages = {code or None for rule in self._rules.values() for code in rule.templates}
+        for language in sorted(languages, key=lambda code: code or ""):
+            found = self._in(language)
+            for circle in found.circles:
+                if frozenset(circle) not in seen:
+                    seen.add(frozenset(circle))
+                    shown = " → ".join(f"<{self._rules[key].name}>" for key in (*circle, circle[0]))
+                    message = f"a rule cannot use itself: {shown}"
+                    yield Problem(self._place(circle[0]), "error", "recursive-rule", message, "write one of them out")
+            for key in found.too_long:
+                if frozenset([key]) not in seen:
+                    seen.add(frozenset([key]))
+                    message = f"a sentence of the rule {self._rules[key].name!r} is longer than {LONGEST:,} characters"
+                    yield Problem(self._place(key), "error", "oversized-template", message, "use fewer rules in it")
 
-    def _place(self, name: str, path: str | None) -> Location:
-        rule = self._scope.get(name, path)
-        return (rule and rule.location) or Location("registry")
+    def _in(self, language: str | None) -> Rules:
+        if language not in self._ready:
+            said = {key: (rule, key_of(rule, language)) for key, rule in self._rules.items()}
+            self._ready[language] = Rules(
+                {
+                    key: self._meant(parse(rule.templates[code], fragment=True), path_of(rule.location))
+                    for key, (rule, code) in said.items()
+                    if code is not None
+                }
+            )
+        return self._ready[language]
+
+    def _meant(self, template: Template, path: str | None) -> Template:
+        """The template with rules named apart that have one name in several files."""
+        meant = {use.rule: self._scope.get(use.rule, path) for use in template.uses}
+        return template.renamed({name: self._key(rule) for name, rule in meant.items() if rule is not None})
+
+    def _key(self, rule: Rule) -> str:
+        return rule.name if len(self._scope.several(rule.name)) == 1 else f"{rule.name} {path_of(rule.location)}"
+
+    def _place(self, key: str) -> Location:
+        return self._rules[key].location or Location("registry")
 
 
 def key_of(rule: Rule, language: str | None) -> str | None:

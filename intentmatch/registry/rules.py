@@ -56,12 +56,17 @@ def no_utterances(registry: Registry, key: Key) -> Iterator[Problem]:
 
 
 def empty_utterance(registry: Registry, key: Key) -> Iterator[Problem]:
-    """An utterance must hold something beside punctuation."""
+    """An utterance, and every sentence of a template, must hold something beside punctuation."""
     for intent in registry:
+        lines: list[Utterance] = []
         for utterance in (*intent.utterances, *intent.negatives):
-            if not key(utterance.text):
+            if not key(utterance.text) and not any(utterance.same_line(other) for other in lines):
+                lines.append(utterance)
                 message = f"the utterance {utterance.text!r} of {intent.name!r} has no words"
                 hint = "write it, or remove the line"
+                if utterance.template is not None:
+                    message = f"a sentence of the template {utterance.template!r} has no words"
+                    hint = "leave something that cannot be left out"
                 yield Problem(_place(utterance, intent), "error", "empty-utterance", message, hint)
 
 
@@ -69,25 +74,24 @@ def duplicate_utterance(registry: Registry, key: Key) -> Iterator[Problem]:
     """The same utterance twice in one language of one intent adds nothing."""
     for intent in registry:
         seen: dict[tuple[str, str | None], Utterance] = {}
+        told = _Pairs()
         for folded, utterance in _worded(intent.utterances, key):
-            same = (folded, utterance.language)
-            if same in seen:
-                first = _place(seen[same], intent)
-                message = f"“{utterance.text}” already stands at {first.short}"
-                hint = "remove one of the two"
-                yield Problem(_place(utterance, intent), "warning", "duplicate-utterance", message, hint)
-            seen.setdefault(same, utterance)
+            first = seen.setdefault((folded, utterance.language), utterance)
+            if first is not utterance and not first.same_line(utterance) and told.new(first, utterance):
+                message = f"“{utterance.text}” already stands at {_place(first, intent).short}"
+                yield Problem(_place(utterance, intent), "warning", "duplicate-utterance", message, _hint(utterance))
 
 
 def conflicting_utterance(registry: Registry, key: Key) -> Iterator[Problem]:
     """The same utterance in two intents leaves no way to tell them apart."""
     owners: dict[str, tuple[Intent, Utterance]] = {}
     for intent in registry:
+        told = _Pairs()
         for folded, utterance in _worded(intent.utterances, key):
             owner, first = owners.setdefault(folded, (intent, utterance))
-            if owner.name != intent.name:
+            if owner.name != intent.name and told.new(first, utterance, owner.name):
                 message = f"“{utterance.text}” already belongs to {owner.name!r} ({_place(first, owner).short})"
-                hint = "remove one of the two, or merge the intents"
+                hint = f"{_hint(utterance)}, or merge the intents"
                 yield Problem(_place(utterance, intent), "error", "conflicting-utterance", message, hint)
 
 
@@ -95,12 +99,12 @@ def contradicting_negative(registry: Registry, key: Key) -> Iterator[Problem]:
     """What is an utterance of an intent cannot also be what the intent is not."""
     for intent in registry:
         wanted = dict(_worded(intent.utterances, key))
+        told = _Pairs()
         for folded, negative in _worded(intent.negatives, key):
-            if (utterance := wanted.get(folded)) is not None:
+            if (utterance := wanted.get(folded)) is not None and told.new(utterance, negative):
                 where = _place(utterance, intent).short
                 message = f"“{negative.text}” is also an utterance of {intent.name!r} ({where})"
-                hint = "remove one of the two"
-                yield Problem(_place(negative, intent), "error", "contradicting-negative", message, hint)
+                yield Problem(_place(negative, intent), "error", "contradicting-negative", message, _hint(negative))
 
 
 def unknown_intent(registry: Registry, key: Key) -> Iterator[Problem]:
@@ -131,6 +135,26 @@ RULES: tuple[Rule, ...] = (
     contradicting_negative,
     unknown_intent,
 )
+
+
+class _Pairs:
+    """The pairs of lines that were told of already: two templates may have many sentences in common."""
+
+    def __init__(self) -> None:
+        self._told: set[tuple[object, ...]] = set()
+
+    def new(self, first: Utterance, second: Utterance, *more: object) -> bool:
+        """Whether these two were not told of before."""
+        if first.template is None and second.template is None:
+            return True
+        pair = *((one.location, one.template or one.text) for one in (first, second)), *more
+        known = pair in self._told
+        self._told.add(pair)
+        return not known
+
+
+def _hint(utterance: Utterance) -> str:
+    return "remove one of the two" if utterance.template is None else "change one of the two templates"
 
 
 def _worded(utterances: tuple[Utterance, ...], key: Key) -> Iterator[tuple[str, Utterance]]:

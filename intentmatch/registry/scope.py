@@ -26,8 +26,6 @@ class Scope(Generic[T]):
         self._of: dict[str, dict[str | None, T]] = {}
         for thing in things:
             self._of.setdefault(thing.name, {}).setdefault(path_of(thing.location), thing)
-        contested = [by_path for by_path in self._of.values() if len(by_path) > 1]
-        self._special = {path for by_path in contested for path in by_path}
 
     @property
     def names(self) -> Collection[str]:
@@ -42,10 +40,6 @@ class Scope(Generic[T]):
     def several(self, name: str) -> list[T]:
         """Everything that has a name."""
         return list(self._of.get(name, {}).values())
-
-    def part(self, path: str | None) -> str | None:
-        """The same for all files in which every name means the same."""
-        return path if path in self._special else None
 
 
 def path_of(location: Location | None) -> str | None:

@@ -62,8 +62,8 @@ class SlotGrammar:
             before = len(self._page.problems)
             entry = self._entry(name, key, value)
             if len(self._page.problems) == before:
-                entry = self._complete(entry, refine=refine)
-            yield entry
+                self._check_complete(entry, refine=refine)
+            yield entry if entry.kind or refine else replace(entry, kind="any")
 
     def _entry(self, name: str, key: Scalar, node: Node) -> SlotEntry:
         page = self._page
@@ -82,7 +82,7 @@ class SlotGrammar:
             patterns=tuple(self._patterns(said["pattern"])) if "pattern" in said else None,
             examples=tuple(self._lines(said["examples"], "examples")) if "examples" in said else None,
             required=self._truth(said["required"]) if "required" in said else None,
-            questions=page.said(said["ask"], "ask", "question") if "ask" in said else None,
+            questions=page.said(said["ask"], "`ask`", "question") if "ask" in said else None,
         )
 
     def _kind(self, said: Mapping[str, Node]) -> SlotKind | None:
@@ -96,8 +96,8 @@ class SlotGrammar:
             self._page.error(said["type"].location, "bad-slot", f"there is no type {text!r} of slots", hint)
         return next((kind for kind in KINDS if kind == text), "any")
 
-    def _complete(self, entry: SlotEntry, *, refine: bool) -> SlotEntry:
-        """The entry, with a problem noted where it lacks what its kind is made of."""
+    def _check_complete(self, entry: SlotEntry, *, refine: bool) -> None:
+        """Note what an entry lacks."""
         lacking = next((key for key, kind in _MADE_OF.items() if kind == entry.kind), None)
         if lacking and not (entry.values or entry.patterns):
             message = f"slot {entry.name!r} has no `{lacking}`"
@@ -105,8 +105,6 @@ class SlotGrammar:
         if entry.kind is None and not refine:
             hint = f"list its `values`, give a `pattern`, or a `type`: {', '.join(KINDS)}"
             self._page.error(entry.location, "bad-slot", f"slot {entry.name!r} does not say what it takes", hint)
-            return replace(entry, kind="any")
-        return entry
 
     def _values(self, node: Node) -> Iterator[SlotValue]:
         """Values, in a list or with what else users say for them; a word that stands for two is noted."""
@@ -132,8 +130,9 @@ class SlotGrammar:
                 yield item, ()
 
     def _lines(self, node: Node, key: str) -> Iterator[Utterance]:
-        """What users say, in each language."""
-        for language, some in self._page.by_language(node, f"`{key}`"):
+        """What users say; what is below no language is for all of them, whatever the language of the file."""
+        in_languages = self._page.by_language(node, f"`{key}`") if isinstance(node, MappingNode) else [(None, node)]
+        for language, some in in_languages:
             for item in self._page.texts(some, f"`{key}`"):
                 if fold(item.text):
                     yield Utterance(item.text, language, item.location)
@@ -153,10 +152,12 @@ class SlotGrammar:
         for item in self._page.texts(node, "`pattern`"):
             try:
                 regex.compile(item.text)
-            except (regex.error, RecursionError, OverflowError) as error:
-                place = item.at(getattr(error, "pos", None) or 0)
-                says = "is nested too deeply" if isinstance(error, RecursionError) else f"cannot be read: {error}"
-                self._page.error(place, "bad-pattern", f"the regular expression {says}")
+            except regex.error as error:
+                message = f"the regular expression cannot be read: {getattr(error, 'msg', error)}"
+                place = self._page.place(item, getattr(error, "pos", None) or 0)
+                self._page.error(place, "bad-pattern", message)
+            except (RecursionError, OverflowError):
+                self._page.error(item.location, "bad-pattern", "the regular expression is nested too deeply")
             else:
                 yield item.text
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
+from intentmatch.text import in_words
 from intentmatch.types import Mark
 
 MARKS = "()[]{}<>|\\"
@@ -119,6 +120,13 @@ class Template:
         """Whether the author left anything open but values of slots; then spaces are no longer his to count."""
         return any(isinstance(node, (Choice, Use)) for node in self.nodes)
 
+    def renamed(self, rules: Mapping[str, str]) -> Template:
+        """The same with other names of rules."""
+        if all(name == new for name, new in rules.items()):
+            return self
+        nodes = (Use(rules.get(n.rule, n.rule), n.position) if isinstance(n, Use) else n for n in self.nodes)
+        return replace(self, nodes=tuple(nodes))
+
     @cached_property
     def sentence(self) -> Sentence | None:
         """The only sentence that this can be, whatever rules and slots there are; None where there is a choice."""
@@ -190,12 +198,6 @@ def is_name(text: str) -> bool:
     return re.fullmatch(_NAME, text) is not None
 
 
-def spoken(name: str) -> str:
-    """A name as people would say it: "order number" for `order_number` and `orderNumber`."""
-    apart = re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])", " ", name)
-    return " ".join(re.split(r"[\s_.-]+", apart)).strip().lower()
-
-
 def joined(leaves: Iterable[Words | Blank], fill: Fill | None = None, *, single_spaced: bool = False) -> Sentence:
     """Words and slots as one text; without `fill` a slot is its name. Of single spaces what was left out leaves one."""
     text = ""
@@ -204,7 +206,7 @@ def joined(leaves: Iterable[Words | Blank], fill: Fill | None = None, *, single_
         if isinstance(leaf, Words):
             part = leaf.text
         else:
-            part = (fill or spoken)(leaf.slot) if leaf.value is None else leaf.value
+            part = (fill or in_words)(leaf.slot) if leaf.value is None else leaf.value
         if single_spaced:
             part = _SPACE.sub(" ", part)
             part = part.lstrip() if not text or text[-1] == " " else part

@@ -22,15 +22,15 @@ from intentmatch.registry.templates import (
     escape,
     joined,
     parse,
-    spoken,
 )
+from intentmatch.text import in_words
 
-# So many groups, words and rules in a sentence are no line of an author, but rules that unfold without end.
-_LARGEST = 10_000
+LONGEST = 10_000
+"""Characters of a sentence, as of a message: what is longer is no line of an author, but rules without end."""
 
 
-class TooLargeError(Exception):
-    """A sentence of a template is made of more parts than anybody would say."""
+class TooLongError(Exception):
+    """A sentence of a template is longer than anything that anybody would say."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,34 +43,36 @@ class Wordings:
     """Of each node, how many wordings it has."""
     breadths: tuple[int, ...]
     """Of each node, how few wordings of it show every alternative in it."""
-    size: int
-    """How many nodes the largest sentence is made of."""
+    length: int
+    """Of the longest sentence, in characters, and one for each rule and group in it."""
 
     @classmethod
     def of(cls, template: Template, rules: Mapping[str, Wordings]) -> Wordings:
         """Count, node by node."""
         counts: list[int] = []
         breadths: list[int] = []
-        sizes: list[int] = []
+        lengths: list[int] = []
         for node in template.nodes:
-            count = breadth = size = 1
+            count = breadth = length = 1
             if isinstance(node, Use):
                 rule = rules[node.rule]
-                count, breadth, size = rule.count, rule.breadths[-1], rule.size + 1
+                count, breadth, length = rule.count, rule.breadths[-1], rule.length + 1
+            elif isinstance(node, Words):
+                length = len(node.text)
             elif isinstance(node, Series):
                 count = math.prod(counts[item] for item in node.items)
                 breadth = max((breadths[item] for item in node.items), default=1)
-                size += sum(sizes[item] for item in node.items)
+                length += sum(lengths[item] for item in node.items)
             elif isinstance(node, Choice):
                 count = sum(counts[item] for item in node.items)
                 breadth = sum(breadths[item] for item in node.items)
-                size += max(sizes[item] for item in node.items)
-            if size > _LARGEST:
-                raise TooLargeError
+                length += max(lengths[item] for item in node.items)
+            if length > LONGEST:
+                raise TooLongError
             counts.append(count)
             breadths.append(breadth)
-            sizes.append(size)
-        return cls(template, rules, tuple(counts), tuple(breadths), sizes[-1])
+            lengths.append(length)
+        return cls(template, rules, tuple(counts), tuple(breadths), lengths[-1])
 
     @property
     def count(self) -> int:
@@ -149,21 +151,21 @@ class Wordings:
 class Rules(dict[str, Wordings]):
     """Rules of one language, each put together from those that it uses.
 
-    One that is not there, uses itself or is too large stands for its name.
+    One that is not there, uses itself or is too long stands for its name.
     """
 
     def __init__(self, templates: Mapping[str, Template]) -> None:
         super().__init__()
         self.circles: list[tuple[str, ...]] = []
         """Rules of which each uses the next, and the last the first."""
-        self.too_large: list[str] = []
-        """Rules that unfold beyond all measure."""
+        self.too_long: list[str] = []
+        """Rules with a sentence that is too long."""
         for name in templates:
             if name not in self:
                 self._add(name, templates)
 
     def __missing__(self, name: str) -> Wordings:
-        return Wordings.of(parse(escape(spoken(name))), {})
+        return Wordings.of(parse(escape(in_words(name))), {})
 
     def _add(self, first: str, templates: Mapping[str, Template]) -> None:
         # The uses of each rule on the way down that are still to be looked at.
@@ -175,8 +177,8 @@ class Rules(dict[str, Wordings]):
                 del open_[name]
                 try:
                     self.setdefault(name, Wordings.of(templates[name], self))
-                except TooLargeError:
-                    self.too_large.append(name)
+                except TooLongError:
+                    self.too_long.append(name)
                     self[name] = self[name]
             elif below in open_:
                 names = list(open_)

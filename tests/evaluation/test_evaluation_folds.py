@@ -11,8 +11,8 @@ from fakes import WordHashEncoder
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intentmatch import Registry
-from intentmatch.errors import InputError
+from intentmatch import Intent, Registry, Utterance
+from intentmatch.errors import InputError, Location
 from intentmatch.evaluation.folds import (
     Split,
     keeping,
@@ -67,6 +67,39 @@ def test_near_duplicates_never_stand_on_both_sides(intents, folds, seed):
             ]
             assert all(float(vectors[row] @ vectors[other]) <= 0.97 for other in mates)
             assert fold(registry.utterances[row].text) not in {fold(registry.utterances[o].text) for o in mates}
+
+
+@given(st.lists(st.integers(0, 9), min_size=2, max_size=30), FOLDS, st.integers(0, 3))
+def test_sentences_of_a_line_never_stand_on_both_sides(lines, folds, seed):
+    """However little they have in common; a few of them are asked."""
+    template = {line: f"({line}|x)" if line < 5 else None for line in lines}
+    utterances = tuple(
+        Utterance(chr(0x4E00 + n) * 3, None, Location("a.yaml", line + 1), template[line])
+        for n, line in enumerate(lines)
+    )
+    registry = Registry((Intent("a", utterances, utterances),))
+    nothing = np.zeros((len(lines), 4), np.float32)
+
+    found = split(registry, nothing, nothing, folds, seed)
+
+    for one in found.folds:
+        for rows in (one.utterances, one.negatives):
+            rest = set(range(len(lines))) - rows
+            assert not {registry.lines[row] for row in rows} & {registry.lines[row] for row in rest}
+        asked = Counter(registry.lines[row] for row in one.asked)
+        held_out = Counter(registry.lines[row] for row in one.utterances)
+        assert asked == {line: min(count, 3) for line, count in held_out.items()}
+        assert set(one.asked) <= one.utterances
+
+
+def test_what_has_a_label_in_common_stays_together():
+    """Labels of the caller link utterances as lines do."""
+    registry = registry_of({"a": [letter * 9 for letter in "abcdef"]})
+    vectors = np.eye(6, dtype=np.float32)
+
+    found = split(registry, vectors, vectors[:0], "loo", 0, ["x", "y", "x", 1, 2, 3], [0, 1, 2, 3, 4, 0])
+
+    assert sorted(map(sorted, (one.utterances for one in found.folds))) == [[0, 2, 5], [1], [3], [4]]
 
 
 def test_folds_are_stratified():

@@ -11,6 +11,7 @@ import pytest
 from intentmatch.errors import InputError, RegistryError, UnavailableError
 from intentmatch.evaluation.gitref import GitRef, export, parse_sides
 from intentmatch.evaluation.sides import load_side
+from intentmatch.registry import read_registry
 
 YAML = "intents:\n  a: {utterances: [one thing, other words], not: [third]}\ntests:\n  - {text: x, intent: a}\n"
 
@@ -153,6 +154,33 @@ def test_places_are_those_of_the_commit(clone: Path) -> None:
     places = [line.location.short for line in (*registry.utterances, *registry.negatives, *registry.tests)]
     assert places == ["v1:shop/more/b.yml:1", *["v1:shop/shop.yaml:2"] * 3, "v1:shop/shop.yaml:4"]
     assert registry["a"].location.short == "v1:shop/shop.yaml:2"
+
+
+def test_what_a_commit_includes_is_read_from_it(clone: Path) -> None:
+    """Wherever it is in the repository, and whatever it includes itself; slots and rules are as on disk."""
+    files = {
+        "shop/shop.yaml": "include: [../common, ../more.yaml]\nintents: {a: {utterances: ['{city} <day>']}}",
+        "common/x.yaml": "include: ../common\nslots: {city: {values: [Rome]}}\nrules: {day: today}",
+        "more.yaml": "include: gone.yaml\nintents: {c: {utterances: [another]}}",
+        "other/y.yaml": "[",
+        "gone.yaml": "intents: {d: {utterances: [something]}}",
+    }
+    for name, text in files.items():
+        (clone / name).parent.mkdir(exist_ok=True)
+        (clone / name).write_text(text, encoding="utf-8")
+    git(clone, "add", ".")
+    git(clone, "commit", "-qm", "includes")
+    on_disk = read_registry("shop")
+    for name in files:
+        (clone / name).unlink()
+
+    registry = load_side(GitRef("HEAD", "shop"), {"cache": "off"}).registry
+
+    assert [intent.name for intent in registry] == ["b", "a", "c", "d"]
+    assert registry.fingerprint == on_disk.fingerprint
+    assert registry["a"].slots[0].location.short == "HEAD:shop/../common/x.yaml:2"
+    assert registry.slots[0].location == registry["a"].slots[0].location
+    assert registry.rules[0].location.short == "HEAD:shop/../common/x.yaml:3"
 
 
 def test_problems_of_a_commit_have_its_places(clone: Path) -> None:

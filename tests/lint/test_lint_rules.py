@@ -8,7 +8,7 @@ from subjects import around, lines, subject
 
 from intentmatch.lint import rules, shape
 from intentmatch.lint.rules import overlaps
-from intentmatch.lint.run import RULES
+from intentmatch.lint.run import OF_SENTENCES, RULES
 
 EYE = np.eye(12).tolist()
 
@@ -172,7 +172,7 @@ def test_two_languages_are_not_two_clusters():
     assert found(shape.two_clusters, subject(intents)) == []
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize("rule", [*RULES, *OF_SENTENCES], ids=lambda rule: rule.__name__)
 def test_nothing_is_found_where_there_is_nothing_to_compare(rule):
     """One intent; lines that the encoder knows nothing of, alone and beside others."""
     zero = [0.0] * 12

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 
 import pytest
 from fakes import WordHashEncoder
 from hypothesis import given
 from hypothesis import strategies as st
+from rule_ids import rules_in
 
 from intentmatch import lint as room
 from intentmatch import registry as reader
 from intentmatch.errors import Problem
 from intentmatch.lint import CATALOGUE, lint
 from intentmatch.lint.catalogue import BY_FORM, BY_MEANING
-from intentmatch.lint.run import RULES
+from intentmatch.lint.run import OF_SENTENCES, RULES
 from intentmatch.types import Intent, Registry, Utterance
 
 WORDS = st.sampled_from(["hello", "hi", "order", "parcel", "where", "wo", "ist", "мой", "заказ", "?", "", "4", "é"])
@@ -116,19 +116,14 @@ def test_each_rule_is_named_after_its_id():
     """A function for each rule by meaning, but for what is asked of the encoder and of the suppressions."""
     elsewhere = {"language-not-covered", "bad-suppression", "unused-suppression"}
 
-    assert {rule.__name__.replace("_", "-") for rule in RULES} == {rule.id for rule in BY_MEANING} - elsewhere
+    assert {rule.__name__.replace("_", "-") for rule in (*RULES, *OF_SENTENCES)} == {
+        rule.id for rule in BY_MEANING
+    } - elsewhere
 
 
 def test_the_catalogue_names_every_rule_of_the_reader():
     """Each id that the reader and its rules use, with the severity that they give it, and no other."""
-    used = set()
-    for file in Path(reader.__file__).parent.glob("*.py"):
-        for call in (node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)):
-            constants = [node.value if isinstance(node, ast.Constant) else None for node in call.args]
-            if isinstance(call.func, ast.Name) and call.func.id == "Problem" and isinstance(constants[2], str):
-                used.add((constants[2], constants[1]))
-            elif isinstance(call.func, ast.Attribute) and call.func.attr in ("_error", "_warn"):
-                used.add((constants[1], "error" if call.func.attr == "_error" else "warning"))
+    used = rules_in(Path(reader.__file__).parent)
 
     assert {(rule.id, rule.severity) for rule in BY_FORM} == used
 

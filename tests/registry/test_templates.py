@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from intentmatch.registry.templates import MARKS, Blank, Sentence, escape, is_name, labelled, parse, spoken
+from intentmatch.registry.templates import MARKS, Blank, Sentence, escape, is_name, labelled, parse
 from intentmatch.registry.wordings import Wordings
 from intentmatch.types import Mark
 
@@ -157,20 +157,6 @@ def test_a_name_is_letters_in_any_script(name: str):
 def test_what_is_no_name_makes_no_mark(name: str):
     """It would be text, or part of a mark."""
     assert not is_name(name)
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("order_number", "order number"),
-        ("orderNumber", "order number"),
-        ("DATE", "date"),
-        ("sys.date-time", "sys date time"),
-    ],
-)
-def test_a_name_can_be_said(name: str, words: str):
-    """Programmers' spelling becomes words."""
-    assert spoken(name) == words
 
 
 @pytest.mark.parametrize(

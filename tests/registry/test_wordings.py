@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intentmatch.registry.templates import Choice, Sentence, parse
-from intentmatch.registry.wordings import Rules, TooLargeError, Wordings
+from intentmatch.registry.wordings import Rules, TooLongError, Wordings
 from intentmatch.types import Mark
 
 
@@ -177,12 +177,15 @@ def test_a_chain_of_rules_is_not_too_deep():
 
 
 def test_rules_that_unfold_without_end_are_refused():
-    """Forty rules, each of which uses the next twice, would be a sentence of a trillion words."""
+    """Forty rules, each of which uses the next twice, would be a sentence of a trillion words; so is one long text."""
     rules = Rules({f"r{n}": parse(f"<r{n + 1}> <r{n + 1}>") for n in range(40)} | {"r40": parse("ha")})
 
-    assert rules.too_large
-    with pytest.raises(TooLargeError):
+    assert rules.too_long
+    with pytest.raises(TooLongError):
         Wordings.of(parse("[a] " * 10_000), rules)
+    with pytest.raises(TooLongError):
+        Wordings.of(parse("[a]" + "b" * 10_000), rules)
+    assert Wordings.of(parse("[a]" + "b" * 9_000), rules).count == 2
 
 
 def test_alternatives_that_double_with_every_rule_are_sampled():

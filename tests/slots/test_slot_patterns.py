@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from spoken import found
 
 from intentmatch.slots.message import Message
-from intentmatch.slots.patterns import SECONDS, SECONDS_IN_ALL, PatternFinder
+from intentmatch.slots.patterns import SECONDS_IN_ALL, PatternFinder
 from intentmatch.types import Slot
 
 

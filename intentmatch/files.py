@@ -59,9 +59,11 @@ def swap_files(new: Mapping[Path, bytes], check: Callable[[], None]) -> None:
                 aside.unlink(missing_ok=True)
 
 
-def is_locked(path: Path) -> bool:
-    """Whether somebody is about to swap this file."""
-    return _aside(_target(path)).exists()
+def refuse_locked(path: Path) -> None:
+    """Raise `ChangedMeanwhileError` where somebody is about to swap this file."""
+    lock = _aside(_target(path))
+    if lock.exists():
+        raise _in_use(path, lock)
 
 
 def _target(path: Path) -> Path:
@@ -77,10 +79,14 @@ def _lock(target: Path, path: Path, content: bytes) -> None:
     try:
         _fill(_aside(target), content, target)
     except FileExistsError:
-        raise ChangedMeanwhileError(
-            f"{path} is being edited by someone else; nothing was written. Try again. Should nobody be at it, an edit "
-            f"was cut off: remove {_aside(target)}"
-        ) from None
+        raise _in_use(path, _aside(target)) from None
+
+
+def _in_use(path: Path, lock: Path) -> ChangedMeanwhileError:
+    return ChangedMeanwhileError(
+        f"{path} is being edited by someone else; nothing was written. Try again. Should nobody be at it, an edit was "
+        f"cut off: remove {lock}"
+    )
 
 
 def _fill(aside: Path, content: bytes, target: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from intentmatch.errors import ChangedMeanwhileError
-from intentmatch.files import is_locked, swap_files, write_file
+from intentmatch.files import refuse_locked, swap_files, write_file
 
 
 def nothing() -> None:
@@ -123,14 +123,15 @@ def test_the_check_comes_last_and_can_prevent_it(tmp_path: Path) -> None:
     file.write_bytes(b"old")
 
     def refuse() -> None:
-        assert is_locked(file)
+        with pytest.raises(ChangedMeanwhileError, match="being edited"):
+            refuse_locked(file)
         raise ChangedMeanwhileError("something else")
 
     with pytest.raises(ChangedMeanwhileError, match="something else"):
         swap_files({file: b"new"}, refuse)
 
     assert file.read_bytes() == b"old"
-    assert not is_locked(file)
+    refuse_locked(file)
     assert names(tmp_path) == ["file"]
 
 

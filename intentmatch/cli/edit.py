@@ -207,7 +207,7 @@ def planned(intents: str, edits: Sequence[Edit]) -> Changes:
 
 
 def write(changes: Changes, *, yes: bool) -> None:
-    """Write what was shown, once somebody has said that it is right."""
+    """Write what was shown, with a yes from whoever sits at the terminal, or from the command line."""
     if not yes:
         if not sys.stdin.isatty():
             raise InputError("nothing was written, and there is nobody to ask: say --yes to write it")

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
 from intentmatch.errors import InputError, Location
-from intentmatch.registry.layout import Kind, Part, bare, dash, layout
+from intentmatch.registry.layout import AS_IT_IS, GONE, Kind, Part, bare, dash, layout, read_as
 from intentmatch.registry.lines import Lines, Splice
 from intentmatch.registry.nodes import line_and_column
 from intentmatch.registry.written import Value, in_brackets, in_lines, written
@@ -25,8 +24,6 @@ WIDTH = 120
 
 _BOM = "\ufeff"
 _COMMA = re.compile(r"(?:\s|#[^\r\n]*)*,")
-_GONE: Any = object()
-_AS_IT_IS: Mapping[int, Any] = MappingProxyType({})
 
 
 class Document:
@@ -155,19 +152,19 @@ class Document:
             return opened.with_comment(opened.follow(self.path_to(part)), comment)
         return self._spliced([Splice(part.end, part.end + len(self.comment_beside(part)), comment)])
 
-    def without(self, part: Part, within: Part, *, comments: bool = False) -> Document:
-        """All but an item, or a key with its value; of what is left empty by that, as far as `within`, nothing stays.
+    def without(self, part: Part, within: Part | None = None, *, comments: bool = False) -> Document:
+        """All but an item, or a key with its value; nor, inside of `within`, what would be left empty by that.
 
         What stands beside it on its lines goes with it; so do, if asked for, the comments right above it.
         """
         holder = self._holders[id(part)]
         self._own(holder)
-        while holder is not within and len(holder.children) == (1 if holder.kind == "list" else 2):
+        while within not in (None, holder) and len(holder.children) == (1 if holder.kind == "list" else 2):
             part, holder = self._key(holder), self._holders[id(holder)]
         spans = holder.entries or tuple((item, item) for item in holder.items)
         number = [id(first) for first, _ in spans].index(id(part))
         self._unused(*spans[number])
-        expected: dict[int, Any] = {id(inner): _GONE for inner in spans[number]}
+        expected: dict[int, Any] = {id(inner): GONE for inner in spans[number]}
         if holder.style:
             return self._spliced([self._out_of_brackets(holder, spans, number)], expected)
         if len(spans) == 1:
@@ -318,7 +315,7 @@ class Document:
             if alias is not None and alias not in inside:
                 raise self.refusal(inner, f"as *{alias.text} it is also used at {self.at(alias).short}")
 
-    def _spliced(self, splices: Sequence[Splice], expected: Mapping[int, Any] = _AS_IT_IS) -> Document:
+    def _spliced(self, splices: Sequence[Splice], expected: Mapping[int, Any] = AS_IT_IS) -> Document:
         """With other text in some places; `expected` is what shall be read there, by the identity of parts."""
         body = self.body
         for splice in sorted(splices, reverse=True):
@@ -332,23 +329,6 @@ class Document:
             line = line_and_column(self.body, min(splices).start)[0]
             raise InputError(f"{self.path}:{line} is written in a way that cannot be edited here. Edit it by hand")
         return new
-
-
-class _Alias(NamedTuple):
-    name: str
-
-
-def read_as(part: Part, instead: Mapping[int, Any] = _AS_IT_IS) -> Any:
-    """What is read: texts, and tuples of items or of keys with values; `instead` by the identity of a part."""
-    if id(part) in instead:
-        return instead[id(part)]
-    if part.kind == "text":
-        return part.text
-    if part.kind == "alias":
-        return _Alias(part.text)
-    if part.kind == "list":
-        return tuple(read for item in part.items if (read := read_as(item, instead)) is not _GONE)
-    return tuple((read_as(k, instead), read_as(v, instead)) for k, v in part.entries if instead.get(id(k)) is not _GONE)
 
 
 def _plain(value: Value) -> Any:

@@ -2,99 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-from intentmatch.errors import InputError, UnknownNameError
+from intentmatch.errors import InputError
 from intentmatch.registry.document import Document
+from intentmatch.registry.folder import (
+    INTENTS,
+    NEGATIVES,
+    UTTERANCES,
+    Entry,
+    Folder,
+    Listing,
+    file_language,
+    sentence,
+    under,
+)
 from intentmatch.registry.grammar import OUT_OF_SCOPE
 from intentmatch.registry.layout import Part
 from intentmatch.registry.reader import SUFFIXES
-from intentmatch.registry.templates import labelled, parse
+from intentmatch.registry.templates import labelled
 from intentmatch.registry.written import Value
 from intentmatch.text import fold, language_code
-
-_INTENTS, _UTTERANCES, _NEGATIVES = "intents", "utterances", "not"
-
-
-class Entry(NamedTuple):
-    """Where a file describes an intent."""
-
-    file: Path
-    document: Document
-    name: Part
-    value: Part
-
-    @property
-    def language(self) -> str | None:
-        """Of the lines of the file that do not say their own."""
-        return file_language(self.document)
-
-
-class Lines(NamedTuple):
-    """The utterances or the negatives of an intent in one language and file."""
-
-    entry: Entry
-    key: str
-    language: str | None
-    part: Part
-
-
-@dataclass(frozen=True)
-class Folder:
-    """The files of a registry, in the middle of being edited."""
-
-    path: Path
-    documents: Mapping[Path, Document]
-
-    def replaced(self, file: Path, document: Document) -> Folder:
-        """With a file in place of what had its name, or added."""
-        return replace(self, documents={**self.documents, file: document})
-
-    def entries(self, intent: str | None = None) -> Iterator[Entry]:
-        """Where intents, or one of them, are described."""
-        for file, document in self.documents.items():
-            intents = _get(document.root, _INTENTS)
-            for name, value in intents.meant.entries if intents else ():
-                if intent in (None, name.text.strip()):
-                    yield Entry(file, document, name, value)
-
-    def known(self, intent: str) -> list[Entry]:
-        """Where an intent is described. Raises `UnknownNameError` where it is nowhere."""
-        found = list(self.entries(intent))
-        if not found:
-            raise UnknownNameError("intent", intent, [entry.name.text.strip() for entry in self.entries()])
-        return found
-
-    def lines(self, key: str, intent: str | None = None) -> Iterator[Lines]:
-        """The lists of utterances or negatives."""
-        for entry in self.entries(intent):
-            value = _get(entry.value, key)
-            if value is None:
-                continue
-            if value.meant.kind == "list":
-                yield Lines(entry, key, entry.language, value)
-            for code, inner in value.meant.entries:
-                yield Lines(entry, key, language_code(code.text), inner)
-
-    def find(self, text: str, key: str, intent: str | None = None, language: str | None = None) -> tuple[Lines, Part]:
-        """The one line that reads so, if need be but for case and punctuation. Raises `InputError` for none or many."""
-        lists = [lines for lines in self.lines(key, intent) if language in (None, lines.language)]
-        there = [(lines, item) for lines in lists for item in lines.part.meant.items if item.meant.kind == "text"]
-        found = (
-            [pair for pair in there if pair[1].meant.text == text]
-            or [pair for pair in there if _read(pair[1].meant.text) == text]
-            or [pair for pair in there if fold(_read(pair[1].meant.text)) == fold(text)]
-        )
-        owner = f" of {intent!r}" if intent else ""
-        if not found:
-            raise InputError(f"“{text}” is none of the {_called(key)}{owner}" + (f" in {language}" if language else ""))
-        if len(found) > 1:
-            places = ", ".join(f"{lines.entry.document.at(item).short}" for lines, item in found)
-            raise InputError(f"“{text}” stands more than once: {places}. Say of which intent, and in which language")
-        return found[0]
 
 
 class Edit(Protocol):
@@ -120,12 +50,12 @@ class AddIntent:
         name = _new_name(folder, self.name)
         file = self._file(folder)
         document = folder.documents.get(file) or Document(str(file), "version: 1\n")
-        language = canonical(self.language)
+        language = _canonical(self.language)
         plain = language in (None, file_language(document))
-        value: Value = {_UTTERANCES: _lines(_authored(self.text, self.template), None if plain else language)}
-        intents = _get(document.root, _INTENTS)
+        value: Value = {UTTERANCES: _lines(_authored(self.text, self.template), None if plain else language)}
+        intents = under(document.root, INTENTS)
         if intents is None:
-            return folder.replaced(file, document.with_entry(document.root, _INTENTS, {name: value}))
+            return folder.replaced(file, document.with_entry(document.root, INTENTS, {name: value}))
         return folder.replaced(file, document.with_entry(intents, name, value))
 
     def _file(self, folder: Folder) -> Path:
@@ -162,8 +92,8 @@ class AddUtterance:
 
     def apply(self, folder: Folder) -> Folder:
         """Put it where the intent has lines of its language, otherwise where it is first described."""
-        key = _NEGATIVES if self.negative else _UTTERANCES
-        return _added(folder, self.intent, key, canonical(self.language), _authored(self.text, self.template))
+        key = NEGATIVES if self.negative else UTTERANCES
+        return _added(folder, self.intent, key, _canonical(self.language), _authored(self.text, self.template))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,19 +109,16 @@ class MoveUtterance:
 
     def apply(self, folder: Folder) -> Folder:
         """Take it out of the one and put it at the end of the other."""
-        key = _NEGATIVES if self.negative else _UTTERANCES
+        key = NEGATIVES if self.negative else UTTERANCES
         folder.known(self.to)
         if self.source is not None:
             folder.known(self.source)
-        lines, item = folder.find(self.text, key, self.source, canonical(self.language))
+        lines, item = folder.find(self.text, key, self.source, _canonical(self.language))
         if lines.entry.name.text.strip() == self.to:
             raise InputError(f"“{item.meant.text}” stands in {self.to!r} already")
-        text, comment = item.meant.text, lines.entry.document.comment_beside(item)
-        moved = _added(_removed(folder, lines, item), self.to, key, lines.language, text, style=item.style)
-        if not comment:
-            return moved
-        there, item = moved.find(text, key, self.to, lines.language)
-        return moved.replaced(there.entry.file, there.entry.document.with_comment(item, comment))
+        comment = lines.entry.document.comment_beside(item)
+        folder = _removed(folder, lines, item)
+        return _added(folder, self.to, key, lines.language, item.meant.text, style=item.style, comment=comment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +134,8 @@ class RemoveUtterance:
         """Take it out; comments above it stay."""
         if self.intent is not None:
             folder.known(self.intent)
-        key = _NEGATIVES if self.negative else _UTTERANCES
-        return _removed(folder, *folder.find(self.text, key, self.intent, canonical(self.language)))
+        key = NEGATIVES if self.negative else UTTERANCES
+        return _removed(folder, *folder.find(self.text, key, self.intent, _canonical(self.language)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,19 +168,11 @@ class RemoveIntent:
         if tests:
             raise InputError(f"{self.name!r} is expected by tests at {', '.join(tests)}: change or remove them first")
         while entry := next(folder.entries(self.name), None):
-            intents = _get(entry.document.root, _INTENTS)
-            assert intents is not None  # noqa: S101 - it holds the entry
-            folder = folder.replaced(entry.file, entry.document.without(entry.name, intents.meant, comments=True))
+            folder = folder.replaced(entry.file, entry.document.without(entry.name, comments=True))
         return folder
 
 
-def file_language(document: Document) -> str | None:
-    """The language of the lines of a file that do not say their own."""
-    found = _get(document.root, "language")
-    return language_code(found.meant.text) if found else None
-
-
-def canonical(language: str | None) -> str | None:
+def _canonical(language: str | None) -> str | None:
     """A BCP-47 code in its usual case. Raises `InputError` for what is none."""
     code = None if language is None else language_code(language)
     if language is not None and code is None:
@@ -261,37 +180,47 @@ def canonical(language: str | None) -> str | None:
     return code
 
 
-def _added(folder: Folder, intent: str, key: str, language: str | None, text: str, *, style: str = "") -> Folder:
+def _added(
+    folder: Folder, intent: str, key: str, language: str | None, text: str, *, style: str = "", comment: str = ""
+) -> Folder:
+    """With one more line, which brings quotes and a comment along if it comes from somewhere else."""
     entries = folder.known(intent)
     wanted = language or _usual_language(folder, intent)
     lists = [lines for lines in folder.lines(key, intent) if lines.language == wanted]
     for lines in lists:
         for item in lines.part.meant.items:
-            if fold(_read(item.meant.text)) == fold(_read(text)):
+            if fold(sentence(item.meant.text)) == fold(sentence(text)):
                 raise InputError(f"“{text}” already stands at {lines.entry.document.at(item).short}")
     if lists:
         entry = lists[0].entry
-        return folder.replaced(entry.file, entry.document.with_item(lists[0].part, text, style))
-    described = [lines.entry for lines in folder.lines(_UTTERANCES, intent)] or entries
-    entry = next((one for one in entries if one.language == wanted), described[0])
-    return folder.replaced(entry.file, _begun(entry, key, wanted, text))
+        document = entry.document.with_item(lists[0].part, text, style)
+    else:
+        described = [lines.entry for lines in folder.lines(UTTERANCES, intent)] or entries
+        entry = next((one for one in entries if one.language == wanted), described[0])
+        document = _begun(entry, key, wanted, text)
+    folder = folder.replaced(entry.file, document)
+    if not comment:
+        return folder
+    there, item = folder.find(text, key, intent, wanted)
+    return folder.replaced(entry.file, there.entry.document.with_comment(item, comment))
 
 
 def _begun(entry: Entry, key: str, language: str | None, text: str) -> Document:
     """A first line of a language in the entry of an intent."""
-    document, value = entry.document, _get(entry.value, key)
+    document, value = entry.document, under(entry.value, key)
     if value is None:
         begun = _lines(text, None if language == entry.language else language)
         keys = [name.text for name, _ in entry.value.entries]
-        below = keys.index(_UTTERANCES) + 1 if key == _NEGATIVES and _UTTERANCES in keys else None
+        below = keys.index(UTTERANCES) + 1 if key == NEGATIVES and UTTERANCES in keys else None
         return document.with_entry(entry.value, key, begun, below)
+    if value.is_empty and language in (None, entry.language):
+        return document.with_item(value, text)
     if language is None:
         raise document.refusal(value, "say which language the line is in")
-    if value.meant.kind != "mapping":
+    if value.meant.kind == "list":
         if entry.language is None:
-            raise document.refusal(
-                value, "its lines are in no stated language; write `language:` at the top of the file"
-            )
+            why = "its lines are in no stated language; write `language:` at the top of the file"
+            raise document.refusal(value, why)
         document = document.nested(value, entry.language)
         value = document.follow(entry.document.path_to(value))
     return document.with_entry(value, language, [text])
@@ -305,7 +234,7 @@ def _lines(text: str, language: str | None) -> Value:
 def _usual_language(folder: Folder, intent: str) -> str | None:
     """The language of a line that is given without one."""
     entries = folder.known(intent)
-    found = {lines.language for lines in folder.lines(_UTTERANCES, intent)} or {entries[0].language}
+    found = {lines.language for lines in folder.lines(UTTERANCES, intent)} or {entries[0].language}
     if len(found) == 1:
         return found.pop()
     if entries[0].language in found:
@@ -314,7 +243,7 @@ def _usual_language(folder: Folder, intent: str) -> str | None:
     raise InputError(f"{intent!r} has utterances in {languages}: say which language this one is in")
 
 
-def _removed(folder: Folder, lines: Lines, item: Part) -> Folder:
+def _removed(folder: Folder, lines: Listing, item: Part) -> Folder:
     entry = lines.entry
     return folder.replaced(entry.file, entry.document.without(item, entry.value))
 
@@ -331,15 +260,15 @@ def _new_name(folder: Folder, name: str) -> str:
 
 def _names(document: Document, name: str) -> list[Part]:
     """Where an intent is named in a file."""
-    intents = _get(document.root, _INTENTS)
+    intents = under(document.root, INTENTS)
     entries = intents.meant.entries if intents else ()
     return [key for key, _ in entries if key.text.strip() == name] + _expected(document, name)
 
 
 def _expected(document: Document, name: str) -> list[Part]:
     """Where the tests of a file name an intent."""
-    tests = _get(document.root, "tests")
-    found = [_get(test, "intent") for test in (tests.meant.items if tests else ())]
+    tests = under(document.root, "tests")
+    found = [under(test, "intent") for test in (tests.meant.items if tests else ())]
     named = [part for one in found if one for part in (one.meant.items or (one,))]
     return [part for part in named if part.meant.kind == "text" and part.meant.text.strip() == name]
 
@@ -349,17 +278,3 @@ def _authored(text: str, template: bool) -> str:
     if not fold(text):
         raise InputError(f"{text!r} has no words")
     return text if template else labelled(text)
-
-
-def _read(line: str) -> str:
-    """What a line says: of a template that stands for one sentence, that."""
-    sentence = parse(line).sentence
-    return line if sentence is None else sentence.text
-
-
-def _called(key: str) -> str:
-    return "utterances" if key == _UTTERANCES else "negatives"
-
-
-def _get(part: Part | None, key: str) -> Part | None:
-    return part.meant.get(key) if part is not None else None

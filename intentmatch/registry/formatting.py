@@ -17,11 +17,13 @@ from collections import deque
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import yaml
+
 from intentmatch.errors import InputError
 from intentmatch.registry.comments import LINE_BREAK, comments
-from intentmatch.registry.document import WIDTH, Document, read_as
-from intentmatch.registry.edits import Folder
-from intentmatch.registry.layout import Part, bare, dash
+from intentmatch.registry.document import WIDTH, Document
+from intentmatch.registry.folder import Folder
+from intentmatch.registry.layout import Part, bare, dash, read_as
 from intentmatch.registry.written import Place, is_plain, written
 
 _STEP = 2
@@ -46,9 +48,13 @@ class Format:
 
 def formatted(document: Document) -> Document:
     """A file in the one layout."""
-    new = document.replaced(_Writer(document.body).text(document.root))
+    refusal = InputError(f"{document.path} cannot be formatted without changing what it says. Format it by hand")
+    try:
+        new = document.replaced(_Writer(document.body).text(document.root))
+    except yaml.YAMLError:
+        raise refusal from None
     if _said(new) != _said(document):
-        raise InputError(f"{document.path} cannot be formatted without changing what it says. Format it by hand")
+        raise refusal
     return new
 
 

@@ -6,13 +6,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 import yaml
 
 from intentmatch.registry.nodes import LOADER
+
+AS_IT_IS: Mapping[int, Any] = MappingProxyType({})
+GONE: Any = object()
+"""In place of a key or item: not there."""
 
 Kind = Literal["text", "list", "mapping", "alias"]
 
@@ -119,3 +124,20 @@ def dash(text: str, block: Part, number: int) -> int:
     """Where the dash of an item stands in a list that is written in lines."""
     found = _TO_DASH.match(text, block.items[number - 1].end if number else bare(text, block))
     return found.end() - 1 if found else block.items[number].start
+
+
+class _Alias(NamedTuple):
+    name: str
+
+
+def read_as(part: Part, instead: Mapping[int, Any] = AS_IT_IS) -> Any:
+    """What is read: texts, and tuples of items or of keys with values; `instead` by the identity of a part."""
+    if id(part) in instead:
+        return instead[id(part)]
+    if part.kind == "text":
+        return part.text
+    if part.kind == "alias":
+        return _Alias(part.text)
+    if part.kind == "list":
+        return tuple(read for item in part.items if (read := read_as(item, instead)) is not GONE)
+    return tuple((read_as(k, instead), read_as(v, instead)) for k, v in part.entries if instead.get(id(k)) is not GONE)

@@ -67,7 +67,7 @@ class Lines:
         """Where the comments begin that stand right above a line and as deep as what is at this position."""
         start, column = self.start(position), self.column(position)
         while start:
-            above = self.start(start - 1)
+            above = self.start(self._end_before(start))
             found = _COMMENT_LINE.fullmatch(self.text, above, start)
             if found is None or len(found[1]) != column:
                 break
@@ -99,5 +99,9 @@ class Lines:
     def removed(self, start: int, end: int) -> Splice:
         """Whole lines gone, likewise."""
         if start and self.text[end - 1] not in "\r\n":
-            start -= 2 if self.text[:start].endswith("\r\n") else 1
+            start = self._end_before(start)
         return Splice(start, end, "")
+
+    def _end_before(self, start: int) -> int:
+        """Where the line ends, without its ending, that stands above the one that begins here."""
+        return start - (2 if self.text.endswith("\r\n", 0, start) else 1)

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from intentmatch.errors import ChangedMeanwhileError, InputError, Problem, RegistryError
-from intentmatch.files import is_locked, swap_files
+from intentmatch.files import refuse_locked, swap_files
 from intentmatch.registry.document import Document
-from intentmatch.registry.edits import Edit, Folder
+from intentmatch.registry.edits import Edit
+from intentmatch.registry.folder import Folder
 from intentmatch.registry.reader import examine, is_yaml, yaml_files
 from intentmatch.types import Registry
 
@@ -85,9 +86,10 @@ class Changes:
         mine = {change.path for change in self.files}
         files = yaml_files(self.path)
         for file in sorted({*files, *self.read, *mine}):
+            if file not in mine:
+                refuse_locked(file)
             held = file.read_bytes() if file.is_file() else None
-            busy = file not in mine and is_locked(file)
-            if held != self.read.get(file) or busy:
+            if held != self.read.get(file):
                 raise ChangedMeanwhileError(
                     f"{file} was changed by someone else after it was read; nothing was written. Try again"
                 )

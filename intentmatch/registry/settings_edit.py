@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from intentmatch.errors import InputError
 from intentmatch.registry.document import Document
-from intentmatch.registry.edits import Folder
+from intentmatch.registry.folder import Folder
 
 _KEY = "settings"
 _HEAD = ("version", "language")

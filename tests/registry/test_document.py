@@ -175,6 +175,9 @@ def test_an_item_is_removed(before: str, edit: Edit, expected: str) -> None:
     [
         pytest.param("# 1\na: 1  # 2\n# 3\nb: 2\n", drop_key("a"), "# 1\n# 3\nb: 2\n", id="comments above stay"),
         pytest.param("# 0\n\n# 1\na: 1\nb: 2\n", drop_key("a", comments=True), "# 0\n\nb: 2\n", id="comments above go"),
+        pytest.param(
+            "b: 2\r\n# 1\r\na: 1\r\n", drop_key("a", comments=True), "b: 2\r\n", id="comments above with CRLF"
+        ),
         pytest.param("x:\n  # 1\n# 2\n  a: 1\n  b: 2\n", drop_key("x", "a", comments=True), "x:\n  # 1\n# 2\n  b: 2\n"),
         pytest.param("x:\n  a:\n    - 1\n  b: 2\n", drop_key("x", "a"), "x:\n  b: 2\n", id="all below it"),
         pytest.param("x:\n  a: 1\ny: 2\n", drop_key("x", "a", within=("x",)), "x:\ny: 2\n", id="the only one"),

@@ -112,6 +112,25 @@ def test_the_right_line_changes(tmp_path: Path, text: str, edit: Edit, old: str,
     assert edited(folder(tmp_path, f=text), edit) == {"f": wanted}
 
 
+@pytest.mark.parametrize(("language", "lines"), [(None, ["- x"]), ("en", ["- x"]), ("de", ["de:", "  - x"])])
+def test_a_key_without_lines_is_a_place(tmp_path: Path, language: str | None, lines: list[str]) -> None:
+    """An author may have begun it."""
+    text = "language: en\nintents:\n  a:\n    utterances:\n    title: A\n"
+
+    found = edited(folder(tmp_path, f=text), AddUtterance("a", "x", language))["f"].splitlines()
+
+    assert found == [*text.splitlines()[:4], *(f"      {line}" for line in lines), "    title: A"]
+
+
+@pytest.mark.parametrize("utterances", ["one", "{de: one}", "{de: {x: y}}"])
+def test_what_is_no_list_is_refused(tmp_path: Path, utterances: str) -> None:
+    """It is an error already, which only its author can mend."""
+    path = folder(tmp_path, f=f"language: en\nintents:\n  a: {{utterances: {utterances}}}\n")
+
+    with pytest.raises(InputError, match=r"f\.yaml:3 cannot be edited here: it is no (list|mapping)"):
+        plan(path, [AddUtterance("a", "x", "de")])
+
+
 def test_comments_above_an_intent_go_with_it(tmp_path: Path) -> None:
     """They are about it; what a blank line sets apart, and what stands above a single line, stays."""
     text = (

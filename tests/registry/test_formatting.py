@@ -97,12 +97,13 @@ def test_what_ships_is_in_the_layout(file: Path) -> None:
     assert neat(text) == text
 
 
-def test_what_it_would_lose_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rather than change what a file says."""
-    monkeypatch.setattr(formatting, "is_plain", lambda text, place="line": True)
+@pytest.mark.parametrize("text", ["x # y", "x: y: z", "*x"])
+def test_what_it_would_lose_it_refuses(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """Rather than change what a file says, or make it none that can be read."""
+    monkeypatch.setattr(formatting, "is_plain", lambda _text, _place="line": True)
 
     with pytest.raises(InputError, match=r"f\.yaml cannot be formatted without changing what it says"):
-        neat("a: 'x # y'\n")
+        neat(f"a: '{text}'\n")
 
 
 # Any YAML that our reader could meet, written in any way.

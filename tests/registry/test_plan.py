@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from intentmatch.errors import ChangedMeanwhileError, InputError, RegistryError
 from intentmatch.registry import read_registry
-from intentmatch.registry.edits import AddIntent, AddUtterance, MoveUtterance, RemoveUtterance, RenameIntent
+from intentmatch.registry.edits import (
+    AddIntent,
+    AddUtterance,
+    Edit,
+    MoveUtterance,
+    RemoveIntent,
+    RemoveUtterance,
+    RenameIntent,
+)
+from intentmatch.registry.formatting import Format
 from intentmatch.registry.plan import Changes, plan, unified
 
+DATA = Path(__file__).with_name("data")
 TEXT = "language: en\nintents:\n  a:\n    utterances: [one, other]\n  b:\n    utterances: [two]\n"
 MORE = "intents:\n  c:\n    utterances: {en: [three]}\n"
 
@@ -123,7 +137,7 @@ def test_warnings_are_told_and_written(shop: Path) -> None:
     [
         (b"intents: [", "yaml-syntax"),
         (b"\xff", "encoding"),
-        (Path(__file__).with_name("data").joinpath("invalid", "alias-bomb.yaml").read_bytes(), "alias-expansion"),
+        ((DATA / "invalid" / "alias-bomb.yaml").read_bytes(), "alias-expansion"),
     ],
 )
 def test_what_cannot_be_read_is_not_edited(shop: Path, raw: bytes, rule: str) -> None:
@@ -132,6 +146,35 @@ def test_what_cannot_be_read_is_not_edited(shop: Path, raw: bytes, rule: str) ->
 
     with pytest.raises(RegistryError, match=rf"h\.yaml.*{rule}"):
         plan(shop, [AddUtterance("a", "x")])
+
+
+EDITS = [
+    AddUtterance("a", "x"), AddUtterance("a", "x", "de", negative=True), AddIntent("new", "x", "de"),
+    MoveUtterance("one", "b"), RemoveUtterance("one"), RemoveIntent("a"), RenameIntent("a", "c"), Format(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("file", sorted(DATA.glob("*/*.yaml")), ids=lambda file: file.stem)
+@pytest.mark.parametrize("edit", EDITS, ids=lambda edit: type(edit).__name__)
+def test_whatever_is_there_is_edited_or_refused(file: Path, edit: Edit) -> None:
+    """Nothing but our own errors ever comes out."""
+    with suppress(InputError):
+        plan(file, [edit])
+
+
+@given(
+    st.text("intents: abone-\n  []{}#&*'\"|>?!%@,\r\t", max_size=60),
+    st.sampled_from(
+        ["", "intents:\n  a:\n    utterances: ", "intents:\n  a: {utterances: [one, ", "intents:\n- a:\n  "]
+    ),
+    st.sampled_from(EDITS),
+)
+def test_any_text_at_all_is_edited_or_refused(text: str, before: str, edit: Edit) -> None:
+    """However broken, or oddly written."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "f.yaml").write_bytes((before + text).encode())
+        with suppress(InputError):
+            plan(folder, [edit])
 
 
 def test_a_built_registry_is_not_edited(tmp_path: Path) -> None:

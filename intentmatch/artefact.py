@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,7 @@ from safetensors.numpy import save
 
 from intentmatch.calibration import Calibration
 from intentmatch.errors import ArtefactError, StaleArtefactError
+from intentmatch.files import write_file
 from intentmatch.head import Opinion
 from intentmatch.registry.plain import from_plain, to_plain
 from intentmatch.settings import LOCAL, Settings
@@ -94,19 +94,7 @@ def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
     }
     content = save(tensors, {_KEY: json.dumps(manifest, sort_keys=True)})
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
-        aside = Path(name)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            aside.chmod(0o644)
-            aside.replace(target)
-        except BaseException:
-            aside.unlink(missing_ok=True)
-            raise
+        write_file(target, content)
     except OSError as error:
         raise ArtefactError(f"{target} cannot be written: {error.strerror or error}") from error
 

@@ -9,6 +9,7 @@ The tree (the exit code of the command line in brackets):
     │   └── UnknownNameError        a name that nothing here answers to
     ├── ArtefactError [2]           a built file cannot be used
     │   └── StaleArtefactError      ... because it was built for something else
+    ├── ChangedMeanwhileError       a file is not what it was when an edit of it was worked out
     └── UnavailableError [5]        something must be installed or downloaded first
         ├── MissingExtraError       ... an optional package
         └── ModelUnavailableError   ... a model
@@ -88,6 +89,7 @@ class UnknownNameError(InputError):
     """A name was asked for that nothing answers to; the text lists the known ones."""
 
     def __init__(self, kind: str, name: str, known: Sequence[str], hint: str = "") -> None:
+        self.kind = kind
         parts = [f"unknown {kind} {name!r}: known are {', '.join(sorted(known)) or 'none'}."]
         nearest = suggest(name, known)
         if nearest is not None:
@@ -105,6 +107,10 @@ class ArtefactError(IntentMatchError):
 
 class StaleArtefactError(ArtefactError):
     """A built artefact belongs to another encoder, version or text form than the one at hand."""
+
+
+class ChangedMeanwhileError(IntentMatchError):
+    """A file was changed by someone else after it was read for an edit; the text says which. Nothing was written."""
 
 
 class UnavailableError(IntentMatchError):

@@ -5,17 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
-import threading
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
 from intentmatch.calibration import Calibration, calibrate
+from intentmatch.files import write_file
 from intentmatch.head import Fitting, Opinion, fit_head, prepare
 from intentmatch.heldout import HeldOut, hold_out
 from intentmatch.settings import Settings
@@ -167,15 +165,10 @@ def _read(file: Path) -> Learned | None:
 
 def _write(file: Path, found: Learned) -> None:
     tensors = {} if found.opinion is None else found.opinion.to_tensors()
-    aside = file.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        save_file(tensors, aside, {"calibration": json.dumps(found.calibration.to_dict())})
-        aside.replace(file)
+        write_file(file, save(tensors, {"calibration": json.dumps(found.calibration.to_dict())}))
         newest = sorted(file.parent.glob("*.safetensors"), key=lambda one: one.stat().st_mtime, reverse=True)
         for old in newest[_MOST_FILES:]:
             old.unlink(missing_ok=True)
     except (SafetensorError, OSError) as error:
         _log.warning("what was learned cannot be kept at %s: %s", file, error)
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from intentmatch.artefact import Artefact, load_artefact
 from intentmatch.build import Progress, build, uncovered
@@ -18,12 +20,16 @@ from intentmatch.errors import InputError, Problem
 from intentmatch.learning import learned
 from intentmatch.policy import Policy
 from intentmatch.registry import check, is_yaml, read_registry
+from intentmatch.registry.content import Content, steadily
 from intentmatch.rerank import load_reranker
-from intentmatch.result import MatchResult
+from intentmatch.result import Entity, MatchResult
 from intentmatch.settings import Settings, resolve
 from intentmatch.several import with_parts
 from intentmatch.text import language_code
 from intentmatch.types import Encoder, Registry, Reranker
+
+if TYPE_CHECKING:
+    from intentmatch.watch import OnError, OnReload, Watch
 
 _log = logging.getLogger(__name__)
 
@@ -37,8 +43,9 @@ class Matcher:
 
     def __init__(self, source: Source, *, progress: Progress | None = None) -> None:
         self._source = source
-        self._reloading = threading.Lock()
-        self._engine = source.engine(None, progress)
+        self._reloading, self._learning = threading.Lock(), threading.Lock()
+        self._borrowed = False
+        self._engine, self._content = source.engine(None, progress)
 
     @classmethod
     def load(
@@ -74,17 +81,19 @@ class Matcher:
         top_k: int | None = None,
         allowed: Collection[str] | None = None,
         context: Collection[str] = (),
+        now: datetime | None = None,
     ) -> MatchResult:
         """What the user means.
 
         `language` (BCP-47) chooses thresholds and the response; without it the message's own is guessed among those of
         the registry. `top_k` bounds the candidates in the result. `context` are the tags that are active: an intent
         with `when` answers only where one of them is its own. `allowed` names the only intents that may answer,
-        whatever their tags. Raises `InputError` for a message that is no text, a `language` that is no code, a `top_k`
-        below 1, a `context` that is no list, and a name in `allowed` that the registry does not have.
+        whatever their tags. `now` is the user's local time, from which "tomorrow" counts; without it, that of this
+        machine. Raises `InputError` for a message that is no text, a `language` that is no code, a `top_k` below 1, a
+        `context` that is no list, and a name in `allowed` that the registry does not have.
         """
         engine = self._engine
-        question = _question(engine, language, top_k, allowed, context)
+        question = _question(engine, language, top_k, allowed, context, now=now)
         return _whole_or_parts(engine, engine.match(message, question), question)
 
     def match_many(
@@ -95,10 +104,11 @@ class Matcher:
         top_k: int | None = None,
         allowed: Collection[str] | None = None,
         context: Collection[str] = (),
+        now: datetime | None = None,
     ) -> list[MatchResult]:
         """As `match` for each message, against one and the same registry; they are encoded together."""
         engine = self._engine
-        question = _question(engine, language, top_k, allowed, context)
+        question = _question(engine, language, top_k, allowed, context, now=now)
         return [_whole_or_parts(engine, whole, question) for whole in engine.match_many(messages, question)]
 
     async def amatch(
@@ -109,13 +119,31 @@ class Matcher:
         top_k: int | None = None,
         allowed: Collection[str] | None = None,
         context: Collection[str] = (),
+        now: datetime | None = None,
     ) -> MatchResult:
         """As `match`, in a worker thread, so that the caller's event loop goes on."""
         import asyncio  # by whoever calls this, long ago; a command line need not wait for it
 
         return await asyncio.to_thread(
-            self.match, message, language=language, top_k=top_k, allowed=allowed, context=context
+            self.match, message, language=language, top_k=top_k, allowed=allowed, context=context, now=now
         )
+
+    def fill(
+        self,
+        message: str,
+        intent: str,
+        slots: Collection[str] | None = None,
+        *,
+        language: str | None = None,
+        now: datetime | None = None,
+    ) -> tuple[Entity, ...]:
+        """What the user's answer to a question says for an intent's slots, or for those of `slots`.
+
+        For a dialogue that asks for what is `missing`. Where one slot is asked for that takes any text, the whole
+        message is its value. Raises `InputError` as `match` does, and for an intent or a slot that is not there.
+        """
+        engine = self._engine
+        return engine.fill(message, intent, slots, _question(engine, language, now=now))
 
     def reload(self, *, progress: Progress | None = None) -> None:
         """Read the files again and swap the registry in one step.
@@ -123,7 +151,43 @@ class Matcher:
         If anything is wrong with them this raises what `load` would, and the old registry goes on answering.
         """
         with self._reloading:
-            self._engine = self._source.engine(self._engine, progress)
+            self._engine, self._content = self._source.engine(self._engine, progress)
+
+    def watch(self, *, on_reload: OnReload | None = None, on_error: OnError | None = None) -> Watch:
+        """Reload by itself whenever the files hold something else, until `stop()` of what this returns.
+
+        That is a context manager too. `on_reload` is told the new registry, and `on_error` every problem of files that
+        cannot be used, while the old registry goes on answering; both are called in the watching thread, which does
+        not keep the process alive. A new registry answers with the thresholds of the old one until its own are learned,
+        which takes longer than all the rest. Raises `InputError` for a registry that was made in code, and
+        `MissingExtraError` with the line to install `watchfiles`.
+        """
+        from intentmatch.watch import Watch  # by those who watch; a command line need not wait for it
+
+        path = self._source.path
+        if isinstance(path, Registry):
+            raise InputError("a registry that was made in code has no files to watch")
+        return Watch(path, lambda: self._content, self._take_up, self._learn, on_reload=on_reload, on_error=on_error)
+
+    def _take_up(self) -> Registry:
+        """As `reload`, but with the old calibration where that will do, which takes a fraction of the time."""
+        with self._reloading:
+            before = self._engine.artefact.calibration
+            self._engine, self._content = self._source.engine(self._engine, meanwhile=True)
+            self._borrowed = self._engine.artefact.calibration is before
+        return self.registry
+
+    def _learn(self) -> None:
+        """Replace a calibration that was taken over; should another registry have come in meanwhile, that one stays."""
+        with self._learning:
+            engine = self._engine
+            if not self._borrowed:
+                return
+            learned = Engine(_learned_again(engine.artefact, engine.settings), engine.encoder, engine.reranker)
+            learned.self_test()
+            with self._reloading:
+                if self._engine is engine:
+                    self._engine, self._borrowed = learned, False
 
     @property
     def artefact(self) -> Artefact:
@@ -170,26 +234,39 @@ class Source:
     encoder: Encoder | None = None
     reranker: Reranker | None = None
 
-    def engine(self, old: Engine | None, progress: Progress | None = None) -> Engine:
-        """Read, build and test; models that the old engine has and that are still asked for are taken over.
+    def engine(
+        self, old: Engine | None, progress: Progress | None = None, *, meanwhile: bool = False
+    ) -> tuple[Engine, Content]:
+        """Read, build and test, and what the files held; models that the old engine has are taken over if asked for.
 
+        With `meanwhile` its calibration is too, where one would be learned from the same vectors for the same target.
         Languages that the encoder does not cover go to the log.
         """
-        if isinstance(self.path, Registry) or is_yaml(self.path):
-            registry = self.path if isinstance(self.path, Registry) else read_registry(self.path)
-            settings = resolve(self.explicit, registry=registry.settings, locations=registry.setting_locations)
+        found, content = self._read()
+        if isinstance(found, Registry):
+            settings = resolve(self.explicit, registry=found.settings, locations=found.setting_locations)
             encoder = self._encoder(settings, old)
-            artefact = build(registry, encoder, settings, cache=VectorCache.at(settings.cache), progress=progress)
+            known = old.artefact.calibration if meanwhile and old and _learns_alike(old, encoder, settings) else None
+            cache = VectorCache.at(settings.cache)
+            artefact = build(found, encoder, settings, cache=cache, progress=progress, meanwhile=known)
         else:
-            stored = load_artefact(self.path)
-            settings = resolve(self.explicit, base=stored.settings)
+            settings = resolve(self.explicit, base=found.settings)
             encoder = self._encoder(settings, old)
-            artefact = _with_settings(stored, settings)
+            artefact = _with_settings(found, settings)
         engine = Engine(artefact, encoder, self._reranker(settings, old))
         engine.self_test()
         for problem in uncovered(artefact.registry, encoder):
             _log.warning("%s", problem)
-        return engine
+        return engine, content
+
+    def _read(self) -> tuple[Registry | Artefact, Content]:
+        path = self.path
+        if isinstance(path, Registry):
+            return path, {}
+        read: Callable[[], Registry | Artefact] = (
+            partial(read_registry, path) if is_yaml(path) else partial(load_artefact, path)
+        )
+        return steadily(path, read)
 
     def _encoder(self, settings: Settings, old: Engine | None) -> Encoder:
         if self.encoder is not None:
@@ -207,11 +284,23 @@ class Source:
 
 def _with_settings(artefact: Artefact, settings: Settings) -> Artefact:
     """The artefact under other settings; what is learned is learned again where it would come out otherwise."""
-    if all(getattr(settings, name) == getattr(artefact.settings, name) for name in ("aggregation", "scorer", "target")):
+    if _same_learning(settings, artefact.settings):
         return replace(artefact, settings=settings)
+    return _learned_again(artefact, settings)
+
+
+def _learned_again(artefact: Artefact, settings: Settings) -> Artefact:
     folder = VectorCache.at(settings.cache).folder
     again = learned(artefact.registry, artefact.vectors, artefact.label_vectors, settings, folder)
     return replace(artefact, settings=settings, **again._asdict())
+
+
+def _learns_alike(old: Engine, encoder: Encoder, settings: Settings) -> bool:
+    return old.encoder is encoder and _same_learning(settings, old.settings)
+
+
+def _same_learning(settings: Settings, other: Settings) -> bool:
+    return all(getattr(settings, name) == getattr(other, name) for name in ("aggregation", "scorer", "target"))
 
 
 def _whole_or_parts(engine: Engine, whole: MatchResult, question: Question) -> MatchResult:
@@ -221,9 +310,11 @@ def _whole_or_parts(engine: Engine, whole: MatchResult, question: Question) -> M
 def _question(
     engine: Engine,
     language: str | None,
-    top_k: int | None,
-    allowed: Collection[str] | None,
-    context: Collection[str],
+    top_k: int | None = None,
+    allowed: Collection[str] | None = None,
+    context: Collection[str] = (),
+    *,
+    now: datetime | None = None,
 ) -> Question:
     if isinstance(context, str):
         raise InputError(f"context must be a list of tags, such as [{context!r}]")
@@ -231,4 +322,7 @@ def _question(
         raise InputError(f"top_k must be 1 or more, and is {top_k}")
     if language is not None and (language := language_code(given := language)) is None:
         raise InputError(f"{given!r} is not a language code; use BCP-47, such as en, pt-BR or zh-Hant")
-    return Question(engine.settings.top_k if top_k is None else top_k, language, engine.answering(allowed, context))
+    if now is not None and not isinstance(now, datetime):
+        raise InputError(f"now must be a datetime, not {type(now).__name__}")
+    answering = engine.answering(allowed, context)
+    return Question(engine.settings.top_k if top_k is None else top_k, language, answering, now)

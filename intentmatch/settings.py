@@ -21,7 +21,9 @@ SCORERS = ("head", "cosine")
 TARGETS = ("precision", "false_accept", "balance")
 PRECISIONS = ("auto", "float32", "float16", "bfloat16")
 LINT_LEVELS = ("off", "info", "warning", "error")
-LOCAL = frozenset({"device", "precision", "cache", "lint"})
+INBOX_MODES = ("redacted", "hashed", "plain")
+INBOX_BOUNDS = ("messages", "days")
+LOCAL = frozenset({"device", "precision", "cache", "lint", "inbox", "inbox_keep", "inbox_mode"})
 """Settings about this machine or about the YAML rather than the bot's answers; they do not travel with an artefact."""
 DEFAULT_LANGUAGE = "default"
 """The key of a threshold mapping that holds for every language not named in it."""
@@ -67,6 +69,12 @@ class Settings:
     """Vectors on disk: auto (the user's cache folder), off, or a folder."""
     lint: Mapping[str, str] = field(default_factory=dict)
     """Rule id to what `lint` makes of its findings: off, info, warning, error; a rule not named has its own."""
+    inbox: str = "off"
+    """Where messages that were not understood are kept: off, or a file."""
+    inbox_keep: Mapping[str, int] = field(default_factory=lambda: {"messages": 10_000, "days": 90})
+    """How many distinct messages are kept there, and for how long after they were last said."""
+    inbox_mode: str = "redacted"
+    """What is kept of a message: redacted (without addresses and numbers of people), hashed (no text), or plain."""
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Name of a setting to where its value came from, in words; a name not in it has its default."""
 
@@ -243,12 +251,6 @@ def _prompts(value: Any) -> dict[str, str]:
     return dict(value)
 
 
-def _cache(value: Any) -> str:
-    if value is False:
-        return "off"
-    return _text(value)
-
-
 def _lint(value: Any) -> dict[str, str]:
     """`{few-utterances: off}`, or the same as the text `few-utterances=off,two-clusters=warning`."""
     if isinstance(value, str):
@@ -258,6 +260,20 @@ def _lint(value: Any) -> dict[str, str]:
         raise ValueError("it must map rule ids to levels, as few-utterances=off does")
     known = _one_of(*LINT_LEVELS)
     return {str(rule).strip(): known(str(level).strip()) for rule, level in value.items()}
+
+
+def _off_or_path(value: Any) -> str:
+    return "off" if value is False else _text(value)
+
+
+def _bounds(value: Any) -> dict[str, int]:
+    """`{messages: 5000, days: 30}`, or the same as the text `messages=5000,days=30`; one left out is the default."""
+    if isinstance(value, str):
+        pairs = [part.partition("=") for part in value.split(",")]
+        value = {name.strip(): number.strip() for name, _, number in pairs}
+    if not isinstance(value, Mapping) or set(map(str, value)) - set(INBOX_BOUNDS):
+        raise ValueError("it must be a mapping with the keys messages and days")
+    return {**Settings().inbox_keep, **{str(name): _count(number) for name, number in value.items()}}
 
 
 PARSERS: Mapping[str, Callable[[Any], Any]] = {
@@ -276,8 +292,11 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "reranker_seconds": _seconds,
     "several_intents": _switch,
     "top_k": _count,
-    "cache": _cache,
+    "cache": _off_or_path,
     "lint": _lint,
+    "inbox": _off_or_path,
+    "inbox_keep": _bounds,
+    "inbox_mode": _one_of(*INBOX_MODES),
 }
 """Setting name to the function that reads its value; the only list of what may be set."""
 

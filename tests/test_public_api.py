@@ -17,12 +17,15 @@ HEAVY = {
     "huggingface_hub",
     "matplotlib",
     "onnxruntime",
+    "dateparser",
     "pydantic",
+    "regex",
     "sentence_transformers",
     "sklearn",
     "torch",
     "transformers",
     "uvicorn",
+    "watchfiles",
 }
 
 

@@ -218,6 +218,12 @@ def test_a_target_is_written_as_text_or_as_a_mapping(written, expected):
         ("top_k", None, "it must be a whole number from 1 up"),
         ("cache", "", "it must be text"),
         ("cache", True, "it must be text"),
+        ("inbox", "", "it must be text"),
+        ("inbox_mode", "secret", "it must be one of redacted, hashed, plain"),
+        ("inbox_keep", 5, "it must be a mapping with the keys messages and days"),
+        ("inbox_keep", {"weeks": 5}, "it must be a mapping with the keys messages and days"),
+        ("inbox_keep", "messages=none", "it must be a whole number from 1 up"),
+        ("inbox_keep", {"days": 0}, "it must be a whole number from 1 up"),
         ("lint", 3, "it must map rule ids to levels, as few-utterances=off does"),
         ("lint", "", "it must be one of off, info, warning, error"),
         ("lint", "few-utterances=off,two-clusters", "it must be one of off, info, warning, error"),
@@ -292,6 +298,11 @@ def test_an_unknown_setting_suggests_or_lists(name, hint):
         ("cache", Path("folder"), "folder"),
         ("prompts", {"query": "q: "}, {"query": "q: "}),
         ("prompts", {}, {}),
+        ("inbox", False, "off"),
+        ("inbox", "misses.sqlite", "misses.sqlite"),
+        ("inbox_keep", {"days": "30"}, {"messages": 10_000, "days": 30}),
+        ("inbox_keep", "messages=5, days = 7", {"messages": 5, "days": 7}),
+        ("inbox_keep", {}, {"messages": 10_000, "days": 90}),
         ("lint", "few-utterances=off, two-clusters = warning", {"few-utterances": "off", "two-clusters": "warning"}),
         ("lint", {"near-duplicate": "error"}, {"near-duplicate": "error"}),
         ("lint", {}, {}),
@@ -303,7 +314,7 @@ def test_values_are_read_as_they_are_meant(name, written, expected):
 
 
 def test_what_belongs_to_the_machine_does_not_travel():
-    """`to_dict` leaves out device, precision, cache and lint, and holds plain values of all the rest."""
+    """`to_dict` leaves out device, precision, cache, lint and inbox, and holds plain values of all the rest."""
     values = Settings(threshold={"de": 0.4}).to_dict()
 
     assert set(values) == set(PARSERS) - settings.LOCAL

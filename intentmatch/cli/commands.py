@@ -70,7 +70,7 @@ def cli() -> None:
     """Match messages to intents written in YAML: this one, these two are close, or none of them.
 
     Exit codes: 0 done; 2 something you wrote is wrong; 5 something has to be installed or downloaded first; 1 the gate
-    of `eval`, `lint` or `diff` failed, or anything else.
+    of `eval`, `lint`, `diff` or `format --check` failed, or anything else.
     """
 
 
@@ -138,7 +138,10 @@ def chat(intents: str, language: str | None, settings: tuple[str, ...]) -> None:
     /reload   read the files again
     /quit     leave (so does the end of the input)
     """
+    from intentmatch.inbox import Inbox
+
     matcher = load(intents, settings)
+    inbox = Inbox.of(matcher.settings)
     click.echo(f"{len(matcher.registry)} intents from {intents}. Say something; /why, /reload, /quit.", err=True)
     last: MatchResult | None = None
     for line in _lines_of_talk():
@@ -159,6 +162,8 @@ def chat(intents: str, language: str | None, settings: tuple[str, ...]) -> None:
         elif line.strip():
             last = matcher.match(line, language=language)
             show.turn(last)
+            if inbox is not None:
+                inbox.record(last)
 
 
 @cli.command()
@@ -191,8 +196,10 @@ def validate(intents: str, form: str) -> None:
         words = f"{counts['intents']} intents, {counts['utterances']} utterances{sentences}, languages: "
         click.echo(words + (" ".join(registry.languages) or "not stated"))
         warnings, notes = (sum(problem.severity == kind for problem in problems) for kind in ("warning", "info"))
-        more = f", {_counted(notes, 'note')}" if notes else ""
-        summary = f"{_counted(errors, 'error')}, {_counted(warnings, 'warning')}{more}" if problems else "no problems"
+        more = f", {show.counted(notes, 'note')}" if notes else ""
+        summary = (
+            f"{show.counted(errors, 'error')}, {show.counted(warnings, 'warning')}{more}" if problems else "no problems"
+        )
         click.echo(click.style(summary, fg="red" if errors else "yellow" if problems else "green"))
     sys.exit(InputError.exit_code if errors else 0)
 
@@ -220,37 +227,6 @@ def build(intents: str, output: str, settings: tuple[str, ...]) -> None:
     click.echo(f"  encoder {artefact.encoder_name}, fingerprint {artefact.fingerprint}")
     click.echo(f"  in {time.perf_counter() - start:.1f} s")
     show.problems(matcher.problems, "human")
-
-
-@cli.command()
-@intents_argument
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", "-p", default=8080, show_default=True, type=click.IntRange(0, 65535))
-@click.option("--max-text", default=2000, show_default=True, type=click.IntRange(1), help="Characters of a message.")
-@click.option("--max-batch", default=256, show_default=True, type=click.IntRange(1), help="Messages of a batch.")
-@click.option("--max-body", default=1_000_000, show_default=True, type=click.IntRange(1), help="Bytes of a request.")
-@set_option
-def serve(
-    intents: str,
-    host: str,
-    port: int,
-    max_text: int,
-    max_batch: int,
-    max_body: int,
-    settings: tuple[str, ...],
-) -> None:
-    """Serve INTENTS over HTTP; the interface is described at /docs.
-
-    \b
-    Example:
-      intentmatch serve intents/ --port 8080 &
-      curl -s localhost:8080/match -H 'content-type: application/json' -d '{"text": "wo ist mein Paket?"}'
-    """
-    uvicorn = plugins.require("uvicorn", what="The webhook", extra="server")
-    from intentmatch.server import create_app
-
-    app = create_app(load(intents, settings), max_text=max_text, max_batch=max_batch, max_body=max_body)
-    uvicorn.run(app, host=host, port=port, log_level="info")
 
 
 @cli.command()
@@ -326,10 +302,6 @@ def load(intents: str, settings: Iterable[str]) -> Matcher:
     explicit: dict[str, Any] = settings_from(settings)
     with show.progress() as progress:
         return Matcher.load(intents, progress=progress, **explicit)
-
-
-def _counted(count: int, thing: str) -> str:
-    return f"{count} {thing}" + ("" if count == 1 else "s")
 
 
 def _standard_input() -> Iterator[str]:

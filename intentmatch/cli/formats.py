@@ -97,7 +97,7 @@ def export(intents: str, form: str | None, output: Path, force: bool) -> None:
     registry = read_registry(intents, expand=False)
     problems = formats.write(registry, form, output, force=force)
     _show(problems)
-    lost = f"; {_counted(len(problems), 'problem')}" if problems else ""
+    lost = f"; {show.counted(len(problems), 'problem')}" if problems else ""
     click.echo(f"{output}: {_counts(registry)}{lost}")
 
 
@@ -176,7 +176,7 @@ def _tell(found: Imported, files: Files, problems: Sequence[Problem], written: P
     rows = [[name, str(content.count("\n") if isinstance(content, str) else 0)] for name, content in files.items()]
     show.table([f"written to {written}" if written else "to be written with --output", "lines"], rows)
     counts = Counter(problem.severity for problem in problems)
-    words = [_counted(counts[kind], kind if kind != "info" else "note") for kind in ("error", "warning", "info")]
+    words = [show.counted(counts[kind], kind if kind != "info" else "note") for kind in ("error", "warning", "info")]
     click.echo(click.style(", ".join(words), fg="red" if counts["error"] else "yellow" if problems else "green"))
 
 
@@ -194,9 +194,5 @@ def _show(problems: Sequence[Problem]) -> None:
 
 def _counts(registry: Registry) -> str:
     languages = " ".join(registry.languages) or "not stated"
-    intents = _counted(len(registry), "intent")
-    return f"{intents}, {_counted(len(registry.utterances), 'utterance')}, languages: {languages}"
-
-
-def _counted(count: int, thing: str) -> str:
-    return f"{count} {thing}" + ("" if count == 1 else "s")
+    intents = show.counted(len(registry), "intent")
+    return f"{intents}, {show.counted(len(registry.utterances), 'utterance')}, languages: {languages}"

@@ -24,6 +24,7 @@ _SECONDS_BETWEEN_LINES = 30.0
 PATIENCE = 10.0
 """Seconds before work that is mostly short tells how far it has got."""
 _ON_GITHUB = {"error": "error", "warning": "warning", "info": "notice"}
+_IN_A_DIFF = {"+": "green", "-": "red", "@": "cyan"}
 _COLOURS = {
     "matched": "green",
     "ambiguous": "yellow",
@@ -52,6 +53,8 @@ def result(found: MatchResult) -> None:
     runners_up = found.candidates[1:] if found.intent else found.candidates
     if found.intent:
         click.echo(f"  nearest: {_nearest(found.candidates[0])}")
+        for line in _slots(found):
+            click.echo(f"  {line}")
     else:
         click.echo(f"  {found.trace.reason}")
     if runners_up:
@@ -73,14 +76,16 @@ def why(found: MatchResult) -> None:
 def turn(found: MatchResult) -> None:
     """One turn of a conversation: what a bot would say, and why in one dim line."""
     if found.verdict == "matched":
-        said = found.response or found.candidates[0].title or found.intent
+        asked = next((missing.question for missing in found.missing if missing.question), None)
+        said = asked or found.response or found.candidates[0].title or found.intent
     elif found.verdict == "ambiguous":
         said = "Did you mean: " + " / ".join(c.title or c.intent for c in found.rivals) + "?"
     else:
         said = "(out of scope: this is where your bot's fallback answers)"
     click.echo(click.style(f"bot> {said}", fg=_COLOURS[found.verdict]))
     sure = "" if found.confidence is None else f", confidence {found.confidence:.0%}"
-    click.echo(click.style(f"     {found.intent or found.verdict}{sure}: {found.trace.reason}", dim=True))
+    for line in (f"{found.intent or found.verdict}{sure}: {found.trace.reason}", *_slots(found)):
+        click.echo(click.style(f"     {line}", dim=True))
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -111,6 +116,18 @@ def problems(found: Sequence[Problem], form: str) -> None:
         click.echo(f"{problem.location}: {severity} [{problem.rule}] {problem.message}")
         if problem.hint:
             click.echo(click.style(f"  hint: {problem.hint}", dim=True))
+
+
+def counted(count: int, thing: str) -> str:
+    """So many of a thing, in words."""
+    return f"{count} {thing}" + ("" if count == 1 else "s")
+
+
+def diff(text: str) -> None:
+    """A unified diff."""
+    for line in text.split("\n")[:-1]:
+        colour = _IN_A_DIFF.get(line[:1])
+        click.echo(click.style(line, fg=colour) if colour else line)
 
 
 def as_json(value: Any) -> None:
@@ -222,6 +239,14 @@ def _nearest(candidate: Candidate) -> str:
         return ""
     place = f"  {candidate.utterance.location.short}" if candidate.utterance.location else ""
     return f"“{candidate.utterance.text}”{place}"
+
+
+def _slots(found: MatchResult) -> Iterator[str]:
+    """What is there of the intent's slots, and what is asked for."""
+    for entity in found.entities:
+        yield f"{entity.slot}: {entity.value}" + ("" if entity.text == entity.value else f"  “{entity.text}”")
+    for missing in found.missing:
+        yield f"{missing.slot}: missing" + (f"  “{missing.question}”" if missing.question else "")
 
 
 def _annotation(problem: Problem) -> str:

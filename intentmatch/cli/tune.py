@@ -64,7 +64,7 @@ def tune(intents: str, more: tuple[str, ...], write: bool, named: Path | None, s
     values = _values(found)
     click.echo("\n" + _block(values, resolved))
     if target is not None:
-        _write(target, values, resolved)
+        _write(intents, target, values, resolved)
 
 
 def _encoders(settings: Settings, more: Iterable[str]) -> dict[str, Encoder]:
@@ -167,18 +167,18 @@ def _target_file(intents: str, registry: Registry, named: Path | None) -> Path:
     return files[candidates[0]]
 
 
-def _write(file: Path, values: Mapping[str, Setting], settings: Settings) -> None:
+def _write(intents: str, file: Path, values: Mapping[str, Setting], settings: Settings) -> None:
     """Show what will change in the file, and change it."""
-    from intentmatch.registry.settings_edit import unified, with_settings, write_settings
+    from intentmatch.registry.plan import plan
+    from intentmatch.registry.settings_edit import ChangeSettings
 
-    # Not `read_text`: byte order mark and line ends are to stay.
-    old = file.read_bytes().decode("utf-8")
-    new = with_settings(old, values, _MARK)
-    if new == old:
+    changes = plan(intents, [ChangeSettings(file, values, _MARK)])
+    if not changes.files:
         click.echo(f"\n{file} says so already.")
         return
-    click.echo("\n" + unified(old, new, str(file)), nl=False)
-    write_settings(file, new, values)
+    click.echo()
+    show.diff(changes.diff)
+    changes.write()
     click.echo(f"{file} is written.")
     for name in values:
         if settings.origin(name).startswith(("environment", "argument")):

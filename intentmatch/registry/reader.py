@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,12 +30,15 @@ def read_registry(path: str | os.PathLike[str], *, expand: bool = True) -> Regis
     return registry
 
 
-def examine(path: str | os.PathLike[str], *, expand: bool = True) -> tuple[Registry, list[Problem]]:
+def examine(
+    path: str | os.PathLike[str], *, expand: bool = True, instead: Mapping[Path, bytes] | None = None
+) -> tuple[Registry, list[Problem]]:
     """Whatever could be read, and every problem found, sorted by place. Never raises for bad content.
 
     The problems are the same with `expand=False`: those of the lines, and of all sentences that they stand for.
+    `instead` is read in place of what these files hold, whether they are there or not.
     """
-    contents, problems = _contents(Path(path))
+    contents, problems = _contents(Path(path), instead or {})
     if not contents and not problems:
         problems.append(_nothing_there(Path(path)))
     unexpanded, found = merged(contents)
@@ -62,12 +66,24 @@ def read_comments(path: str | os.PathLike[str]) -> dict[str, list[Comment]]:
 
 def yaml_files(path: str | os.PathLike[str]) -> list[Path]:
     """The files that `examine` would read, in its order."""
-    return [Path(content.path) for content in _contents(Path(path))[0]]
+    return [Path(content.path) for content in _contents(Path(path), {})[0]]
 
 
-def included(file: Path) -> list[str]:
-    """What a file says to include, as it says it; of one that cannot be read, nothing."""
-    return [name for name, _ in _read_file(file)[0].includes]
+def own_files(path: str | os.PathLike[str]) -> list[Path]:
+    """The YAML files at a path, without those that they include."""
+    return _files(Path(path))[0]
+
+
+def folders(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """The folder at a path and its subfolders, in which `examine` looks for files; none where there is a file."""
+    for folder, subfolders, _ in os.walk(path):
+        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
+        yield Path(folder)
+
+
+def included(file: Path, raw: bytes | None = None) -> list[str]:
+    """What a file says to include, as it says it; of one that cannot be read, nothing. `raw` is as for `read_text`."""
+    return [name for name, _ in _read_file(file, raw)[0].includes]
 
 
 def read_tests(path: str | os.PathLike[str]) -> tuple[Case, ...]:
@@ -78,10 +94,13 @@ def read_tests(path: str | os.PathLike[str]) -> tuple[Case, ...]:
     return tuple(content.tests)
 
 
-def read_text(file: Path) -> str:
-    """A file of UTF-8, with or without a byte order mark. Raises `RegistryError` saying which byte is none."""
+def read_text(file: Path, raw: bytes | None = None) -> str:
+    """A file of UTF-8, with or without a byte order mark. Raises `RegistryError` saying which byte is none.
+
+    `raw` is what the file holds, where that is known already.
+    """
     try:
-        raw = file.read_bytes()
+        raw = file.read_bytes() if raw is None else raw
     except OSError as error:
         raise RegistryError([_unreadable(file, error)]) from None
     try:
@@ -133,18 +152,19 @@ def _nothing_there(path: Path) -> Problem:
     return Problem(place, "error", "not-found", "there is no such file or folder", "name a folder of .yaml files")
 
 
-def _contents(path: Path) -> tuple[list[FileContent], list[Problem]]:
+def _contents(path: Path, instead: Mapping[Path, bytes]) -> tuple[list[FileContent], list[Problem]]:
     """What stands in the files at a path and in those that they include, each read once, and what is wrong with it."""
     contents: list[FileContent] = []
     files, problems = _files(path)
+    new = [file for file in instead if not file.exists()]
     seen: set[Path] = set()
-    waiting = files[::-1]
+    waiting = sorted([*files, *new], reverse=True)
     while waiting:
         file = waiting.pop()
         if (known := Path(os.path.realpath(file))) in seen:
             continue
         seen.add(known)
-        content, found = _read_file(file)
+        content, found = _read_file(file, instead.get(file))
         contents.append(content)
         problems += found
         included: list[Path] = []
@@ -164,11 +184,11 @@ def _included(path: Path, place: Location) -> tuple[list[Path], list[Problem]]:
     return files, [replace(p, location=place, message=f"{path}: {p.message}") for p in problems]
 
 
-def _read_file(file: Path) -> tuple[FileContent, list[Problem]]:
+def _read_file(file: Path, raw: bytes | None = None) -> tuple[FileContent, list[Problem]]:
     """What stands in a file and what is wrong with it; of one that is no YAML, nothing."""
     nothing = FileContent(str(file))
     try:
-        text = read_text(file)
+        text = read_text(file, raw)
     except RegistryError as error:
         return nothing, list(error.problems)
     grammar = FileGrammar(str(file), text)

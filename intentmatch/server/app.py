@@ -11,7 +11,8 @@ from typing import Annotated, Any
 from fastapi import FastAPI
 from pydantic import Field
 
-from intentmatch import __version__
+from intentmatch import __version__, plugins
+from intentmatch.errors import UnknownNameError
 from intentmatch.matcher import Matcher
 from intentmatch.server import problems, schemas
 from intentmatch.server.service import Service
@@ -28,19 +29,26 @@ def create_app(
     max_text: int = 2000,
     max_batch: int = 256,
     max_body: int = 1_000_000,
+    watch: bool = False,
 ) -> FastAPI:
     """The webhook as an ASGI application.
 
     A path is loaded when the server starts, and what is wrong with it (`Matcher.load` says what may be) keeps the
     server from starting; a `Matcher` is used as it is. `max_text` bounds the characters of a message, `max_batch` the
-    messages of a batch, `max_body` the bytes of a request.
+    messages of a batch, `max_body` the bytes of a request. With `watch`, files that change are taken up by themselves.
+    The setting `inbox` has messages kept that were not understood.
     """
-    service = Service(matcher)
+    if watch:
+        plugins.check_installed("watchfiles", what="Watching files", extra="watch")
+    service = Service(matcher, watch=watch)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         await service.load()
-        yield
+        try:
+            yield
+        finally:
+            await service.close()
 
     app = _Webhook(
         title="intentmatch",
@@ -54,6 +62,7 @@ def create_app(
     app.add_middleware(problems.BodyLimit, max_bytes=max_body)
     problems.install(app)
     _add_matching(app, service, max_text, max_batch)
+    _add_feedback(app, service, max_text)
     _add_operating(app, service)
     return app
 
@@ -83,21 +92,62 @@ def _add_matching(app: FastAPI, service: Service, max_text: int, max_batch: int)
             examples=[["hello", "tschüss"]],
         )
 
+    class FillRequest(schemas.MessageOptions):
+        """The answer to a question for slots of an intent."""
+
+        text: message = Field(description="The answer, as the user wrote it.", examples=["tomorrow"])
+        intent: schemas.RequestedName = Field(description="The intent that was matched.")
+        slots: list[schemas.RequestedName] | None = Field(
+            default=None, min_length=1, max_length=100, description="The slots asked for; without it all of the intent."
+        )
+
     @app.post("/match", tags=["matching"], responses=problems.responses(400, 413, 415, 422, 503))
     async def match(body: MatchRequest) -> schemas.MatchResponse:
         """What one message means."""
         result = await service.matcher.amatch(body.text, **body.options())
+        service.record([result])
         return schemas.MatchResponse.of(result)
 
     @app.post("/match/batch", tags=["matching"], responses=problems.responses(400, 413, 415, 422, 503))
     async def match_batch(body: BatchRequest) -> schemas.BatchResponse:
         """What each of many messages means; faster than one by one."""
-        return await asyncio.to_thread(_match_all, service.matcher, body.texts, body)
+        return await asyncio.to_thread(_match_all, service, body.texts, body)
+
+    @app.post("/fill", tags=["matching"], responses=problems.responses(400, 413, 415, 422, 503))
+    def fill(body: FillRequest) -> schemas.FillResponse:
+        """What the answer to a question says for the slots of an intent."""
+        entities = service.matcher.fill(body.text, body.intent, body.slots, language=body.language, now=body.now)
+        return schemas.FillResponse.of(entities)
 
 
-def _match_all(matcher: Matcher, texts: list[str], options: schemas.Options) -> schemas.BatchResponse:
-    results = matcher.match_many(texts, **options.options())
+def _match_all(service: Service, texts: list[str], options: schemas.Options) -> schemas.BatchResponse:
+    results = service.matcher.match_many(texts, **options.options())
+    service.record(results)
     return schemas.BatchResponse(results=[schemas.MatchResponse.of(result) for result in results])
+
+
+def _add_feedback(app: FastAPI, service: Service, max_text: int) -> None:
+    class FeedbackRequest(schemas.Correction):
+        """What a user said that a message means."""
+
+        text: Annotated[str, Field(max_length=max_text)] = Field(
+            description="The message, as the user wrote it.", examples=["wo bleibt mein Paket?"]
+        )
+
+    @app.post("/feedback", status_code=202, tags=["matching"], responses=problems.responses(400, 413, 415, 422, 503))
+    async def feedback(body: FeedbackRequest) -> schemas.FeedbackResponse:
+        """Keep a correction in the inbox, for the author of the intents to look at."""
+        inbox = service.inbox
+        if inbox is None:
+            detail = "There is no inbox to keep it in; the setting `inbox` turns one on."
+            raise problems.ProblemError(schemas.ProblemDetails.of(503, detail))
+        registry = service.matcher.registry
+        if body.intent is not None and body.intent not in registry:
+            error = str(UnknownNameError("intent", body.intent, [intent.name for intent in registry]))
+            item = schemas.ErrorItem(location="body.intent", message=error)
+            raise problems.ProblemError(schemas.ProblemDetails.of(422, error, [item]))
+        inbox.correct(body.text, body.intent, body.language)
+        return schemas.FeedbackResponse()
 
 
 def _add_operating(app: FastAPI, service: Service) -> None:

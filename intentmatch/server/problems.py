@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from intentmatch.errors import InputError, IntentMatchError, RegistryError, UnavailableError, UnknownNameError
+from intentmatch.errors import InputError, IntentMatchError, Problem, RegistryError, UnavailableError, UnknownNameError
 from intentmatch.server.schemas import ErrorItem, ProblemDetails
 
 MEDIA_TYPE = "application/problem+json"
@@ -34,7 +34,7 @@ _DESCRIPTIONS: Mapping[int, str] = {
     413: "The body is too large.",
     415: "The body is not declared as JSON.",
     422: "The body is JSON, but not what is asked for here; every problem is listed.",
-    503: "The intents are not loaded yet, or something they need is not installed.",
+    503: "The intents are not loaded yet, or something that is needed is not installed or not turned on.",
 }
 
 # Where the words of pydantic are for Python programmers.
@@ -81,12 +81,17 @@ def declare_media_type(openapi: dict[str, Any]) -> dict[str, Any]:
 def of_reload(error: Exception) -> ProblemDetails:
     """Why a reload failed."""
     if isinstance(error, RegistryError):
-        count = sum(problem.severity == "error" for problem in error.problems)
-        detail = f"The files have {count} {'error' if count == 1 else 'errors'}; the old intents go on answering."
-        return ProblemDetails.of(409, detail, [ErrorItem.of(problem) for problem in error.problems])
+        return of_problems(error.problems)
     if isinstance(error, IntentMatchError):
         return ProblemDetails.of(409, f"The old intents go on answering, because the new cannot be loaded: {error}")
     return ProblemDetails.of(500, "The reload failed unexpectedly, see the log; the old intents go on answering.")
+
+
+def of_problems(found: Sequence[Problem]) -> ProblemDetails:
+    """What is wrong with files that were not taken into use."""
+    count = sum(problem.severity == "error" for problem in found)
+    detail = f"The files have {count} {'error' if count == 1 else 'errors'}; the old intents go on answering."
+    return ProblemDetails.of(409, detail, [ErrorItem.of(problem) for problem in found])
 
 
 class BodyLimit:
@@ -169,13 +174,19 @@ async def _http(request: Request, error: Exception) -> Response:
 
 async def _intentmatch(request: Request, error: Exception) -> Response:
     if isinstance(error, InputError):
-        # Of what a request holds, only `allowed` names anything.
-        location = "body.allowed" if isinstance(error, UnknownNameError) else "body"
+        location = f"body{_naming(request, error)}" if isinstance(error, UnknownNameError) else "body"
         return _response(ProblemDetails.of(422, str(error), [ErrorItem(location=location, message=str(error))]))
     if isinstance(error, UnavailableError):
         return _response(ProblemDetails.of(503, str(error)))
     _log.error("%s %s failed", request.method, request.scope["path"], exc_info=error)
     return _response(ProblemDetails.of(500, str(error)))
+
+
+def _naming(request: Request, error: UnknownNameError) -> str:
+    """The key of the request that names what is not there."""
+    if error.kind == "slot":
+        return ".slots"
+    return ".intent" if request.scope["path"].endswith("/fill") else ".allowed"
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:

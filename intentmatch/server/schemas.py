@@ -7,11 +7,14 @@ silently ignored. Text with half of a surrogate pair in it is refused by pydanti
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from intentmatch import result
 from intentmatch.errors import Problem, Severity
 from intentmatch.result import MatchResult, Verdict
 from intentmatch.types import Intent
@@ -28,17 +31,27 @@ def sendable(text: Any) -> Any:
     return text.encode("utf-8", "backslashreplace").decode() if isinstance(text, str) else text
 
 
+def local_time(value: Any) -> Any:
+    """A time as text, which is how JSON has it, as a datetime."""
+    return datetime.fromisoformat(value.replace("Z", "+00:00")) if isinstance(value, str) else value
+
+
 Text = Annotated[str, BeforeValidator(sendable)]
+RequestedName = Annotated[str, Field(max_length=_MAX_NAME)]
 
 
 class _Response(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Options(BaseModel):
-    """What a caller may say beside the message; the requests themselves are made in `app`, with its limits in them."""
+class _Request(BaseModel):
+    """The requests themselves are made in `app`, with its limits in them."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class MessageOptions(_Request):
+    """What a caller may say of the message."""
 
     language: str | None = Field(
         default=None,
@@ -46,6 +59,16 @@ class Options(BaseModel):
         description="BCP-47 code of the message; without it the language is guessed among those of the registry.",
         examples=["de"],
     )
+    now: Annotated[datetime, BeforeValidator(local_time)] | None = Field(
+        default=None,
+        description="The user's local time, from which `tomorrow` counts; without it that of the server.",
+        examples=["2026-11-21T10:00:00"],
+    )
+
+
+class Options(MessageOptions):
+    """What a caller may say of the answer too."""
+
     top_k: int | None = Field(
         default=None,
         ge=1,
@@ -53,7 +76,7 @@ class Options(BaseModel):
         description="Candidates in the answer, at most; without it as the settings say.",
         examples=[3],
     )
-    allowed: list[Annotated[str, Field(max_length=_MAX_NAME)]] | None = Field(
+    allowed: list[RequestedName] | None = Field(
         default=None,
         min_length=1,
         max_length=_MAX_ALLOWED,
@@ -69,6 +92,19 @@ class Options(BaseModel):
     def options(self) -> dict[str, Any]:
         """As keywords of `Matcher.match`."""
         return {name: getattr(self, name) for name in Options.model_fields}
+
+
+class Correction(_Request):
+    """What a user may say beside the message that was misunderstood."""
+
+    intent: str | None = Field(
+        max_length=_MAX_NAME,
+        description="Name of the intent that the message means; null for none of them.",
+        examples=["order_status"],
+    )
+    language: str | None = Field(
+        default=None, max_length=_MAX_LANGUAGE, description="BCP-47 code of the message.", examples=["de"]
+    )
 
 
 class Candidate(_Response):
@@ -162,10 +198,27 @@ class MatchResponse(_Response):
         return cls.model_validate(result.to_dict())
 
 
+class FillResponse(_Response):
+    """What the answer to a question says for an intent's slots."""
+
+    entities: list[Entity] = Field(description="In the order of the message.")
+
+    @classmethod
+    def of(cls, entities: Sequence[result.Entity]) -> FillResponse:
+        """The same entities."""
+        return cls.model_validate({"entities": [asdict(entity) for entity in entities]})
+
+
 class BatchResponse(_Response):
     """The answers, in the order of the texts."""
 
     results: list[MatchResponse]
+
+
+class FeedbackResponse(_Response):
+    """It will be kept."""
+
+    status: Literal["accepted"] = "accepted"
 
 
 class IntentInfo(_Response):

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from intentmatch.errors import InputError
-from intentmatch.registry.settings_edit import Setting, unified, with_settings, write_settings
+from intentmatch.errors import InputError, RegistryError
+from intentmatch.registry.plan import plan
+from intentmatch.registry.settings_edit import ChangeSettings, Setting, with_settings
 
 VALUES = {"encoder": Setting("static", "worth it"), "scorer": Setting("cosine")}
 INTENTS = "intents:\n  a:\n    utterances: [one, 'two']   # as it is\n"
@@ -31,7 +32,7 @@ BLOCK = "settings:\n  encoder: static  # t: worth it\n  scorer: cosine\n"
         pytest.param(INTENTS, BLOCK + INTENTS, id="at the top"),
         pytest.param(
             INTENTS + "version: 1",
-            INTENTS + "version: 1\n" + BLOCK,
+            INTENTS + "version: 1\n" + BLOCK.removesuffix("\n"),
             id="without a line break at the end",
         ),
         pytest.param(
@@ -58,7 +59,14 @@ BLOCK = "settings:\n  encoder: static  # t: worth it\n  scorer: cosine\n"
             "settings: {scorer: cosine, margin: 0.1, encoder: static}  # short\n",
             id="in one line",
         ),
-        pytest.param("settings: {margin: 0.1, }\n", "settings: {margin: 0.1, encoder: static, scorer: cosine}\n"),
+        pytest.param("settings: {margin: 0.1, }\n", "settings: {margin: 0.1, encoder: static, scorer: cosine, }\n"),
+        pytest.param(
+            "settings: {}  # none\n", "settings: {encoder: static, scorer: cosine}  # none\n", id="none in one line"
+        ),
+        pytest.param("settings:  # none\nversion: 1\n", BLOCK.replace(":", ":  # none", 1) + "version: 1\n", id="none"),
+        pytest.param(
+            "{intents: {}}\n", "{intents: {}, settings: {encoder: static, scorer: cosine}}\n", id="all in brackets"
+        ),
         pytest.param(
             "settings:\n  encoder:\n  scorer: head",
             "settings:\n  encoder: static  # t: worth it\n  scorer: cosine",
@@ -92,10 +100,8 @@ def test_whatever_the_value_it_is_read_as_it_is(value: str, quote: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "{intents: {}}\n",
         "- a\n",
-        "settings:\n",
-        "settings: {}\n",
+        "settings: [a]\n",
         "settings:\n  margin: &m head\n  scorer: *m\n",
         "settings:\n  scorer: |\n    head\n",
     ],
@@ -106,66 +112,31 @@ def test_what_cannot_be_edited_is_said(text: str) -> None:
         with_settings(text, VALUES)
 
 
-def test_the_change_is_shown() -> None:
-    """As `diff -u` does, whole lines only."""
-    shown = unified("a\nb", "a\nc", "x.yaml")
-
-    assert shown.splitlines() == ["--- x.yaml", "+++ x.yaml", "@@ -1,2 +1,2 @@", " a", "-b", "+c"]
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
+def test_the_file_of_a_folder_is_changed(tmp_path: Path) -> None:
+    """As one edit among others: planned, shown, written."""
     file = tmp_path / "shop.yaml"
     file.write_text(INTENTS, encoding="utf-8")
-    file.chmod(0o640)
-    return file
+
+    changes = plan(tmp_path, [ChangeSettings(file, VALUES, "t: ")])
+    changes.write()
+
+    assert file.read_text(encoding="utf-8") == BLOCK + INTENTS
+    assert changes.registry.settings == {"encoder": "static", "scorer": "cosine"}
 
 
-def test_a_file_is_replaced_whole(file: Path, tmp_path: Path) -> None:
-    """With its mode, through a link, and with nothing left beside it."""
-    link = tmp_path / "link.yaml"
-    link.symlink_to(file)
-    text = with_settings(INTENTS, VALUES)
+def test_a_setting_that_is_none_is_not_written(tmp_path: Path) -> None:
+    """The registry would no longer load."""
+    file = tmp_path / "shop.yaml"
+    file.write_text(INTENTS, encoding="utf-8")
 
-    write_settings(link, text, VALUES)
+    changes = plan(tmp_path, [ChangeSettings(file, {"scorer": Setting("loud")})])
 
-    assert file.read_text(encoding="utf-8") == text
-    assert link.is_symlink()
-    assert file.stat().st_mode & 0o777 == 0o640
-    assert sorted(found.name for found in tmp_path.iterdir()) == ["link.yaml", "shop.yaml"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        INTENTS,
-        with_settings(INTENTS.replace("one", "other"), VALUES),
-        with_settings(INTENTS, {"encoder": Setting("x"), "scorer": Setting("cosine")}),
-        with_settings(INTENTS, VALUES) + "unknown: 1\n",
-        "{",
-    ],
-)
-def test_what_would_not_read_the_same_is_not_written(file: Path, tmp_path: Path, text: str) -> None:
-    """The file stays as it was, and nothing is left beside it."""
-    with pytest.raises(InputError, match="is left as it was"):
-        write_settings(file, text, VALUES)
-
+    with pytest.raises(RegistryError, match="scorer"):
+        changes.write()
     assert file.read_text(encoding="utf-8") == INTENTS
-    assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_failure_at_the_last_moment_leaves_the_old_file(
-    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Written aside and swapped, or not at all."""
-
-    def refuse(_self: Path, _target: Path) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "replace", refuse)
-
-    with pytest.raises(InputError, match="cannot be written: No space left"):
-        write_settings(file, with_settings(INTENTS, VALUES), VALUES)
-
-    assert file.read_text(encoding="utf-8") == INTENTS
-    assert list(tmp_path.iterdir()) == [file]
+def test_the_file_must_be_one_of_the_registry(tmp_path: Path) -> None:
+    """What is not read is not written."""
+    with pytest.raises(InputError, match=r"other\.yaml is not among the files"):
+        plan(tmp_path, [ChangeSettings(tmp_path / "other.yaml", VALUES)])

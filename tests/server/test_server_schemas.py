@@ -14,6 +14,8 @@ from intentmatch.server import create_app, schemas
 ROUTES = {
     ("post", "/match"): {"200", "400", "413", "415", "422", "503"},
     ("post", "/match/batch"): {"200", "400", "413", "415", "422", "503"},
+    ("post", "/fill"): {"200", "400", "413", "415", "422", "503"},
+    ("post", "/feedback"): {"202", "400", "413", "415", "422", "503"},
     ("get", "/intents"): {"200", "503"},
     ("post", "/reload"): {"200", "409", "413", "503"},
     ("get", "/healthz"): {"200"},
@@ -42,7 +44,7 @@ def test_errors_are_problem_details(openapi: dict[str, Any]) -> None:
     for verbs in openapi["paths"].values():
         for operation in verbs.values():
             for status, response in operation["responses"].items():
-                if status == "200":
+                if status in ("200", "202"):
                     assert list(response["content"]) == ["application/json"]
                 else:
                     shape = {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}

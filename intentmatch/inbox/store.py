@@ -1,0 +1,251 @@
+"""The file of an inbox: one SQLite database that any number of processes may write to.
+
+What is written is bounded in number and in age, has been redacted or hashed before, and is overwritten on the disk when
+it is deleted. A file has one mode for good, so that what it may hold can be told from it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import sqlite3
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from functools import reduce
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from intentmatch.errors import InputError
+from intentmatch.inbox.redact import WORDS, redact
+from intentmatch.result import Verdict
+from intentmatch.text import fold
+
+Handled = Literal["added", "ignored"]
+
+# To be raised with anything that an older version would read wrongly.
+_VERSION = 1
+_SECONDS_FOR_A_LOCK = 10.0
+_SECONDS_IN_A_DAY = 86_400
+# Of a message: longer ones are no example for anything, and the file is to stay small.
+_CHARACTERS = 1000
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS messages (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB UNIQUE, text TEXT, language TEXT, verdict TEXT, intents TEXT,
+    confidence REAL, count INTEGER, first REAL, last REAL, handled TEXT);
+CREATE INDEX IF NOT EXISTS by_age ON messages (last);
+CREATE TABLE IF NOT EXISTS corrections (
+    message INTEGER REFERENCES messages (id) ON DELETE CASCADE, intent TEXT, count INTEGER,
+    PRIMARY KEY (message, intent)) WITHOUT ROWID;
+"""
+_SEEN = """
+INSERT INTO messages (key, text, language, verdict, intents, confidence, count, first, last)
+VALUES (:key, :text, :language, :verdict, :intents, :confidence, :seen, :time, :time)
+ON CONFLICT (key) DO UPDATE SET count = count + excluded.count, last = max(last, excluded.last),
+    language = coalesce(excluded.language, language), verdict = coalesce(excluded.verdict, verdict),
+    intents = coalesce(excluded.intents, intents), confidence = coalesce(excluded.confidence, confidence)
+"""
+# What a user corrects is open again, whatever was made of it before.
+_CORRECTED = """
+INSERT INTO corrections SELECT id, :intent, 1 FROM messages WHERE key = :key
+ON CONFLICT (message, intent) DO UPDATE SET count = count + 1
+"""
+_REOPENED = "UPDATE messages SET handled = NULL, text = :text WHERE key = :key AND handled IS NOT NULL"
+_TOO_OLD = "DELETE FROM messages WHERE last < ?"
+_TOO_MANY = "DELETE FROM messages WHERE id IN (SELECT id FROM messages ORDER BY last DESC, id DESC LIMIT -1 OFFSET ?)"
+# No intent: SQL counts two NULLs as two.
+_NONE = ""
+
+
+class Entry(NamedTuple):
+    """Something that happened to a message."""
+
+    text: str
+    time: float
+    language: str | None = None
+    verdict: Verdict | None = None
+    """None where only a user spoke of it."""
+    intents: tuple[str, ...] = ()
+    confidence: float | None = None
+    corrected: bool = False
+    intent: str | None = None
+    """What a user said that it means; None is no intent at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A message of the inbox."""
+
+    id: int
+    text: str | None
+    """As it was kept; None in a file of hashes."""
+    language: str | None
+    verdict: Verdict | None
+    """What the matcher last made of it; None where only a user spoke of it."""
+    intents: tuple[str, ...]
+    """The rivals of an ambiguous message, otherwise the intent that came nearest."""
+    confidence: float | None
+    """That the nearest is right."""
+    count: int
+    """How often it was said."""
+    first: datetime
+    last: datetime
+    corrections: Mapping[str | None, int]
+    """What users said that it means, None for no intent at all, and how many of them."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON values."""
+        return {
+            "id": self.id,
+            "text": self.text,
+            "language": self.language,
+            "verdict": self.verdict,
+            "intents": list(self.intents),
+            "confidence": self.confidence,
+            "count": self.count,
+            "first": self.first.isoformat(),
+            "last": self.last.isoformat(),
+            "corrections": [{"intent": intent, "count": count} for intent, count in self.corrections.items()],
+        }
+
+
+class Store:
+    """The file, opened anew for everything that is done to it."""
+
+    def __init__(self, path: Path, mode: str, messages: int, days: int) -> None:
+        self.path = path
+        self.mode = mode
+        self._most, self._seconds = messages, days * _SECONDS_IN_A_DAY
+
+    def write(self, entries: Sequence[Entry], now: float) -> None:
+        """Keep what happened, all of it or nothing, and drop what is too old or too much.
+
+        Raises `InputError` for a file of another mode, and what `sqlite3` and the file system raise.
+        """
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        # Others need not read what users say; SQLite gives the files beside it the same mode.
+        self.path.touch(mode=0o600)
+        with self._open("IMMEDIATE") as database:
+            salt = self._salt(database)
+            for entry in entries:
+                self._put(database, entry, salt)
+            database.execute(_TOO_OLD, [now - self._seconds])
+            database.execute(_TOO_MANY, [self._most])
+
+    def open_messages(self, now: float) -> list[Missed]:
+        """What nobody has handled yet and is not too old, the oldest first. Raises `InputError` where it cannot be."""
+        with self._there("DEFERRED") as database:
+            rows = database.execute(
+                "SELECT id, text, language, verdict, intents, confidence, count, first, last FROM messages "
+                "WHERE handled IS NULL AND last >= ? ORDER BY id", [now - self._seconds]
+            ).fetchall()  # fmt: skip
+            corrections: dict[int, dict[str | None, int]] = {}
+            for message, intent, count in database.execute("SELECT * FROM corrections ORDER BY message, intent"):
+                corrections.setdefault(message, {})[intent or None] = count
+            return [_missed(row, corrections.get(row[0], {})) for row in rows]
+
+    def handle(self, messages: Iterable[int], how: Handled) -> None:
+        """Take messages out: their text is forgotten, and should they be said again they do not come back."""
+        with self._there("IMMEDIATE") as database:
+            for message in messages:
+                database.execute("UPDATE messages SET handled = ?, text = NULL WHERE id = ?", [how, message])
+                database.execute("DELETE FROM corrections WHERE message = ?", [message])
+
+    @contextmanager
+    def _there(self, lock: str) -> Iterator[sqlite3.Connection]:
+        """The database of an inbox that is there; whatever is wrong with it is an `InputError`."""
+        if not self.path.is_file():
+            raise InputError(f"there is no inbox at {self.path}: nothing was kept there yet")
+        try:
+            with self._open(lock) as database:
+                if _about(database).get("version") != _VERSION:
+                    raise InputError(f"{self.path} is no inbox, or one of another version of intentmatch")
+                yield database
+        except sqlite3.OperationalError as error:
+            raise InputError(f"{self.path} cannot be used now: {error}") from error
+        except (sqlite3.Error, ValueError) as error:
+            raise InputError(f"{self.path} is no inbox, or it is damaged: {error}. Move it away") from error
+
+    @contextmanager
+    def _open(self, lock: str) -> Iterator[sqlite3.Connection]:
+        """The database, in one transaction: of those that are IMMEDIATE there is only ever one."""
+        database = sqlite3.connect(self.path, timeout=_SECONDS_FOR_A_LOCK, isolation_level=None)
+        try:
+            database.execute("PRAGMA secure_delete = ON")
+            database.execute("PRAGMA foreign_keys = ON")
+            database.execute(f"BEGIN {lock}")
+            with database:
+                yield database
+        finally:
+            database.close()
+
+    def _salt(self, database: sqlite3.Connection) -> bytes:
+        """The salt of the file, begun if it is new."""
+        if not _about(database) and database.execute("SELECT 1 FROM sqlite_master").fetchall():
+            raise InputError(f"{self.path} is another program's database: name another file in the setting `inbox`")
+        for statement in _TABLES.split(";"):
+            database.execute(statement)
+        begun = {"version": _VERSION, "mode": self.mode, "salt": secrets.token_bytes(16)}
+        database.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", begun.items())
+        about = _about(database)
+        if (about["version"], about["mode"]) != (_VERSION, self.mode):
+            raise InputError(
+                f"{self.path} was begun in the mode {about['mode']} (version {about['version']}), not {self.mode}: "
+                "name another file in the setting `inbox`, or move this one away"
+            )
+        salt: bytes = about["salt"]
+        return salt
+
+    def _put(self, database: sqlite3.Connection, entry: Entry, salt: bytes) -> None:
+        redacted = redact(entry.text)
+        if not (entry.corrected or _tells(redacted)):
+            return
+        text = entry.text if self.mode == "plain" else redacted
+        row = {
+            "key": hashlib.blake2b(fold(text).encode("utf-8", "replace"), key=salt, digest_size=16).digest(),
+            "text": None if self.mode == "hashed" else _storable(text)[:_CHARACTERS],
+            "language": entry.language,
+            "verdict": entry.verdict,
+            "intents": json.dumps(entry.intents) if entry.intents else None,
+            "confidence": entry.confidence,
+            "seen": 0 if entry.corrected else 1,
+            "time": entry.time,
+            "intent": _storable(entry.intent or _NONE),
+        }
+        database.execute(_SEEN, row)
+        if entry.corrected:
+            database.execute(_CORRECTED, row)
+            database.execute(_REOPENED, row)
+
+
+def _about(database: sqlite3.Connection) -> dict[str, Any]:
+    """What a file says of itself; nothing where it is none of ours."""
+    if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'about'").fetchall():
+        return {}
+    return dict(database.execute("SELECT name, value FROM about").fetchall())
+
+
+def _tells(text: str) -> bool:
+    """Whether there is more to a redacted message than numbers and addresses: bots ask for these."""
+    rest = reduce(lambda left, word: left.replace(word, ""), WORDS, text)
+    return any(unicodedata.category(sign)[0] in "LS" for sign in rest)
+
+
+def _storable(text: str) -> str:
+    """Text as UTF-8 can carry it."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _missed(row: Sequence[Any], corrections: Mapping[str | None, int]) -> Missed:
+    number, text, language, verdict, intents, confidence, count, first, last = row
+    nearest = tuple(json.loads(intents or "[]"))
+    return Missed(number, text, language, verdict, nearest, confidence, count, _date(first), _date(last), corrections)
+
+
+def _date(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, timezone.utc)

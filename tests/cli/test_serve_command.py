@@ -1,0 +1,105 @@
+"""`intentmatch serve` as a process: what it answers, and what it says."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from intentmatch import plugins
+from intentmatch.cli.commands import cli
+from intentmatch.inbox import Inbox
+
+PATIENCE = 60.0
+GOOD = "intents:\n  greet:\n    utterances: [hello, hi there]\n"
+
+
+def until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "it never came about"
+        time.sleep(0.02)
+
+
+def test_it_watches_says_what_is_wrong_and_keeps_what_was_missed(tmp_path: Path) -> None:
+    """An edit answers, a broken one stands in the log with its place, and after the end the inbox is written."""
+    folder, log, inbox = tmp_path / "intents", tmp_path / "log.txt", tmp_path / "inbox.sqlite"
+    folder.mkdir()
+    file = folder / "bot.yaml"
+    file.write_text(GOOD, encoding="utf-8")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    def match(text: str) -> dict:
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{port}/match", json.dumps({"text": text}).encode(), {"content-type": "application/json"}
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                return json.load(answer)
+        except urllib.error.URLError:
+            return {}
+
+    words = ["serve", str(folder), "--port", str(port), "--watch", "--set", f"inbox={inbox}"]
+    with log.open("w") as out:
+        server = subprocess.Popen([sys.executable, "-m", "intentmatch", *words], stdout=out, stderr=out)
+    try:
+        until(lambda: match("hello").get("intent") == "greet")
+        file.write_text(GOOD + "  thanks:\n    utterances: [thank you]\n", encoding="utf-8")
+        until(lambda: match("thank you").get("intent") == "thanks")
+        file.write_text("intents:\n  greet: {}\n", encoding="utf-8")
+        until(lambda: f"{file}:2:3: error [no-utterances]" in log.read_text())
+        assert match("thank you")["intent"] == "thanks"
+        match("quantum chromodynamics")
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(PATIENCE)
+
+    assert "reloaded: 2 intents" in log.read_text()
+    assert "Traceback" not in log.read_text()
+    assert "quantum chromodynamics" in [message.text for message in Inbox(inbox).messages()]
+
+
+def test_chat_keeps_what_was_missed(tmp_path: Path) -> None:
+    """Where the settings turn the inbox on."""
+    (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
+    words = ["chat", str(tmp_path / "bot.yaml"), "--set", f"inbox={tmp_path / 'inbox.sqlite'}"]
+
+    assert CliRunner().invoke(cli, words, input="hello\nquantum chromodynamics\n").exit_code == 0
+
+    assert [message.text for message in Inbox(tmp_path / "inbox.sqlite").messages()] == ["quantum chromodynamics"]
+
+
+def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the line that installs it, and the code for what has to be installed."""
+    (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+
+    done = CliRunner().invoke(cli, ["serve", os.fspath(tmp_path)])
+
+    assert (done.exit_code, 'pip install "intentmatch[server]"' in done.stderr) == (5, True)
+
+
+def test_what_watching_needs_is_named_before_anything_is_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Likewise."""
+    (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
+    installed = plugins.installed
+    monkeypatch.setattr(plugins, "installed", lambda module: module != "watchfiles" and installed(module))
+
+    done = CliRunner().invoke(cli, ["serve", os.fspath(tmp_path), "--watch"])
+
+    assert (done.exit_code, 'pip install "intentmatch[watch]"' in done.stderr) == (5, True)

@@ -1,0 +1,468 @@
+"""What is kept of messages, how much of it, for how long, and that no answer is the worse for it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from results import result
+
+from intentmatch.errors import InputError, SettingsError
+from intentmatch.inbox import Inbox, Missed, is_missed
+from intentmatch.inbox.inbox import _log
+from intentmatch.settings import resolve
+
+PATIENCE = 60.0
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "kept" / "inbox.sqlite"
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time, to be turned."""
+    now = [1_700_000_000.0]
+    monkeypatch.setattr(time, "time", lambda: now[0])
+    return now
+
+
+def texts(inbox: Inbox) -> list[str | None]:
+    return [message.text for message in inbox.messages()]
+
+
+def rows(file: Path) -> int:
+    """Messages in the file, handled or not."""
+    database = sqlite3.connect(file)
+    try:
+        return int(database.execute("SELECT count(*) FROM messages").fetchone()[0])
+    finally:
+        database.close()
+
+
+def held(file: Path) -> bytes:
+    """Every byte of the database and of what SQLite keeps beside it."""
+    return b"".join(part.read_bytes() for part in sorted(file.parent.iterdir()))
+
+
+@pytest.mark.parametrize(
+    ("found", "missed"),
+    [
+        (result("where is it"), True),
+        (result("cancel or refund", "ambiguous"), True),
+        (result("cancel it", "matched", confidence=0.74), True),
+        (result("cancel it", "matched", confidence=0.75), False),
+        (result("cancel it", "matched", confidence=None, score=0.42), True),
+        (result("cancel it", "matched", confidence=None, score=0.5), False),
+        (result("¿?"), False),
+        (result(""), False),
+    ],
+)
+def test_what_was_not_surely_understood_is_kept(found, missed: bool, file: Path) -> None:
+    """Out of scope, ambiguous, and matches that are wrong more often than one time in four."""
+    inbox = Inbox(file)
+    inbox.record(found)
+    inbox.record(result("the other one"))
+
+    assert is_missed(found) is missed
+    assert len(inbox.messages()) == missed + 1
+
+
+def test_a_message_is_kept_with_what_was_made_of_it(file: Path, clock: list[float]) -> None:
+    """Said again, in whatever case and punctuation, it is counted, and the last answer counts."""
+    inbox = Inbox(file)
+    inbox.record(result("Where is it?", language="en"))
+    clock[0] += 60
+    inbox.record(result("where is it", "ambiguous", confidence=0.4))
+
+    (message,) = inbox.messages()
+    assert message == Missed(
+        id=1, text="Where is it?", language="en", verdict="ambiguous", intents=("status", "cancel"), confidence=0.4,
+        count=2, first=message.first, last=message.last, corrections={},
+    )  # fmt: skip
+    assert (message.last - message.first).total_seconds() == 60
+    assert message.first.isoformat() == "2023-11-14T22:13:20+00:00"
+
+
+def test_corrections_are_counted_beside_it(file: Path) -> None:
+    """Of a message that was recorded, and of one that was not."""
+    inbox = Inbox(file)
+    inbox.record(result("where is it"))
+    for intent in ("status", "status", None):
+        inbox.correct("Where is it", intent)
+    inbox.correct("stop that", "cancel", "EN")
+
+    first, second = inbox.messages()
+    assert (first.count, first.corrections) == (1, {"status": 2, None: 1})
+    assert (second.text, second.verdict, second.language, second.count) == ("stop that", None, "en", 0)
+    assert second.corrections == {"cancel": 1}
+
+
+@pytest.mark.parametrize(("text", "language"), [("", None), ("?!", None), ("a", "no code"), (7, None)])
+def test_a_correction_of_nothing_is_refused(file: Path, text: str, language: str | None) -> None:
+    """It is the caller's mistake, and said at once."""
+    with pytest.raises(InputError):
+        Inbox(file).correct(text, "status", language)
+
+
+def test_what_is_handled_does_not_come_back(file: Path) -> None:
+    """Its text is forgotten; a user who corrects it opens it again."""
+    inbox = Inbox(file)
+    for text in ("some words", "other words", "more words"):
+        inbox.record(result(text))
+    some, other, _ = inbox.messages()
+    inbox.handle([some], "added")
+    inbox.handle([other], "ignored")
+    inbox.record(result("some words"))
+    inbox.record(result("Other Words!"))
+
+    assert texts(inbox) == ["more words"]
+    assert b"some words" not in held(file)
+    inbox.correct("some words", "status")
+    assert texts(inbox) == ["some words", "more words"]
+
+
+def test_the_number_of_messages_is_bounded(file: Path, clock: list[float]) -> None:
+    """Those that were not said for the longest time make room, handled or not."""
+    inbox = Inbox(file, messages=10)
+    for number in range(8):
+        clock[0] += 1
+        inbox.record(result(f"message number {number}"))
+    inbox.handle(inbox.messages()[:4], "ignored")
+    assert rows(file) == 8
+    clock[0] += 1
+    inbox.record(result("message number 4"))
+    for number in range(8, 14):
+        clock[0] += 1
+        inbox.record(result(f"message number {number}"))
+    inbox.flush()
+
+    assert texts(inbox) == [f"message number {number}" for number in range(4, 14)]
+    assert rows(file) == 10
+
+
+def test_the_age_of_messages_is_bounded(file: Path, clock: list[float]) -> None:
+    """By when they were last said; what is too old is not shown either while nothing new is written."""
+    inbox = Inbox(file, days=30)
+    inbox.record(result("long ago"))
+    inbox.record(result("again and again"))
+    inbox.correct("long ago", "status")
+    inbox.flush()
+    clock[0] += 20 * 86_400
+    inbox.record(result("again and again"))
+    inbox.flush()
+    clock[0] += 11 * 86_400
+    assert texts(inbox) == ["again and again"]
+    assert b"long ago" in held(file)
+
+    inbox.record(result("something new"))
+    assert texts(inbox) == ["again and again", "something new"]
+    assert b"long ago" not in held(file)
+
+
+def test_what_belongs_to_people_is_not_written(file: Path) -> None:
+    """It is taken out before; two messages that differ in it alone are one."""
+    inbox = Inbox(file)
+    inbox.record(result("mail anna@example.org about order 12345678"))
+    inbox.record(result("mail bob@example.org about order 12345678"))
+    inbox.correct("my card is 4111 1111 1111 1111, call +49 171 1234567", None)
+
+    assert texts(inbox) == ["mail ‹email› about order 12345678", "my card is ‹card›, call ‹phone›"]
+    assert not any(part in held(file) for part in (b"anna", b"bob", b"4111", b"1234567 ", b"171"))
+
+
+def test_what_bots_ask_for_is_no_message(file: Path) -> None:
+    """A number or an address alone was not misunderstood; a sign may say something."""
+    inbox = Inbox(file)
+    for text in ("12345678", "anna@example.org", "+49 171 1234567", "٤٢", "👍", "no 7", "第3"):
+        inbox.record(result(text))
+
+    assert texts(inbox) == ["👍", "no 7", "第3"]
+
+
+def test_a_plain_inbox_keeps_what_was_said(file: Path) -> None:
+    """To the letter, if the user says so."""
+    inbox = Inbox(file, mode="plain")
+    inbox.record(result("mail anna@example.org"))
+
+    assert texts(inbox) == ["mail anna@example.org"]
+
+
+def test_hashes_say_nothing(file: Path) -> None:
+    """Counts, dates, verdicts and names of intents; of what was said not a word, while it is written or afterwards."""
+    inbox = Inbox(file, mode="hashed")
+    for number in range(200):
+        inbox.record(result(f"confidential matter {number % 50}", "ambiguous"))
+        inbox.correct("confidential correction", "status", "en")
+        if number % 20 == 0:
+            inbox.flush()
+            assert b"confidential" not in held(file)
+    inbox.handle(inbox.messages()[-10:], "ignored")
+    found = inbox.messages()
+
+    assert b"confidential" not in held(file)
+    assert b"matter" not in held(file)
+    assert {message.text for message in found} == {None}
+    assert {(message.count, message.intents) for message in found if message.verdict} == {(4, ("status", "cancel"))}
+    assert [message.corrections for message in found if not message.verdict] == [{"status": 200}]
+
+
+def test_hashes_are_salted(tmp_path: Path) -> None:
+    """The same message in another file is another hash."""
+    keys = set()
+    for name in ("one", "two"):
+        inbox = Inbox(tmp_path / name, mode="hashed")
+        inbox.record(result("where is it"))
+        inbox.flush()
+        with sqlite3.connect(tmp_path / name) as database:
+            keys.add(database.execute("SELECT key FROM messages").fetchone())
+        database.close()
+    assert len(keys) == 2
+
+
+@pytest.mark.parametrize("mode", ["plain", "hashed"])
+def test_a_file_has_one_mode(file: Path, caplog: pytest.LogCaptureFixture, mode: str) -> None:
+    """What was begun redacted gets no texts of another kind; that is logged, and the answer goes on."""
+    inbox = Inbox(file)
+    inbox.record(result("where is it"))
+    inbox.flush()
+    other = Inbox(file, mode=mode)
+    other.record(result("something confidential"))
+    other.flush()
+
+    assert f"{file} was begun in the mode redacted" in caplog.text
+    assert b"confidential" not in held(file)
+
+
+def test_only_the_owner_may_read_it(file: Path) -> None:
+    """It holds what users say."""
+    inbox = Inbox(file)
+    inbox.record(result("where is it"))
+    inbox.flush()
+
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [b"no database at all, but a text that somebody wrote", b"SQLite format 3\0" + b"\0" * 500, None],
+)
+def test_a_damaged_file_is_left_alone(file: Path, damage: bytes | None, caplog: pytest.LogCaptureFixture) -> None:
+    """Recording logs it once and goes on when it is moved away; reading says what to do. Nothing is deleted."""
+    inbox = Inbox(file)
+    for number in range(200):
+        inbox.record(result(f"where is number {number}"))
+    inbox.flush()
+    if damage is None:
+        sound = file.read_bytes()
+        damage = sound[:4096] + os.urandom(len(sound) - 4096)
+    file.write_bytes(damage)
+
+    for _ in range(3):
+        inbox.record(result("one more"))
+        inbox.flush()
+    assert caplog.text.count("messages are not kept in") == 1
+    with pytest.raises(InputError, match=str(file)):
+        inbox.messages()
+    assert file.read_bytes() == damage
+
+    file.unlink()
+    inbox.record(result("afterwards"))
+    assert texts(inbox) == ["afterwards"]
+
+
+def test_another_programs_database_is_left_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Whoever names the wrong file loses nothing."""
+    file = tmp_path / "app.sqlite"
+    with sqlite3.connect(file) as database:
+        database.execute("CREATE TABLE messages (mine)")
+    database.close()
+    before = file.read_bytes()
+    inbox = Inbox(file)
+    inbox.record(result("where is it"))
+    inbox.flush()
+
+    assert "another program's database" in caplog.text
+    assert file.read_bytes() == before
+    with pytest.raises(InputError, match="is no inbox"):
+        inbox.messages()
+
+
+def test_where_nothing_can_be_written_answers_go_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A path below a file is a mistake that is logged; there is no inbox to be read then."""
+    (tmp_path / "file").write_text("not a folder")
+    inbox = Inbox(tmp_path / "file" / "inbox.sqlite")
+    for _ in range(5):
+        inbox.record(result("where is it"))
+        assert inbox.flush()
+
+    assert caplog.text.count("messages are not kept in") == 1
+    with pytest.raises(InputError, match="there is no inbox at"):
+        inbox.messages()
+
+
+def test_recording_does_not_wait_for_the_disk(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Not for another process that has the file, nor for a queue that is full; what is lost is logged."""
+    inbox = Inbox(file)
+    inbox.record(result("before"))
+    inbox.flush()
+    lock = sqlite3.connect(file, isolation_level=None)
+    lock.execute("BEGIN EXCLUSIVE")
+    begun = time.perf_counter()
+    for number in range(1000):
+        inbox.record(result(f"message number {number}"))
+    took = time.perf_counter() - begun
+    assert inbox.flush(0.1) is False
+    lock.execute("ROLLBACK")
+    lock.close()
+
+    assert took < 1.0
+    assert len(inbox.messages()) == 1001
+
+
+def test_too_many_to_write_are_told(file: Path, monkeypatch: pytest.MonkeyPatch, caplog) -> None:
+    """Memory is bounded too."""
+    monkeypatch.setattr("intentmatch.inbox.inbox._MOST_WAITING", 3)
+    go_on = threading.Event()
+    inbox = Inbox(file)
+    inbox._writer.submit(go_on.wait)
+    for number in range(10):
+        inbox.record(result(f"message number {number}"))
+    go_on.set()
+
+    assert len(inbox.messages()) == 3
+    assert caplog.text.count("they come faster than they can be written") == 1
+
+
+def test_a_defect_is_no_reason_to_fail(file: Path, monkeypatch: pytest.MonkeyPatch, caplog) -> None:
+    """Whatever happens while writing, a bot does not notice."""
+    inbox = Inbox(file)
+    with monkeypatch.context() as patched:
+        patched.setattr(inbox._store, "write", lambda entries, now: 1 / 0)
+        inbox.record(result("where is it"))
+        inbox.flush()
+    assert "division by zero" in caplog.text
+    inbox.record(result("where is that"))
+    assert texts(inbox) == ["where is that"]
+
+
+def test_many_threads_may_record(file: Path) -> None:
+    """Nothing is lost and nothing counted twice."""
+    inbox = Inbox(file)
+    threads = [
+        threading.Thread(target=lambda: [inbox.record(result(f"message number {n % 10}")) for n in range(100)])
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert [message.count for message in inbox.messages()] == [80] * 10
+
+
+PROGRAM = """
+import sys
+sys.path.insert(0, sys.argv[2])
+from results import result
+from intentmatch.inbox import Inbox
+inbox = Inbox(sys.argv[1])
+for number in range(100):
+    inbox.record(result(f"message number {number % 10}"))
+    inbox.correct(f"message number {number % 10}", "status")
+    if number % 10 == 0:
+        inbox.flush()
+"""
+
+
+def test_many_processes_may_record(file: Path) -> None:
+    """Into one file, begun by whichever is first; what waits when a program ends is written."""
+    words = [sys.executable, "-c", PROGRAM, str(file), str(Path(__file__).parent)]
+    running = [subprocess.Popen(words, stderr=subprocess.PIPE) for _ in range(4)]
+    for process in running:
+        assert process.communicate(timeout=PATIENCE) == (None, b"")
+
+    found = Inbox(file).messages()
+    assert [message.count for message in found] == [40] * 10
+    assert [message.corrections for message in found] == [{"status": 40}] * 10
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+def test_a_forked_process_records_too(file: Path) -> None:
+    """As under a server that loads once and then forks its workers."""
+    inbox = Inbox(file)
+    inbox.record(result("of the parent"))
+    inbox.flush()
+    child = os.fork()
+    if not child:
+        inbox.record(result("of the child"))
+        os._exit(0 if inbox.flush(PATIENCE) else 1)
+
+    assert os.waitpid(child, 0)[1] == 0
+    assert texts(inbox) == ["of the parent", "of the child"]
+
+
+def test_a_killed_writer_leaves_a_sound_file(file: Path) -> None:
+    """In the middle of it, again and again."""
+    endless = PROGRAM.replace("range(100)", "range(10**9)")
+    for _ in range(3):
+        process = subprocess.Popen([sys.executable, "-c", endless, str(file), str(Path(__file__).parent)])
+        deadline = time.monotonic() + PATIENCE
+        size = file.stat().st_size if file.exists() else 0
+        while not file.exists() or file.stat().st_size == 0 or (size == 0 and time.monotonic() > deadline):
+            time.sleep(0.01)
+        time.sleep(0.3)
+        process.kill()
+        process.wait()
+
+    assert len(Inbox(file).messages()) == 10
+
+
+@given(text=st.text(max_size=50), intent=st.none() | st.text(max_size=10))
+def test_any_text_can_be_kept(tmp_path_factory: pytest.TempPathFactory, text: str, intent: str | None) -> None:
+    """Lone surrogates, null characters, directions: nothing is lost and nothing raised."""
+    file = tmp_path_factory.mktemp("inbox") / "inbox.sqlite"
+    inbox = Inbox(file, mode="plain")
+    inbox.record(result(text))
+    inbox.correct(f"word {text}", intent)
+
+    assert len(inbox.messages()) in (1, 2)
+
+
+def test_a_long_message_is_cut(file: Path) -> None:
+    """It is no example for anything, and the file stays small."""
+    inbox = Inbox(file)
+    inbox.record(result("word " * 100_000))
+
+    (message,) = inbox.messages()
+    assert len(message.text or "") == 1000
+
+
+def test_the_settings_open_it(file: Path) -> None:
+    """Off unless they name a file; the bounds and the mode are theirs."""
+    assert Inbox.of(resolve(environ={})) is None
+    words = {"inbox": str(file), "inbox_keep": "messages=5", "inbox_mode": "plain"}
+    inbox = Inbox.of(resolve(words, environ={}))
+
+    assert inbox is not None
+    assert (inbox.path, inbox._store.mode, inbox._store._most) == (file, "plain", 5)
+    assert inbox._store._seconds == 90 * 86_400
+    with pytest.raises(SettingsError, match="'secret'"):
+        Inbox(file, mode="secret")
+    with pytest.raises(SettingsError, match="whole number"):
+        Inbox(file, messages=0)
+
+
+def test_the_log_is_the_rooms_own() -> None:
+    """So that it can be found and silenced."""
+    assert _log.name == "intentmatch.inbox.inbox"

@@ -1,0 +1,185 @@
+"""What is proposed for which messages, and that the order in which they came has no say in it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from intentmatch import Matcher, Registry, read_registry
+from intentmatch.inbox import Decision, Missed, edits_of, review
+from intentmatch.registry.edits import AddIntent, AddUtterance
+
+NOW = datetime(2025, 3, 1, tzinfo=timezone.utc)
+SHIPPED = Path(__file__).parents[2] / "intents"
+
+
+@pytest.fixture(scope="module")
+def matcher() -> Matcher:
+    """Of the shipped intents in English, which are many enough to be sure of something."""
+    english = (
+        replace(intent, utterances=tuple(u for u in intent.utterances if u.language == "en"), negatives=())
+        for intent in read_registry(SHIPPED)
+    )
+    return Matcher.load(Registry(tuple(english)), cache="off")
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Matcher:
+    """Too small for a confidence."""
+    file = tmp_path_factory.mktemp("small") / "bot.yaml"
+    file.write_text(
+        "intents:\n  refund: {utterances: [I want my money back, refund my order, give me a refund]}\n"
+        "  hours: {utterances: [when do you open, what are your opening hours, are you open on Sunday]}\n"
+    )
+    return Matcher.load(file, cache="off", threshold=0.95)
+
+
+def missed(
+    number: int,
+    text: str | None,
+    count: int = 1,
+    *,
+    corrections: Mapping[str | None, int] | None = None,
+    language: str | None = "en",
+) -> Missed:
+    said = NOW + timedelta(days=number)
+    return Missed(number, text, language, "out_of_scope", (), 0.3, count, said, said, corrections or {})
+
+
+GIFTS = [
+    missed(5, "wrap it as a present"),
+    missed(3, "wrap it as a present for my mother"),
+    missed(9, "can you wrap it as a present"),
+]
+OTHERS = [missed(1, "quantum chromodynamics"), missed(7, "any dragons here")]
+
+
+def test_messages_of_one_meaning_become_a_cluster(matcher: Matcher) -> None:
+    """It is named by its most central message, and numbered by its oldest."""
+    first = review(matcher, [*GIFTS, *OTHERS]).clusters[0]
+
+    assert {message.id for message in first.messages} == {3, 5, 9}
+    assert (first.number, first.name, first.count) == (3, "wrap it as a present", 3)
+    assert (first.first, first.last) == (NOW + timedelta(days=3), NOW + timedelta(days=9))
+    assert first.languages == ["en"]
+
+
+def test_what_is_near_no_intent_becomes_one_or_is_ignored(matcher: Matcher) -> None:
+    """By how often it was said."""
+    found = review(matcher, [*GIFTS, *OTHERS])
+
+    assert [(c.proposal.action, c.proposal.intent) for c in found.clusters] == [
+        ("new", "wrap_it_as_a_present"), ("ignore", None), ("ignore", None),
+    ]  # fmt: skip
+    assert found.clusters[0].proposal.because.startswith("said 3 times; ")
+    assert found.clusters[1].proposal.because.startswith("said once; ")
+    assert "nearest, with a mean confidence of 0." in found.clusters[1].proposal.because
+
+
+def test_what_is_likely_one_of_an_intent_is_added_to_it(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With those that are not far behind."""
+    monkeypatch.setattr("intentmatch.inbox.inbox._SURE", 1.1)
+    monkeypatch.setattr("intentmatch.inbox.proposals._CLOSE_BEHIND", 0.0)
+    found = review(matcher, [missed(1, "do you know a joke about dragons")])
+
+    (action, intent, because), *_ = (cluster.proposal for cluster in found.clusters)
+    assert (action, intent) == ("add", "tell_joke")
+    assert because.startswith("nearest, with a mean confidence of 0.")
+    assert ", before " in because
+
+
+def test_without_confidence_scores_decide(small: Matcher) -> None:
+    """What is as near to an intent as messages of one meaning are to each other is added."""
+    found = review(small, [missed(1, "I want my money back now please"), missed(2, "quantum chromodynamics", 3)])
+
+    proposals = {cluster.name: cluster.proposal for cluster in found.clusters}
+    assert proposals["I want my money back now please"][:2] == ("add", "refund")
+    assert "a mean score of 0." in proposals["I want my money back now please"].because
+    assert proposals["quantum chromodynamics"][:2] == ("new", "quantum_chromodynamics")
+
+
+@pytest.mark.parametrize(
+    ("corrections", "count", "action", "intent", "because"),
+    [
+        ({"order_status": 1}, 1, "add", "order_status", "1 of 1 corrections say so"),
+        ({"order_status": 2, "refund_status": 1, None: 1}, 1, "add", "order_status", "2 of 4 corrections say so"),
+        ({"dragons": 2}, 1, "new", "dragons", "2 of 2 corrections say so"),
+        ({None: 2, "order_status": 1}, 2, "ignore", None, "said 2 times; 2 of 3 corrections say that it is no intent"),
+        ({None: 2}, 3, "new", "tell_me_a_story_about_dragons", "said 3 times; 2 of 2 corrections say that it is no"),
+        ({"yes": 1, "no": 1}, 1, "add", "no", "1 of 2 corrections say so"),
+    ],
+)
+def test_users_weigh_most(
+    matcher: Matcher, corrections: Mapping[str | None, int], count: int, action: str, intent: str, because: str
+) -> None:
+    """Whatever comes nearest."""
+    found = review(matcher, [missed(1, "tell me a story about dragons", count, corrections=corrections)])
+
+    (cluster,) = found.clusters
+    assert cluster.proposal[:2] == (action, intent)
+    assert cluster.proposal.because.startswith(because)
+
+
+def test_corrections_come_first_then_what_was_said_most(matcher: Matcher) -> None:
+    """The order of a morning's work."""
+    found = review(
+        matcher,
+        [*GIFTS, missed(20, "quantum chromodynamics", 9), missed(30, "any dragons here", corrections={"yes": 1})],
+    )
+
+    assert [cluster.number for cluster in found.clusters] == [30, 20, 3]
+
+
+def test_what_is_understood_by_now_is_left_out(matcher: Matcher) -> None:
+    """Unless users say that it is understood wrongly."""
+    known = "where is my order"
+    assert review(matcher, [missed(1, known)]) == ((), 1, ())
+    assert review(matcher, [missed(1, known, corrections={"order_status": 3})]) == ((), 1, ())
+    assert len(review(matcher, [missed(1, known, corrections={"order_cancel": 3})]).clusters) == 1
+
+
+def test_hashes_cannot_be_clustered(matcher: Matcher) -> None:
+    """They are handed on as they are."""
+    hashed = [missed(1, None), missed(2, None)]
+
+    assert review(matcher, [*hashed, *GIFTS]).hashed == tuple(hashed)
+
+
+def test_the_order_of_the_messages_makes_no_difference(matcher: Matcher) -> None:
+    """Not even to names, numbers and reasons."""
+    messages = [*GIFTS, *OTHERS, missed(40, "wo ist mein Drache", language="de"), missed(41, "any dragon here")]
+    expected = [cluster.to_dict() for cluster in review(matcher, messages).clusters]
+
+    for seed in range(5):
+        random.Random(seed).shuffle(messages)
+        assert [cluster.to_dict() for cluster in review(matcher, messages).clusters] == expected
+
+
+def test_names_are_words_of_the_message_and_nobody_elses(small: Matcher) -> None:
+    """Short enough to be read, in any script, and never that of another intent."""
+    for text, name in [
+        ("सामान कब पहुँचेगा?", "सामान_कब_पहुँचेगा"),
+        ("价格是多少呢", "价格是多少呢"),
+        ("one two three four five six seven eight nine ten eleven", "one_two_three_four_five_six_seven_eight"),
+        ("a" * 100, "a" * 40),
+        ("Hours!", "hours_2"),
+    ]:
+        (cluster,) = review(small, [missed(1, text, 3, corrections={None: 1})]).clusters
+        assert cluster.proposal[:2] == ("new", name)
+
+
+def test_a_decision_becomes_edits(matcher: Matcher) -> None:
+    """A new intent begins with the most central message; language and file are given where they are wanted."""
+    (cluster,) = review(matcher, GIFTS).clusters
+    texts = [message.text for message in cluster.messages]
+
+    assert edits_of([Decision(cluster, "add", "yes")]) == [AddUtterance("yes", text, "en") for text in texts]
+    assert edits_of([Decision(cluster, "new", "gift")], language="de", file=Path("gift.yaml")) == [
+        AddIntent("gift", texts[0], "de", Path("gift.yaml")), *(AddUtterance("gift", text, "de") for text in texts[1:]),
+    ]  # fmt: skip
+    assert edits_of([Decision(cluster, "ignore")]) == []

@@ -164,6 +164,8 @@ def chat(intents: str, language: str | None, settings: tuple[str, ...]) -> None:
             show.turn(last)
             if inbox is not None:
                 inbox.record(last)
+    if inbox is not None:
+        inbox.flush()
 
 
 @cli.command()

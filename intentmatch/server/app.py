@@ -4,7 +4,7 @@
 # them are known only where they are made.
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
@@ -13,7 +13,9 @@ from pydantic import Field
 
 from intentmatch import __version__
 from intentmatch.matcher import Matcher
-from intentmatch.server import problems, schemas
+from intentmatch.server import access, problems, schemas
+from intentmatch.server.protocols import load
+from intentmatch.server.protocols.host import Host
 from intentmatch.server.service import Service
 
 _ABOUT = """Tells what a user means, from a folder of YAML intents.
@@ -28,14 +30,22 @@ def create_app(
     max_text: int = 2000,
     max_batch: int = 256,
     max_body: int = 1_000_000,
+    protocols: Collection[str] = (),
+    keys: Collection[str] = (),
+    fulfillment: str | None = None,
 ) -> FastAPI:
     """The webhook as an ASGI application.
 
     A path is loaded when the server starts, and what is wrong with it (`Matcher.load` says what may be) keeps the
     server from starting; a `Matcher` is used as it is. `max_text` bounds the characters of a message, `max_batch` the
     messages of a batch, `max_body` the bytes of a request.
+
+    `protocols` names what bots already speak and shall be answered in: `rasa`, `clu`, `dialogflow`, `openai`. Their
+    callers must present one of `keys`, where there are any. `fulfillment` is the URL that Dialogflow's intents with
+    `metadata: {webhook: true}` are fulfilled by. Raises `InputError` where one of these cannot be.
     """
     service = Service(matcher)
+    spoken = load(protocols, Host(service.bot_named, max_text, max_batch, fulfillment))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -52,7 +62,10 @@ def create_app(
         generate_unique_id_function=lambda route: route.name,
     )
     app.add_middleware(problems.BodyLimit, max_bytes=max_body)
-    problems.install(app)
+    app.state.keys = access.checked(keys)
+    problems.install(app, [(protocol.paths, protocol.shape) for protocol in spoken])
+    for protocol in spoken:
+        app.include_router(protocol.router)
     _add_matching(app, service, max_text, max_batch)
     _add_operating(app, service)
     return app

@@ -1,0 +1,25 @@
+"""The protocols that bots already speak. One file each: its routes, and the shape of its errors.
+
+None is there unless it is asked for. Their routes are not in the OpenAPI document: their owners describe them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from intentmatch.errors import UnknownNameError
+from intentmatch.server.protocols import rasa
+from intentmatch.server.protocols.host import Host, Protocol
+
+PROTOCOLS: Mapping[str, Callable[[Host], Protocol]] = {
+    "rasa": rasa.protocol,
+}
+
+
+def load(names: Iterable[str], host: Host) -> list[Protocol]:
+    """The protocols of these names. Raises `UnknownNameError`."""
+    wanted = list(dict.fromkeys(names))
+    for name in wanted:
+        if name not in PROTOCOLS:
+            raise UnknownNameError("protocol", name, list(PROTOCOLS))
+    return [PROTOCOLS[name](host) for name in wanted]

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from intentmatch.errors import UnknownNameError
-from intentmatch.server.protocols import rasa
+from intentmatch.server.protocols import clu, rasa
 from intentmatch.server.protocols.host import Host, Protocol
 
 PROTOCOLS: Mapping[str, Callable[[Host], Protocol]] = {
     "rasa": rasa.protocol,
+    "clu": clu.protocol,
 }
 
 

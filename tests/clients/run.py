@@ -78,8 +78,13 @@ def installed(name: str, folder: Path) -> tuple[Path, str]:
     if not python.exists():
         venv.create(folder / name, with_pip=True)
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1"]
-    done = subprocess.run([*pip, "-r", HERE / f"{name}.txt"], capture_output=True, text=True, check=False, timeout=900)
-    return python, done.stderr.strip().rpartition("\n")[2] or "pip failed" if done.returncode else ""
+    try:
+        subprocess.run([*pip, "-r", HERE / f"{name}.txt"], capture_output=True, text=True, check=True, timeout=900)
+    except subprocess.CalledProcessError as error:
+        return python, error.stderr.strip().rpartition("\n")[2] or "pip failed"
+    except subprocess.TimeoutExpired as error:
+        return python, f"pip took more than {error.timeout} seconds"
+    return python, ""
 
 
 def run(folder: Path) -> int:

@@ -7,10 +7,13 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+import uvicorn
+from click.testing import CliRunner
 from fakes import WordHashEncoder
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -18,6 +21,7 @@ from speaking import KEY, REGISTRY, client
 from starlette.testclient import TestClient
 
 from intentmatch import Matcher
+from intentmatch.cli.commands import cli
 from intentmatch.errors import IntentMatchError, ModelUnavailableError, UnknownNameError
 from intentmatch.server import create_app
 from intentmatch.server.protocols import PROTOCOLS
@@ -122,8 +126,10 @@ def refused(name: str, answer: Any, *statuses: int) -> None:
 
 
 def test_every_protocol_is_held_to_this() -> None:
-    """A new one needs a dialect here."""
+    """A new one needs a dialect here, and a real client that asks it."""
     assert DIALECTS.keys() == PROTOCOLS.keys()
+    clients = Path(__file__).parents[2] / "clients"
+    assert {file.stem for file in clients.glob("ask_*.py")} == {f"ask_{name}" for name in PROTOCOLS}
 
 
 @every
@@ -148,6 +154,24 @@ def test_an_unknown_protocol_is_refused_at_the_start(bot: Matcher) -> None:
 def test_a_protocol_named_twice_is_one(bot: Matcher) -> None:
     """Asking again changes nothing."""
     assert client(bot, protocols=["rasa", "rasa"]).get("/version").status_code == 200
+
+
+def test_the_command_line_speaks_what_it_is_told_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`serve --protocol`, several times, and the URL of fulfillment; what cannot be is one sentence and exit code 2."""
+    (tmp_path / "bot.yaml").write_text("intents: {greet: {utterances: [hello]}}", encoding="utf-8")
+    served = []
+    monkeypatch.setattr(uvicorn, "run", lambda app, **_: served.append(app))
+    options = ["--protocol", "rasa", "--protocol", "dialogflow", "--fulfillment", "http://127.0.0.1:1/"]
+
+    assert CliRunner().invoke(cli, ["serve", str(tmp_path), *options]).exit_code == 0
+    speaking = TestClient(served[0])
+    assert speaking.get("/version").status_code == 200
+    assert speaking.post("/v1/embeddings").status_code == 404
+
+    for wrong in (["--protocol", "luis"], ["--protocol", "rasa", "--fulfillment", "http://127.0.0.1:1/"]):
+        done = CliRunner().invoke(cli, ["serve", str(tmp_path), *wrong])
+        assert done.exit_code == 2
+        assert len(served) == 1
 
 
 def test_our_own_routes_stay_as_they_are(speaker: TestClient) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from intentmatch.artefact import Artefact
 from intentmatch.cache import VectorCache
+from intentmatch.calibration import Calibration
 from intentmatch.errors import IntentMatchError, Location, Problem, RegistryError
 from intentmatch.languages import Coverage
 from intentmatch.learning import learned
@@ -32,8 +33,9 @@ def build(
     *,
     cache: VectorCache | None = None,
     progress: Progress | None = None,
+    meanwhile: Calibration | None = None,
 ) -> Artefact:
-    """Encode, learn and pack a registry.
+    """Encode, learn and pack a registry; with `meanwhile`, only as much is learned as `learned` says there.
 
     Raises `RegistryError` where the registry breaks a rule, and `IntentMatchError` where an encoder breaks its
     protocol.
@@ -53,7 +55,9 @@ def build(
         vectors=of_utterances,
         negative_vectors=of_negatives,
         label_vectors=of_labels,
-        **learned(registry, of_utterances, of_labels, settings, cache.folder if cache else None)._asdict(),
+        **learned(
+            registry, of_utterances, of_labels, settings, cache.folder if cache else None, meanwhile=meanwhile
+        )._asdict(),
     )
 
 

@@ -48,47 +48,72 @@ def learn(registry: Registry, vectors: Vectors, labels: Vectors, settings: Setti
     languages = [utterance.language for utterance in registry.utterances]
     tested = put_to_the_test(registry, vectors, labels, settings)
     calibration = calibrate(tested.held_out, settings.target, names, languages)
-    if tested.fitting is None or tested.words is None or calibration.curve is None:
-        # What has not been put to the test is not relied upon.
-        return Learned(calibration, None)
-    return Learned(calibration, Opinion(fit_head(tested.fitting), tested.words, WordRows.of(tested.rows)))
+    # What has not been put to the test is not relied upon.
+    return Learned(calibration, None if calibration.curve is None else _opinion(tested.features))
+
+
+class Features(NamedTuple):
+    """What a head is fitted to."""
+
+    words: WordVectors
+    rows: Vectors
+    """Of words, one for each utterance."""
+    fitting: Fitting
 
 
 class Tested(NamedTuple):
     """Held-out cases, and what they were scored with."""
 
     held_out: HeldOut
-    rows: Vectors
-    """Of words, one for each utterance; of no columns where there is no head."""
-    words: WordVectors | None
-    fitting: Fitting | None
+    features: Features | None
+    """None where there is no head."""
 
 
 def put_to_the_test(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings) -> Tested:
     """Hold out a registry's utterances from itself, under the settings `scorer` and `aggregation`."""
-    rows = vectors[:, :0]
-    fitting = words = None
-    if settings.scorer == "head" and len(registry) > 1:
-        texts = [clean(utterance.text) for utterance in registry.utterances]
-        words = WordVectors.fit(texts)
-        rows = words.rows(texts)
-        fitting = _prepared(registry, vectors, labels, words, rows)
-    return Tested(hold_out(vectors, rows, registry.owners, settings.aggregation, fitting), rows, words, fitting)
+    features = _features(registry, vectors, labels, settings)
+    rows = vectors[:, :0] if features is None else features.rows
+    fitting = None if features is None else features.fitting
+    return Tested(hold_out(vectors, rows, registry.owners, settings.aggregation, fitting), features)
 
 
-def learned(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings, folder: Path | None) -> Learned:
+def learned(
+    registry: Registry,
+    vectors: Vectors,
+    labels: Vectors,
+    settings: Settings,
+    folder: Path | None,
+    *,
+    meanwhile: Calibration | None = None,
+) -> Learned:
     """As `learn`; what was learned before from the same lines and vectors is read from the folder.
 
-    A file that cannot be read or written is a warning in the log, and costs only time.
+    With a calibration for `meanwhile`, that of the registry before an edit, only the head is fitted, in a small part of
+    the time: held-out cases are what takes long, and few edits move the confidence by much. A file that cannot be read
+    or written is a warning in the log, and costs only time.
     """
-    if folder is None:
-        return learn(registry, vectors, labels, settings)
-    file = folder / "learned" / f"{_key(registry, vectors, labels, settings)}.safetensors"
-    found = _read(file)
+    file = folder and folder / "learned" / f"{_key(registry, vectors, labels, settings)}.safetensors"
+    found = _read(file) if file else None
+    if found is None and meanwhile is not None:
+        return Learned(meanwhile, _opinion(_features(registry, vectors, labels, settings)) if meanwhile.curve else None)
     if found is None:
         found = learn(registry, vectors, labels, settings)
-        _write(file, found)
+        if file:
+            _write(file, found)
     return found
+
+
+def _opinion(features: Features | None) -> Opinion | None:
+    return features and Opinion(fit_head(features.fitting), features.words, WordRows.of(features.rows))
+
+
+def _features(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings) -> Features | None:
+    if settings.scorer != "head" or len(registry) < 2:
+        return None
+    texts = [clean(utterance.text) for utterance in registry.utterances]
+    words = WordVectors.fit(texts)
+    rows = words.rows(texts)
+    return Features(words, rows, _prepared(registry, vectors, labels, words, rows))
 
 
 def _prepared(registry: Registry, vectors: Vectors, labels: Vectors, words: WordVectors, rows: Vectors) -> Fitting:

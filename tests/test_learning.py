@@ -184,7 +184,7 @@ def test_labels_count_where_they_tell_the_intents_apart(registry: Registry, vect
     nothing = np.zeros_like(telling)
 
     hinted, plain, misleading = (
-        put_to_the_test(registry, vectors, labels, Settings()).fitting
+        put_to_the_test(registry, vectors, labels, Settings()).features.fitting
         for labels in (telling, nothing, np.roll(telling, 1, axis=0))
     )
 
@@ -193,3 +193,21 @@ def test_labels_count_where_they_tell_the_intents_apart(registry: Registry, vect
     assert misleading is not None
     assert len(hinted.rows) == hinted.utterances + len(registry) == len(registry.utterances) + len(registry)
     assert len(plain.rows) == len(misleading.rows) == plain.utterances
+
+
+def test_meanwhile_the_head_is_new_and_the_confidence_is_the_old_one(
+    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, counted: list[int]
+) -> None:
+    """Nothing is held out and nothing kept for it; what was learned of the very same lines is better still."""
+    before = learn(Registry(registry.intents[1:]), vectors[6:], labels[1:], Settings())
+
+    given = learned(registry, vectors, labels, Settings(), tmp_path, meanwhile=before.calibration)
+    full = learned(registry, vectors, labels, Settings(), tmp_path)
+    again = learned(registry, vectors, labels, Settings(), tmp_path, meanwhile=before.calibration)
+
+    assert given.calibration is before.calibration
+    assert given.opinion is not None
+    assert full.opinion is not None
+    assert given.opinion.head.weights.tobytes() == full.opinion.head.weights.tobytes()
+    assert same(full, again)
+    assert len(counted) == 1

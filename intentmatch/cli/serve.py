@@ -19,6 +19,12 @@ from intentmatch.cli.commands import cli, intents_argument, load, set_option
 @click.option("--max-text", default=2000, show_default=True, type=click.IntRange(1), help="Characters of a message.")
 @click.option("--max-batch", default=256, show_default=True, type=click.IntRange(1), help="Messages of a batch.")
 @click.option("--max-body", default=1_000_000, show_default=True, type=click.IntRange(1), help="Bytes of a request.")
+@click.option(
+    "--protocol", "protocols", multiple=True, metavar="NAME", help="Also speak rasa, clu, dialogflow or openai."
+)
+@click.option(
+    "--fulfillment", metavar="URL", help="Dialogflow's webhook, for intents with `metadata: {webhook: true}`."
+)
 @set_option
 def serve(
     intents: str,
@@ -28,6 +34,8 @@ def serve(
     max_text: int,
     max_batch: int,
     max_body: int,
+    protocols: tuple[str, ...],
+    fulfillment: str | None,
     settings: tuple[str, ...],
 ) -> None:
     """Serve INTENTS over HTTP; the interface is described at /docs.
@@ -36,13 +44,21 @@ def serve(
     Examples:
       intentmatch serve intents/ --port 8080 --watch &
       curl -s localhost:8080/match -H 'content-type: application/json' -d '{"text": "wo ist mein Paket?"}'
+      intentmatch serve intents/ --protocol rasa --port 5005
       intentmatch serve intents/ --set inbox=misses.sqlite
     """
     uvicorn = plugins.require("uvicorn", what="The webhook", extra="server")
     from intentmatch.server import create_app
 
-    limits = {"max_text": max_text, "max_batch": max_batch, "max_body": max_body}
-    app = create_app(load(intents, settings), watch=watch, **limits)
+    app = create_app(
+        load(intents, settings),
+        watch=watch,
+        max_text=max_text,
+        max_batch=max_batch,
+        max_body=max_body,
+        protocols=protocols,
+        fulfillment=fulfillment,
+    )
     uvicorn.run(app, host=host, port=port, log_config=_log_config(uvicorn.config.LOGGING_CONFIG))
 
 

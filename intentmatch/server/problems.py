@@ -161,7 +161,7 @@ async def _intentmatch(request: Request, error: Exception) -> Response:
         return response(request.scope, ProblemDetails.of(422, str(error), [item]))
     if isinstance(error, UnavailableError):
         return response(request.scope, ProblemDetails.of(503, str(error)))
-    _log.error("%s %s failed", request.method, request.scope["path"], exc_info=error)
+    _log.error("%s %r failed", request.method, request.scope["path"], exc_info=error)
     return response(request.scope, ProblemDetails.of(500, str(error)))
 
 

@@ -268,6 +268,18 @@ def test_latency_of_messages_made_up_and_given(run, tmp_path, yaml_registry):
     assert "whole process" not in done.stdout
 
 
+def test_reloads_of_a_registry_made_up(run, tmp_path):
+    out = tmp_path / "out.json"
+    done = run("bench_reload", "--intents", 12, "--edits", 2, "--json", out)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("13 intents, ")
+    written = json.loads(out.read_text(encoding="utf-8"))
+    assert len(written["edits"]) == 2
+    for edit in written["edits"]:
+        assert 0 < edit["worked"] <= edit["learned"]
+        assert 0.2 < edit["answers"] <= edit["learned"]
+
+
 LANGUAGES = {
     "massive": ("en", "fa"),
     "xsid": ("de", "en", "zh"),

@@ -25,7 +25,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "heldout",
         "calibration",
         "artefact learning",
-        "build",
+        "build scoring",
         "engine lint",
         "several",
         "matcher",

@@ -16,6 +16,7 @@ from intentmatch.formats.archive import packed
 from intentmatch.formats.draft import Draft, few
 from intentmatch.formats.format import Files, Format, Imported, Sure
 from intentmatch.formats.source import File, Source
+from intentmatch.text import language_code
 from intentmatch.types import Registry
 
 __all__ = ["Format", "Imported", "by_name", "formats", "put", "read", "render", "write"]
@@ -50,7 +51,7 @@ def read(
     if chosen.read is None:
         raise InputError(f"{chosen.name} cannot be read, only written")
     files = [file for file in source if chosen.recognise(file)]
-    draft = Draft(language)
+    draft = Draft(_code(language) if language else None)
     draft.columns = dict(columns or {})
     if format and not files:
         # Its reader will say what it misses.
@@ -62,13 +63,19 @@ def read(
 
 
 def render(registry: Registry, format: str) -> tuple[Files, list[Problem]]:  # noqa: A002 - as above
-    """The files of an unexpanded registry in a format, and what that cannot say, sorted by place."""
+    """The files of an unexpanded registry in a format, and what that cannot say, sorted by place.
+
+    Raises `InputError` for a format that is only read, and for text that no file can hold.
+    """
     chosen = by_name(format)
     if chosen.write is None:
         writable = ", ".join(name for name, other in formats().items() if other.write)
         raise InputError(f"{format} cannot be written, only read; written are {writable}")
     kept, problems = losses.without(registry, chosen.says)
-    files = chosen.write(kept, problems)
+    try:
+        files = chosen.write(kept, problems)
+    except UnicodeEncodeError as error:
+        raise InputError(f"{error.object[error.start]!r} is half of a character, and no file can hold it") from None
     return files, sorted(problems)
 
 
@@ -92,8 +99,8 @@ def write(
 def put(files: Files, path: str | os.PathLike[str], *, force: bool = False) -> None:
     """Write files as `write` does. Raises `InputError` where they cannot be written."""
     target = Path(path)
-    content = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
     try:
+        content = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
         if not force and target.exists() and not (target.is_dir() and not any(target.iterdir())):
             raise InputError(f"{target} is there already; name another place, or force it")
         if target.suffix.lower() == ".zip":
@@ -101,13 +108,22 @@ def put(files: Files, path: str | os.PathLike[str], *, force: bool = False) -> N
         elif target.is_dir() or len(content) > 1:
             for name, data in content.items():
                 file = target / name
+                if not file.resolve().is_relative_to(target.resolve()):
+                    raise InputError(f"{name!r} is no name for a file in {target}")
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(data)
             return
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(next(iter(content.values())))
-    except OSError as error:
-        raise InputError(f"{target} cannot be written: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"{target} cannot be written: {getattr(error, 'strerror', None) or error}") from error
+
+
+def _code(language: str) -> str:
+    code = language_code(language)
+    if code is None:
+        raise InputError(f"{language!r} is not a language code; use a BCP-47 code such as en, pt-BR or zh-Hant")
+    return code
 
 
 def _recognised(source: Source) -> Format:
@@ -146,9 +162,8 @@ def _note_unread(source: Source, files: Iterable[File], draft: Draft) -> None:
         if file.problem is not None:
             draft.warn(file.problem.location, file.problem.rule, f"{file.problem.message}; the file is not read")
     if source.links:
-        draft.note(
-            Location(source.place), "unread-file", f"links that lead elsewhere are not followed: {few(source.links)}"
-        )
+        message = f"links that lead elsewhere are not followed: {few(source.links)}"
+        draft.note(Location(source.place), "unread-file", message)
     if unread:
         message = f"not of this format, and not read: {few(file.path for file in unread)}"
         draft.note(unread[0].location, "unread-file", message)

@@ -19,10 +19,19 @@ def without_case(pattern: str) -> tuple[str, bool]:
 
 
 def _is_whole(body: str) -> bool:
-    """Whether each of its brackets belongs to another one in it."""
+    """Whether each of its brackets belongs to another one in it; those in a class of characters are none."""
     depth = 0
-    for sign in re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", "", body, flags=re.DOTALL):
-        depth += (sign == "(") - (sign == ")")
-        if depth < 0:
-            return False
+    in_class = False
+    signs = iter(body)
+    for sign in signs:
+        if sign == "\\":
+            next(signs, None)
+        elif in_class:
+            in_class = sign != "]"
+        elif sign == "[":
+            in_class = True
+        else:
+            depth += (sign == "(") - (sign == ")")
+            if depth < 0:
+                return False
     return True

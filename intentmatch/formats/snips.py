@@ -24,7 +24,7 @@ from intentmatch.types import Registry, Slot, Utterance
 
 _BUILT_IN = "snips/"
 # `[slot:entity](text)`, of which the entity and the text may be missing.
-_MARK = re.compile(r"\[(?P<slot>[^\]:]+)(?::(?P<entity>[^\]]+))?\](?:\((?P<text>[^)]+)\))?")
+_MARK = re.compile(r"\[(?P<slot>[^\[\]:]+)(?::(?P<entity>[^\[\]]+))?\](?:\((?P<text>[^)\[]+)\))?")
 _SAYS: frozenset[Feature] = frozenset({"languages", "marks", "lists", "synonyms", "kinds"})
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from intentmatch.errors import InputError, IntentMatchError
-from intentmatch.registry.reader import includes, is_yaml, own_files
+from intentmatch.registry.reader import included, is_yaml, own_files
 
 Content = Mapping[str, str]
 """Path of each file to a digest of what it holds: `EMPTY` for nothing, or for what cannot be read."""
@@ -41,8 +41,8 @@ def content(path: str | os.PathLike[str]) -> Content:
         held = _held(file)
         found[str(file)] = hashlib.sha256(held).hexdigest() if held else EMPTY
         # Looking for the word spares reading the YAML, which takes ten times as long.
-        for included in _includes(file, held) if b"include" in held else ():
-            waiting += own_files(included)
+        for name in _included(file, held) if b"include" in held else ():
+            waiting += own_files(file.parent / name)
     return found
 
 
@@ -73,8 +73,8 @@ def _held(file: Path) -> bytes:
 
 
 @lru_cache(maxsize=256)
-def _includes(file: Path, held: bytes) -> list[Path]:
-    return includes(file, held)
+def _included(file: Path, held: bytes) -> list[str]:
+    return included(file, held)
 
 
 def _identity(file: Path) -> str:

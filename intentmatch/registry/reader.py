@@ -74,11 +74,6 @@ def own_files(path: str | os.PathLike[str]) -> list[Path]:
     return _files(Path(path))[0]
 
 
-def includes(file: Path, raw: bytes) -> list[Path]:
-    """The files and folders that a file which holds this includes."""
-    return [file.parent / name for name, _ in _read_file(file, raw)[0].includes]
-
-
 def folders(path: str | os.PathLike[str]) -> Iterator[Path]:
     """The folder at a path and its subfolders, in which `examine` looks for files; none where there is a file."""
     for folder, subfolders, _ in os.walk(path):
@@ -86,9 +81,9 @@ def folders(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield Path(folder)
 
 
-def included(file: Path) -> list[str]:
-    """What a file says to include, as it says it; of one that cannot be read, nothing."""
-    return [name for name, _ in _read_file(file)[0].includes]
+def included(file: Path, raw: bytes | None = None) -> list[str]:
+    """What a file says to include, as it says it; of one that cannot be read, nothing. `raw` is as for `read_text`."""
+    return [name for name, _ in _read_file(file, raw)[0].includes]
 
 
 def read_tests(path: str | os.PathLike[str]) -> tuple[Case, ...]:

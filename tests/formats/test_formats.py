@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import zipfile
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -146,6 +147,33 @@ def test_nothing_is_written_over_what_is_there(tmp_path: Path) -> None:
         formats.write(REGISTRY, format_, path, force=True)
     assert (tmp_path / "a.csv").read_text() != "mine"
     assert (tmp_path / "bot" / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["../evil.txt", "/etc/evil.txt", "a/../../evil.txt", "nul\0.txt"])
+def test_nothing_is_written_outside_of_the_folder(tmp_path: Path, name: str) -> None:
+    """Whatever a format makes of the name of an intent."""
+    with pytest.raises(InputError, match=r"is no name for a file|cannot be written"):
+        formats.put({"fine.txt": "x", name: "x"}, tmp_path / "bot")
+    assert not (tmp_path / "evil.txt").exists()
+
+
+@pytest.mark.parametrize("form", [name for name, found in formats.formats().items() if found.write])
+@pytest.mark.parametrize("name", ["../../evil", "/evil", "..", "a/b", "con\0", "x" * 300, "C:\\evil", "\ud800"])
+def test_no_name_of_an_intent_leads_out_of_the_folder(tmp_path: Path, form: str, name: str) -> None:
+    """In any format: it is written, told or refused."""
+    lines = (Utterance("hello", "en"), Utterance("\ud800 there", "en"))
+    with suppress(InputError):
+        formats.write(Registry((Intent(name, lines), *REGISTRY.intents)), form, tmp_path / "a" / "b")
+    assert {file.relative_to(tmp_path).parts[:2] for file in tmp_path.rglob("*") if file.is_file()} <= {("a", "b")}
+
+
+def test_a_language_that_is_none_is_refused(tmp_path: Path) -> None:
+    """And any other is in its usual case."""
+    put(tmp_path, {"a.csv": CSV})
+
+    assert formats.read(tmp_path, language="PT_br").registry.languages == ("pt-BR",)
+    with pytest.raises(InputError, match="'klingonese' is not a language code"):
+        formats.read(tmp_path, language="klingonese")
 
 
 def test_what_cannot_be_written_to_is_said_to_be_so(tmp_path: Path) -> None:

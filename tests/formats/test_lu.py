@@ -185,6 +185,17 @@ def test_a_line_that_belongs_to_nothing_is_named(tmp_path):
     assert "(and 1 more like it)" in messages(found)
 
 
+def test_an_answer_that_never_ends_is_named_where_it_begins(tmp_path):
+    """What follows is no line of anybody."""
+    found = read(tmp_path, "# a\n- hi\n# ? who\n```markdown\n# b\n- ho\n")
+
+    assert [intent.name for intent in found.registry] == ["a"]
+    assert [(p.location.line, p.rule) for p in found.problems if p.severity == "warning"] == [
+        (3, "not-expressed"),
+        (4, "unread-line"),
+    ]
+
+
 def test_imports_are_followed(tmp_path):
     """Relative to the file that names them; each file once, also in a circle."""
     files = {"bot.lu": "[a](./more/a.lu)\n# x\n- hi\n", "more/a.lu": "# a\n- aa\n[back](../bot.lu)\n[b](b.lu)\n"}

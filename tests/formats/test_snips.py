@@ -169,6 +169,14 @@ def test_what_cannot_be_read_is_said(tmp_path, text, rule):
     assert [intent.name for intent in found.registry] == ["a"]
 
 
+@pytest.mark.parametrize("piece", ["[", "[a](", "[a:", "[a:b](c"])
+def test_a_long_line_takes_no_long_time(tmp_path, piece):
+    """It grows with the line, not with its square."""
+    found = read(tmp_path, f"type: intent\nname: a\nutterances: ['{piece * 30_000}']\n")
+
+    assert len(found.registry.utterances) == 1
+
+
 def test_all_kinds_of_slots_come_back(tmp_path):
     """Numbers, dates and times are built in there, and any is an entity without values."""
     text = "2 at 5 on Monday: milk"

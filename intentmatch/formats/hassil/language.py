@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -60,26 +60,32 @@ class Language:
 
     def within(self, block: Value, intent: str) -> Within:
         """What names mean in a block, which may have rules and lists of its own."""
-        own = Within(self, dict(block["expansion_rules"].entries()))
+        rules = dict(block["expansion_rules"].entries())
+        own = Within(self, rules, self._that_use(rules))
         for name, values in block["lists"].entries():
             own.lists[name] = f"{intent}_{name}"
             self.read_list(self.draft.type(own.lists[name], values.location), values, own)
         return own
 
     @cached_property
-    def reach(self) -> dict[str, set[str]]:
-        """Of each rule, the rules that it uses, itself or by others, and its own name."""
-        uses = {name: names(value.text() or "")[1] if value.is_text else set() for name, value in self.rules.items()}
-        reach: dict[str, set[str]] = {}
-        for name in uses:
-            found, waiting = set[str](), [name]
-            while waiting:
-                rule = waiting.pop()
-                if rule not in found:
-                    found.add(rule)
-                    waiting += uses.get(rule, ())
-            reach[name] = found
-        return reach
+    def _users(self) -> dict[str, set[str]]:
+        """Of each rule, the rules that use it."""
+        users: dict[str, set[str]] = {}
+        for name, value in self.rules.items():
+            for used in names(value.text() or "")[1] if value.is_text else ():
+                users.setdefault(used, set()).add(name)
+        return users
+
+    def _that_use(self, rules: Iterable[str]) -> set[str]:
+        """These rules, and those that use one of them, themselves or by others."""
+        found: set[str] = set()
+        waiting = list(rules)
+        while waiting:
+            rule = waiting.pop()
+            if rule not in found:
+                found.add(rule)
+                waiting += self._users.get(rule, ())
+        return found
 
     def read_list(self, list_: SlotDraft, value: Value, within: Within) -> None:
         """A list of values, a range of numbers, or any text."""
@@ -97,6 +103,7 @@ class Language:
         written = item["in"] if item.is_mapping else item
         text = written.text()
         if text is None:
+            self.draft.warn(item.location, "no-text", "a value of a list without a text is left out")
             return
         try:
             template = within.template(text.strip(), written.location)
@@ -129,7 +136,9 @@ class Within:
 
     language: Language
     rules: dict[str, Value] = field(default_factory=dict)
-    """Those of a block, which are written out, as is every rule that uses one of them."""
+    """Those of a block."""
+    written_out: set[str] = field(default_factory=set)
+    """Those, and every rule that uses one of them: here they are not what they are elsewhere."""
     lists: dict[str, str] = field(default_factory=dict)
     """Those of a block, by the names of their types."""
     _open: list[str] = field(default_factory=list)
@@ -165,7 +174,7 @@ class Within:
         return f"{{{self.language.roles.slot(slot, type_, place).name}}}"
 
     def _rule(self, name: str, place: Location) -> str:
-        if name in self.rules or self.language.reach.get(name, set()) & set(self.rules):
+        if name in self.written_out:
             return self._written_out(name)
         if name not in self.language.rules:
             message = f"there is no rule {name!r}, and its name stands for it"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from intentmatch.formats.draft import Draft
+from intentmatch.formats.draft import Draft, IntentDraft
 from intentmatch.formats.format import Sure
 from intentmatch.formats.hassil.blocks import Blocks
-from intentmatch.formats.hassil.language import Language
+from intentmatch.formats.hassil.language import Language, Within
 from intentmatch.formats.hassil.syntax import TemplateError, names
 from intentmatch.formats.roles import Roles
 from intentmatch.formats.source import File
@@ -94,20 +94,21 @@ class _Reader:
             for block in _blocks(written):
                 local = language.within(block, name)
                 for line in block["sentences"].items():
-                    text = line.text()
-                    if text is None:
-                        continue
-                    try:
-                        template = local.template(text.strip(), line.location)
-                    except TemplateError as error:
-                        self._draft.warn(line.location, "bad-template", f"a sentence is left out: {error}")
-                        continue
-                    plain = parse(template).sentence
-                    if plain is None:
-                        intent.template(template, line.location, language.code)
-                    else:
-                        intent.say(plain.text, line.location, language.code)
+                    self._sentence(line, intent, local)
                 self.blocks.add(intent, block)
+
+    def _sentence(self, line: Value, intent: IntentDraft, local: Within) -> None:
+        code = local.language.code
+        try:
+            template = local.template((line.text() or "").strip(), line.location)
+        except TemplateError as error:
+            self._draft.warn(line.location, "bad-template", f"a sentence is left out: {error}")
+            return
+        plain = parse(template).sentence
+        if plain is None:
+            intent.template(template, line.location, code)
+        elif plain.text:
+            intent.say(plain.text, line.location, code)
 
     def responses(self, root: Value) -> None:
         """The default response of each intent; what stands in for others depends on what happened."""

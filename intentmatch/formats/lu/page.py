@@ -83,13 +83,13 @@ def read_page(file: File, draft: Draft) -> Page:
     """The sections of a file; what belongs to none of them is noted."""
     page = Page()
     section: list[Item] | None = None
-    fenced = False
+    fence: Location | None = None
     for number, whole in enumerate(file.text.split("\n"), 1):
         line = whole.rstrip()
         place = Location(file.place, number, len(line) - len(line.lstrip()) + 1)
         if line.lstrip().startswith(_FENCE):
-            fenced = not fenced
-        elif fenced or not line:
+            fence = place if fence is None else None
+        elif fence is not None or not line:
             continue
         elif line.lstrip().startswith(">"):
             _read_comment(line, page)
@@ -106,6 +106,8 @@ def read_page(file: File, draft: Draft) -> Page:
             section.append(Item(item["text"], len(item["indent"].expandtabs(4)), at))
         else:
             draft.warn(place, "unread-line", "a line that belongs to nothing is left out")
+    if fence is not None:
+        draft.warn(fence, "unread-line", "all that follows is the text of an answer, which is never closed")
     return page
 
 

@@ -13,8 +13,6 @@ from intentmatch.errors import Location, Problem, RegistryError, suggest
 from intentmatch.registry import nodes
 
 _NOT_OF_A_FILE = frozenset({"config", "show_config", "help"})
-# What is not shown, only that it is there.
-_SECRET = ("key", "token", "secret", "password")
 _PLACES = "intentmatch.places"
 
 
@@ -51,16 +49,14 @@ def read_config(context: click.Context, parameter: click.Parameter, file: Path |
     return file
 
 
-def origins(context: click.Context) -> Iterator[tuple[str, str, str]]:
-    """Each option with its value, and where that came from, in words; secrets are not shown."""
+def options_with_origins(context: click.Context) -> Iterator[tuple[str, str, str]]:
+    """Each option with its value, and where that came from, in words."""
     places: dict[str, Location] = context.meta.get(_PLACES, {})
     for parameter in context.command.params:
         name = parameter.name or ""
         if name in _NOT_OF_A_FILE:
             continue
         value = context.params[name]
-        if value and any(word in name for word in _SECRET):
-            value = "(not shown)"
         source = context.get_parameter_source(name)
         if source is ParameterSource.ENVIRONMENT:
             origin = f"environment {_variable(context, parameter)}"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from intentmatch import plugins
 from intentmatch.cli import show
 from intentmatch.cli.commands import FILE, cli, intents_argument, load, set_option, settings_from
-from intentmatch.cli.origins import origins, read_config
+from intentmatch.cli.origins import options_with_origins, read_config
+from intentmatch.errors import InputError
 
 
 @cli.command(context_settings={"auto_envvar_prefix": "INTENTMATCH_SERVE"})
@@ -18,6 +21,26 @@ from intentmatch.cli.origins import origins, read_config
 @click.option("--max-text", default=2000, show_default=True, type=click.IntRange(1), help="Characters of a message.")
 @click.option("--max-batch", default=256, show_default=True, type=click.IntRange(1), help="Messages of a batch.")
 @click.option("--max-body", default=1_000_000, show_default=True, type=click.IntRange(1), help="Bytes of a request.")
+@click.option(
+    "--protocol", "protocols", multiple=True, metavar="NAME", help="Also speak rasa, clu, dialogflow or openai."
+)
+@click.option(
+    "--fulfillment", metavar="URL", help="Dialogflow's webhook, for intents with `metadata: {webhook: true}`."
+)
+@click.option("--keys-file", type=FILE, help="Keys of callers, one a line; otherwise $INTENTMATCH_KEYS.")
+@click.option(
+    "--admin-keys-file",
+    type=FILE,
+    help="Keys for admin calls, which are off without; otherwise $INTENTMATCH_ADMIN_KEYS.",
+)
+@click.option("--rate-limit", metavar="N/PERIOD", help="Requests of a key, or of an address without; as in 600/minute.")
+@click.option(
+    "--cors-origin", "origins", multiple=True, metavar="ORIGIN", help="A page at ORIGIN may call from a browser."
+)
+@click.option("--allowed-host", "hosts", multiple=True, metavar="NAME", help="Answer only requests for such a host.")
+@click.option("--trusted-proxy", "proxies", multiple=True, metavar="ADDRESS", help="Believe its X-Forwarded headers.")
+@click.option("--tls-cert", type=FILE, help="Certificate, with those between it and the root: serves HTTPS.")
+@click.option("--tls-key", type=FILE, help="Its private key, where it is not in the same file.")
 @click.option("--log-format", default="text", show_default=True, type=click.Choice(["text", "json"]))
 @click.option("--log-messages", is_flag=True, help="Log what users say, and what was made of it.")
 @click.option("--telemetry", is_flag=True, help="A span of OpenTelemetry for each match.")
@@ -41,6 +64,16 @@ def serve(
     max_text: int,
     max_batch: int,
     max_body: int,
+    protocols: tuple[str, ...],
+    fulfillment: str | None,
+    keys_file: Path | None,
+    admin_keys_file: Path | None,
+    rate_limit: str | None,
+    origins: tuple[str, ...],
+    hosts: tuple[str, ...],
+    proxies: tuple[str, ...],
+    tls_cert: Path | None,
+    tls_key: Path | None,
     log_format: str,
     log_messages: bool,
     telemetry: bool,
@@ -58,6 +91,8 @@ def serve(
     Examples:
       intentmatch serve intents/ --port 8080 --watch &
       curl -s localhost:8080/match -H 'content-type: application/json' -d '{"text": "wo ist mein Paket?"}'
+      intentmatch serve intents/ --protocol rasa --port 5005
+      intentmatch serve intents/ --host 0.0.0.0 --keys-file keys.txt --tls-cert cert.pem --tls-key key.pem
       intentmatch serve intents/ --set inbox=misses.sqlite
     """
     if show_config:
@@ -65,12 +100,53 @@ def serve(
         return
     uvicorn = plugins.require("uvicorn", what="The webhook", extra="server")
     from intentmatch.server import create_app
+    from intentmatch.server.access import file_keys
     from intentmatch.server.logs import log_config
 
-    limits = {"max_text": max_text, "max_batch": max_batch, "max_body": max_body}
-    app = create_app(load(intents, settings), watch=watch, telemetry=telemetry, **limits)
-    log = log_config(uvicorn.config.LOGGING_CONFIG, log_format, messages=log_messages)
-    uvicorn.run(app, host=host, port=port, log_config=log, timeout_graceful_shutdown=shutdown_seconds)
+    app = create_app(
+        load(intents, settings),
+        watch=watch,
+        telemetry=telemetry,
+        max_text=max_text,
+        max_batch=max_batch,
+        max_body=max_body,
+        protocols=protocols,
+        fulfillment=fulfillment,
+        keys=None if keys_file is None else file_keys(keys_file),
+        admin_keys=None if admin_keys_file is None else file_keys(admin_keys_file),
+        rate_limit=rate_limit,
+        cors_origins=origins,
+        allowed_hosts=hosts,
+    )
+    uvicorn.run(
+        app,
+        host=host,
+        port=port,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
+        server_header=False,
+        log_config=log_config(uvicorn.config.LOGGING_CONFIG, log_format, messages=log_messages),
+        timeout_graceful_shutdown=shutdown_seconds,
+        **_tls(tls_cert, tls_key),
+    )
+
+
+def _tls(cert: Path | None, key: Path | None) -> dict[str, str]:
+    """What uvicorn wants to know for HTTPS. Raises `InputError` where it could not be served."""
+    if cert is None:
+        if key is not None:
+            raise InputError("--tls-key goes with --tls-cert")
+        return {}
+    import ssl
+
+    files = {"ssl_certfile": str(cert), "ssl_keyfile": str(key or cert)}
+    try:
+        # An empty password: a server has nobody to ask for one.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key or cert, password="")
+    except (OSError, ValueError) as error:
+        reason = f"they are no certificate in PEM with its own, unencrypted key ({error})"
+        raise InputError(f"HTTPS cannot be served with {' and '.join(sorted(set(files.values())))}: {reason}") from None
+    return files
 
 
 def _show_config(context: click.Context, intents: str, settings: tuple[str, ...]) -> None:
@@ -85,7 +161,7 @@ def _show_config(context: click.Context, intents: str, settings: tuple[str, ...]
         resolved = resolve(explicit, registry=registry.settings, locations=registry.setting_locations)
     else:
         resolved = resolve(explicit, base=load_artefact(intents).settings)
-    show.table(["option", "value", "from"], list(origins(context)))
+    show.table(["option", "value", "from"], list(options_with_origins(context)))
     click.echo()
     rows = [(name, str(getattr(resolved, name)), resolved.origin(name)) for name in PARSERS]
     show.table(["setting", "value", "from"], rows)

@@ -42,6 +42,8 @@ def log_config(uvicorns: dict[str, Any], form: str, *, messages: bool) -> dict[s
     Requests are told by uvicorn in text, and by us in JSON, where they come with their ids.
     """
     config = deepcopy(uvicorns)
+    config["filters"] = {"no_queries": {"()": _NoQueries}}
+    config["handlers"]["access"]["filters"] = ["no_queries"]
     as_json = form == "json"
     if as_json:
         config["formatters"]["default"] = {"()": JsonLines}
@@ -50,3 +52,13 @@ def log_config(uvicorns: dict[str, Any], form: str, *, messages: bool) -> dict[s
     config["loggers"]["intentmatch.server.observed"] = {"level": "INFO" if as_json else "WARNING"}
     config["loggers"][MESSAGES] = {"level": "INFO" if messages else "WARNING"}
     return config
+
+
+class _NoQueries(logging.Filter):
+    """Keeps what stands behind the path out of the log: some protocols have their key there."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Shorten a line of uvicorn's: address, method, path, version and status."""
+        if isinstance(record.args, tuple):
+            record.args = tuple(arg.partition("?")[0] if isinstance(arg, str) else arg for arg in record.args)
+        return True

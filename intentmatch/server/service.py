@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from intentmatch.errors import InputError, IntentMatchError, Problem
 from intentmatch.inbox import Inbox
@@ -66,6 +66,10 @@ class Service:
             raise ProblemError(ProblemDetails.of(503, detail, kind=_WARMING))
         return self._matcher
 
+    async def bot_named(self, name: str | None) -> Matcher:
+        """The one bot that there is, whatever others call it. Raises as `matcher` does."""
+        return self.matcher
+
     @contextmanager
     def answering(self) -> Iterator[Matcher]:
         """The matcher, for an answer. That it could not give one, through no fault of the caller, is remembered."""
@@ -78,6 +82,13 @@ class Service:
             self._failed = True
             raise
         self._failed = False
+
+    async def match(self, matcher: Matcher, text: str, **options: Any) -> MatchResult:
+        """What a matcher says of a text, recorded."""
+        with self.answering():
+            result = await matcher.amatch(text, **options)
+        self.record([result])
+        return result
 
     async def ready(self) -> Matcher:
         """The matcher, if it answers; where the last message got no answer, others are tried.

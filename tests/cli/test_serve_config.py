@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner, Result
 
 from intentmatch import Matcher
 from intentmatch.artefact import save_artefact
 from intentmatch.cli.commands import cli
-from intentmatch.cli.origins import origins
 from intentmatch.settings import PARSERS
 
 BOT = "settings: {top_k: 3}\nintents: {greet: {utterances: [hello, hi there]}}\n"
@@ -121,17 +119,3 @@ def test_an_artefact_is_shown_with_the_settings_it_was_built_with(bot: Path, tmp
     save_artefact(Matcher.load(bot).artefact, built)
 
     assert shown(run(built, "--show-config"))["top_k"] == ("3", f"{bot}:1")
-
-
-def test_secrets_are_not_shown() -> None:
-    """Only that they are there."""
-
-    @click.command()
-    @click.option("--key", "keys", multiple=True)
-    @click.option("--token")
-    @click.pass_context
-    def command(context: click.Context, keys: tuple[str, ...], token: str | None) -> None:
-        click.echo(list(origins(context)))
-
-    told = CliRunner().invoke(command, ["--key", "hush"]).output
-    assert told.strip() == str([("keys", "(not shown)", "argument"), ("token", "", "default")])

@@ -46,6 +46,23 @@ def test_messages_are_counted_by_what_was_made_of_them(client: TestClient) -> No
     assert value(client, "intentmatch_verdicts_total", verdict="out_of_scope", intent="") == 1
 
 
+def test_messages_in_the_protocols_of_others_are_counted(matcher: Matcher) -> None:
+    """They are messages too."""
+    with TestClient(create_app(matcher, protocols=["rasa"])) as client:
+        assert client.post("/model/parse", json={"text": "hello"}).status_code == 200
+        assert value(client, "intentmatch_verdicts_total", verdict="matched", intent="greet") == 1
+        assert value(client, "intentmatch_requests_total", path="/model/parse", status="200") == 1
+
+
+def test_counts_are_for_those_who_have_a_key(matcher: Matcher) -> None:
+    """They name the intents; Prometheus can bring one."""
+    with TestClient(create_app(matcher, keys=["0123456789abcdef0123456789abcdef"])) as client:
+        assert client.get("/metrics").status_code == 401
+        key = {"Authorization": "Bearer 0123456789abcdef0123456789abcdef"}
+        assert client.get("/metrics", headers=key).status_code == 200
+        assert client.get("/readyz").status_code == 200
+
+
 def test_stages_are_timed(client: TestClient) -> None:
     """Each stage that the trace has; warming up does not count."""
     assert value(client, "intentmatch_stage_seconds_count", stage="exact") is None

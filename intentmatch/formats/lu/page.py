@@ -97,10 +97,9 @@ def read_page(file: File, draft: Draft) -> Page:
             section = _open_intent(heading["name"], place, page, draft)
         elif link := LINK.fullmatch(line):
             page.imports.append(Item(link["path"].strip(), 0, place))
-        elif old := _OLD.fullmatch(line):
-            section = _open_entity(_old_declaration(old["name"].strip(), old["rest"].strip(), place), page)
-        elif new := _NEW.fullmatch(line):
-            section = _open_entity(new_declaration(new["rest"], place), page)
+        elif declaration := _declaration(line, place):
+            page.entities.append(declaration)
+            section = declaration.items
         elif (item := _ITEM.fullmatch(line)) and section is not None:
             at = Location(file.place, number, item.start("text") + 1)
             section.append(Item(item["text"], len(item["indent"].expandtabs(4)), at))
@@ -126,9 +125,11 @@ def _open_intent(name: str, place: Location, page: Page, draft: Draft) -> list[I
     return page.intents[-1].items
 
 
-def _open_entity(declaration: Declaration, page: Page) -> list[Item]:
-    page.entities.append(declaration)
-    return declaration.items
+def _declaration(line: str, place: Location) -> Declaration | None:
+    if old := _OLD.fullmatch(line):
+        return _old_declaration(old["name"].strip(), old["rest"].strip(), place)
+    new = _NEW.fullmatch(line)
+    return new_declaration(new["rest"], place) if new else None
 
 
 def _old_declaration(name: str, rest: str, place: Location) -> Declaration:

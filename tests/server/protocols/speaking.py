@@ -31,7 +31,7 @@ REGISTRY = Registry(
             (Utterance("a train to Berlin", "en"), Utterance("I want to take the train", "en")),
             responses={"": "A train it is."},
             metadata={"webhook": True},
-            slots=(Slot("city", "list"), Slot("seats", "number"), Slot("day", "date", required=True)),
+            slots=(Slot("city", "list"), Slot("seats", "number"), Slot("day", "date")),
         ),
         Intent("pay", (Utterance("let me pay", "en"), Utterance("pay the bill", "en")), when=("checkout",)),
     )

@@ -14,7 +14,11 @@ from typing import Any
 from intentmatch.server.observed import request_id
 
 MESSAGES = "intentmatch.server.messages"
-"""The logger of what users say; silent unless asked."""
+"""Name of the logger of what users say; silent unless asked, whatever others are."""
+
+messages_log = logging.getLogger(MESSAGES)
+if not messages_log.level:
+    messages_log.setLevel(logging.WARNING)
 
 
 class JsonLines(logging.Formatter):

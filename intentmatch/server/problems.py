@@ -81,8 +81,8 @@ def declare_media_type(openapi: dict[str, Any]) -> dict[str, Any]:
         for operation in path.values():
             for status, response in operation["responses"].items():
                 content = response.get("content", {})
-                if not status.startswith("2") and "application/json" in content:
-                    content[MEDIA_TYPE] = content.pop("application/json")
+                if not status.startswith("2") and content:
+                    content[MEDIA_TYPE] = content.popitem()[1]
     return openapi
 
 

@@ -15,7 +15,7 @@ from intentmatch.errors import InputError, IntentMatchError, Problem
 from intentmatch.inbox import Inbox
 from intentmatch.matcher import Matcher
 from intentmatch.result import MatchResult
-from intentmatch.server.logs import MESSAGES
+from intentmatch.server.logs import messages_log
 from intentmatch.server.metrics import Metrics
 from intentmatch.server.problems import ProblemError, of_problems, of_reload
 from intentmatch.server.schemas import ProblemDetails
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from intentmatch.watch import Watch
 
 _log = logging.getLogger(__name__)
-_messages = logging.getLogger(MESSAGES)
 
 _WARMING = "urn:intentmatch:warming"
 _BROKEN = "urn:intentmatch:broken"
@@ -160,7 +159,7 @@ class Service:
             self._spans.matched(results, self.matcher.registry.fingerprint)
         for result in results:
             fields = {"text": result.message, "verdict": result.verdict, "intent": result.intent}
-            _messages.info("%(verdict)s %(intent)s: %(text)r", fields, extra={"fields": fields})
+            messages_log.info("%(verdict)s %(intent)s: %(text)r", fields, extra={"fields": fields})
         inbox = self.inbox
         if inbox is not None:
             for result in results:

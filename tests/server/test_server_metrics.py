@@ -104,7 +104,7 @@ def test_a_defect_is_counted(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) 
         assert value(client, "intentmatch_ready") == 0
 
 
-def test_the_registry_is_told_with_its_age_and_state(folder: Path) -> None:
+def test_the_registry_is_told_with_its_age_and_state(folder: Path, admin: dict[str, str]) -> None:
     """The fingerprint is a label, the age counts from the last load, and files that cannot be used show."""
     app = create_app(folder)
     assert value(TestClient(app), "intentmatch_ready") == 0
@@ -115,11 +115,11 @@ def test_the_registry_is_told_with_its_age_and_state(folder: Path) -> None:
         assert info["fingerprint"] == fingerprint
         assert value(client, "intentmatch_registry_intents") == 2
         (folder / "more.yaml").write_text("intents: {thanks: {utterances: [thank you]}}", encoding="utf-8")
-        client.post("/reload")
+        client.post("/reload", headers=admin)
         assert value(client, "intentmatch_registry_intents") == 3
         assert value(client, "intentmatch_registry_loaded_timestamp_seconds") > loaded
         (folder / "more.yaml").write_text("intents: 3", encoding="utf-8")
-        client.post("/reload")
+        client.post("/reload", headers=admin)
         assert (value(client, "intentmatch_registry_stale"), value(client, "intentmatch_ready")) == (1, 1)
 
 

@@ -100,11 +100,11 @@ def test_a_caller_breaks_nothing(folder: Path) -> None:
         assert client.get("/readyz").json()["status"] == "ready"
 
 
-def test_older_files_are_stale_but_ready(folder: Path) -> None:
+def test_older_files_are_stale_but_ready(folder: Path, admin: dict[str, str]) -> None:
     """Messages go on being answered."""
     with TestClient(create_app(folder)) as client:
         (folder / "bot.yaml").write_text("intents: 3", encoding="utf-8")
-        client.post("/reload")
+        client.post("/reload", headers=admin)
         ready = client.get("/readyz")
         assert (ready.status_code, ready.json()["status"]) == (200, "stale")
 

@@ -239,9 +239,10 @@ class Registry:
 class Encoder(Protocol):
     """Text to vectors. The laws are in `tests/contracts/encoder.py` and hold for every implementation.
 
-    Two more members are optional, and looked for by `languages.Coverage` alone. `languages: frozenset[str] | None` are
-    the BCP-47 codes that the encoder was trained on, None where it does not say. `unknown(text: str) -> str` gives the
-    letters of a cleaned text that it cannot read, in their order.
+    Some more members are optional. Two are looked for by `languages.Coverage` alone: `languages: frozenset[str] | None`
+    are the BCP-47 codes that the encoder was trained on, None where it does not say, and `unknown(text: str) -> str`
+    gives the letters of a cleaned text that it cannot read, in their order. `nested: bool` says that the first numbers
+    of a vector are a smaller vector of the text, once they are scaled to unit length.
     """
 
     @property

@@ -44,6 +44,7 @@ class StaticEncoder:
     """
 
     tolerance = 1e-5
+    nested = True
 
     def __init__(self, folder: str | Path) -> None:
         self._home = Path(folder)

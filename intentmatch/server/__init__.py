@@ -1,8 +1,8 @@
 """The webhook: a matcher behind HTTP, for bots that are not written in Python.
 
 `create_app` makes an ASGI application for any server; `intentmatch serve` runs it under uvicorn. FastAPI and pydantic
-are imported in this room only and come with the extra `server`. There is no authentication here: listen on a private
-address, or stand behind something that asks who is calling.
+are imported in this room only and come with the extra `server`. Nobody is asked for a key unless there are some: see
+`access`, and until then listen on a private address.
 """
 
 from intentmatch import plugins

@@ -4,23 +4,29 @@
 # them are known only where they are made.
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
 from fastapi import FastAPI
 from pydantic import Field
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp
 
 from intentmatch import __version__, plugins
 from intentmatch.errors import UnknownNameError
 from intentmatch.matcher import Matcher
-from intentmatch.server import problems, schemas
+from intentmatch.server import access, gate, problems, schemas
+from intentmatch.server.protocols import load
+from intentmatch.server.protocols.host import Host
 from intentmatch.server.service import Service
 
 _ABOUT = """Tells what a user means, from a folder of YAML intents.
 
 Every error has the shape `ProblemDetails` (RFC 9457) and the media type `application/problem+json`.
 """
+
+_BODY_ERRORS = (400, 401, 408, 413, 415, 422, 429, 503)
 
 
 def create_app(
@@ -30,6 +36,14 @@ def create_app(
     max_batch: int = 256,
     max_body: int = 1_000_000,
     watch: bool = False,
+    protocols: Collection[str] = (),
+    fulfillment: str | None = None,
+    keys: Collection[str] | None = None,
+    admin_keys: Collection[str] | None = None,
+    rate_limit: str | None = None,
+    body_seconds: float = 10.0,
+    cors_origins: Collection[str] = (),
+    allowed_hosts: Collection[str] = (),
 ) -> FastAPI:
     """The webhook as an ASGI application.
 
@@ -37,10 +51,22 @@ def create_app(
     server from starting; a `Matcher` is used as it is. `max_text` bounds the characters of a message, `max_batch` the
     messages of a batch, `max_body` the bytes of a request. With `watch`, files that change are taken up by themselves.
     The setting `inbox` has messages kept that were not understood.
+
+    `protocols` names what bots already speak and shall be answered in: `rasa`, `clu`, `dialogflow`, `openai`.
+    `fulfillment` is the URL that Dialogflow's intents with `metadata: {webhook: true}` are fulfilled by.
+
+    Where there are `keys`, a caller must present one. Admin calls are off unless there are `admin_keys`, which are good
+    for the other calls too. Without either, those of the environment are taken: `INTENTMATCH_KEYS` and
+    `INTENTMATCH_ADMIN_KEYS`, or the files that these name with `_FILE` behind them. `rate_limit` bounds the requests of
+    a key, or of an address where there are no keys: `600/minute`. A body has to arrive in `body_seconds`. Pages of
+    `cors_origins` may call from a browser. Where there are `allowed_hosts`, requests for others are refused.
+
+    Raises `InputError` where one of these cannot be.
     """
     if watch:
         plugins.check_installed("watchfiles", what="Watching files", extra="watch")
     service = Service(matcher, watch=watch)
+    spoken = load(protocols, Host(service.bot_named, max_text, max_batch, fulfillment))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -59,8 +85,16 @@ def create_app(
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
-    app.add_middleware(problems.BodyLimit, max_bytes=max_body)
-    problems.install(app)
+    app.router.route_class = access.Route
+    app.state.access = access.Access(
+        access.environment_keys(access.KEYS) if keys is None else keys,
+        access.environment_keys(access.ADMIN_KEYS) if admin_keys is None else admin_keys,
+        rate_limit,
+    )
+    _add_gate(app, max_body, body_seconds, gate.checked_origins(cors_origins), allowed_hosts)
+    problems.install(app, [(protocol.paths, protocol.shape) for protocol in spoken])
+    for protocol in spoken:
+        app.include_router(protocol.router)
     _add_matching(app, service, max_text, max_batch)
     _add_feedback(app, service, max_text)
     _add_operating(app, service)
@@ -70,7 +104,21 @@ def create_app(
 class _Webhook(FastAPI):
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI document."""
-        return problems.declare_media_type(super().openapi())
+        return access.declare(problems.declare_media_type(super().openapi()), self.state.access)
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """What stands before the routes. Headers are outermost, where answers to defects pass too."""
+        return gate.SecurityHeaders(super().build_middleware_stack())
+
+
+def _add_gate(app: FastAPI, max_body: int, body_seconds: float, origins: Sequence[str], hosts: Collection[str]) -> None:
+    app.add_middleware(gate.BodyLimit, max_bytes=max_body, max_seconds=body_seconds)
+    if origins:
+        # Keys travel in headers and never by themselves, so that no origin needs to be trusted with cookies.
+        headers = ["Authorization", "Content-Type", "X-API-Key"]
+        app.add_middleware(CORSMiddleware, allow_origins=origins, allow_methods=["GET", "POST"], allow_headers=headers)
+    if hosts:
+        app.add_middleware(gate.AllowedHosts, hosts=hosts)
 
 
 def _add_matching(app: FastAPI, service: Service, max_text: int, max_batch: int) -> None:
@@ -101,19 +149,19 @@ def _add_matching(app: FastAPI, service: Service, max_text: int, max_batch: int)
             default=None, min_length=1, max_length=100, description="The slots asked for; without it all of the intent."
         )
 
-    @app.post("/match", tags=["matching"], responses=problems.responses(400, 413, 415, 422, 503))
+    @app.post("/match", tags=["matching"], responses=problems.responses(*_BODY_ERRORS))
     async def match(body: MatchRequest) -> schemas.MatchResponse:
         """What one message means."""
         result = await service.matcher.amatch(body.text, **body.options())
         service.record([result])
         return schemas.MatchResponse.of(result)
 
-    @app.post("/match/batch", tags=["matching"], responses=problems.responses(400, 413, 415, 422, 503))
+    @app.post("/match/batch", tags=["matching"], responses=problems.responses(*_BODY_ERRORS))
     async def match_batch(body: BatchRequest) -> schemas.BatchResponse:
         """What each of many messages means; faster than one by one."""
         return await asyncio.to_thread(_match_all, service, body.texts, body)
 
-    @app.post("/fill", tags=["matching"], responses=problems.responses(400, 413, 415, 422, 503))
+    @app.post("/fill", tags=["matching"], responses=problems.responses(*_BODY_ERRORS))
     def fill(body: FillRequest) -> schemas.FillResponse:
         """What the answer to a question says for the slots of an intent."""
         entities = service.matcher.fill(body.text, body.intent, body.slots, language=body.language, now=body.now)
@@ -134,7 +182,7 @@ def _add_feedback(app: FastAPI, service: Service, max_text: int) -> None:
             description="The message, as the user wrote it.", examples=["wo bleibt mein Paket?"]
         )
 
-    @app.post("/feedback", status_code=202, tags=["matching"], responses=problems.responses(400, 413, 415, 422, 503))
+    @app.post("/feedback", status_code=202, tags=["matching"], responses=problems.responses(*_BODY_ERRORS))
     async def feedback(body: FeedbackRequest) -> schemas.FeedbackResponse:
         """Keep a correction in the inbox, for the author of the intents to look at."""
         inbox = service.inbox
@@ -151,7 +199,7 @@ def _add_feedback(app: FastAPI, service: Service, max_text: int) -> None:
 
 
 def _add_operating(app: FastAPI, service: Service) -> None:
-    @app.get("/intents", tags=["operating"], responses=problems.responses(503))
+    @app.get("/intents", tags=["operating"], responses=problems.responses(401, 429, 503))
     def intents() -> schemas.IntentsResponse:
         """The intents in use now."""
         registry = service.matcher.registry
@@ -159,7 +207,12 @@ def _add_operating(app: FastAPI, service: Service) -> None:
             fingerprint=registry.fingerprint, intents=[schemas.IntentInfo.of(intent) for intent in registry]
         )
 
-    @app.post("/reload", tags=["operating"], responses=problems.responses(409, 413, 503))
+    @app.post(
+        "/reload",
+        tags=["operating"],
+        responses=problems.responses(401, 403, 409, 413, 429, 503),
+        openapi_extra=dict(access.ADMIN),
+    )
     async def reload() -> schemas.ReloadResponse:
         """Read the files again; if anything is wrong with them, the old intents go on answering."""
         registry = (await service.reload()).registry
@@ -169,12 +222,12 @@ def _add_operating(app: FastAPI, service: Service) -> None:
             utterances=len(registry.utterances),
         )
 
-    @app.get("/healthz", tags=["operating"])
+    @app.get("/healthz", tags=["operating"], openapi_extra=dict(access.OPEN))
     async def healthz() -> schemas.Health:
         """Whether the process is alive: it is, if this answers."""
         return schemas.Health()
 
-    @app.get("/readyz", tags=["operating"], responses=problems.responses(503))
+    @app.get("/readyz", tags=["operating"], responses=problems.responses(503), openapi_extra=dict(access.OPEN))
     async def readyz() -> schemas.Ready:
         """Whether messages are answered, and by the newest files or by those before them."""
         registry = service.matcher.registry

@@ -1,4 +1,4 @@
-"""Everything that goes wrong in one shape: `ProblemDetails`, whoever noticed it first.
+"""Everything that goes wrong in one shape: `ProblemDetails`, whoever noticed it first. A protocol may have its own.
 
 The status says whose turn it is. 4xx: the caller's, and `errors` lists what to put right. 409: the author's, the YAML
 cannot be used. 503: try again once something is loaded or installed. 500: ours, and nothing a client sends leads to it.
@@ -7,15 +7,15 @@ cannot be used. 503: try again once something is loaded or installed. 500: ours,
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Scope
 
 from intentmatch.errors import InputError, IntentMatchError, Problem, RegistryError, UnavailableError, UnknownNameError
 from intentmatch.server.schemas import ErrorItem, ProblemDetails
@@ -26,14 +26,21 @@ MEDIA_TYPE = "application/problem+json"
 _MAX_ERRORS = 50
 _MAX_LOCATION = 200
 
+Shape = Callable[[ProblemDetails], Response]
+"""How the clients of a protocol expect to be told of a problem."""
+
 _log = logging.getLogger(__name__)
 
 _DESCRIPTIONS: Mapping[int, str] = {
     400: "The body cannot be read as JSON.",
+    401: "A key is needed.",
+    403: "The key is none for admin calls, or those are off.",
+    408: "The body took too long.",
     409: "The files cannot be used; every problem is listed, and the old intents go on answering.",
     413: "The body is too large.",
     415: "The body is not declared as JSON.",
     422: "The body is JSON, but not what is asked for here; every problem is listed.",
+    429: "Too many requests; the header Retry-After says when to try again.",
     503: "The intents are not loaded yet, or something that is needed is not installed or not turned on.",
 }
 
@@ -49,13 +56,14 @@ _WORDS: Mapping[str, str] = {
 class ProblemError(HTTPException):
     """Raised anywhere below a route to answer with these details."""
 
-    def __init__(self, details: ProblemDetails) -> None:
+    def __init__(self, details: ProblemDetails, headers: Mapping[str, str] | None = None) -> None:
         self.details = details
-        super().__init__(details.status, details.detail)
+        super().__init__(details.status, details.detail, headers)
 
 
-def install(app: FastAPI) -> None:
-    """Have every error of an app answered as `ProblemDetails`."""
+def install(app: FastAPI, shapes: Sequence[tuple[re.Pattern[str], Shape]] = ()) -> None:
+    """Have every error of an app answered as `ProblemDetails`, and on the paths of `shapes` in their shape."""
+    app.state.shapes = shapes
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(IntentMatchError, _intentmatch)
@@ -94,46 +102,28 @@ def of_problems(found: Sequence[Problem]) -> ProblemDetails:
     return ProblemDetails.of(409, detail, [ErrorItem.of(problem) for problem in found])
 
 
-class BodyLimit:
-    """Refuses bodies beyond a number of bytes, announced or not, before they are read into memory."""
-
-    def __init__(self, app: ASGIApp, max_bytes: int) -> None:
-        self.app = app
-        self.max_bytes = max_bytes
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on, with its bytes counted."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        if _announced(scope) > self.max_bytes:
-            await _response(self._too_large())(scope, receive, send)
-            return
-        received = 0
-
-        async def counted() -> Message:
-            nonlocal received
-            message = await receive()
-            received += len(message.get("body", b""))
-            if received > self.max_bytes:
-                raise ProblemError(self._too_large())
-            return message
-
-        await self.app(scope, counted, send)
-
-    def _too_large(self) -> ProblemDetails:
-        return ProblemDetails.of(413, f"The body is larger than the {self.max_bytes} bytes that are read here.")
+def of_findings(found: Sequence[Any], status: int = 422) -> ProblemDetails:
+    """What pydantic found wrong with a request, in `status`; 400 where it is not JSON at all."""
+    first = found[0]
+    if first["type"] == "json_invalid":
+        # FastAPI says at which character; pydantic has the place in the words.
+        place = f", at character {first['loc'][-1]}" if first["loc"] else ""
+        return ProblemDetails.of(400, f"The body is not JSON: {first['ctx']['error']}{place}.")
+    items = [_error_item(each) for each in found[:_MAX_ERRORS]]
+    count = "1 thing" if len(found) == 1 else f"{len(found)} things"
+    shown = "" if len(found) <= _MAX_ERRORS else f" The first {_MAX_ERRORS} are listed."
+    detail = f"{count} to put right in the request, first {items[0].location}: {items[0].message}.{shown}"
+    return ProblemDetails.of(status, detail, items)
 
 
-def _announced(scope: Scope) -> int:
-    """Bytes of the body by its header; 0 where that says nothing of use, and then the stream is counted."""
-    try:
-        return int(Headers(scope=scope).get("content-length", "0"))
-    except ValueError:
-        return 0
-
-
-def _response(details: ProblemDetails, headers: Mapping[str, str] | None = None) -> Response:
+def response(scope: Scope, details: ProblemDetails, headers: Mapping[str, str] | None = None) -> Response:
+    """A problem in the shape that belongs to the path of the request."""
+    path = scope["path"].removeprefix(scope.get("root_path", ""))
+    for paths, shape in scope["app"].state.shapes:
+        if paths.fullmatch(path):
+            shaped: Response = shape(details)
+            shaped.headers.update(headers or {})
+            return shaped
     return Response(details.model_dump_json(), details.status, headers, MEDIA_TYPE)
 
 
@@ -141,25 +131,17 @@ async def _invalid_request(request: Request, error: Exception) -> Response:
     # Starlette's type for handlers promises no more than Exception.
     found: Sequence[Any] = error.errors() if isinstance(error, RequestValidationError) else ()
     kinds = {each["type"] for each in found}
-    if "json_invalid" in kinds:
-        first = found[0]
-        detail = f"The body is not JSON: {first['ctx']['error']}, at character {first['loc'][-1]}."
-        return _response(ProblemDetails.of(400, detail))
     declared = request.headers.get("content-type", "")
-    if not _is_json(declared) and "missing" not in kinds:
+    if not kinds & {"json_invalid", "missing"} and not _is_json(declared):
         given = f"declared as {declared[:_MAX_LOCATION]}" if declared else "not declared as anything"
         detail = f"The body is {given}. Send JSON with the header Content-Type: application/json."
-        return _response(ProblemDetails.of(415, detail))
-    items = [_error_item(each) for each in found[:_MAX_ERRORS]]
-    count = "1 thing" if len(found) == 1 else f"{len(found)} things"
-    shown = "" if len(found) <= _MAX_ERRORS else f" The first {_MAX_ERRORS} are listed."
-    detail = f"{count} to put right in the request, first {items[0].location}: {items[0].message}.{shown}"
-    return _response(ProblemDetails.of(422, detail, items))
+        return response(request.scope, ProblemDetails.of(415, detail))
+    return response(request.scope, of_findings(found))
 
 
 async def _http(request: Request, error: Exception) -> Response:
     if isinstance(error, ProblemError):
-        return _response(error.details)
+        return response(request.scope, error.details, error.headers)
     status, detail, headers = 500, "", None
     if isinstance(error, HTTPException):
         status, detail, headers = error.status_code, error.detail, error.headers
@@ -169,17 +151,18 @@ async def _http(request: Request, error: Exception) -> Response:
         detail = f"This path does not answer to {request.method}; it does to {(headers or {}).get('Allow', 'others')}."
     elif status == 400:
         detail = _unreadable(error.__cause__)
-    return _response(ProblemDetails.of(status, detail), headers)
+    return response(request.scope, ProblemDetails.of(status, detail), headers)
 
 
 async def _intentmatch(request: Request, error: Exception) -> Response:
     if isinstance(error, InputError):
         location = f"body{_naming(request, error)}" if isinstance(error, UnknownNameError) else "body"
-        return _response(ProblemDetails.of(422, str(error), [ErrorItem(location=location, message=str(error))]))
+        item = ErrorItem(location=location, message=str(error))
+        return response(request.scope, ProblemDetails.of(422, str(error), [item]))
     if isinstance(error, UnavailableError):
-        return _response(ProblemDetails.of(503, str(error)))
-    _log.error("%s %s failed", request.method, request.scope["path"], exc_info=error)
-    return _response(ProblemDetails.of(500, str(error)))
+        return response(request.scope, ProblemDetails.of(503, str(error)))
+    _log.error("%s %r failed", request.method, request.scope["path"], exc_info=error)
+    return response(request.scope, ProblemDetails.of(500, str(error)))
 
 
 def _naming(request: Request, error: UnknownNameError) -> str:
@@ -191,7 +174,9 @@ def _naming(request: Request, error: UnknownNameError) -> str:
 
 async def _unexpected(request: Request, error: Exception) -> Response:
     # The server logs the error: Starlette raises it again once this answer is sent.
-    return _response(ProblemDetails.of(500, "Something went wrong here that is not the fault of the request."))
+    return response(
+        request.scope, ProblemDetails.of(500, "Something went wrong here that is not the fault of the request.")
+    )
 
 
 def _unreadable(cause: BaseException | None) -> str:
@@ -211,7 +196,7 @@ def _is_json(content_type: str) -> bool:
 
 
 def _error_item(found: Mapping[str, Any]) -> ErrorItem:
-    location = ".".join(map(str, found["loc"]))
+    location = ".".join(map(str, found["loc"])) or "body"
     if len(location) > _MAX_LOCATION:
         location = f"{location[:_MAX_LOCATION]}…"
     return ErrorItem(location=location, message=_WORDS.get(found["type"], found["msg"]), rule=found["type"])

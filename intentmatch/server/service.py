@@ -50,6 +50,10 @@ class Service:
             raise ProblemError(ProblemDetails.of(503, detail))
         return self._matcher
 
+    async def bot_named(self, name: str | None) -> Matcher:
+        """The one bot that there is, whatever others call it. Raises as `matcher` does."""
+        return self.matcher
+
     async def load(self) -> None:
         """Load the matcher, unless it is there, and begin to watch its files if asked to.
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -103,3 +105,85 @@ def test_what_watching_needs_is_named_before_anything_is_served(
     done = CliRunner().invoke(cli, ["serve", os.fspath(tmp_path), "--watch"])
 
     assert (done.exit_code, 'pip install "intentmatch[watch]"' in done.stderr) == (5, True)
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A certificate that nobody has signed, and its key."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("needs the program openssl to make a certificate")
+    folder = tmp_path_factory.mktemp("tls")
+    cert, key = folder / "cert.pem", folder / "key.pem"
+    words = f"req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost -out {cert}"
+    subprocess.run([openssl, *words.split(), "-keyout", key], check=True, capture_output=True)
+    return cert, key
+
+
+def test_it_serves_https_to_who_has_a_key_and_logs_none(tmp_path: Path, certificate: tuple[Path, Path]) -> None:
+    """Keys come from a file; what stands in a query, where some protocols have theirs, does not stand in the log."""
+    (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
+    (tmp_path / "keys.txt").write_text("# of the shop\nthe-right-key\n", encoding="utf-8")
+    log = tmp_path / "log.txt"
+    cert, key = certificate
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+
+    def asked(path: str, headers: dict[str, str] | None = None, body: bytes | None = None) -> int:
+        call = urllib.request.Request(f"https://127.0.0.1:{port}{path}", body, headers or {})
+        try:
+            with urllib.request.urlopen(call, timeout=PATIENCE, context=context) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            error.close()
+            return error.code
+        except urllib.error.URLError:
+            return 0
+
+    words = ["--port", str(port), "--tls-cert", cert, "--tls-key", key, "--keys-file", tmp_path / "keys.txt"]
+    command = [sys.executable, "-m", "intentmatch", "serve", tmp_path / "bot.yaml", *words, "--protocol", "rasa"]
+    with log.open("w") as out:
+        server = subprocess.Popen(command, stdout=out, stderr=out)
+    try:
+        until(lambda: asked("/readyz") == 200)
+        assert asked("/intents") == 401
+        assert asked("/intents", {"Authorization": "Bearer the-right-key"}) == 200
+        assert asked("/model/parse?token=the-right-key", body=b'{"text": "my secret"}') == 200
+        assert asked("/reload", {"X-API-Key": "the-right-key"}, b"") == 403
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(PATIENCE)
+
+    assert '"POST /model/parse HTTP/1.1" 200' in log.read_text()
+    assert "key" not in log.read_text()
+    assert "secret" not in log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--tls-cert", "bot.yaml"], "HTTPS cannot be served with bot.yaml"),
+        (["--tls-key", "bot.yaml"], "--tls-key goes with --tls-cert"),
+        (["--rate-limit", "fast"], "such as 600/minute"),
+        (["--cors-origin", "shop.example"], "an origin is such as"),
+        (["--keys-file", "empty"], "holds no key"),
+        (["--admin-keys-file", "empty"], "holds no key"),
+        (["--protocol", "smtp"], "unknown protocol"),
+    ],
+)
+def test_what_cannot_be_served_is_told_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str
+) -> None:
+    """As a sentence, with the code for what the user wrote."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
+    (tmp_path / "empty").touch()
+
+    done = CliRunner().invoke(cli, ["serve", "bot.yaml", *words])
+
+    assert done.exit_code == 2
+    assert said in " ".join(done.stderr.split())

@@ -46,6 +46,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return write(tmp_path / "intents")
 
 
+@pytest.fixture
+def admin(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The headers of admin calls, to apps that are made hereafter."""
+    monkeypatch.setenv("INTENTMATCH_ADMIN_KEYS", "the-admin-key")
+    return {"x-api-key": "the-admin-key"}
+
+
 def write(folder: Path) -> Path:
     """The small bot in a folder."""
     folder.mkdir(exist_ok=True)

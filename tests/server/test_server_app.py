@@ -105,12 +105,16 @@ def test_intents_are_described(client: TestClient, matcher: Matcher) -> None:
     ]
 
 
-def test_a_path_is_loaded_when_the_server_starts(folder: Path) -> None:
+def test_a_path_is_loaded_when_the_server_starts(folder: Path, admin: dict[str, str]) -> None:
     """Until then the process is alive but not ready, and says so; afterwards it answers."""
     app = create_app(folder)
     early = TestClient(app)
     assert early.get("/healthz").json() == {"status": "alive"}
-    for answer in (early.get("/readyz"), early.post("/match", json={"text": "hello"}), early.post("/reload")):
+    for answer in (
+        early.get("/readyz"),
+        early.post("/match", json={"text": "hello"}),
+        early.post("/reload", headers=admin),
+    ):
         assert answer.status_code == answer.json()["status"] == 503
         assert answer.headers["content-type"] == "application/problem+json"
     with TestClient(app) as client:
@@ -126,18 +130,18 @@ def test_a_server_without_usable_files_does_not_start(folder: Path) -> None:
         pass
 
 
-def test_a_reload_brings_the_edit(folder: Path) -> None:
+def test_a_reload_brings_the_edit(folder: Path, admin: dict[str, str]) -> None:
     """After a reload the new lines answer, and the fingerprint is another."""
     with TestClient(create_app(folder)) as client:
         before = client.get("/readyz").json()["fingerprint"]
         (folder / "thanks.yaml").write_text("intents: {thanks: {utterances: [thank you]}}", encoding="utf-8")
-        answer = client.post("/reload")
+        answer = client.post("/reload", headers=admin)
         assert (answer.status_code, answer.json()["intents"], answer.json()["utterances"]) == (200, 3, 7)
         assert answer.json()["fingerprint"] == client.get("/readyz").json()["fingerprint"] != before
         assert client.post("/match", json={"text": "thank you"}).json()["intent"] == "thanks"
 
 
-def test_a_bad_edit_is_refused_and_the_old_intents_go_on(folder: Path) -> None:
+def test_a_bad_edit_is_refused_and_the_old_intents_go_on(folder: Path, admin: dict[str, str]) -> None:
     """A failed reload lists every problem with its place, leaves the answers as they are, and shows in readyz."""
     file = folder / "bot.yaml"
     with TestClient(create_app(folder)) as client:
@@ -145,7 +149,7 @@ def test_a_bad_edit_is_refused_and_the_old_intents_go_on(folder: Path) -> None:
         good = file.read_text(encoding="utf-8")
         file.write_text(BROKEN, encoding="utf-8")
 
-        answer = client.post("/reload")
+        answer = client.post("/reload", headers=admin)
         problem = answer.json()
         assert answer.status_code == problem["status"] == 409
         assert answer.headers["content-type"] == "application/problem+json"
@@ -161,11 +165,13 @@ def test_a_bad_edit_is_refused_and_the_old_intents_go_on(folder: Path) -> None:
         assert client.post("/match", json={"text": "tschüss"}).json()["intent"] == "bye"
 
         file.write_text(good, encoding="utf-8")
-        assert client.post("/reload").status_code == 200
+        assert client.post("/reload", headers=admin).status_code == 200
         assert client.get("/readyz").json() == before
 
 
-def test_a_reload_that_fails_unexpectedly_is_ours(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reload_that_fails_unexpectedly_is_ours(
+    matcher: Matcher, monkeypatch: pytest.MonkeyPatch, admin: dict[str, str]
+) -> None:
     """A defect during a reload is a 500 without its innards, is stale in readyz, and the old intents go on."""
 
     def fail() -> None:
@@ -174,14 +180,14 @@ def test_a_reload_that_fails_unexpectedly_is_ours(matcher: Matcher, monkeypatch:
     app = create_app(matcher)
     monkeypatch.setattr(matcher, "reload", fail)
     with TestClient(app) as client:
-        answer = client.post("/reload")
+        answer = client.post("/reload", headers=admin)
         assert (answer.status_code, answer.json()["status"]) == (500, 500)
         assert "secret" not in answer.text
         assert client.get("/readyz").json()["stale"] is True
         assert client.post("/match", json={"text": "hello"}).json()["intent"] == "greet"
 
 
-def test_a_slow_encoder_does_not_hold_up_the_others(folder: Path) -> None:
+def test_a_slow_encoder_does_not_hold_up_the_others(folder: Path, admin: dict[str, str]) -> None:
     """While a message is encoded, the event loop goes on answering."""
     encoder = SlowEncoder()
     app = create_app(Matcher.load(folder, encoder=encoder, cache="off"))
@@ -190,16 +196,16 @@ def test_a_slow_encoder_does_not_hold_up_the_others(folder: Path) -> None:
     async def race() -> list[float]:
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://bot") as client:
 
-            async def seconds(method: str, path: str, body: object = None) -> float:
+            async def seconds(method: str, path: str, body: object = None, **more: object) -> float:
                 start = time.perf_counter()
-                answer = await client.request(method, path, json=body)
+                answer = await client.request(method, path, json=body, **more)
                 assert answer.status_code == 200
                 return time.perf_counter() - start
 
             return await asyncio.gather(
                 seconds("POST", "/match", {"text": "the price of tea"}),
                 seconds("POST", "/match/batch", {"texts": ["the price of tea"]}),
-                seconds("POST", "/reload"),
+                seconds("POST", "/reload", headers=admin),
                 seconds("GET", "/healthz"),
                 seconds("GET", "/readyz"),
             )
@@ -209,7 +215,9 @@ def test_a_slow_encoder_does_not_hold_up_the_others(folder: Path) -> None:
     assert max(alive, ready) < 0.4
 
 
-def test_waiting_reloads_take_no_thread_from_messages(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_reloads_take_no_thread_from_messages(
+    matcher: Matcher, monkeypatch: pytest.MonkeyPatch, admin: dict[str, str]
+) -> None:
     """However many reloads are asked for, they run one after the other, and messages are answered meanwhile."""
     running: list[int] = []
 
@@ -227,7 +235,7 @@ def test_waiting_reloads_take_no_thread_from_messages(matcher: Matcher, monkeypa
             done = []
 
             async def post(path: str, body: object = None) -> None:
-                assert (await client.post(path, json=body)).status_code == 200
+                assert (await client.post(path, json=body, headers=admin)).status_code == 200
                 done.append(path)
 
             await asyncio.gather(*(post("/reload") for _ in range(40)), post("/match", {"text": "hello"}))

@@ -92,12 +92,12 @@ def test_an_inbox_that_cannot_be_written_breaks_no_answer(folder: Path, tmp_path
             assert client.post("/feedback", json={"text": "the price of tea", "intent": None}).status_code == 202
 
 
-def test_an_edit_of_the_settings_turns_it_on(folder: Path, file: Path) -> None:
+def test_an_edit_of_the_settings_turns_it_on(folder: Path, file: Path, admin: dict[str, str]) -> None:
     """Settings in the YAML are taken up by a reload, this one too."""
     with TestClient(create_app(Matcher.load(folder))) as client:
         client.post("/match", json={"text": "the price of tea"})
         (folder / "settings.yaml").write_text(f"settings: {{inbox: {file}, inbox_mode: plain}}", encoding="utf-8")
-        assert client.post("/reload").status_code == 200
+        assert client.post("/reload", headers=admin).status_code == 200
         client.post("/match", json={"text": "mail bob@example.org my tea"})
 
     assert [message.text for message in Inbox(file).messages()] == ["mail bob@example.org my tea"]

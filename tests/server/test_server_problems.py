@@ -257,7 +257,7 @@ def test_our_own_faults_have_the_shape_too(
     assert "secret" not in answer.text
 
 
-def test_a_file_name_that_is_no_text_is_shown_escaped(tmp_path: Path) -> None:
+def test_a_file_name_that_is_no_text_is_shown_escaped(tmp_path: Path, admin: dict[str, str]) -> None:
     """A path need not be UTF-8; answers and problems that mention it still are."""
     file = Path(f"{tmp_path}/b\udcff.yaml")
     try:
@@ -268,7 +268,7 @@ def test_a_file_name_that_is_no_text_is_shown_escaped(tmp_path: Path) -> None:
     answer = client.post("/match", json={"text": "hello"})
     assert answer.json()["candidates"][0]["location"].endswith("b\\udcff.yaml:1")
     file.write_text("intents: {greet: {}}", encoding="utf-8")
-    assert checked(client.post("/reload")).errors[0].path == f"{tmp_path}/b\\udcff.yaml"
+    assert checked(client.post("/reload", headers=admin)).errors[0].path == f"{tmp_path}/b\\udcff.yaml"
 
 
 def checked(answer: Any) -> ProblemDetails:

@@ -11,13 +11,14 @@ from starlette.testclient import TestClient
 from intentmatch import Matcher
 from intentmatch.server import create_app, schemas
 
+BODY = {"400", "401", "408", "413", "415", "422", "429", "503"}
 ROUTES = {
-    ("post", "/match"): {"200", "400", "413", "415", "422", "503"},
-    ("post", "/match/batch"): {"200", "400", "413", "415", "422", "503"},
-    ("post", "/fill"): {"200", "400", "413", "415", "422", "503"},
-    ("post", "/feedback"): {"202", "400", "413", "415", "422", "503"},
-    ("get", "/intents"): {"200", "503"},
-    ("post", "/reload"): {"200", "409", "413", "503"},
+    ("post", "/match"): {"200", *BODY},
+    ("post", "/match/batch"): {"200", *BODY},
+    ("post", "/fill"): {"200", *BODY},
+    ("post", "/feedback"): {"202", *BODY},
+    ("get", "/intents"): {"200", "401", "429", "503"},
+    ("post", "/reload"): {"200", "401", "403", "409", "413", "429", "503"},
     ("get", "/healthz"): {"200"},
     ("get", "/readyz"): {"200", "503"},
 }

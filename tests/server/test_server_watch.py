@@ -35,7 +35,9 @@ def test_an_edit_is_taken_up(folder: Path) -> None:
         until(lambda: client.get("/readyz").json()["intents"] == 2)
 
 
-def test_a_broken_edit_is_in_readyz_and_in_the_log(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_broken_edit_is_in_readyz_and_in_the_log(
+    folder: Path, caplog: pytest.LogCaptureFixture, admin: dict[str, str]
+) -> None:
     """With every problem at its place, as a reload that was asked for would answer; until it is put right."""
     caplog.set_level(logging.INFO, "intentmatch")
     file = folder / "bot.yaml"
@@ -49,7 +51,7 @@ def test_a_broken_edit_is_in_readyz_and_in_the_log(folder: Path, caplog: pytest.
         assert [(item["path"], item["line"], item["rule"]) for item in error["errors"]] == [
             (str(file), 3, "unknown-key")
         ]
-        assert error == client.post("/reload").json()
+        assert error == client.post("/reload", headers=admin).json()
         assert f"{file}:3:5: error [unknown-key]" in caplog.text
         assert client.post("/match", json={"text": "tschüss"}).json()["intent"] == "bye"
 

@@ -1,0 +1,196 @@
+"""Prediction by Azure's conversational language understanding (CLU), for its SDKs and whatever else asks it.
+
+The top intent is `None` unless one was decided for; the others keep what they have. `projectName` is the bot,
+`deploymentName` says nothing here. `verbose` makes no difference: all that there is to tell is told.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Request
+from pydantic import BeforeValidator
+from starlette.responses import JSONResponse, Response
+
+from intentmatch.matcher import Matcher
+from intentmatch.result import Entity, MatchResult
+from intentmatch.server.access import authorised, bearer
+from intentmatch.server.protocols.host import Body, Host, Protocol, confidence, read, refused
+from intentmatch.server.schemas import ProblemDetails
+from intentmatch.types import SlotKind
+
+NONE = "None"
+_NO_KEY = "Access denied due to invalid subscription key or wrong API endpoint."
+_CODES = {
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    409: "Conflict",
+    429: "TooManyRequests",
+    503: "ServiceUnavailable",
+}
+
+
+def _index_type(given: Any) -> Any:
+    """In small letters, and in the plural: the SDKs do not agree with each other on the name."""
+    named = given.lower() if isinstance(given, str) else given
+    return "textelements_v8" if named == "textelement_v8" else named
+
+
+class _Item(Body):
+    text: str
+    language: str | None = None
+    modality: Literal["text"] = "text"
+
+
+class _Input(Body):
+    conversation_item: _Item
+
+
+class _Parameters(Body):
+    project_name: str
+    string_index_type: Annotated[
+        Literal["textelements_v8", "unicodecodepoint", "utf16codeunit"], BeforeValidator(_index_type)
+    ] = "textelements_v8"
+
+
+class _Task(Body):
+    kind: Literal["Conversation"]
+    analysis_input: _Input
+    parameters: _Parameters
+
+
+def protocol(host: Host) -> Protocol:
+    """CLU's route."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.post("/language/:analyze-conversations")
+    async def analyze(request: Request) -> Response:
+        if not authorised(request, request.headers.get("ocp-apim-subscription-key") or bearer(request)):
+            raise refused(401, _NO_KEY)
+        task = await read(request, _Task)
+        bot = await host.bot(task.parameters.project_name)
+        item = task.analysis_input.conversation_item
+        # All intents are ranked, however many.
+        result = await host.match(bot, item.text, language=item.language or None, top_k=max(1, len(bot.registry)))
+        prediction = _prediction(result, bot, _COUNTED[task.parameters.string_index_type])
+        found = {"query": result.message, "detectedLanguage": result.language, "prediction": prediction}
+        if result.language is None:
+            del found["detectedLanguage"]
+        return JSONResponse({"kind": "ConversationResult", "result": found})
+
+    return Protocol(router, re.compile(r"/language/.*"), _shape)
+
+
+def _prediction(result: MatchResult, bot: Matcher, counted: Callable[[str], int]) -> dict[str, Any]:
+    scores = {candidate.intent: confidence(candidate) for candidate in result.candidates}
+    # What is left for none of them.
+    scores.setdefault(NONE, 1.0 - max(scores.values(), default=0.0))
+    ranked = sorted(scores, key=scores.__getitem__, reverse=True)
+    if result.intent is not None:
+        ranked.remove(result.intent)
+        ranked.insert(0, result.intent)
+    kinds = _kinds(result, bot)
+    return {
+        "topIntent": result.intent or NONE,
+        "projectKind": "Conversation",
+        "intents": [{"category": name, "confidenceScore": scores[name]} for name in ranked],
+        "entities": [_entity(each, kinds.get(each.slot), result.message, counted) for each in result.entities],
+    }
+
+
+def _kinds(result: MatchResult, bot: Matcher) -> dict[str, SlotKind]:
+    """What kind each slot of the matched intent is; nothing where it went with a reload meanwhile."""
+    return {slot.name: slot.kind for intent in bot.registry if intent.name == result.intent for slot in intent.slots}
+
+
+def _entity(entity: Entity, kind: SlotKind | None, message: str, counted: Callable[[str], int]) -> dict[str, Any]:
+    offset = counted(message[: entity.start])
+    return {
+        "category": entity.slot,
+        "text": entity.text,
+        "offset": offset,
+        "length": counted(message[: entity.end]) - offset,
+        "confidenceScore": 1.0,
+        **_resolved(entity.value, kind),
+    }
+
+
+def _resolved(value: str | float, kind: SlotKind | None) -> dict[str, Any]:
+    """The value of an entity, where CLU has it for its kind."""
+    if kind == "list":
+        return {"extraInformation": [{"extraInformationKind": "ListKey", "key": str(value)}]}
+    if kind == "number":
+        number = "Integer" if isinstance(value, int) else "Decimal"
+        return {"resolutions": [{"resolutionKind": "NumberResolution", "numberKind": number, "value": value}]}
+    if kind in ("date", "time"):
+        found = {"resolutionKind": "DateTimeResolution", "dateTimeSubKind": kind.capitalize()}
+        timex = f"T{value}" if kind == "time" else str(value)
+        return {"resolutions": [{**found, "timex": timex, "value": str(value)}]}
+    return {}
+
+
+def _utf16(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _text_elements(text: str) -> int:
+    """User-perceived characters by the rules of Unicode 8.0, which knew of no joined emoji."""
+    return sum(not _joined(before, char) for before, char in zip("\n" + text, text, strict=False))
+
+
+def _joined(before: str, char: str) -> bool:
+    """Whether there is no boundary between two characters."""
+    if _is_control(before) or _is_control(char):
+        return before + char == "\r\n"
+    if unicodedata.category(char).startswith("M") or char in "\u200c\u200d\u0e33\u0eb3":
+        return True
+    return (_part(before), _part(char)) in _INSEPARABLE
+
+
+def _is_control(char: str) -> bool:
+    return unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") and char not in "\u200c\u200d"
+
+
+def _part(char: str) -> str:
+    """Which part of a Korean syllable a character is, or half of a flag."""
+    if "\uac00" <= char <= "\ud7a3":
+        return "LV" if (ord(char) - 0xAC00) % 28 == 0 else "LVT"
+    return next((part for part, first, last in _PARTS if first <= char <= last), "")
+
+
+_PARTS = (
+    ("L", "\u1100", "\u115f"),
+    ("L", "\ua960", "\ua97c"),
+    ("V", "\u1160", "\u11a7"),
+    ("V", "\ud7b0", "\ud7c6"),
+    ("T", "\u11a8", "\u11ff"),
+    ("T", "\ud7cb", "\ud7fb"),
+    ("flag", "\U0001f1e6", "\U0001f1ff"),
+)
+_INSEPARABLE = {
+    *(("L", after) for after in ("L", "V", "LV", "LVT")),
+    *((before, after) for before in ("V", "LV") for after in ("V", "T")),
+    *((before, "T") for before in ("T", "LVT")),
+    ("flag", "flag"),
+}
+_COUNTED: Mapping[str, Callable[[str], int]] = {
+    "textelements_v8": _text_elements,
+    "unicodecodepoint": len,
+    "utf16codeunit": _utf16,
+}
+
+
+def _shape(details: ProblemDetails) -> Response:
+    status = 400 if details.status == 422 else details.status
+    code = _CODES.get(status, "InvalidRequest" if status < 500 else "InternalServerError")
+    error: dict[str, Any] = {"code": code, "message": details.detail}
+    if details.errors:
+        error["code"] = "InvalidArgument"
+        error["details"] = [
+            {"code": "InvalidArgument", "message": item.message, "target": item.location} for item in details.errors
+        ]
+    return JSONResponse({"error": error}, status)

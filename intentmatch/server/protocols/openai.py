@@ -1,0 +1,108 @@
+"""OpenAI's embeddings, made by the encoder in use: for tools that take any server of that kind.
+
+The model's name is echoed, not chosen by. Tokens are counted as words: no encoder tells its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import re
+from typing import Any, Literal
+
+import numpy as np
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, ConfigDict
+from starlette.responses import JSONResponse, Response
+
+from intentmatch.server.access import authorised, bearer
+from intentmatch.server.problems import ProblemError
+from intentmatch.server.protocols.host import Host, Protocol, read, refused
+from intentmatch.server.schemas import ErrorItem, ProblemDetails
+from intentmatch.types import Encoder, Vectors
+
+
+class _Embeddings(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    input: str | list[Any]
+    model: str
+    encoding_format: Literal["float", "base64"] | None = None
+    dimensions: int | None = None
+
+
+def protocol(host: Host) -> Protocol:
+    """OpenAI's route."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.post("/v1/embeddings")
+    async def embeddings(request: Request) -> Response:
+        if not authorised(request, bearer(request)):
+            raise refused(401, "Incorrect API key provided.")
+        asked = await read(request, _Embeddings)
+        texts = _texts(asked.input, host)
+        encoder = (await host.bot()).encoder
+        dimensions = _dimensions(asked.dimensions, encoder)
+        vectors = await asyncio.to_thread(_vectors, encoder, texts, dimensions)
+        tokens = sum(len(text.split()) for text in texts)
+        data = [
+            {"object": "embedding", "index": index, "embedding": _written(vector, asked.encoding_format)}
+            for index, vector in enumerate(vectors)
+        ]
+        usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+        return JSONResponse({"object": "list", "data": data, "model": asked.model, "usage": usage})
+
+    return Protocol(router, re.compile(r"/v1/.*"), _shape)
+
+
+def _texts(given: str | list[Any], host: Host) -> list[str]:
+    texts = [given] if isinstance(given, str) else given
+    if not 0 < len(texts) <= host.max_batch:
+        raise _wrong("input", f"There are {len(texts)} texts; 1 to {host.max_batch} are embedded at a time.")
+    if any(isinstance(text, (int, list)) for text in texts):
+        raise _wrong("input", "Tokens mean nothing to the encoder in use here; send text.")
+    for text in texts:
+        if not isinstance(text, str) or not text:
+            raise _wrong("input", "Each input must be a text, and not an empty one.")
+        host.bound(text)
+    return texts
+
+
+def _dimensions(asked: int | None, encoder: Encoder) -> int:
+    if asked is None or asked == encoder.dim:
+        return encoder.dim
+    if not getattr(encoder, "nested", False):
+        raise _wrong("dimensions", f"The vectors of {encoder.name} cannot be cut; they have {encoder.dim} numbers.")
+    if not 0 < asked <= encoder.dim:
+        raise _wrong("dimensions", f"The vectors of {encoder.name} have from 1 to {encoder.dim} numbers.")
+    return asked
+
+
+def _vectors(encoder: Encoder, texts: list[str], dimensions: int) -> Vectors:
+    vectors = encoder.encode(texts)[:, :dimensions]
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    # A text that says nothing stays a row of zeros.
+    return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
+
+
+def _written(vector: Vectors, form: str | None) -> str | list[float]:
+    if form == "base64":
+        return base64.b64encode(vector.astype("<f4").tobytes()).decode("ascii")
+    numbers: list[float] = vector.tolist()
+    return numbers
+
+
+def _wrong(parameter: str, message: str) -> ProblemError:
+    return ProblemError(ProblemDetails.of(400, message, [ErrorItem(location=parameter, message=message)]))
+
+
+def _shape(details: ProblemDetails) -> Response:
+    status = 400 if details.status == 422 else details.status
+    kind = {429: "rate_limit_error"}.get(status, "invalid_request_error" if status < 500 else "server_error")
+    error = {
+        "message": details.detail,
+        "type": kind,
+        "param": details.errors[0].location if details.errors else None,
+        "code": "invalid_api_key" if status == 401 else None,
+    }
+    return JSONResponse({"error": error}, status)

@@ -1,0 +1,116 @@
+"""Real clients against a real server: each protocol is asked by the SDK or the bot that it is there for.
+
+They run in environments of their own, made here from pinned requirements, because what they need clashes with each
+other. Where those cannot be installed (no network, say) the clients are skipped, and the last lines say why.
+
+    python tests/clients/run.py [FOLDER]     # FOLDER keeps the environments for the next run
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import uvicorn
+
+from intentmatch import Matcher
+from intentmatch.server import create_app
+
+HERE = Path(__file__).parent
+KEY = "a-key-of-the-clients"
+ENVIRONMENTS = {"sdks": ["clu", "dialogflow", "openai"], "opsdroid": ["rasa"]}
+"""The file of requirements, and the protocols whose clients it is for."""
+
+
+class Timetable(BaseHTTPRequestHandler):
+    """The webhook for fulfillment."""
+
+    def do_POST(self) -> None:
+        json.loads(self.rfile.read(int(self.headers["content-length"])))
+        said = {"fulfillmentText": "The 10:04.", "source": "timetable", "payload": {"seats": 2}}
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps(said).encode())
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def serving() -> Iterator[str]:
+    """The URL of a server that speaks every protocol."""
+    timetable = ThreadingHTTPServer(("127.0.0.1", 0), Timetable)
+    threading.Thread(target=timetable.serve_forever, daemon=True).start()
+    app = create_app(
+        Matcher.load(HERE / "bot.yaml", cache="off"),
+        protocols=[protocol for protocols in ENVIRONMENTS.values() for protocol in protocols],
+        keys=[KEY],
+        fulfillment=f"http://127.0.0.1:{timetable.server_port}/",
+    )
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            if not thread.is_alive():
+                sys.exit("the server did not start")
+            time.sleep(0.05)
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+        timetable.shutdown()
+
+
+def installed(name: str, folder: Path) -> tuple[Path, str]:
+    """The Python of an environment with these requirements, and why it cannot be had, where it cannot."""
+    python = folder / name / "bin" / "python"
+    if not python.exists():
+        venv.create(folder / name, with_pip=True)
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1"]
+    try:
+        subprocess.run([*pip, "-r", HERE / f"{name}.txt"], capture_output=True, text=True, check=True, timeout=900)
+    except subprocess.CalledProcessError as error:
+        return python, error.stderr.strip().rpartition("\n")[2] or "pip failed"
+    except subprocess.TimeoutExpired as error:
+        return python, f"pip took more than {error.timeout} seconds"
+    return python, ""
+
+
+def run(folder: Path) -> int:
+    """Ask with each client; the number of those that failed."""
+    said: list[str] = []
+    failed = 0
+    with serving() as url:
+        for name, protocols in ENVIRONMENTS.items():
+            python, why_not = installed(name, folder)
+            for protocol in protocols:
+                if why_not:
+                    said.append(f"skipped  {protocol}: {why_not}")
+                    continue
+                script = HERE / f"ask_{protocol}.py"
+                command = [python, "-I", script, url, KEY]
+                # A home of its own: bots keep things there.
+                home = {**os.environ, "HOME": str(folder)}
+                done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, env=home)
+                failed += done.returncode != 0
+                said.append(f"passed   {done.stdout.strip()}" if not done.returncode else f"FAILED   {protocol}")
+                if done.returncode:
+                    print(done.stdout, done.stderr, sep="\n", file=sys.stderr)
+    print(*said, sep="\n")
+    return failed
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as temporary:
+        sys.exit(1 if run(Path(sys.argv[1] if len(sys.argv) > 1 else temporary).resolve()) else 0)

@@ -1,0 +1,48 @@
+"""A small bot that speaks every protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from speaking import KEY, REGISTRY, client
+from starlette.testclient import TestClient
+
+from intentmatch import Matcher
+from intentmatch.result import MatchResult
+
+
+@pytest.fixture(scope="session")
+def bot() -> Matcher:
+    """One matcher for all protocols."""
+    return Matcher.load(REGISTRY, cache="off")
+
+
+@pytest.fixture(scope="session")
+def speaker(bot: Matcher) -> Iterator[TestClient]:
+    """A client of a server that speaks every protocol and has no keys."""
+    with client(bot) as speaking:
+        yield speaking
+
+
+@pytest.fixture(scope="session")
+def guarded(bot: Matcher) -> Iterator[TestClient]:
+    """As `speaker`, of a server with keys."""
+    with client(bot, keys=["another", KEY]) as speaking:
+        yield speaking
+
+
+@pytest.fixture
+def answers(bot: Matcher, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Have the bot say something else beside its answers: entities, what is missing."""
+    original = bot.amatch
+
+    def change(**changes: Any) -> None:
+        async def amatch(message: str, **options: Any) -> MatchResult:
+            return replace(await original(message, **options), **changes)
+
+        monkeypatch.setattr(bot, "amatch", amatch)
+
+    return change

@@ -1,0 +1,65 @@
+"""Requests made from the OpenAPI document, good ones and bad ones: what is answered is what the document says.
+
+Whether a key is asked for, whether what breaks the document is refused, whether status, media type, headers and body
+are as documented, whether other methods are: Schemathesis knows what to try.
+"""
+
+from __future__ import annotations
+
+import atexit
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+from intentmatch import Matcher
+from intentmatch.server import create_app
+
+KEY, ADMIN_KEY = "a-key", "the-admin-key"
+INTENTS = """\
+intents:
+  order_status:
+    metadata: {queue: 3}
+    slots: {day: {type: date, required: true}}
+    utterances: {en: [where is my order, hello], de: [wo bleibt mein Paket]}
+  bye:
+    utterances: {en: [goodbye], de: [tschüss]}
+"""
+
+# Names of intents and codes of languages are right or wrong by the registry, of which the document knows nothing.
+EXCLUDED = [positive_data_acceptance]
+
+
+# The operations are wanted when tests are collected, before there are any fixtures.
+FOLDER = tempfile.TemporaryDirectory()
+atexit.register(FOLDER.cleanup)
+
+
+def document(**options: Any) -> Any:
+    """The document of a server with an inbox."""
+    folder = Path(FOLDER.name)
+    (folder / "bot.yaml").write_text(INTENTS, encoding="utf-8")
+    matcher = Matcher.load(folder, cache="off", inbox=folder / "inbox.sqlite")
+    # A list that is too long should not be a body that is too large.
+    app = create_app(matcher, max_batch=5, max_body=10_000_000, **options)
+    return schemathesis.openapi.from_asgi("/openapi.json", app)
+
+
+bounded = settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+
+
+@document(keys=[KEY], admin_keys=[ADMIN_KEY]).parametrize()
+@bounded
+def test_with_keys_every_answer_is_as_documented(case: schemathesis.Case) -> None:
+    """To whoever may do everything; and each call is also tried without a key and with a wrong one."""
+    case.call_and_validate(headers={"Authorization": f"Bearer {ADMIN_KEY}"}, excluded_checks=EXCLUDED)
+
+
+@document().parametrize()
+@bounded
+def test_without_keys_every_answer_is_as_documented(case: schemathesis.Case) -> None:
+    """To anybody."""
+    case.call_and_validate(excluded_checks=EXCLUDED)

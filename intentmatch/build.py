@@ -8,10 +8,9 @@ import numpy as np
 
 from intentmatch.artefact import Artefact
 from intentmatch.cache import VectorCache
-from intentmatch.calibration import Calibration
 from intentmatch.errors import IntentMatchError, Location, Problem, RegistryError
 from intentmatch.languages import Coverage
-from intentmatch.learning import learned
+from intentmatch.learning import Before, learned
 from intentmatch.registry import check
 from intentmatch.registry.rules import NOWHERE
 from intentmatch.settings import Settings
@@ -33,7 +32,7 @@ def build(
     *,
     cache: VectorCache | None = None,
     progress: Progress | None = None,
-    meanwhile: Calibration | None = None,
+    meanwhile: Before | None = None,
 ) -> Artefact:
     """Encode, learn and pack a registry; with `meanwhile`, only as much is learned as `learned` says there.
 

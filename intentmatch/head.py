@@ -103,9 +103,10 @@ def prepare(vectors: Vectors, words: Vectors, owners: Sequence[int], intents: in
     return Fitting(features @ axes, strengths.astype(np.float32), axes, owned, intents, len(owned) - hints)
 
 
-def fit_head(fitting: Fitting) -> Head:
-    """The head for all rows."""
-    weights = _fitted(fitting, fitting.rows, fitting.owners, fitting.intents)
+def fit_head(fitting: Fitting, near: NDArray[np.float32] | None = None) -> Head:
+    """The head for all rows; found sooner from weights that are near to those sought, shape `(features, intents)`."""
+    start = None if near is None else fitting.axes.T @ near
+    weights = _fitted(fitting, fitting.rows, fitting.owners, fitting.intents, start)
     return Head(np.ascontiguousarray(fitting.axes @ weights, dtype=np.float32))
 
 
@@ -132,7 +133,11 @@ def softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _fitted(
-    fitting: Fitting, rows: NDArray[np.float32], owners: NDArray[np.int64], intents: int
+    fitting: Fitting,
+    rows: NDArray[np.float32],
+    owners: NDArray[np.int64],
+    intents: int,
+    start: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
     """Weights of shape `(axes, intents)` that minimise the summed cross-entropy plus |weights|² / (2 * 30).
 
@@ -164,6 +169,9 @@ def _fitted(
     weights = np.zeros((len(scales), intents), dtype=np.float32)
     loss, slope = loss_and_slope(weights)
     steepest = _steepest(slope, scales)
+    if start is not None:
+        weights = start / scales[:, None]
+        loss, slope = loss_and_slope(weights)
     history: deque[tuple[NDArray[np.float32], NDArray[np.float32], float]] = deque(maxlen=_STEPS_REMEMBERED)
     for _ in range(_MOST_STEPS):
         direction = _direction(slope, history)

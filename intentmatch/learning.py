@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,7 +48,17 @@ def learn(registry: Registry, vectors: Vectors, labels: Vectors, settings: Setti
     tested = put_to_the_test(registry, vectors, labels, settings)
     calibration = calibrate(tested.held_out, settings.target, names, languages)
     # What has not been put to the test is not relied upon.
-    return Learned(calibration, None if calibration.curve is None else _opinion(tested.features))
+    trusted = tested.features if calibration.curve is not None else None
+    return Learned(calibration, _opinion(trusted) if trusted else None)
+
+
+class Before(NamedTuple):
+    """What was learned of a registry before an edit."""
+
+    calibration: Calibration
+    opinion: Opinion | None
+    intents: Sequence[str]
+    """The names, in the order of the head's columns."""
 
 
 class Features(NamedTuple):
@@ -83,18 +94,21 @@ def learned(
     settings: Settings,
     folder: Path | None,
     *,
-    meanwhile: Calibration | None = None,
+    meanwhile: Before | None = None,
 ) -> Learned:
     """As `learn`; what was learned before from the same lines and vectors is read from the folder.
 
-    With a calibration for `meanwhile`, that of the registry before an edit, only the head is fitted, in a small part of
-    the time: held-out cases are what takes long, and few edits move the confidence by much. A file that cannot be read
-    or written is a warning in the log, and costs only time.
+    With what was learned before an edit for `meanwhile`, only the head is fitted, beginning with the one before, in a
+    small part of the time: held-out cases are what takes long, and few edits move the confidence by much. A file that
+    cannot be read or written is a warning in the log, and costs only time.
     """
     file = folder and folder / "learned" / f"{_key(registry, vectors, labels, settings)}.safetensors"
     found = _read(file) if file else None
     if found is None and meanwhile is not None:
-        return Learned(meanwhile, _opinion(_features(registry, vectors, labels, settings)) if meanwhile.curve else None)
+        opinion = None
+        if meanwhile.opinion is not None and (features := _features(registry, vectors, labels, settings)):
+            opinion = _opinion(features, _columns(meanwhile.opinion.head.weights, meanwhile.intents, registry))
+        return Learned(meanwhile.calibration, opinion)
     if found is None:
         found = learn(registry, vectors, labels, settings)
         if file:
@@ -102,8 +116,15 @@ def learned(
     return found
 
 
-def _opinion(features: Features | None) -> Opinion | None:
-    return features and Opinion(fit_head(features.fitting), features.words, WordRows.of(features.rows))
+def _opinion(features: Features, near: Vectors | None = None) -> Opinion:
+    return Opinion(fit_head(features.fitting, near), features.words, WordRows.of(features.rows))
+
+
+def _columns(weights: Vectors, intents: Sequence[str], registry: Registry) -> Vectors:
+    """The columns of these intents for those of another registry; zeros for one that is new."""
+    places = {name: place for place, name in enumerate(intents)}
+    with_none = np.hstack([weights, np.zeros((len(weights), 1), dtype=weights.dtype)])
+    return np.ascontiguousarray(with_none[:, [places.get(intent.name, -1) for intent in registry]])
 
 
 def _features(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings) -> Features | None:

@@ -17,7 +17,7 @@ from intentmatch.cache import VectorCache
 from intentmatch.encoders import load_encoder
 from intentmatch.engine import Engine, Question
 from intentmatch.errors import InputError, Problem
-from intentmatch.learning import learned
+from intentmatch.learning import Before, learned
 from intentmatch.policy import Policy
 from intentmatch.registry import check, is_yaml, read_registry
 from intentmatch.registry.content import Content, steadily
@@ -246,7 +246,7 @@ class Source:
         if isinstance(found, Registry):
             settings = resolve(self.explicit, registry=found.settings, locations=found.setting_locations)
             encoder = self._encoder(settings, old)
-            known = old.artefact.calibration if meanwhile and old and _learns_alike(old, encoder, settings) else None
+            known = _before(old.artefact) if meanwhile and old and _learns_alike(old, encoder, settings) else None
             cache = VectorCache.at(settings.cache)
             artefact = build(found, encoder, settings, cache=cache, progress=progress, meanwhile=known)
         else:
@@ -287,6 +287,10 @@ def _with_settings(artefact: Artefact, settings: Settings) -> Artefact:
     if _same_learning(settings, artefact.settings):
         return replace(artefact, settings=settings)
     return _learned_again(artefact, settings)
+
+
+def _before(artefact: Artefact) -> Before:
+    return Before(artefact.calibration, artefact.opinion, [intent.name for intent in artefact.registry])
 
 
 def _learned_again(artefact: Artefact, settings: Settings) -> Artefact:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,21 +15,21 @@ from intentmatch.artefact import Artefact
 from intentmatch.build import encode_all
 from intentmatch.calibration import policy_of
 from intentmatch.errors import InputError, IntentMatchError, UnknownNameError
-from intentmatch.heldout import evidence
-from intentmatch.index import ExactIndex
 from intentmatch.languages import Coverage, LanguageGuess
 from intentmatch.lexical import Hit, LexicalIndex
 from intentmatch.policy import Decision, decide
 from intentmatch.rerank import Pace
-from intentmatch.result import Candidate, MatchResult, Stage, Trace
+from intentmatch.result import Candidate, Entity, MatchResult, Stage, Trace
+from intentmatch.scoring import RANKED, Scores, Scoring
 from intentmatch.text import clean, fold
 from intentmatch.types import Encoder, Reranker
+
+if TYPE_CHECKING:
+    from intentmatch.slots import SlotReader
 
 MAX_CHARACTERS = 10_000
 """Of a message; what comes after them is not looked at, and the trace says so."""
 
-# Enough for a ranking to look at even when the caller wants one candidate, and for the reranker to choose from.
-_RANKED = 5
 _SHOWN = 3
 _UTTERANCES_FOR_RERANKER = 3
 _SAME_VECTOR = 0.99
@@ -41,25 +43,8 @@ class Question:
     language: str | None = None
     allowed: frozenset[int] | None = None
     """Positions of the intents that may answer; None for all."""
-
-
-@dataclass(slots=True)
-class _Dense:
-    """Scores of one message by meaning."""
-
-    scores: NDArray[np.float32]
-    """One for each intent."""
-    evidence: NDArray[np.float64]
-    """One for each intent."""
-    cosines: NDArray[np.float32]
-    """One for each utterance."""
-
-    def raised(self, intent: int, score: float) -> None:
-        """Let an intent have at least this score, and as much more evidence."""
-        more = score - float(self.scores[intent])
-        if more > 0:
-            self.scores[intent] = score
-            self.evidence[intent] += more
+    now: datetime | None = None
+    """The user's time of day, from which "tomorrow" counts; None for that of this machine."""
 
 
 @dataclass(slots=True)
@@ -90,15 +75,16 @@ class Engine:
         self._intents = registry.intents
         self._utterances = registry.utterances
         self._numbers = {intent.name: number for number, intent in enumerate(self._intents)}
-        self._index = ExactIndex(artefact.vectors, registry.owners, self.settings.aggregation)
-        self._negatives = ExactIndex(artefact.negative_vectors, registry.negative_owners, "max")
+        self._scoring = Scoring(artefact, self.policy)
         folded = [fold(u.text) for u in self._utterances]
         self._lexical = LexicalIndex(folded, registry.owners, self.settings.fuzzy)
         self._languages = LanguageGuess(folded, [u.language for u in self._utterances])
         self._coverage = Coverage(encoder)
-        cuts = (self.policy.default, *self.policy.by_language.values(), *self.policy.by_intent.values())
-        self._lowest_score = min((cut.value for cut in cuts if cut.on == "score"), default=np.inf)
-        self._lowest_confidence = min((cut.value for cut in cuts if cut.on == "confidence"), default=np.inf)
+        self._slots: Mapping[str, SlotReader] = {}
+        if any(intent.slots for intent in self._intents):
+            from intentmatch.slots import slot_readers  # a registry without slots need not wait for it
+
+            self._slots = slot_readers(registry, tolerant=self.settings.fuzzy < 1.0)
 
     def match(
         self, message: str, question: Question, encode: Callable[[str], NDArray[np.float32]] | None = None
@@ -117,7 +103,7 @@ class Engine:
         owners = " and of ".join(self._intents[intent].name for intent in exact)
         stages.add("exact", f"an utterance of {owners}" if exact else "no utterance reads the same")
         if settling := _only(exact, question.allowed):
-            candidates = [self._candidate(intent, 1.0, hit.row) for intent, hit in settling.items()]
+            candidates = [self._scoring.candidate(intent, 1.0, hit.row) for intent, hit in settling.items()]
             decision = _certain(decide(candidates, self.policy, question.language))
             return self._result(message, question, decision, stages=stages, decided_by="exact")
 
@@ -133,10 +119,10 @@ class Engine:
             reason = f"the encoder {self.encoder.name} knows nothing of this message."
             return self._nothing(message, question, stages, reason)
 
-        dense = self._score(vector, text)
+        dense = self._scoring.scores(vector, text)
         for intent, spelled in hits.items():
-            dense.raised(intent, spelled.similarity)
-        candidates = self._candidates(dense, fuzzy, question.allowed)
+            dense.raise_to(intent, spelled.similarity)
+        candidates = self._scoring.candidates(dense, fuzzy, question.allowed)
         stages.add("dense", ", ".join(f"{c.intent} {c.score:.2f}" for c in candidates[:_SHOWN]))
         if self.artefact.opinion is not None:
             stages.add("head", ", ".join(f"{c.intent} {c.confidence:.0%}" for c in candidates[:_SHOWN]))
@@ -150,7 +136,7 @@ class Engine:
             decision, decided_by = decide(reranked, self.policy, question.language), "reranker"
         stages.add("decide", decision.verdict)
         if question.allowed is not None:
-            everything = self._candidates(dense, hits, None)
+            everything = self._scoring.candidates(dense, hits, None)
             self._add_otherwise(decide(everything, self.policy, question.language), question.allowed, stages)
         return self._result(message, question, decision, stages=stages, decided_by=decided_by)
 
@@ -163,6 +149,17 @@ class Engine:
         )
         vectors = dict(zip(unsettled, encode_all(self.encoder, unsettled, "query"), strict=True))
         return [self.match(message, question, vectors.__getitem__) for message in messages]
+
+    def fill(self, message: str, intent: str, slots: Collection[str] | None, question: Question) -> tuple[Entity, ...]:
+        """The entities of an intent's slots, or of those that are named. Raises `UnknownNameError`."""
+        self.answering([intent])
+        text = _checked_text(message)[:MAX_CHARACTERS]
+        question = self._with_language(question, fold(text), _Stages())
+        if intent not in self._slots:
+            for name in slots or ():
+                raise UnknownNameError("slot", name, ())
+            return ()
+        return self._slots[intent].fill(text, slots, question.language, question.now)
 
     def encode_one(self, text: str) -> NDArray[np.float32]:
         """The vector of a cleaned message, shape `(dim,)`."""
@@ -211,69 +208,6 @@ class Engine:
         stages.add("language", f"reads like {guessed}" if guessed else "like none of the registry's")
         return replace(question, language=guessed)
 
-    def _score(self, vector: NDArray[np.float32], text: str) -> _Dense:
-        """Scores and evidence, with those intents pushed away whose negatives are nearer than their utterances."""
-        scores, cosines = (array[0] for array in self._index.scores(vector[None, :]))
-        dense = _Dense(scores, self._evidence(scores, vector, text), cosines)
-        if len(self._negatives.owners):
-            negative = self._negatives.scores(vector[None, :])[0][0]
-            for owner, against in zip(self._negatives.owners.tolist(), negative.tolist(), strict=True):
-                self._push(dense, owner, against)
-        np.clip(dense.scores, -1.0, 1.0, out=dense.scores)
-        return dense
-
-    def _evidence(self, scores: NDArray[np.float32], vector: NDArray[np.float32], text: str) -> NDArray[np.float64]:
-        opinion = self.artefact.opinion
-        if opinion is None:
-            return scores.astype(np.float64)
-        words = opinion.words.words(text)
-        spelled = self._index.best(opinion.rows.cosines(words))
-        return evidence(scores, spelled, opinion.head.logits(vector, words))
-
-    def _push(self, dense: _Dense, owner: int, against: float) -> None:
-        """Push an intent away from a message that one of its negatives is `against` near to.
-
-        The score falls in proportion, from untouched where the negative is just as near as the nearest utterance, to
-        nothing where the message is the negative; the evidence likewise, to that of the least likely intent.
-        """
-        # The score is at most the nearest cosine, which need not be looked for where even the score is higher.
-        if against <= dense.scores[owner] or dense.scores[owner] <= 0.0:
-            return
-        nearest = float(dense.cosines[self._index.nearest(dense.cosines, owner)])
-        if against > nearest:
-            left = 1.0 - (against - nearest) / max(1.0 - nearest, 1e-6)
-            least = float(dense.evidence.min()) if self.artefact.opinion is not None else 0.0
-            dense.scores[owner] *= left
-            dense.evidence[owner] = least + left * (float(dense.evidence[owner]) - least)
-
-    def _candidates(self, dense: _Dense, fuzzy: Mapping[int, Hit], allowed: frozenset[int] | None) -> list[Candidate]:
-        """The leading intents and all that could pass a threshold."""
-        ranking = np.argsort(-dense.evidence, kind="stable").tolist()
-        if allowed is not None:
-            ranking = [intent for intent in ranking if intent in allowed]
-        passing = self._could_pass(dense)
-        some = ranking[:_RANKED] + [intent for intent in ranking[_RANKED:] if passing[intent]]
-        rows = {intent: hit.row for intent, hit in fuzzy.items() if hit.similarity >= dense.scores[intent]}
-        return [
-            self._moved(
-                self._candidate(
-                    intent,
-                    float(dense.scores[intent]),
-                    rows[intent] if intent in rows else self._index.nearest(dense.cosines, intent),
-                ),
-                float(dense.evidence[intent]),
-            )
-            for intent in some
-        ]
-
-    def _could_pass(self, dense: _Dense) -> NDArray[np.bool_]:
-        confidences = self.artefact.calibration.confidences(dense.evidence)
-        by_score: NDArray[np.bool_] = dense.scores >= self._lowest_score
-        return by_score if confidences is None else by_score | (confidences >= self._lowest_confidence)
-
-    def _candidate(self, intent: int, score: float, row: int) -> Candidate:
-        return Candidate(self._intents[intent].name, score, self._utterances[row], self._intents[intent].title)
-
     def _add_otherwise(self, decision: Decision, allowed: frozenset[int], stages: _Stages) -> None:
         """Say what would have matched if every intent might answer, where that is one that may not."""
         best = decision.ranked[0]
@@ -282,7 +216,7 @@ class Engine:
             when = f" where {' or '.join(tags)} is active" if tags else ""
             stages.add("otherwise", f"{best.intent} ({best.measured}) would have matched{when}")
 
-    def _rerank(self, text: str, decision: Decision, dense: _Dense, stages: _Stages) -> list[Candidate]:
+    def _rerank(self, text: str, decision: Decision, dense: Scores, stages: _Stages) -> list[Candidate]:
         """The leading candidates, each score replaced by its mean with the reranker's best for its utterances.
 
         As many of them, and as many utterances of each, as there is time for. None where there is not even for two, no
@@ -292,12 +226,12 @@ class Engine:
         if reranker is None or not decision.doubtful:
             return []
         room = self._pace.room()
-        leading = decision.ranked[: min(_RANKED, room)]
+        leading = decision.ranked[: min(RANKED, room)]
         if len(leading) < min(2, len(decision.ranked)):
             stages.add("reranker", f"in doubt, but {reranker.name} is too slow for {self._pace.budget:g} s")
             return []
         each = min(_UTTERANCES_FOR_RERANKER, room // len(leading))
-        rows = [self._index.leading(dense.cosines, self._numbers[c.intent], each) for c in leading]
+        rows = [self._scoring.leading(dense, self._numbers[c.intent], each) for c in leading]
         texts = [clean(self._utterances[row].text) for some in rows for row in some]
         began = perf_counter()
         opinions = iter(reranker.score(text, texts).tolist())
@@ -314,12 +248,8 @@ class Engine:
 
     def _reranked(self, candidate: Candidate, score: float, row: int) -> Candidate:
         """The candidate with another score, and as much more or less evidence."""
-        moved = self._moved(candidate, candidate.rank + score - candidate.score)
+        moved = self._scoring.moved(candidate, candidate.rank + score - candidate.score)
         return replace(moved, score=score, utterance=self._utterances[row])
-
-    def _moved(self, candidate: Candidate, evidence: float) -> Candidate:
-        """The candidate with so much evidence, and the confidence that comes with it."""
-        return replace(candidate, evidence=evidence, confidence=self.artefact.calibration.confidence(evidence))
 
     def _result(
         self,
@@ -332,6 +262,10 @@ class Engine:
     ) -> MatchResult:
         best = decision.ranked[0] if decision.ranked else None
         intent = best.intent if best and decision.verdict == "matched" else None
+        reading = None
+        if intent and intent in self._slots:
+            reading = self._slots[intent].read(message[:MAX_CHARACTERS], question.language, question.now)
+            stages.add("slots", reading.says)
         return MatchResult(
             message=message,
             verdict=decision.verdict,
@@ -349,6 +283,8 @@ class Engine:
                 threshold_origin=decision.cut.origin if decision.cut else "",
                 reason=decision.reason,
             ),
+            entities=reading.entities if reading else (),
+            missing=reading.missing if reading else (),
         )
 
     def _nothing(self, message: str, question: Question, stages: _Stages, reason: str) -> MatchResult:

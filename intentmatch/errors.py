@@ -89,6 +89,7 @@ class UnknownNameError(InputError):
     """A name was asked for that nothing answers to; the text lists the known ones."""
 
     def __init__(self, kind: str, name: str, known: Sequence[str], hint: str = "") -> None:
+        self.kind = kind
         parts = [f"unknown {kind} {name!r}: known are {', '.join(sorted(known)) or 'none'}."]
         nearest = suggest(name, known)
         if nearest is not None:

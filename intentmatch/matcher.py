@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from intentmatch.policy import Policy
 from intentmatch.registry import check, is_yaml, read_registry
 from intentmatch.registry.content import Content, steadily
 from intentmatch.rerank import load_reranker
-from intentmatch.result import MatchResult
+from intentmatch.result import Entity, MatchResult
 from intentmatch.settings import Settings, resolve
 from intentmatch.several import with_parts
 from intentmatch.text import language_code
@@ -80,17 +81,19 @@ class Matcher:
         top_k: int | None = None,
         allowed: Collection[str] | None = None,
         context: Collection[str] = (),
+        now: datetime | None = None,
     ) -> MatchResult:
         """What the user means.
 
         `language` (BCP-47) chooses thresholds and the response; without it the message's own is guessed among those of
         the registry. `top_k` bounds the candidates in the result. `context` are the tags that are active: an intent
         with `when` answers only where one of them is its own. `allowed` names the only intents that may answer,
-        whatever their tags. Raises `InputError` for a message that is no text, a `language` that is no code, a `top_k`
-        below 1, a `context` that is no list, and a name in `allowed` that the registry does not have.
+        whatever their tags. `now` is the user's local time, from which "tomorrow" counts; without it, that of this
+        machine. Raises `InputError` for a message that is no text, a `language` that is no code, a `top_k` below 1, a
+        `context` that is no list, and a name in `allowed` that the registry does not have.
         """
         engine = self._engine
-        question = _question(engine, language, top_k, allowed, context)
+        question = _question(engine, language, top_k, allowed, context, now=now)
         return _whole_or_parts(engine, engine.match(message, question), question)
 
     def match_many(
@@ -101,10 +104,11 @@ class Matcher:
         top_k: int | None = None,
         allowed: Collection[str] | None = None,
         context: Collection[str] = (),
+        now: datetime | None = None,
     ) -> list[MatchResult]:
         """As `match` for each message, against one and the same registry; they are encoded together."""
         engine = self._engine
-        question = _question(engine, language, top_k, allowed, context)
+        question = _question(engine, language, top_k, allowed, context, now=now)
         return [_whole_or_parts(engine, whole, question) for whole in engine.match_many(messages, question)]
 
     async def amatch(
@@ -115,13 +119,31 @@ class Matcher:
         top_k: int | None = None,
         allowed: Collection[str] | None = None,
         context: Collection[str] = (),
+        now: datetime | None = None,
     ) -> MatchResult:
         """As `match`, in a worker thread, so that the caller's event loop goes on."""
         import asyncio  # by whoever calls this, long ago; a command line need not wait for it
 
         return await asyncio.to_thread(
-            self.match, message, language=language, top_k=top_k, allowed=allowed, context=context
+            self.match, message, language=language, top_k=top_k, allowed=allowed, context=context, now=now
         )
+
+    def fill(
+        self,
+        message: str,
+        intent: str,
+        slots: Collection[str] | None = None,
+        *,
+        language: str | None = None,
+        now: datetime | None = None,
+    ) -> tuple[Entity, ...]:
+        """What the user's answer to a question says for an intent's slots, or for those of `slots`.
+
+        For a dialogue that asks for what is `missing`. Where one slot is asked for that takes any text, the whole
+        message is its value. Raises `InputError` as `match` does, and for an intent or a slot that is not there.
+        """
+        engine = self._engine
+        return engine.fill(message, intent, slots, _question(engine, language, now=now))
 
     def reload(self, *, progress: Progress | None = None) -> None:
         """Read the files again and swap the registry in one step.
@@ -288,9 +310,11 @@ def _whole_or_parts(engine: Engine, whole: MatchResult, question: Question) -> M
 def _question(
     engine: Engine,
     language: str | None,
-    top_k: int | None,
-    allowed: Collection[str] | None,
-    context: Collection[str],
+    top_k: int | None = None,
+    allowed: Collection[str] | None = None,
+    context: Collection[str] = (),
+    *,
+    now: datetime | None = None,
 ) -> Question:
     if isinstance(context, str):
         raise InputError(f"context must be a list of tags, such as [{context!r}]")
@@ -298,4 +322,7 @@ def _question(
         raise InputError(f"top_k must be 1 or more, and is {top_k}")
     if language is not None and (language := language_code(given := language)) is None:
         raise InputError(f"{given!r} is not a language code; use BCP-47, such as en, pt-BR or zh-Hant")
-    return Question(engine.settings.top_k if top_k is None else top_k, language, engine.answering(allowed, context))
+    if now is not None and not isinstance(now, datetime):
+        raise InputError(f"now must be a datetime, not {type(now).__name__}")
+    answering = engine.answering(allowed, context)
+    return Question(engine.settings.top_k if top_k is None else top_k, language, answering, now)

@@ -1,8 +1,9 @@
 """Names in settings to the code that answers them. The only place that reads entry points.
 
 Built-ins stand in a table of import strings, so that naming one imports that one and nothing else. Other packages
-add theirs through the entry-point groups `intentmatch.encoders` and `intentmatch.rerankers`; a factory takes
-`(model, settings)`, where `model` is the text after the first colon of the name (or "").
+add theirs through the entry-point groups `intentmatch.encoders`, `intentmatch.rerankers` and `intentmatch.formats`. A
+factory takes `(model, settings)`, where `model` is the text after the first colon of the name (or ""); what stands
+behind the name of a format is no factory, but a `formats.format.Format`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from intentmatch.errors import MissingExtraError, UnknownNameError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-Group = Literal["encoders", "rerankers"]
+Group = Literal["encoders", "rerankers", "formats"]
 Factory = Callable[..., Any]
 
 BUILT_IN: Mapping[Group, Mapping[str, str]] = {
@@ -28,27 +29,54 @@ BUILT_IN: Mapping[Group, Mapping[str, str]] = {
     "rerankers": {
         "cross_encoder": "intentmatch.rerank:load",
     },
+    "formats": {
+        "intentmatch": "intentmatch.formats.native:FORMAT",
+        "rasa": "intentmatch.formats.rasa:FORMAT",
+        "csv": "intentmatch.formats.delimited:FORMAT",
+        "xlsx": "intentmatch.formats.spreadsheet:FORMAT",
+        "jsonl": "intentmatch.formats.records:LINES",
+        "json": "intentmatch.formats.records:LIST",
+        "patterns": "intentmatch.formats.records:PATTERNS",
+        "botpress": "intentmatch.formats.botpress:FORMAT",
+        "hassil": "intentmatch.formats.hassil:FORMAT",
+        "padatious": "intentmatch.formats.padatious:FORMAT",
+        "nlpjs": "intentmatch.formats.nlpjs:FORMAT",
+        "semantic-router": "intentmatch.formats.semantic_router:FORMAT",
+        "snips": "intentmatch.formats.snips:FORMAT",
+        "lu": "intentmatch.formats.lu:FORMAT",
+        "luis": "intentmatch.formats.luis:FORMAT",
+        "clu": "intentmatch.formats.clu:FORMAT",
+        "dialogflow-es": "intentmatch.formats.dialogflow_es:FORMAT",
+        "dialogflow-cx": "intentmatch.formats.dialogflow_cx:FORMAT",
+        "lex": "intentmatch.formats.lex:FORMAT",
+        "watson": "intentmatch.formats.watson:FORMAT",
+        "wit": "intentmatch.formats.wit:FORMAT",
+    },
 }
 
 
 def factory(group: Group, name: str, *, hint: str = "") -> Factory:
-    """The factory behind a name.
+    """The factory behind a name of an encoder or reranker; raises what `named` does."""
+    found: Factory = named(group, name, hint=hint)
+    return found
 
-    Raises `UnknownNameError`, which lists the known names, and whatever the factory's own import raises.
+
+def named(group: Group, name: str, *, hint: str = "") -> Any:
+    """What stands behind a name.
+
+    Raises `UnknownNameError`, which lists the known names, and whatever the import of what is named raises.
     """
     if name in BUILT_IN[group]:
         module, _, attribute = BUILT_IN[group][name].partition(":")
-        built_in: Factory = getattr(importlib.import_module(module), attribute)
-        return built_in
+        return getattr(importlib.import_module(module), attribute)
     others = third_party(group)
     if name in others:
-        loaded: Factory = others[name].load()
-        return loaded
+        return others[name].load()
     raise UnknownNameError(group.rstrip("s"), name, names(group), hint)
 
 
 def names(group: Group) -> list[str]:
-    """Every name that `factory` answers to here, built-ins first."""
+    """Every name that is known here, built-ins first."""
     return [*BUILT_IN[group], *sorted(set(third_party(group)) - set(BUILT_IN[group]))]
 
 

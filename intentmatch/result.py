@@ -139,6 +139,10 @@ class MatchResult:
             lines.append(f"The nearest utterance of {self.candidates[0].intent} is “{nearest.text}”{place}.")
         if self.confidence is not None:
             lines.append(f"Confidence that {self.candidates[0].intent} is right: {self.confidence:.0%}.")
+        if self.entities:
+            lines.append(f"Found: {', '.join(f'{e.slot}={e.value}' for e in self.entities)}.")
+        if self.missing:
+            lines.append(f"Missing: {', '.join(missing.slot for missing in self.missing)}.")
         others = [f"{c.intent} {c.measured}" for c in self.candidates[1:4]]
         if others:
             lines.append(f"Next: {', '.join(others)}.")

@@ -1,8 +1,8 @@
-"""The two written forms of a text, `clean` for encoders and `fold` for lexical keys, and that of a language's code.
+"""The written forms of a text, `clean` for encoders, `fold` for keys, `bare` for names, and that of a language's code.
 
-The first two are language-neutral and idempotent, and both are used alike when a registry is built and when a message
+The first three are language-neutral and idempotent, and each is used alike when a registry is built and when a message
 comes in; two rules drifting apart is how a matcher goes quietly wrong. `TEXT_VERSION` is part of every cache key
-and manifest and changes whenever either function changes what it returns.
+and manifest and changes whenever `clean` or `fold` changes what it returns.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ _INVISIBLE = frozenset("\u00ad\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u
 _APOSTROPHES = frozenset("'’‘ʼ＇`")
 # Marks that Unicode calls punctuation although they change what is meant ("c#", "50%", "@home").
 _MEANINGFUL = frozenset("#@&%§")
+# What people leave out or mistake when they type a name: accents, the short vowels of Arabic and Hebrew, tatweel, the
+# zero-width non-joiner, and letters that other keyboards have for one another.
+_LEFT_OUT = (*range(0x300, 0x370), *range(0x591, 0x5C8), 0x640, *range(0x64B, 0x660), 0x670, 0x200C)
+_MISTAKEN = {"ı": "i", "ł": "l", "ø": "o", "đ": "d", "ي": "ی", "ى": "ی", "ك": "ک", "ة": "ه"}
 
 
 class _CleanTable(dict[int, "str | None"]):
@@ -53,6 +57,7 @@ class _FoldTable(dict[int, "str | None"]):
 
 _CLEAN = _CleanTable()
 _FOLD = _FoldTable()
+_BARE = dict.fromkeys(_LEFT_OUT) | str.maketrans(_MISTAKEN)
 
 
 _BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
@@ -95,6 +100,18 @@ def fold(text: str) -> str:
     while (again := _fold_once(folded)) != folded:
         folded = again
     return folded
+
+
+def bare(text: str) -> str:
+    """The text as names are compared by: `fold`, without what people leave out when they type ("Malaga" for "Málaga").
+
+    Two names that mean different things may have one form; where both are there, `fold` tells them apart.
+    """
+    folded = fold(text)
+    if folded.isascii():
+        return folded
+    stripped = unicodedata.normalize("NFD", folded).translate(_BARE)
+    return " ".join(unicodedata.normalize("NFC", stripped).split())
 
 
 def _fold_once(text: str) -> str:

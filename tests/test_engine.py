@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from intentmatch.index import ExactIndex
 from intentmatch.matcher import Matcher
 from intentmatch.result import Candidate
 from intentmatch.text import clean
-from intentmatch.types import Intent, Registry, Utterance
+from intentmatch.types import Intent, Registry, Slot, SlotValue, Utterance
 
 
 def intent(name: str, *lines: str, **more: object) -> Intent:
@@ -133,6 +134,68 @@ def test_only_allowed_intents_answer() -> None:
     assert bot.match("where is my order", allowed=[]).verdict == "out_of_scope"
     with pytest.raises(InputError, match="Did you mean 'cancel'"):
         bot.match("x", allowed=["cancl"])
+
+
+FLY = Intent(
+    "fly",
+    (Utterance("fly to Berlin", "en"), Utterance("flieg nach Berlin", "de")),
+    slots=(
+        Slot("city", "list", (SlotValue("Berlin"), SlotValue("Rome", (Utterance("Rom", "de"),)))),
+        Slot("day", "date", required=True, questions={"en": "When?", "de": "Wann?"}),
+    ),
+)
+
+
+@pytest.mark.parametrize("message", ["fly to Berlin", "fly to Berlni", "fly to Rome now please"])
+def test_the_slots_of_a_matched_intent_are_read(message: str) -> None:
+    """However it was matched; what is not there is asked for in the language of the result."""
+    result = matcher(FLY, GREET, threshold=0.3).match(message, language="en")
+
+    assert result.intent == "fly"
+    (city,) = result.entities
+    assert (city.slot, city.value) == ("city", "Rome" if "Rome" in message else "Berlin")
+    assert message[city.start : city.end] == city.text
+    assert [(missing.slot, missing.question) for missing in result.missing] == [("day", "When?")]
+    stage = result.trace.stages[-1]
+    assert (stage.name, stage.says) == ("slots", f"found city={city.value}; missing day")
+    assert f"Found: city={city.value}.\nMissing: day." in result.explain()
+
+
+def test_places_are_those_of_the_message_as_it_was_received() -> None:
+    """Spaces, invisible characters and full-width letters before it count."""
+    message = "  \u200bfly \u202eto ＢＥＲＬＩＮ tomorrow"
+
+    result = matcher(FLY, GREET, threshold=0.3).match(message, language="en", now=datetime(2026, 11, 21))
+
+    assert [(entity.value, entity.text) for entity in result.entities] == [
+        ("Berlin", "ＢＥＲＬＩＮ"),
+        ("2026-11-22", "tomorrow"),
+    ]
+    assert all(message[entity.start : entity.end] == entity.text for entity in result.entities)
+    assert result.missing == ()
+
+
+def test_slots_are_read_only_where_the_verdict_is_matched() -> None:
+    """Out of scope and ambiguous messages have no entities, and intents without slots no stage for them."""
+    bot = matcher(FLY, GREET)
+
+    for result in (bot.match("Berlin quantum chromodynamics"), bot.match("hello"), bot.match("")):
+        assert (result.entities, result.missing) == ((), ())
+        assert "slots" not in [stage.name for stage in result.trace.stages]
+
+
+def test_only_what_is_looked_at_is_read() -> None:
+    """Behind the last character that counts there are no entities."""
+    result = matcher(FLY, GREET, threshold=0.0, margin=0.0).match("fly " * 2500 + "Rome", allowed=["fly"])
+
+    assert result.intent == "fly"
+    assert result.entities == ()
+
+
+def test_typing_mistakes_in_values_go_with_the_setting() -> None:
+    """The cut-off that turns them off for lines turns them off for values."""
+    assert matcher(FLY, threshold=0.0).match("fly to Berlni").entities
+    assert not matcher(FLY, threshold=0.0, fuzzy=1.0).match("fly to Berlni").entities
 
 
 def test_an_intent_with_tags_answers_where_one_is_active() -> None:

@@ -15,17 +15,17 @@ PACKAGE = Path(intentmatch.__file__).parent
 FLOORS: tuple[frozenset[str], ...] = tuple(
     frozenset(floor.split())
     for floor in (
-        "errors text",
-        "types files",
+        "errors expressions text",
+        "types aligned files",
         "result settings plugins",
         "registry models",
-        "encoders cache index lexical languages rerank watch",
-        "words policy",
+        "encoders cache index lexical languages rerank watch formats",
+        "words policy slots",
         "head",
         "heldout",
         "calibration",
         "artefact learning",
-        "build",
+        "build scoring",
         "engine lint",
         "several",
         "matcher",

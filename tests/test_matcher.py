@@ -5,14 +5,22 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 from fakes import WordHashEncoder
 
-from intentmatch.errors import ArtefactError, MissingExtraError, RegistryError, SettingsError, UnknownNameError
+from intentmatch.errors import (
+    ArtefactError,
+    InputError,
+    MissingExtraError,
+    RegistryError,
+    SettingsError,
+    UnknownNameError,
+)
 from intentmatch.matcher import Matcher
-from intentmatch.types import Intent, Registry, Utterance
+from intentmatch.types import Intent, Registry, Slot, Utterance
 
 
 def write(folder: Path, **intents: list[str]) -> Path:
@@ -203,3 +211,71 @@ def test_uncovered_languages_are_not_silent(tmp_path: Path, caplog: pytest.LogCa
     assert ["fake was not trained on xh" in message for message in caplog.messages] == [True]
     matcher.reload()
     assert len(caplog.messages) == 2
+
+
+BOOK = Intent(
+    "book",
+    (Utterance("book a table", "en"), Utterance("einen Tisch reservieren", "de")),
+    slots=(Slot("day", "date", required=True), Slot("guests", "number"), Slot("wish", "any")),
+)
+TABLES = Registry((BOOK, Intent("greet", (Utterance("hello", "en"),))))
+
+
+def test_the_answer_to_a_question_fills_a_slot() -> None:
+    """In the language of the call or the one that it reads like, from the caller's day."""
+    bot = Matcher.load(TABLES, encoder=WordHashEncoder())
+    now = datetime(2026, 11, 21)
+
+    def fill(message: str, slots: list[str] | None = None, **more: object) -> list[tuple[str, object]]:
+        return [(e.slot, e.value) for e in bot.fill(message, "book", slots, now=now, **more)]  # type: ignore[arg-type]
+
+    assert fill("tomorrow", ["day"], language="en") == [("day", "2026-11-22")]
+    assert fill("reservieren morgen", ["day"]) == [("day", "2026-11-22")]
+    assert fill("four", ["guests"], language="EN_us") == [("guests", 4)]
+    assert fill(" by the window, please! ", ["wish"]) == [("wish", "by the window, please")]
+    assert fill("four of us on 2026-12-01", ["day", "guests"], language="en") == [("guests", 4), ("day", "2026-12-01")]
+    assert fill("", ["day"]) == fill("?!", None) == []
+    assert bot.fill("hello", "greet") == ()
+
+
+def test_a_match_counts_days_from_the_callers_time() -> None:
+    """Alone, in a batch and in another thread."""
+    bot = Matcher.load(TABLES, encoder=WordHashEncoder(), threshold=0.1)
+    message, now = "book a table tomorrow", datetime(2026, 12, 31)
+
+    results = [
+        bot.match(message, language="en", now=now),
+        bot.match_many([message], language="en", now=now)[0],
+        asyncio.run(bot.amatch(message, language="en", now=now)),
+    ]
+
+    assert [result.entities[0].value for result in results] == ["2027-01-01"] * 3
+
+
+def test_what_cannot_be_filled_is_an_input_error() -> None:
+    """No text, no such intent, no such slot, no language, no time."""
+    bot = Matcher.load(TABLES, encoder=WordHashEncoder())
+
+    with pytest.raises(UnknownNameError, match=r"unknown intent 'bok'.*Did you mean 'book'"):
+        bot.fill("x", "bok")
+    with pytest.raises(UnknownNameError, match="unknown slot 'dya': known are day, guests, wish"):
+        bot.fill("x", "book", ["dya"])
+    with pytest.raises(UnknownNameError, match="unknown slot 'day': known are none"):
+        bot.fill("x", "greet", ["day"])
+    with pytest.raises(InputError, match="a message must be text"):
+        bot.fill(5, "book")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="not a language code"):
+        bot.fill("x", "book", language="english")
+    with pytest.raises(InputError, match="now must be a datetime, not str"):
+        bot.match("x", now="2026-11-21")  # type: ignore[arg-type]
+
+
+def test_slots_that_cannot_be_read_are_told_at_load_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broken pattern, and a kind whose package is not installed."""
+    broken = Intent("broken", (Utterance("hi"),), slots=(Slot("code", "pattern", patterns=("(",)),))
+
+    with pytest.raises(RegistryError, match=r"regular expression of slot .code. cannot be read: missing \)"):
+        Matcher.load(Registry((broken,)), encoder=WordHashEncoder())
+    monkeypatch.setattr("intentmatch.plugins.installed", lambda module: module != "dateparser")
+    with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[dates\]"'):
+        Matcher.load(TABLES, encoder=WordHashEncoder())

@@ -37,10 +37,13 @@ def test_a_built_in_name_gives_its_factory():
 
 
 def test_every_built_in_can_be_had():
-    """Every import string of the table leads to something callable, without its extra being installed."""
-    factories = [plugins.factory(group, name) for group in plugins.BUILT_IN for name in plugins.BUILT_IN[group]]
+    """Every import string of the table leads to a factory or a format, without its extra being installed."""
+    found = {
+        (group, name): plugins.named(group, name) for group in plugins.BUILT_IN for name in plugins.BUILT_IN[group]
+    }
 
-    assert all(map(callable, factories))
+    assert all(callable(what) for (group, _), what in found.items() if group != "formats")
+    assert all(what.name == name for (group, name), what in found.items() if group == "formats")
 
 
 def test_an_unknown_name_lists_the_known_ones_and_suggests():

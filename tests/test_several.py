@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intentmatch import Intent, Matcher, Registry, Utterance
+from intentmatch import Intent, Matcher, Missing, Registry, Slot, SlotValue, Utterance
 from intentmatch.result import Candidate, MatchResult, Trace
 from intentmatch.several import Span, division, pieces
 
@@ -136,3 +136,19 @@ def test_any_message_has_an_answer(bot: Matcher, message: str) -> None:
 
     assert len(result.parts) != 1
     assert all(0 <= part.start < part.end <= len(message) for part in result.parts)
+
+
+def test_the_slots_of_each_part_are_read_with_their_places_in_the_whole_message() -> None:
+    """Also behind characters that are not seen; what is missing is missing of its part."""
+    city = Slot("city", "list", (SlotValue("Berlin"), SlotValue("Rome")), required=True)
+    fly = intent("fly", "fly to Berlin", "a flight to Rome", "book a flight", slots=(city,))
+    shop = Matcher.load(Registry((*SHOP, fly)), several_intents=True, cache="off", threshold=0.5)
+    message = "\u200b Cancel my order, and a flight to ＲＯＭＥ!"
+
+    result = shop.match(message)
+
+    assert [part.intent for part in result.parts] == ["cancel", "fly"]
+    assert result.entities == result.parts[0].entities == ()
+    (rome,) = result.parts[1].entities
+    assert (rome.value, message[rome.start : rome.end], rome.text) == ("Rome", "ＲＯＭＥ", "ＲＯＭＥ")
+    assert shop.match("book a flight and refund me").parts[0].missing == (Missing("city", None),)

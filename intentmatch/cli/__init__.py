@@ -4,6 +4,7 @@ from intentmatch.cli import evaluate
 from intentmatch.cli.commands import main
 from intentmatch.cli.diff import diff
 from intentmatch.cli.edit import add, format_, move, remove, rename
+from intentmatch.cli.formats import export, formats_, import_
 from intentmatch.cli.inbox import inbox
 from intentmatch.cli.lint import lint
 from intentmatch.cli.schema import schema
@@ -16,7 +17,10 @@ __all__ = [
     "diff",
     "evaluate",
     "explain_thresholds",
+    "export",
     "format_",
+    "formats_",
+    "import_",
     "inbox",
     "lint",
     "main",

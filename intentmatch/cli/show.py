@@ -53,6 +53,8 @@ def result(found: MatchResult) -> None:
     runners_up = found.candidates[1:] if found.intent else found.candidates
     if found.intent:
         click.echo(f"  nearest: {_nearest(found.candidates[0])}")
+        for line in _slots(found):
+            click.echo(f"  {line}")
     else:
         click.echo(f"  {found.trace.reason}")
     if runners_up:
@@ -74,14 +76,16 @@ def why(found: MatchResult) -> None:
 def turn(found: MatchResult) -> None:
     """One turn of a conversation: what a bot would say, and why in one dim line."""
     if found.verdict == "matched":
-        said = found.response or found.candidates[0].title or found.intent
+        asked = next((missing.question for missing in found.missing if missing.question), None)
+        said = asked or found.response or found.candidates[0].title or found.intent
     elif found.verdict == "ambiguous":
         said = "Did you mean: " + " / ".join(c.title or c.intent for c in found.rivals) + "?"
     else:
         said = "(out of scope: this is where your bot's fallback answers)"
     click.echo(click.style(f"bot> {said}", fg=_COLOURS[found.verdict]))
     sure = "" if found.confidence is None else f", confidence {found.confidence:.0%}"
-    click.echo(click.style(f"     {found.intent or found.verdict}{sure}: {found.trace.reason}", dim=True))
+    for line in (f"{found.intent or found.verdict}{sure}: {found.trace.reason}", *_slots(found)):
+        click.echo(click.style(f"     {line}", dim=True))
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -235,6 +239,14 @@ def _nearest(candidate: Candidate) -> str:
         return ""
     place = f"  {candidate.utterance.location.short}" if candidate.utterance.location else ""
     return f"“{candidate.utterance.text}”{place}"
+
+
+def _slots(found: MatchResult) -> Iterator[str]:
+    """What is there of the intent's slots, and what is asked for."""
+    for entity in found.entities:
+        yield f"{entity.slot}: {entity.value}" + ("" if entity.text == entity.value else f"  “{entity.text}”")
+    for missing in found.missing:
+        yield f"{missing.slot}: missing" + (f"  “{missing.question}”" if missing.question else "")
 
 
 def _annotation(problem: Problem) -> str:

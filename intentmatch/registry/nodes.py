@@ -72,6 +72,12 @@ class NodeError(Exception):
 
 def parse(text: str, path: str) -> Node | None:
     """The root node of the only document in `text`, or None for an empty one. Raises `NodeError`."""
+    roots = parse_all(text, path, most=1)
+    return roots[0] if roots else None
+
+
+def parse_all(text: str, path: str, most: int | None = None) -> tuple[Node, ...]:
+    """The root node of each document in `text`, of which there may be so many. Raises `NodeError`."""
     forbidden = yaml.reader.Reader.NON_PRINTABLE.search(text)
     if forbidden is not None:
         # Found here because libyaml gives the position in bytes, and PyYAML's own reader in characters.
@@ -81,7 +87,7 @@ def parse(text: str, path: str) -> Node | None:
         raise NodeError(problem)
     events = yaml.parse(text, Loader=LOADER)
     try:
-        return _document(events, path)
+        return _documents(events, path, most)
     except yaml.MarkedYAMLError as error:
         message = ", ".join(filter(None, (error.problem, error.context))) or "not readable as YAML"
         mark = error.problem_mark or error.context_mark
@@ -101,15 +107,16 @@ def line_and_column(text: str, position: int) -> tuple[int, int]:
     return before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
 
 
-def _document(events: Iterator[Any], path: str) -> Node | None:
+def _documents(events: Iterator[Any], path: str, most: int | None) -> tuple[Node, ...]:
     anchors: dict[str, Node] = {}
-    root: Node | None = None
+    roots: list[Node] = []
     # Each open collection: its start event and the nodes read so far.
     open_: list[tuple[Any, list[Node]]] = []
     for event in events:
         if isinstance(event, yaml.DocumentStartEvent):
-            if root is not None:
+            if len(roots) == most:
                 raise NodeError(_problem(event, path, "more than one document in a file", "remove the line of ---"))
+            anchors = {}
             continue
         if isinstance(event, yaml.CollectionStartEvent):
             if len(open_) >= MAX_DEPTH:
@@ -122,8 +129,8 @@ def _document(events: Iterator[Any], path: str) -> Node | None:
         if open_:
             open_[-1][1].append(node)
         else:
-            root = node
-    return root
+            roots.append(node)
+    return tuple(roots)
 
 
 def _node(event: Any, path: str, open_: list[tuple[Any, list[Node]]], anchors: dict[str, Node]) -> Node | None:

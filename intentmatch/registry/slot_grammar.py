@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from intentmatch.errors import Location, suggest
+from intentmatch.expressions import ExpressionError, compiled
 from intentmatch.registry.nodes import Mapping as MappingNode
 from intentmatch.registry.nodes import Node, Scalar
 from intentmatch.registry.page import Page, found, is_empty
@@ -146,18 +147,13 @@ class SlotGrammar:
         self._page.error(node.location, "bad-slot", said, "write what users say")
 
     def _patterns(self, node: Node) -> Iterator[str]:
-        """Regular expressions that the package `regex` can read, which is what searches for them."""
-        import regex  # takes longer than the rest of a start, and few registries have patterns
-
+        """Regular expressions that can be searched for."""
         for item in self._page.texts(node, "`pattern`"):
             try:
-                regex.compile(item.text)
-            except regex.error as error:
-                message = f"the regular expression cannot be read: {getattr(error, 'msg', error)}"
-                place = self._page.place(item, getattr(error, "pos", None) or 0)
-                self._page.error(place, "bad-pattern", message)
-            except (RecursionError, OverflowError):
-                self._page.error(item.location, "bad-pattern", "the regular expression is nested too deeply")
+                compiled(item.text)
+            except ExpressionError as error:
+                place = self._page.place(item, error.position)
+                self._page.error(place, "bad-pattern", f"the regular expression cannot be read: {error}")
             else:
                 yield item.text
 

@@ -92,6 +92,15 @@ def _add_matching(app: FastAPI, service: Service, max_text: int, max_batch: int)
             examples=[["hello", "tschüss"]],
         )
 
+    class FillRequest(schemas.MessageOptions):
+        """The answer to a question for slots of an intent."""
+
+        text: message = Field(description="The answer, as the user wrote it.", examples=["tomorrow"])
+        intent: schemas.RequestedName = Field(description="The intent that was matched.")
+        slots: list[schemas.RequestedName] | None = Field(
+            default=None, min_length=1, max_length=100, description="The slots asked for; without it all of the intent."
+        )
+
     @app.post("/match", tags=["matching"], responses=problems.responses(400, 413, 415, 422, 503))
     async def match(body: MatchRequest) -> schemas.MatchResponse:
         """What one message means."""
@@ -103,6 +112,12 @@ def _add_matching(app: FastAPI, service: Service, max_text: int, max_batch: int)
     async def match_batch(body: BatchRequest) -> schemas.BatchResponse:
         """What each of many messages means; faster than one by one."""
         return await asyncio.to_thread(_match_all, service, body.texts, body)
+
+    @app.post("/fill", tags=["matching"], responses=problems.responses(400, 413, 415, 422, 503))
+    def fill(body: FillRequest) -> schemas.FillResponse:
+        """What the answer to a question says for the slots of an intent."""
+        entities = service.matcher.fill(body.text, body.intent, body.slots, language=body.language, now=body.now)
+        return schemas.FillResponse.of(entities)
 
 
 def _match_all(service: Service, texts: list[str], options: schemas.Options) -> schemas.BatchResponse:

@@ -174,13 +174,19 @@ async def _http(request: Request, error: Exception) -> Response:
 
 async def _intentmatch(request: Request, error: Exception) -> Response:
     if isinstance(error, InputError):
-        # Of what a request holds, only `allowed` names anything.
-        location = "body.allowed" if isinstance(error, UnknownNameError) else "body"
+        location = f"body{_naming(request, error)}" if isinstance(error, UnknownNameError) else "body"
         return _response(ProblemDetails.of(422, str(error), [ErrorItem(location=location, message=str(error))]))
     if isinstance(error, UnavailableError):
         return _response(ProblemDetails.of(503, str(error)))
     _log.error("%s %s failed", request.method, request.scope["path"], exc_info=error)
     return _response(ProblemDetails.of(500, str(error)))
+
+
+def _naming(request: Request, error: UnknownNameError) -> str:
+    """The key of the request that names what is not there."""
+    if error.kind == "slot":
+        return ".slots"
+    return ".intent" if request.scope["path"].endswith("/fill") else ".allowed"
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:

@@ -7,11 +7,14 @@ silently ignored. Text with half of a surrogate pair in it is refused by pydanti
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from intentmatch import result
 from intentmatch.errors import Problem, Severity
 from intentmatch.result import MatchResult, Verdict
 from intentmatch.types import Intent
@@ -28,7 +31,13 @@ def sendable(text: Any) -> Any:
     return text.encode("utf-8", "backslashreplace").decode() if isinstance(text, str) else text
 
 
+def local_time(value: Any) -> Any:
+    """A time as text, which is how JSON has it, as a datetime."""
+    return datetime.fromisoformat(value.replace("Z", "+00:00")) if isinstance(value, str) else value
+
+
 Text = Annotated[str, BeforeValidator(sendable)]
+RequestedName = Annotated[str, Field(max_length=_MAX_NAME)]
 
 
 class _Response(BaseModel):
@@ -41,8 +50,8 @@ class _Request(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
-class Options(_Request):
-    """What a caller may say beside the message."""
+class MessageOptions(_Request):
+    """What a caller may say of the message."""
 
     language: str | None = Field(
         default=None,
@@ -50,6 +59,16 @@ class Options(_Request):
         description="BCP-47 code of the message; without it the language is guessed among those of the registry.",
         examples=["de"],
     )
+    now: Annotated[datetime, BeforeValidator(local_time)] | None = Field(
+        default=None,
+        description="The user's local time, from which `tomorrow` counts; without it that of the server.",
+        examples=["2026-11-21T10:00:00"],
+    )
+
+
+class Options(MessageOptions):
+    """What a caller may say of the answer too."""
+
     top_k: int | None = Field(
         default=None,
         ge=1,
@@ -57,7 +76,7 @@ class Options(_Request):
         description="Candidates in the answer, at most; without it as the settings say.",
         examples=[3],
     )
-    allowed: list[Annotated[str, Field(max_length=_MAX_NAME)]] | None = Field(
+    allowed: list[RequestedName] | None = Field(
         default=None,
         min_length=1,
         max_length=_MAX_ALLOWED,
@@ -177,6 +196,17 @@ class MatchResponse(_Response):
     def of(cls, result: MatchResult) -> MatchResponse:
         """The same answer, checked against what is documented here."""
         return cls.model_validate(result.to_dict())
+
+
+class FillResponse(_Response):
+    """What the answer to a question says for an intent's slots."""
+
+    entities: list[Entity] = Field(description="In the order of the message.")
+
+    @classmethod
+    def of(cls, entities: Sequence[result.Entity]) -> FillResponse:
+        """The same entities."""
+        return cls.model_validate({"entities": [asdict(entity) for entity in entities]})
 
 
 class BatchResponse(_Response):

@@ -51,6 +51,9 @@ class Problem(NamedTuple):
     intents: int
     vectors: Matrix
     words: Matrix
+    labels: Matrix
+    """What the intents are called, as vectors."""
+    label_words: Matrix
     asked: Matrix
     asked_words: Matrix
     truth: NDArray[np.int64]
@@ -121,6 +124,7 @@ def problem(encoder: Encoder, folder: Path, train: str, *, with_strangers: bool 
     rows = [row for row in read_rows(folder / "valid.jsonl") if row is not None]
     rows = [row for row in rows if row.intent in numbers or (row.intent is None and with_strangers)]
     texts = [clean(utterance.text) for utterance in registry.utterances]
+    labels = [clean(intent.label) for intent in registry]
     messages = [clean(row.text) for row in rows]
     words = WordVectors.fit(texts)
     return Problem(
@@ -128,6 +132,8 @@ def problem(encoder: Encoder, folder: Path, train: str, *, with_strangers: bool 
         intents=len(numbers),
         vectors=encode_all(encoder, texts, "utterance"),
         words=words.rows(texts),
+        labels=encode_all(encoder, labels, "utterance"),
+        label_words=words.rows(labels),
         asked=encode_all(encoder, messages, "query"),
         asked_words=words.rows(messages),
         truth=np.array([-1 if row.intent is None else numbers[row.intent] for row in rows]),
@@ -150,6 +156,7 @@ def drawn(whole: Problem, shots: int | str, seed: int) -> Problem:
 def accuracies(given: Problem) -> dict[str, float]:
     """Percent of the messages in scope that each way to label gets right."""
     known = signals(given)
+    hinted = _logits(given, given.asked_words, labels=True)
     features = np.hstack([given.vectors, 0.5 * given.words])
     asked = np.hstack([given.asked, 0.5 * given.asked_words])
     owners = np.array(given.owners)
@@ -165,6 +172,8 @@ def accuracies(given: Problem) -> dict[str, float]:
         "head, no words": lambda: _logits(given._replace(words=given.words * 0), given.asked_words * 0),
         "head": lambda: known.logits,
         "evidence": lambda: evidence(known.score, known.words, known.logits),
+        "head, labels": lambda: hinted,
+        "evidence, labels": lambda: evidence(known.score, known.words, hinted),
     }
     return {name: 100 * float((of().argmax(axis=1) == given.truth).mean()) for name, of in choices.items()}
 
@@ -210,8 +219,11 @@ def calibrators(given: Problem) -> dict[str, tuple[float, float]]:
     }
 
 
-def _logits(given: Problem, asked_words: Matrix) -> Matrix:
-    fitting: Fitting = prepare(given.vectors, given.words, given.owners, given.intents)
+def _logits(given: Problem, asked_words: Matrix, *, labels: bool = False) -> Matrix:
+    hints = given.intents if labels else 0
+    vectors = np.vstack([given.vectors, given.labels[:hints]])
+    words = np.vstack([given.words, given.label_words[:hints]])
+    fitting: Fitting = prepare(vectors, words, [*given.owners, *range(hints)], given.intents, hints)
     weights = fit_head(fitting).weights
     dim = given.vectors.shape[1]
     return given.asked @ weights[:dim] + 0.5 * asked_words @ weights[dim:-1] + weights[-1]  # type: ignore[no-any-return]

@@ -37,6 +37,30 @@ def shop(tmp_path: Path) -> str:
     return str(tmp_path)
 
 
+BOOKING = """\
+slots:
+  city: {values: {Munich: {de: [München]}, Rome: [Roma]}}
+  code: {pattern: '[A-Z]{2}\\d{4}'}
+intents:
+  book:
+    response: {en: Booked.}
+    slots:
+      city: {required: true, ask: {en: In which city?, de: In welcher Stadt?}}
+      guests: {type: number}
+      wish: {type: any}
+    utterances:
+      en: ["book a table [for {guests}] [in {city}] [{code}]", "book a table and {wish}"]
+      de: ["einen Tisch [für {guests}] [in {city}] buchen"]
+  greet: {utterances: {en: [hello]}}
+"""
+
+
+@pytest.fixture
+def booking(tmp_path: Path) -> str:
+    (tmp_path / "booking.yaml").write_text(BOOKING, encoding="utf-8")
+    return str(tmp_path)
+
+
 def run(*words: str, stdin: str | None = None) -> Result:
     return CliRunner().invoke(cli, words, input=stdin, catch_exceptions=False)
 
@@ -261,3 +285,50 @@ def test_colours_and_rules_only_in_a_terminal(shop: str) -> None:
 
     assert b"\x1b[32m" in shown
     assert "─".encode() in shown
+
+
+def test_match_shows_what_was_found_and_what_is_missing(booking: str) -> None:
+    """Each slot with its value, the words it comes from where they differ, and the question."""
+    found = run("match", "-i", booking, "-l", "en", "book a table for 2 in MÜNCHEN ab1234")
+    missing = run("match", "-i", booking, "einen Tisch für zwei buchen")
+
+    assert found.exit_code == missing.exit_code == 0
+    assert "  guests: 2  “2”\n  city: Munich  “MÜNCHEN”\n  code: ab1234\n" in found.stdout
+    assert "  guests: 2  “zwei”\n  city: missing  “In welcher Stadt?”\n" in missing.stdout
+
+
+def test_match_as_json_has_entities(booking: str) -> None:
+    """With their places."""
+    answer = json.loads(run("match", "-i", booking, "--json", "book a table in Roma").stdout)
+
+    assert answer["entities"] == [{"slot": "city", "value": "Rome", "text": "Roma", "start": 16, "end": 20}]
+    assert answer["missing"] == []
+
+
+def test_match_explains_the_slots(booking: str) -> None:
+    """In a sentence and in the line of their stage."""
+    done = run("match", "-i", booking, "--why", "book a table and bring my dog")
+
+    assert "Found: wish=bring my dog.\nMissing: city." in done.stdout
+    assert re.search(r"slots +\d+ µs  found wish=bring my dog; missing city", done.stdout)
+
+
+def test_chat_asks_for_what_is_missing(booking: str) -> None:
+    """As a bot would, instead of its response; then it has both."""
+    done = run("chat", booking, stdin="book a table\nbook a table in Rome\n/quit\n")
+
+    assert "bot> In which city?" in done.stdout
+    assert "     city: missing  “In which city?”" in done.stdout
+    assert "bot> Booked.\n" in done.stdout
+    assert "     city: Rome\n" in done.stdout
+
+
+def test_a_built_file_finds_what_the_yaml_did(booking: str, tmp_path: Path) -> None:
+    """Slots, and the words around them, are part of it."""
+    built = str(tmp_path / "booking.intentmatch")
+    assert run("build", booking, "-o", built).exit_code == 0
+
+    for message in ("book a table for three in Munchen", "book a table and bring my dog", "einen Tisch in Roma buchen"):
+        fresh, kept = (json.loads(run("match", "-i", where, "--json", message).stdout) for where in (booking, built))
+        assert fresh["entities"]
+        assert (fresh["entities"], fresh["missing"]) == (kept["entities"], kept["missing"])

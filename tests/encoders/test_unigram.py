@@ -65,9 +65,9 @@ CHARACTERS = st.characters(codec="utf-8", max_codepoint=0x1F64F, exclude_categor
 
 
 @settings(max_examples=400, deadline=None)
-@given(st.text(CHARACTERS, max_size=40))
+@given(st.text(CHARACTERS, max_size=40).filter(lambda text: "[PAD]" not in text and "[UNK]" not in text))
 def test_cuts_any_text_alike(text: str) -> None:
-    """Whatever the characters, the pieces are those of the reference."""
+    """Whatever the characters, the pieces are those of the reference; but the names of its marks are text to us."""
     library = pytest.importorskip("tokenizers", reason="needs the extra [tokenizers]")
     assert_same(text, _reference(library))
 

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from intentmatch import Matcher, RegistryError
 from intentmatch.encoders.static import EMBEDDED, StaticEncoder
 from intentmatch.server import create_app
-from intentmatch.types import Kind, Vectors
+from intentmatch.types import Intent, Kind, Registry, Slot, SlotValue, Utterance, Vectors
 
 BROKEN = """\
 intents:
@@ -52,6 +52,31 @@ def test_a_batch_is_answered_in_order(client: TestClient, matcher: Matcher) -> N
     answer = client.post("/match/batch", json={"texts": texts, "top_k": 2})
     expected = [matcher.match(text, top_k=2).to_dict() for text in texts]
     assert list(map(without_times, answer.json()["results"])) == list(map(without_times, expected))
+
+
+def test_entities_are_answered_and_filled_in() -> None:
+    """What the matcher finds for an intent's slots, from the caller's time; and what answers the question for one."""
+    slots = (
+        Slot("day", "date", required=True, questions={"": "When?"}),
+        Slot("city", "list", (SlotValue("Berlin"), SlotValue("Rome"))),
+    )
+    intents = (
+        Intent("fly", (Utterance("fly to Berlin", "en"),), slots=slots),
+        Intent("bye", (Utterance("bye", "en"),)),
+    )
+    bot = Matcher.load(Registry(intents), cache="off", threshold=0.2)
+    with TestClient(create_app(bot)) as client:
+        asked = client.post("/match", json={"text": "fly to Berlin"}).json()
+        told = client.post("/match", json={"text": "fly to Rome tomorrow", "now": "2026-11-21T23:00:00Z"}).json()
+        day = {"slot": "day", "value": "2026-11-22", "text": "tomorrow", "start": 0, "end": 8}
+        for more in ({"slots": ["day"]}, {"slots": None}, {"language": "en"}):
+            body = {"text": "tomorrow", "intent": "fly", "now": "2026-11-21T10:00", **more}
+            assert client.post("/fill", json=body).json() == {"entities": [day]}
+
+    assert asked["entities"] == [{"slot": "city", "value": "Berlin", "text": "Berlin", "start": 7, "end": 13}]
+    assert asked["missing"] == [{"slot": "day", "question": "When?"}]
+    assert [entity["value"] for entity in told["entities"]] == ["Rome", "2026-11-22"]
+    assert told["missing"] == []
 
 
 def test_intents_are_described(client: TestClient, matcher: Matcher) -> None:

@@ -66,6 +66,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "allowed is empty": ({"text": "a", "allowed": []}, "body.allowed"),
     "allowed holds a number": ({"text": "a", "allowed": ["greet", 1]}, "body.allowed.1"),
     "allowed names no intent": ({"text": "a", "allowed": ["gret"]}, "body.allowed"),
+    "now is a number": ({"text": "a", "now": 5}, "body.now"),
+    "now is no time": ({"text": "a", "now": "tomorrow"}, "body.now"),
     "an unknown key": ({"text": "a", "lang": "de"}, "body.lang"),
 }
 
@@ -84,6 +86,24 @@ def test_a_wrong_value_is_named(client: TestClient, name: str) -> None:
     """A value that cannot be is refused, not bent, and the problem says where it stands."""
     body, location = REFUSED[name]
     problem = checked(client.post("/match", json=body))
+    assert problem.status == 422
+    assert location in {error.location for error in problem.errors}
+
+
+@pytest.mark.parametrize(
+    ("more", "location"),
+    [
+        ({}, "body.intent"),
+        ({"intent": "gret"}, "body.intent"),
+        ({"intent": 5}, "body.intent"),
+        ({"intent": "greet", "slots": ["day"]}, "body.slots"),
+        ({"intent": "greet", "slots": []}, "body.slots"),
+        ({"intent": "greet", "top_k": 3}, "body.top_k"),
+    ],
+)
+def test_what_cannot_be_filled_is_named(client: TestClient, more: dict[str, Any], location: str) -> None:
+    """An intent or a slot that is not there, and what `/fill` has no use for."""
+    problem = checked(client.post("/fill", json={"text": "a", **more}))
     assert problem.status == 422
     assert location in {error.location for error in problem.errors}
 

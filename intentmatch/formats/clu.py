@@ -1,0 +1,187 @@
+"""Conversational language understanding (CLU) of Azure: the JSON of a project.
+
+Places are counted in UTF-16 units there. Utterances of the data set "Test" are tests, and the intent "None" is the
+fallback, which every project has.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from intentmatch.errors import Problem
+from intentmatch.formats import by_language
+from intentmatch.formats.draft import Draft, Label
+from intentmatch.formats.everywhere import attach
+from intentmatch.formats.format import Feature, Files, Format, Sure
+from intentmatch.formats.losses import loss
+from intentmatch.formats.lu.entities import NONE
+from intentmatch.formats.mentions import every_slot
+from intentmatch.formats.prebuilt import take_built_in
+from intentmatch.formats.source import File
+from intentmatch.formats.spans import from_utf16, innermost, utf16_length
+from intentmatch.formats.tree import Value
+from intentmatch.types import Case, Registry, Slot, Utterance
+
+_UTF16 = "utf16codeunit"
+_BUILT_IN = {"number": "Quantity.Number", "date": "DateTime", "time": "DateTime"}
+_SAYS: frozenset[Feature] = frozenset({"languages", "marks", "tests", "lists", "synonyms", "patterns", "kinds"})
+
+
+def _recognise(file: File) -> Sure:
+    root = file.root
+    if not root["assets"].is_mapping:
+        return Sure.NO
+    return Sure.CERTAIN if "projectFileVersion" in root.keys or root["metadata"]["projectKind"] else Sure.NO
+
+
+def _read(files: Sequence[File], draft: Draft) -> None:
+    for file in files:
+        root = draft.root(file)
+        metadata, assets = root["metadata"], root["assets"]
+        if not assets["intents"].items():
+            draft.warn(file.location, "no-intents", "there are no intents here")
+        if (metadata["projectKind"].text() or "").lower() == "orchestration":
+            draft.not_expressed(metadata.location, "which other project an intent leads to")
+        if language := metadata["language"].text():
+            draft.default_language = draft.language(language, metadata["language"].location)
+        least = metadata["settings"]["confidenceThreshold"]
+        if least.number():
+            message = f"the confidence of {least.text()} that an answer needs there; thresholds are worked out anew"
+            draft.not_expressed(least.location, message)
+        for entity in assets["entities"].items():
+            _read_entity(entity, metadata["multilingual"].flag(), draft)
+        utterances = assets["utterances"].items()
+        trained = {utterance["intent"].text() for utterance in utterances if not _is_test(utterance)}
+        for intent in assets["intents"].items():
+            name = intent["category"].text() or ""
+            if name != NONE or name in trained:
+                draft.intent(name, intent.location, fallback=name == NONE)
+        in_utf16 = (root["stringIndexType"].text() or _UTF16).lower() == _UTF16
+        for utterance in utterances:
+            _read_utterance(utterance, in_utf16, NONE in trained, draft)
+    attach(draft)
+
+
+def _read_entity(root: Value, multilingual: bool, draft: Draft) -> None:
+    """An entity has components; of those that have a counterpart it is the first."""
+    slot = draft.slot(root["category"].text() or "", root.location)
+    for item in root["list"]["sublists"].items():
+        if value := item["listKey"].text():
+            slot.add(value)
+            for said in item["synonyms"].items():
+                # What is said in the only language needs no language.
+                language = draft.language(said["language"].text(), said.location) if multilingual else None
+                slot.add(value, [text for synonym in said["values"].items() if (text := synonym.text())], language)
+    for expression in root["regex"]["expressions"].items():
+        pattern = expression["regexPattern"].text()
+        if pattern and pattern not in slot.patterns:
+            slot.patterns.append(pattern)
+    for prebuilt in root["prebuilts"].items():
+        if slot.values or slot.patterns or slot.kind:
+            draft.not_expressed(prebuilt.location, f"components of {slot.name!r} beside the first")
+        else:
+            take_built_in(slot, prebuilt["category"].text() or "", prebuilt.location, draft)
+
+
+def _read_utterance(root: Value, in_utf16: bool, has_fallback: bool, draft: Draft) -> None:
+    text, name = root["text"].text() or "", root["intent"].text() or ""
+    language = root["language"].text()
+    if _is_test(root):
+        draft.test(text, name if name != NONE or has_fallback else None, root.location, language)
+        return
+    labels: list[Label] = []
+    for entity in root["entities"].items():
+        offset, length = entity["offset"].integer() or 0, entity["length"].integer() or 0
+        ends = (from_utf16(text, offset), from_utf16(text, offset + length)) if in_utf16 else (offset, offset + length)
+        labels.append(Label(entity["category"].text() or "", *ends))
+    intent = draft.intent(name, root.location, fallback=name == NONE)
+    intent.say(text, root["text"].location, language, innermost(labels, root.location, draft))
+
+
+def _is_test(utterance: Value) -> bool:
+    return (utterance["dataset"].text() or "").lower() == "test"
+
+
+def _write(registry: Registry, problems: list[Problem]) -> Files:
+    registry = by_language.with_languages(registry, problems)
+    main, *others = by_language.languages(registry)
+    names = [intent.name for intent in registry]
+    lines = [_utterance(line, intent.name) for intent in registry for line in intent.utterances]
+    slots = every_slot(registry).values()
+    project = {
+        "projectFileVersion": "2023-04-01",
+        "stringIndexType": "Utf16CodeUnit",
+        "metadata": {
+            "projectKind": "Conversation",
+            "projectName": "intents",
+            "multilingual": bool(others),
+            "description": "",
+            "language": main.lower(),
+            "settings": {"confidenceThreshold": 0},
+        },
+        "assets": {
+            "projectKind": "Conversation",
+            "intents": [{"category": name} for name in (*names, *([] if NONE in names else [NONE]))],
+            "entities": [_entity(slot, (main, *others), problems) for slot in slots],
+            "utterances": [*lines, *_tests(registry.tests, main, problems)],
+        },
+    }
+    return {"project.json": json.dumps(project, ensure_ascii=False, indent=2) + "\n"}
+
+
+def _utterance(line: Utterance, intent: str) -> dict[str, Any]:
+    labels = [
+        {
+            "category": mark.slot,
+            "offset": utf16_length(line.text[: mark.start]),
+            "length": utf16_length(line.text[mark.start : mark.end]),
+        }
+        for mark in line.marks
+    ]
+    language = (line.language or "").lower()
+    return {"text": line.text, "intent": intent, "language": language, "dataset": "Train", "entities": labels}
+
+
+def _tests(cases: Iterable[Case], main: str, problems: list[Problem]) -> Iterator[dict[str, Any]]:
+    for case in cases:
+        if isinstance(case.expected, tuple):
+            problems.append(loss(case.location, "a test that expects several intents"))
+        else:
+            line = Utterance(case.text, case.language or main)
+            yield {**_utterance(line, case.expected or NONE), "dataset": "Test"}
+
+
+def _entity(slot: Slot, codes: Sequence[str], problems: list[Problem]) -> dict[str, Any]:
+    written: dict[str, Any] = {"category": slot.name, "compositionSetting": "combineComponents"}
+    if slot.kind == "list":
+        written["list"] = {
+            "sublists": [
+                {
+                    "listKey": value.value,
+                    "synonyms": [
+                        {"language": code.lower(), "values": [value.value, *by_language.synonyms_in(value, code)]}
+                        for code in codes
+                    ],
+                }
+                for value in slot.values
+            ]
+        }
+    elif slot.kind == "pattern":
+        patterns = enumerate(slot.patterns, 1)
+        written["regex"] = {
+            "expressions": [
+                {"regexKey": f"pattern{number}", "language": code.lower(), "regexPattern": pattern}
+                for number, pattern in patterns
+                for code in codes
+            ]
+        }
+    elif slot.kind in _BUILT_IN:
+        written["prebuilts"] = [{"category": _BUILT_IN[slot.kind]}]
+    if slot.kind in ("time", "any"):
+        problems.append(loss(slot.location, f"the slot {slot.name!r} ({slot.kind}) as more than what is nearest"))
+    return written
+
+
+FORMAT = Format("clu", "Azure CLU projects", _recognise, _read, _write, _SAYS)

@@ -1,0 +1,236 @@
+"""Dialogflow CX: the folder or zip of an agent's JSON package.
+
+Every intent, type and flow is a folder with a JSON file of its name and, by language, `trainingPhrases/en.json` or
+`entities/en.json`. What a flow or page answers to an intent is its response; forms and conditions have no counterpart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from intentmatch.errors import Problem
+from intentmatch.formats import by_language, dialogflow, losses
+from intentmatch.formats.draft import Draft, IntentDraft
+from intentmatch.formats.format import Feature, Files, Format, Sure
+from intentmatch.formats.mentions import every_slot
+from intentmatch.formats.prebuilt import slot_of
+from intentmatch.formats.roles import Roles
+from intentmatch.formats.source import File
+from intentmatch.formats.spans import parted
+from intentmatch.formats.tree import Value
+from intentmatch.types import Intent, Registry, Slot, Utterance
+
+_LANGUAGE_FOLDERS = {"intents": "trainingPhrases", "entityTypes": "entities"}
+"""Folder of intents or types to that inside of each which has a file for every language."""
+_OF_FLOWS = ("form", "entryFulfillment", "eventHandlers", "transitionRouteGroups")
+_START = "Default Start Flow"
+_KINDS = {"list": "KIND_MAP", "pattern": "KIND_REGEXP"}
+_SAYS: frozenset[Feature] = frozenset(
+    ("languages", "marks", "responses", "descriptions", "lists", "synonyms", "patterns", "kinds")
+)
+
+
+def _recognise(file: File) -> Sure:
+    root = file.root
+    if file.name == "agent.json" and "defaultLanguageCode" in root.keys:
+        return Sure.CERTAIN
+    if _owner(file) is not None:
+        return Sure.LIKELY
+    if "displayName" in root.keys and _folders(file, 2)[0] in _LANGUAGE_FOLDERS:
+        return Sure.LIKELY
+    return Sure.LIKELY if root["transitionRoutes"].is_list or root["form"].is_mapping else Sure.NO
+
+
+def _folders(file: File, count: int) -> list[str]:
+    """The names of the folders around a file, the nearest last."""
+    return ["", *[""] * count, *file.path.split("/")[:-1]][-count:]
+
+
+def _owner(file: File) -> str | None:
+    """The folder of the intent or type whose phrases or entries a file holds in one language."""
+    above, _, own = _folders(file, 3)
+    if own and _LANGUAGE_FOLDERS.get(above) == own and file.root[own].is_list:
+        return file.path.rsplit("/", 2)[0]
+    return None
+
+
+def _read(files: Sequence[File], draft: Draft) -> None:
+    reader = _Reader(draft)
+    for file in files:
+        reader.take(file)
+    reader.read()
+
+
+class _Reader:
+    """Puts together what belongs together: a file of an intent or type, and those of each language."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._roles = Roles(draft)
+        self._intents: dict[str, Value] = {}
+        self._types: dict[str, Value] = {}
+        self._flows: list[Value] = []
+        self._parts: dict[str, list[tuple[str, Value]]] = {}
+
+    def take(self, file: File) -> None:
+        root = self._draft.root(file)
+        folder = file.path.rpartition("/")[0]
+        if owner := _owner(file):
+            self._parts.setdefault(owner, []).append((file.name.removesuffix(".json"), root))
+            owners = self._intents if _folders(file, 3)[0] == "intents" else self._types
+            owners.setdefault(owner, Value(None, root.location, note=self._draft.warn))
+        elif file.name == "agent.json":
+            code = root["defaultLanguageCode"]
+            self._draft.default_language = self._draft.language(code.text(), code.location)
+        elif _folders(file, 2)[0] == "intents":
+            self._intents[folder] = root
+        elif _folders(file, 2)[0] == "entityTypes":
+            self._types[folder] = root
+        else:
+            self._flows.append(root)
+
+    def read(self) -> None:
+        codes = {code for parts in self._parts.values() for code, _ in parts}
+        for path, root in self._types.items():
+            type_ = self._draft.type(_name(root, path), root.location)
+            for code, part in self._parts.get(path, ()):
+                if root["kind"].text() == "KIND_REGEXP":
+                    dialogflow.read_patterns(type_, part["entities"].items())
+                else:
+                    # What is said in the only language needs no language.
+                    language = self._draft.language(code, part.location) if len(codes) > 1 else None
+                    dialogflow.read_entries(type_, part["entities"].items(), language, self._draft)
+        names = {self._read_intent(root, path) for path, root in self._intents.items()}
+        for flow in self._flows:
+            self._read_flow(flow, names)
+
+    def _read_intent(self, root: Value, path: str) -> str:
+        name = _name(root, path)
+        intent = self._draft.intent(name, root.location, fallback=root["isFallback"].flag())
+        intent.description = root["description"].text()
+        types = {p["id"].text() or "": p["entityType"].text() or "@sys.any" for p in root["parameters"].items()}
+        slots = {}
+        for parameter, type_ in types.items():
+            slot = slot_of(self._roles, parameter, dialogflow.type_name(type_), root.location, self._draft)
+            slots[parameter] = slot.name
+            intent.slot(slot.name, root.location)
+        for code, part in self._parts.get(path, ()):
+            for phrase in part["trainingPhrases"].items():
+                self._read_phrase(phrase, code, intent, slots)
+        return name
+
+    def _read_phrase(self, phrase: Value, code: str, intent: IntentDraft, slots: dict[str, str]) -> None:
+        parts = []
+        for part in phrase["parts"].items():
+            name = part["parameterId"].text()
+            if name is not None and name not in slots:
+                message = f"{intent.name!r} has no parameter {name!r}; the label is left out"
+                self._draft.warn(part.location, "bad-label", message)
+            parts.append((part["text"].text() or "", slots.get(name or "")))
+        text, labels = dialogflow.joined(parts)
+        intent.say(text, phrase.location, code, labels)
+
+    def _read_flow(self, root: Value, intents: set[str]) -> None:
+        lost = any(root[key] for key in _OF_FLOWS)
+        for route in root["transitionRoutes"].items():
+            name = route["intent"].text()
+            lost = lost or name not in intents or bool(route["condition"]) or bool(route["targetPage"])
+            if name is not None and name in intents:
+                self._read_answer(route["triggerFulfillment"], self._draft.intent(name, route.location))
+        if lost:
+            message = "of flows and pages, only what they answer to an intent is taken over"
+            self._draft.not_expressed(root.location, message)
+
+    def _read_answer(self, root: Value, intent: IntentDraft) -> None:
+        for message in root["messages"].items():
+            for text in message["text"]["text"].items():
+                if words := text.text():
+                    intent.respond(words, message.location, message["languageCode"].text())
+
+
+def _name(root: Value, path: str) -> str:
+    return root["displayName"].text() or path.rpartition("/")[2]
+
+
+def _write(registry: Registry, problems: list[Problem]) -> Files:
+    problems += losses.of_unused(registry, dialogflow.BUILT_IN)
+    registry = by_language.with_languages(registry, problems)
+    main, *others = by_language.languages(registry)
+    slots = every_slot(registry)
+    files: dict[str, Any] = {
+        "agent.json": {
+            "displayName": "intents",
+            "defaultLanguageCode": main.lower(),
+            "supportedLanguageCodes": [code.lower() for code in others],
+            "timeZone": "Etc/GMT",
+            "startFlow": _START,
+        },
+        f"flows/{_START}/{_START}.json": _flow(registry, main),
+    }
+    for intent in registry:
+        name = dialogflow.file_name(intent.name)
+        files[f"intents/{name}/{name}.json"] = _intent(intent)
+        for code in (main, *others):
+            if phrases := [_phrase(line) for line in by_language.said_in(intent, code)]:
+                files[f"intents/{name}/trainingPhrases/{code.lower()}.json"] = {"trainingPhrases": phrases}
+    for slot in slots.values():
+        if slot.kind in _KINDS:
+            files.update(_entity_type(slot, (main, *others)))
+    return {path: dialogflow.dumped(value) for path, value in files.items()}
+
+
+def _flow(registry: Registry, main: str) -> dict[str, Any]:
+    """A flow that answers each intent with its response."""
+    routes = [
+        {
+            "name": dialogflow.identity("route", intent.name),
+            "intent": intent.name,
+            "triggerFulfillment": {
+                "messages": [
+                    {"text": {"text": [text]}, "languageCode": (code or main).lower()}
+                    for code, text in intent.responses.items()
+                ]
+            },
+        }
+        for intent in registry
+        if intent.responses
+    ]
+    # The identifier that the first flow of every agent has.
+    return {"name": "00000000-0000-0000-0000-000000000000", "displayName": _START, "transitionRoutes": routes}
+
+
+def _intent(intent: Intent) -> dict[str, Any]:
+    parameters = [{"id": slot.name, "entityType": dialogflow.slot_type(slot)} for slot in intent.slots]
+    return {
+        "name": dialogflow.identity("intent", intent.name),
+        "displayName": intent.name,
+        **({"parameters": parameters} if parameters else {}),
+        "priority": 500000,
+        **({"description": intent.description} if intent.description else {}),
+        "numTrainingPhrases": len(intent.utterances),
+    }
+
+
+def _phrase(line: Utterance) -> dict[str, Any]:
+    parts = [{"text": text, **({"parameterId": slot} if slot else {})} for text, slot in parted(line)]
+    return {"parts": parts, "repeatCount": 1, "languageCode": (line.language or "").lower()}
+
+
+def _entity_type(slot: Slot, codes: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    name = dialogflow.file_name(slot.name)
+    yield (
+        f"entityTypes/{name}/{name}.json",
+        {
+            "name": dialogflow.identity("type", slot.name),
+            "displayName": slot.name,
+            "kind": _KINDS[slot.kind],
+            **({"enableFuzzyExtraction": True} if slot.kind == "list" else {}),
+        },
+    )
+    for code in codes:
+        written = [{**entry, "languageCode": code.lower()} for entry in dialogflow.entries(slot, code)]
+        yield f"entityTypes/{name}/entities/{code.lower()}.json", {"entities": written}
+
+
+FORMAT = Format("dialogflow-cx", "Dialogflow CX agents", _recognise, _read, _write, _SAYS)

@@ -1,0 +1,298 @@
+"""Dialogflow ES: the folder or zip of an agent.
+
+`intents/NAME.json` has the parameters, contexts and responses of an intent, `intents/NAME_usersays_LANGUAGE.json` its
+phrases (agents of the first years have them in `userSays`), `entities/NAME.json` and `entities/NAME_entries_LANGUAGE`
+the types. A context that an intent needs is a tag of `when:`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from intentmatch.errors import Location, Problem
+from intentmatch.formats import by_language, dialogflow, losses
+from intentmatch.formats.draft import Draft, IntentDraft
+from intentmatch.formats.format import Feature, Files, Format, Sure
+from intentmatch.formats.mentions import every_slot
+from intentmatch.formats.prebuilt import slot_of
+from intentmatch.formats.roles import Roles, share_questions
+from intentmatch.formats.source import File
+from intentmatch.formats.spans import parted
+from intentmatch.formats.tree import Value
+from intentmatch.registry.templates import escape
+from intentmatch.types import Intent, Registry, Slot, Utterance
+
+_PART = re.compile(r"(?P<owner>.*)_(?P<what>usersays|entries)_(?P<language>[A-Za-z]{2,3}(?:-[A-Za-z0-9]+)*)\.json")
+_IN_TEMPLATE = re.compile(r"@(?P<type>[\w.-]+):(?P<name>[\w-]+)")
+_IGNORED = "@sys.ignore"
+_USUAL_CONFIDENCE = 0.3
+_SAYS: frozenset[Feature] = frozenset(
+    ("languages", "marks", "responses", "when", "lists", "synonyms", "patterns", "kinds", "required", "questions")
+)
+
+
+def _recognise(file: File) -> Sure:
+    root = file.root
+    keys = set(root.keys)
+    if file.name == "agent.json" and "language" in keys and keys & {"mlMinConfidence", "defaultTimezone", "webhook"}:
+        return Sure.CERTAIN
+    if file.name == "package.json" and keys == {"version"}:
+        return Sure.POSSIBLE
+    if {"name", "responses"} <= keys and keys & {"fallbackIntent", "userSays", "auto"}:
+        return Sure.LIKELY
+    if "name" in keys and keys & {"isOverridable", "isEnum", "automatedExpansion"}:
+        return Sure.LIKELY
+    return Sure.LIKELY if root.is_list and _PART.fullmatch(file.name) else Sure.NO
+
+
+def _read(files: Sequence[File], draft: Draft) -> None:
+    reader = _Reader(draft)
+    for file in files:
+        reader.take(file)
+    reader.read()
+
+
+class _Reader:
+    """Puts together what belongs together: a file of an intent or type, and those of its phrases or entries."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._roles = Roles(draft)
+        self._intents: dict[str, Value] = {}
+        self._types: dict[str, Value] = {}
+        self._parts: dict[tuple[str, str], list[tuple[str, Value]]] = {}
+
+    def take(self, file: File) -> None:
+        root = self._draft.root(file)
+        path = file.path.removesuffix(".json")
+        part = _PART.fullmatch(file.path)
+        if part:
+            self._parts.setdefault((part["what"], part["owner"]), []).append((part["language"], root))
+            owners = self._intents if part["what"] == "usersays" else self._types
+            owners.setdefault(part["owner"], Value(None, root.location, note=self._draft.warn))
+        elif root["responses"]:
+            self._intents[path] = root
+        elif file.name == "agent.json":
+            self._read_agent(root)
+        elif file.name != "package.json":
+            self._types[path] = root
+
+    def read(self) -> None:
+        codes = {code for parts in self._parts.values() for code, _ in parts}
+        for path, root in self._types.items():
+            type_ = self._draft.type(_name(root, path), root.location)
+            for code, entries in self._parts.get(("entries", path), ()):
+                if root["isRegexp"].flag():
+                    dialogflow.read_patterns(type_, entries.items())
+                else:
+                    # What is said in the only language needs no language.
+                    language = self._draft.language(code, entries.location) if len(codes) > 1 else None
+                    dialogflow.read_entries(type_, entries.items(), language, self._draft)
+            if root["automatedExpansion"].flag():
+                message = "types that may have values beyond their list are read as the list alone"
+                self._draft.note(root.location, "extensible-entity", message)
+        for path, root in self._intents.items():
+            self._read_intent(root, path)
+        share_questions(self._draft)
+
+    def _read_agent(self, root: Value) -> None:
+        if language := root["language"].text():
+            self._draft.default_language = self._draft.language(language, root["language"].location)
+        least = root["mlMinConfidence"]
+        if least.number() not in (None, _USUAL_CONFIDENCE):
+            message = f"the confidence of {least.text()} that an answer needs there; thresholds are worked out anew"
+            self._draft.not_expressed(least.location, message)
+
+    def _read_intent(self, root: Value, path: str) -> None:
+        draft, place = self._draft, root.location
+        intent = draft.intent(_name(root, path), place, fallback=root["fallbackIntent"].flag())
+        intent.when += [tag for context in root["contexts"].items() if (tag := context.text())]
+        if len(intent.when) > 1:
+            draft.not_expressed(place, f"{intent.name!r} needs all of its contexts there; here one of them is enough")
+        for response in root["responses"].items():
+            for parameter in response["parameters"].items():
+                self._read_parameter(parameter, intent)
+            self._read_messages(response["messages"].items(), intent)
+            if action := response["action"].text():
+                intent.metadata["action"] = action
+            if response["affectedContexts"].items():
+                draft.not_expressed(response.location, "contexts that an intent sets; the bot has to do that")
+        if root["events"].items():
+            draft.not_expressed(place, "events that lead to an intent")
+        if root["webhookUsed"].flag():
+            draft.not_expressed(place, "a webhook that answers for an intent")
+        for code, phrases in self._parts.get(("usersays", path), ()):
+            for phrase in phrases.items():
+                self._read_phrase(phrase, code, intent)
+        self._read_inline(root["userSays"].items(), intent)
+
+    def _read_parameter(self, root: Value, intent: IntentDraft) -> None:
+        name, type_ = root["name"].text(), root["dataType"].text()
+        if not name or not type_:
+            self._draft.not_expressed(root.location, "parameters that take their value from a context")
+            return
+        own = intent.slot(self._slot(name, type_, root.location), root.location)
+        own.required = root["required"].flag()
+        for prompt in root["prompts"].items():
+            text = prompt.text() if prompt.is_text else prompt["value"].text()
+            code = self._draft.language(None if prompt.is_text else prompt["lang"].text(), prompt.location) or ""
+            if text:
+                own.questions.setdefault(code, text)
+
+    def _read_messages(self, messages: Sequence[Value], intent: IntentDraft) -> None:
+        said = [message for message in messages if message["speech"]]
+        for message in [m for m in said if not m["platform"]] or said:
+            speech = message["speech"]
+            for text in [speech] if speech.is_text else speech.items():
+                if words := (text.text() or "").strip():
+                    intent.respond(words, message.location, message["lang"].text())
+        if len(said) < len(messages):
+            self._draft.not_expressed(messages[0].location, "messages that are not text")
+
+    def _read_phrase(self, phrase: Value, code: str | None, intent: IntentDraft) -> None:
+        parts = phrase["data"].items()
+        if phrase["isTemplate"].flag():
+            text = "".join(part["text"].text() or "" for part in parts)
+            intent.template(self._template(text, phrase.location), phrase.location, code)
+            return
+        text, labels = dialogflow.joined((part["text"].text() or "", self._label(part)) for part in parts)
+        intent.say(text, phrase.location, code, labels)
+
+    def _read_inline(self, phrases: Iterable[Value], intent: IntentDraft) -> None:
+        """Phrases of the first years, which later exports hold in a file as well."""
+        known = {line.text for line in intent.utterances if line.language == self._draft.default_language}
+        for phrase in phrases:
+            text = "".join(part["text"].text() or "" for part in phrase["data"].items()).strip()
+            if text in known:
+                message = "phrases that stand in the intent and in a file of their own are read once"
+                self._draft.note(phrase.location, "duplicate-utterance", message)
+            else:
+                self._read_phrase(phrase, None, intent)
+
+    def _label(self, part: Value) -> str | None:
+        type_ = part["meta"].text()
+        if not type_ or type_ == _IGNORED:
+            return None
+        return self._slot(part["alias"].text() or dialogflow.type_name(type_), type_, part.location)
+
+    def _slot(self, name: str, type_: str, place: Location) -> str:
+        return slot_of(self._roles, name, dialogflow.type_name(type_), place, self._draft).name
+
+    def _template(self, text: str, place: Location) -> str:
+        template, end = "", 0
+        for match in _IN_TEMPLATE.finditer(text):
+            slot = self._slot(match["name"], f"@{match['type']}", place)
+            template += f"{escape(text[end : match.start()])}{{{slot}}}"
+            end = match.end()
+        return (template + escape(text[end:])).strip()
+
+
+def _name(root: Value, path: str) -> str:
+    return root["name"].text() or path.rsplit("/", 1)[-1]
+
+
+def _write(registry: Registry, problems: list[Problem]) -> Files:
+    problems += losses.of_unused(registry, dialogflow.BUILT_IN)
+    registry = by_language.with_languages(registry, problems)
+    main, *others = by_language.languages(registry)
+    agent = {
+        "description": "",
+        "language": main.lower(),
+        "supportedLanguages": [code.lower() for code in others],
+        "defaultTimezone": "Etc/GMT",
+        "customClassifierMode": "use.after",
+        "mlMinConfidence": _USUAL_CONFIDENCE,
+    }
+    files: dict[str, Any] = {"agent.json": agent, "package.json": {"version": "1.0.0"}}
+    slots = every_slot(registry)
+    for intent in registry:
+        path = f"intents/{dialogflow.file_name(intent.name)}"
+        files[f"{path}.json"] = _intent(intent, main)
+        if len(intent.when) > 1:
+            what = f"that one of the tags of {intent.name!r} is enough, and not all of its contexts are needed,"
+            problems.append(losses.loss(intent.location, what))
+        for code in (main, *others):
+            if phrases := [_phrase(line, intent, slots) for line in by_language.said_in(intent, code)]:
+                files[f"{path}_usersays_{code.lower()}.json"] = phrases
+    for slot in slots.values():
+        if slot.kind in ("list", "pattern"):
+            files.update(_entity(slot, (main, *others)))
+    return {path: dialogflow.dumped(value) for path, value in files.items()}
+
+
+def _intent(intent: Intent, main: str) -> dict[str, Any]:
+    messages = [
+        {"type": "0", "lang": (code or main).lower(), "speech": [text]} for code, text in intent.responses.items()
+    ]
+    response = {
+        "resetContexts": False,
+        "action": "",
+        "affectedContexts": [],
+        "parameters": [_parameter(slot, intent, main) for slot in intent.slots],
+        "messages": messages,
+        "speech": [],
+    }
+    return {
+        "id": dialogflow.identity("intent", intent.name),
+        "name": intent.name,
+        "auto": True,
+        "contexts": list(intent.when),
+        "responses": [response],
+        "priority": 500000,
+        "webhookUsed": False,
+        "webhookForSlotFilling": False,
+        "fallbackIntent": False,
+        "events": [],
+    }
+
+
+def _parameter(slot: Slot, intent: Intent, main: str) -> dict[str, Any]:
+    prompts = [{"lang": (code or main).lower(), "value": text} for code, text in slot.questions.items()]
+    return {
+        "id": dialogflow.identity("parameter", intent.name, slot.name),
+        "required": slot.required,
+        "dataType": dialogflow.slot_type(slot),
+        "name": slot.name,
+        "value": f"${slot.name}",
+        "prompts": prompts,
+        "isList": False,
+    }
+
+
+def _phrase(line: Utterance, intent: Intent, slots: dict[str, Slot]) -> dict[str, Any]:
+    return {
+        "id": dialogflow.identity("phrase", intent.name, line.language or "", line.text),
+        "data": list(_data(line, slots)),
+        "isTemplate": False,
+        "count": 0,
+        "updated": 0,
+    }
+
+
+def _data(line: Utterance, slots: dict[str, Slot]) -> Iterator[dict[str, Any]]:
+    for text, slot in parted(line):
+        label = {} if slot is None else {"alias": slot, "meta": dialogflow.slot_type(slots.get(slot))}
+        yield {"text": text, **label, "userDefined": slot is not None}
+
+
+def _entity(slot: Slot, codes: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    path = f"entities/{dialogflow.file_name(slot.name)}"
+    yield (
+        f"{path}.json",
+        {
+            "id": dialogflow.identity("entity", slot.name),
+            "name": slot.name,
+            "isOverridable": True,
+            "isEnum": False,
+            "isRegexp": slot.kind == "pattern",
+            "automatedExpansion": False,
+            "allowFuzzyExtraction": slot.kind == "list",
+        },
+    )
+    for code in codes:
+        yield f"{path}_entries_{code.lower()}.json", dialogflow.entries(slot, code)
+
+
+FORMAT = Format("dialogflow-es", "Dialogflow ES agents", _recognise, _read, _write, _SAYS)

@@ -1,0 +1,199 @@
+"""What the files of one language share: rules, and lists of values; and what a block of sentences has for itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from intentmatch.errors import Location
+from intentmatch.formats.draft import Draft, SlotDraft
+from intentmatch.formats.hassil.syntax import TemplateError, names, to_template
+from intentmatch.formats.roles import Roles
+from intentmatch.formats.tree import Value
+from intentmatch.registry.templates import escape, is_name, parse
+from intentmatch.registry.wordings import Rules, TooLongError, Wordings
+from intentmatch.text import in_words
+
+_RANGE = re.compile(r"-?\d+\.\.-?\d+(,\d+)?")
+# Of the ways to say one value.
+_MOST_SYNONYMS = 64
+# Rules of a block that use one another.
+_DEEPEST = 20
+
+
+@dataclass
+class Language:
+    """One language of the files that are read."""
+
+    code: str | None
+    draft: Draft
+    roles: Roles
+    rules: dict[str, Value] = field(default_factory=dict)
+    lists: dict[str, Value] = field(default_factory=dict)
+    _ready: Rules = field(default_factory=lambda: Rules({}))
+
+    def read_shared(self) -> None:
+        """Put rules and lists into the draft."""
+        shared = Within(self)
+        templates = {}
+        for name, value in self.rules.items():
+            text = value.text()
+            if text is None:
+                continue
+            try:
+                template = shared.template(text.strip(), value.location, fragment=True)
+            except TemplateError as error:
+                self.draft.warn(value.location, "bad-template", f"the rule {name!r} is left out: {error}")
+                continue
+            valid = rule_name(name)
+            self.draft.rule(valid, template, value.location, self.code)
+            templates[valid] = parse(template, fragment=True)
+        self._ready = Rules(templates)
+        for circle in self._ready.circles:
+            shown = " → ".join(f"<{name}>" for name in (*circle, circle[0]))
+            place = next(v.location for name, v in self.rules.items() if rule_name(name) == circle[0])
+            self.draft.error(place, "recursive-rule", f"a rule cannot use itself: {shown}", "write it out")
+        for name, value in self.lists.items():
+            self.read_list(self.draft.type(name, value.location), value, shared)
+
+    def within(self, block: Value, intent: str) -> Within:
+        """What names mean in a block, which may have rules and lists of its own."""
+        rules = dict(block["expansion_rules"].entries())
+        own = Within(self, rules, self._that_use(rules))
+        for name, values in block["lists"].entries():
+            own.lists[name] = f"{intent}_{name}"
+            self.read_list(self.draft.type(own.lists[name], values.location), values, own)
+        return own
+
+    @cached_property
+    def _users(self) -> dict[str, set[str]]:
+        """Of each rule, the rules that use it."""
+        users: dict[str, set[str]] = {}
+        for name, value in self.rules.items():
+            for used in names(value.text() or "")[1] if value.is_text else ():
+                users.setdefault(used, set()).add(name)
+        return users
+
+    def _that_use(self, rules: Iterable[str]) -> set[str]:
+        """These rules, and those that use one of them, themselves or by others."""
+        found: set[str] = set()
+        waiting = list(rules)
+        while waiting:
+            rule = waiting.pop()
+            if rule not in found:
+                found.add(rule)
+                waiting += self._users.get(rule, ())
+        return found
+
+    def read_list(self, list_: SlotDraft, value: Value, within: Within) -> None:
+        """A list of values, a range of numbers, or any text."""
+        for item in value["values"].items():
+            self._read_value(list_, item, within)
+        if value["range"]:
+            list_.kind = "number"
+            self.draft.not_expressed(value["range"].location, "numbers beyond the range of a list are taken too")
+            if value["range"]["multiplier"]:
+                self.draft.not_expressed(value["range"].location, "the `multiplier` of a range is not read")
+        elif value["wildcard"].flag():
+            list_.kind = "any"
+
+    def _read_value(self, list_: SlotDraft, item: Value, within: Within) -> None:
+        written = item["in"] if item.is_mapping else item
+        text = written.text()
+        if text is None:
+            self.draft.warn(item.location, "no-text", "a value of a list without a text is left out")
+            return
+        try:
+            template = within.template(text.strip(), written.location)
+            texts = list(self._texts(template))
+        except TemplateError as error:
+            self.draft.warn(item.location, "bad-template", f"a value is left out: {error}")
+            return
+        out = item["out"].text() if item.is_mapping else None
+        if out is None:
+            out, *texts = texts or [text]
+        list_.add(out, texts, self.code)
+        for key in ("context", "metadata"):
+            if item[key]:
+                self.draft.not_expressed(item[key].location, f"`{key}` of values is not read")
+
+    def _texts(self, template: str) -> Iterator[str]:
+        """All ways to say a value. Raises `TemplateError` where they have no end."""
+        try:
+            wordings = Wordings.of(parse(template), self._ready)
+        except TooLongError:
+            raise TemplateError("it has too many parts") from None
+        yield from dict.fromkeys(
+            sentence.text for sentence in wordings.sentences(limit=_MOST_SYNONYMS) if sentence.text
+        )
+
+
+@dataclass
+class Within:
+    """What names mean in one place."""
+
+    language: Language
+    rules: dict[str, Value] = field(default_factory=dict)
+    """Those of a block."""
+    written_out: set[str] = field(default_factory=set)
+    """Those, and every rule that uses one of them: here they are not what they are elsewhere."""
+    lists: dict[str, str] = field(default_factory=dict)
+    """Those of a block, by the names of their types."""
+    _open: list[str] = field(default_factory=list)
+
+    def template(self, text: str, place: Location, *, fragment: bool = False) -> str:
+        """A template of ours, or what a rule stands for. Raises `TemplateError`."""
+
+        def slot(name: str) -> str:
+            return self._slot(name, place)
+
+        def rule(name: str) -> str:
+            return self._rule(name, place)
+
+        return to_template(text, slot, rule, fragment=fragment)
+
+    def _slot(self, text: str, place: Location) -> str:
+        """`list`, `list:slot`, a range in the place of a list, or, with an @, what only a response needs."""
+        draft = self.language.draft
+        name, _, slot = text.partition(":")
+        if text.startswith("@") or slot.startswith("@"):
+            draft.not_expressed(place, "what is captured for a response is a slot like others")
+            name, slot = name.removeprefix("@"), slot.removeprefix("@")
+        name, slot = name.strip(), slot.strip() or name.strip()
+        if not slot:
+            raise TemplateError("a slot without a name")
+        type_ = self.lists.get(name, name)
+        if _RANGE.fullmatch(name):
+            draft.type(type_, place).kind = "number"
+            draft.not_expressed(place, "numbers beyond the range of a list are taken too")
+        elif type_ not in draft.types and name not in self.language.lists:
+            message = f"there is no list {name!r}, and its slot takes any text"
+            draft.warn(place, "unknown-list", message, "Home Assistant fills it when it runs; give it values here")
+        return f"{{{self.language.roles.slot(slot, type_, place).name}}}"
+
+    def _rule(self, name: str, place: Location) -> str:
+        if name in self.written_out:
+            return self._written_out(name)
+        if name not in self.language.rules:
+            message = f"there is no rule {name!r}, and its name stands for it"
+            self.language.draft.warn(place, "unknown-rule", message)
+            return escape(in_words(name))
+        return f"<{rule_name(name)}>"
+
+    def _written_out(self, name: str) -> str:
+        value = self.rules[name] if name in self.rules else self.language.rules[name]
+        if name in self._open or len(self._open) >= _DEEPEST:
+            raise TemplateError(f"the rule {name!r} uses itself, or rules within rules without end")
+        self._open.append(name)
+        try:
+            return self.template((value.text() or "").strip(), value.location)
+        finally:
+            self._open.pop()
+
+
+def rule_name(name: str) -> str:
+    """A name of a rule that templates of ours can have."""
+    valid = re.sub(r"[\s!-,/:-@\[-^`{-~]+", "_", name.strip()) or "_"
+    return valid if is_name(valid) else f"_{valid}"

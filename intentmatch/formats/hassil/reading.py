@@ -1,0 +1,155 @@
+"""Files of hassil to a draft: rules and lists of all files first, then sentences, then responses and tests."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from intentmatch.formats.draft import Draft, IntentDraft
+from intentmatch.formats.format import Sure
+from intentmatch.formats.hassil.blocks import Blocks
+from intentmatch.formats.hassil.language import Language, Within
+from intentmatch.formats.hassil.syntax import TemplateError, names
+from intentmatch.formats.roles import Roles
+from intentmatch.formats.source import File
+from intentmatch.formats.tree import Value
+from intentmatch.registry.templates import parse
+
+_KEYS = frozenset({"language", "intents", "lists", "expansion_rules", "responses", "tests"})
+_BESIDE = frozenset({"lists", "expansion_rules", "skip_words", "responses"})
+_DEFAULT = "default"
+
+
+def recognise(file: File) -> Sure:
+    """By sentences in blocks; a file of what they share, or of tests, has a language and their keys."""
+    root = file.root
+    intents = root["intents"].entries() if root["intents"].is_mapping else []
+    if any("sentences" in block.keys for _, intent in intents if intent["data"].is_list for block in _blocks(intent)):
+        return Sure.CERTAIN
+    tests = root["tests"].items() if root["tests"].is_list else []
+    has_tests = any("sentences" in test.keys for test in tests)
+    return Sure.LIKELY if "language" in root.keys and (has_tests or _BESIDE & set(root.keys)) else Sure.NO
+
+
+def read(files: Sequence[File], draft: Draft) -> None:
+    """Put everything into the draft; what all files of a language share is known in each of them."""
+    reader = _Reader(draft)
+    roots = [draft.root(file) for file in files]
+    for root in roots:
+        reader.shared(root)
+    for root in roots:
+        reader.reserve(root)
+    for language in reader.languages.values():
+        language.read_shared()
+    for root in roots:
+        reader.intents(root)
+    reader.blocks.finish()
+    for file, root in zip(files, roots, strict=True):
+        reader.responses(root)
+        reader.tests(root, file)
+
+
+class _Reader:
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._roles = Roles(draft)
+        self.languages: dict[str | None, Language] = {}
+        self.blocks = Blocks(draft)
+
+    def shared(self, root: Value) -> None:
+        """What a file has for all files of its language."""
+        language = self._language(root)
+        for name, rule in root["expansion_rules"].entries():
+            language.rules.setdefault(name, rule)
+        for name, values in root["lists"].entries():
+            language.lists.setdefault(name, values)
+        words = [word for item in root["skip_words"].items() if (word := item.text())]
+        if words:
+            message = f"words that hassil skips are not read: {', '.join(words)}"
+            self._draft.not_expressed(root["skip_words"].location, message, "an encoder minds them little")
+        for key, value in root.entries():
+            if key not in _KEYS and key != "skip_words":
+                self._draft.not_expressed(value.location, f"`{key}` is not read")
+
+    def reserve(self, root: Value) -> None:
+        """Slots that are called like their list keep that name, whatever other lists are used for them."""
+        self._reserve(rule for _, rule in root["expansion_rules"].entries())
+        for _, written in root["intents"].entries():
+            for block in _blocks(written):
+                own = block["lists"].keys
+                self._reserve(block["sentences"].items(), own)
+                self._reserve((rule for _, rule in block["expansion_rules"].entries()), own)
+
+    def _reserve(self, lines: Iterable[Value], but: Collection[str] = ()) -> None:
+        for line in lines:
+            named = names(line.text() or "")[0] if line.is_text else ()
+            for name in sorted(set(named) - set(but)):
+                if ":" not in name and "@" not in name:
+                    self._roles.reserve(name)
+
+    def intents(self, root: Value) -> None:
+        """The sentences of a file."""
+        language = self._language(root)
+        for name, written in root["intents"].entries():
+            intent = self._draft.intent(name, written.location)
+            for block in _blocks(written):
+                local = language.within(block, name)
+                for line in block["sentences"].items():
+                    self._sentence(line, intent, local)
+                self.blocks.add(intent, block)
+
+    def _sentence(self, line: Value, intent: IntentDraft, local: Within) -> None:
+        code = local.language.code
+        try:
+            template = local.template((line.text() or "").strip(), line.location)
+        except TemplateError as error:
+            self._draft.warn(line.location, "bad-template", f"a sentence is left out: {error}")
+            return
+        plain = parse(template).sentence
+        if plain is None:
+            intent.template(template, line.location, code)
+        elif plain.text:
+            intent.say(plain.text, line.location, code)
+
+    def responses(self, root: Value) -> None:
+        """The default response of each intent; what stands in for others depends on what happened."""
+        language = self._language(root)
+        for key, value in root["responses"].entries():
+            if key != "intents":
+                self._draft.not_expressed(value.location, f"`responses: {key}` is not read")
+        for name, responses in root["responses"]["intents"].entries():
+            for key, response in responses.entries():
+                text = response.text() if key == _DEFAULT and name in self._draft.intents else None
+                if text is None:
+                    message = f"responses other than `{_DEFAULT}` of intents that are there are not read"
+                    self._draft.not_expressed(response.location, message)
+                else:
+                    self._draft.intents[name].respond(text, response.location, language.code)
+
+    def tests(self, root: Value, file: File) -> None:
+        """Messages with the intent that they expect, which a folder may name."""
+        language = self._language(root)
+        for test in root["tests"].items():
+            intent = test["intent"]
+            name = (intent["name"] if intent.is_mapping else intent).text() or _folder(file)
+            expected = None if "intent" in test.keys and not intent else name
+            if expected is not None and expected not in self._draft.intents:
+                self._draft.warn(test.location, "unknown-intent", "tests of intents that are not there are left out")
+                continue
+            if intent["slots"] or test["slots"]:
+                self._draft.not_expressed(test.location, "what tests expect of slots is not read")
+            for line in test["sentences"].items():
+                if text := line.text():
+                    self._draft.test(text, expected, line.location, language.code)
+
+    def _language(self, root: Value) -> Language:
+        code = root["language"].text()
+        known = self._draft.language(None if code == "und" else code, root["language"].location)
+        return self.languages.setdefault(known, Language(known, self._draft, self._roles))
+
+
+def _blocks(intent: Value) -> Iterator[Value]:
+    yield from intent["data"].items()
+
+
+def _folder(file: File) -> str:
+    return file.path.split("/")[-2] if "/" in file.path else ""

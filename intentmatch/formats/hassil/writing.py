@@ -1,0 +1,120 @@
+"""A registry as files of hassil, one for each language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from intentmatch.errors import Location, Problem
+from intentmatch.formats import emit
+from intentmatch.formats.by_language import said_in, synonyms_in
+from intentmatch.formats.draft import NOT_EXPRESSED
+from intentmatch.formats.format import Files
+from intentmatch.formats.hassil.blocks import SETTING, TAG
+from intentmatch.formats.hassil.syntax import from_template, literal
+from intentmatch.formats.mentions import every_slot, slots_named
+from intentmatch.formats.unfold import is_template
+from intentmatch.registry.rulebook import key_of
+from intentmatch.registry.rules import NOWHERE
+from intentmatch.registry.templates import parse
+from intentmatch.types import Case, Intent, Registry, Slot, SlotValue, Utterance
+
+_NO_LANGUAGE = "und"
+_SHAPES: Mapping[str, type] = {
+    "slots": dict,
+    "response": str,
+    "requires_context": dict,
+    "excludes_context": dict,
+    "required_keywords": list,
+    "name_domains": list,
+}
+_RANGE = {"from": 0, "to": 100}
+
+
+def write(registry: Registry, problems: list[Problem]) -> Files:
+    """YAML by file name."""
+    writer = _Writer(registry, problems)
+    said = [line.language for line in registry.utterances]
+    said += [case.language for case in registry.tests]
+    said += [code or None for intent in registry for code in intent.responses]
+    codes = dict.fromkeys(said) or {None: None}
+    return {f"{code or _NO_LANGUAGE}.yaml": emit.standard(writer.document(code)) for code in codes}
+
+
+class _Writer:
+    """Writes the files of a registry."""
+
+    def __init__(self, registry: Registry, problems: list[Problem]) -> None:
+        self._registry = registry
+        self._problems = problems
+        named = slots_named((*registry.utterances, *registry.negatives), registry.rules)
+        self._slots = {**{name: Slot(name, "any") for name in named}, **every_slot(registry)}
+
+    def document(self, code: str | None) -> dict[str, Any]:
+        """The file of a language."""
+        intents = {}
+        for intent in self._registry:
+            lines = said_in(intent, code)
+            if lines or not intent.utterances:
+                intents[intent.name] = {"data": [self._block(intent, lines)]}
+        rules = {
+            rule.name: from_template(parse(rule.templates[key], fragment=True))
+            for rule in self._registry.rules
+            if (key := key_of(rule, code)) is not None
+        }
+        responses = {
+            intent.name: {"default": intent.responses[code or ""]}
+            for intent in self._registry
+            if (code or "") in intent.responses
+        }
+        document = {
+            "language": code or _NO_LANGUAGE,
+            "intents": intents,
+            "lists": {slot.name: self._list(slot, code) for slot in self._slots.values()},
+            "expansion_rules": rules,
+            "responses": {"intents": responses} if responses else {},
+            "tests": [self._test(case) for case in self._registry.tests if case.language == code],
+        }
+        return {key: value for key, value in document.items() if value or key == "intents"}
+
+    def _block(self, intent: Intent, lines: list[Utterance]) -> dict[str, Any]:
+        block: dict[str, Any] = {"sentences": [_sentence(line) for line in lines]}
+        metadata = dict(intent.metadata)
+        for key in SETTING:
+            if isinstance(metadata.get(key), _SHAPES[key]):
+                block[key] = metadata.pop(key)
+        if intent.when:
+            block["requires_context"] = {**block.get("requires_context", {}), TAG: list(intent.when)}
+        return {**block, **({"metadata": metadata} if metadata else {})}
+
+    def _list(self, slot: Slot, code: str | None) -> dict[str, Any]:
+        if slot.kind == "list":
+            return {"values": [said for value in slot.values for said in _values(value, code)]}
+        if slot.kind == "number":
+            self._note(slot.location, "range", f"the slot {slot.name!r} is written as numbers from 0 to 100")
+            return {"range": dict(_RANGE)}
+        if slot.kind != "any":
+            self._note(slot.location, NOT_EXPRESSED, f"the slot {slot.name!r} ({slot.kind}) is written as any text")
+        return {"wildcard": True}
+
+    def _test(self, case: Case) -> dict[str, Any]:
+        expected = case.expected
+        if isinstance(expected, tuple):
+            self._note(case.location, NOT_EXPRESSED, f"of the intents that “{case.text}” expects, the first is written")
+            expected = expected[0]
+        return {"sentences": [case.text], "intent": None if expected is None else {"name": expected}}
+
+    def _note(self, place: Location | None, rule: str, message: str) -> None:
+        problem = Problem(place or NOWHERE, "warning", rule, message)
+        if problem not in self._problems:
+            self._problems.append(problem)
+
+
+def _sentence(line: Utterance) -> str:
+    return from_template(parse(line.text)) if is_template(line) else literal(line.text)
+
+
+def _values(value: SlotValue, code: str | None) -> list[str | dict[str, str]]:
+    """A value as it is, if it has no sign in it, and each synonym of the language as another way to say it."""
+    plain = value.value if literal(value.value) == value.value else {"in": literal(value.value), "out": value.value}
+    return [plain, *({"in": literal(text), "out": value.value} for text in synonyms_in(value, code))]

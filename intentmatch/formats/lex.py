@@ -1,0 +1,149 @@
+"""Amazon Lex: the JSON of a bot, an intent or a slot type of V1, and the folder or zip of V2 with its locales.
+
+Of V2 every intent, slot and slot type is a file, `BOT/BotLocales/en_US/Intents/NAME/Slots/NAME/Slot.json`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from intentmatch.formats.draft import Draft, IntentDraft
+from intentmatch.formats.format import Format, Sure
+from intentmatch.formats.prebuilt import slot_of, take_built_in
+from intentmatch.formats.roles import Roles, share_questions
+from intentmatch.formats.source import File
+from intentmatch.formats.tree import Value
+from intentmatch.registry.templates import escape
+
+_SLOT = re.compile(r"\{\s*([^{}\s]+)\s*\}")
+# Of V2, in the order in which they are read: an intent needs its slots, and they their types.
+_OF_V2 = ("SlotType.json", "Slot.json", "Intent.json", "BotLocale.json", "Bot.json", "Manifest.json")
+_FALLBACK = "AMAZON.FallbackIntent"
+_OF_THE_DIALOG = (
+    *("confirmationPrompt", "rejectionStatement", "followUpPrompt", "fulfillmentActivity", "dialogCodeHook"),
+    *("intentConfirmationSetting", "fulfillmentCodeHook", "outputContexts", "kendraConfiguration"),
+)
+
+
+def _recognise(file: File) -> Sure:
+    root = file.root
+    if root["metadata"]["importType"].text() == "LEX" or root["metaData"]["fileFormat"].text() == "LexJson":
+        return Sure.CERTAIN
+    return Sure.LIKELY if file.name in _OF_V2 and {"name", "identifier"} <= set(root.keys) else Sure.NO
+
+
+def _read(files: Sequence[File], draft: Draft) -> None:
+    roles = Roles(draft)
+    slots: dict[str, list[Value]] = {}
+    several = sum(file.name == "BotLocale.json" for file in files) > 1
+    for file in sorted(files, key=lambda file: _OF_V2.index(file.name) if file.name in _OF_V2 else 0):
+        root = draft.root(file)
+        folder = file.path.split("/")[:-1]
+        if "BotLocales" in folder[:-1]:
+            draft.default_language = draft.language(folder[folder.index("BotLocales") + 1], file.location)
+        if file.name == "SlotType.json":
+            # What is said in the only language needs no language.
+            _read_type(root, draft, draft.default_language if several else None)
+        elif file.name == "Slot.json":
+            slots.setdefault("/".join(folder[:-2]), []).append(root)
+        elif file.name == "Intent.json":
+            _read_intent(root, slots.get("/".join(folder), []), roles, draft)
+        elif file.name not in _OF_V2:
+            _read_v1(root["resource"], roles, draft)
+    share_questions(draft)
+
+
+def _read_v1(root: Value, roles: Roles, draft: Draft) -> None:
+    if language := root["locale"].text():
+        draft.default_language = draft.language(language, root["locale"].location)
+    if root["enumerationValues"]:
+        _read_type(root, draft)
+    for declared in root["slotTypes"].items():
+        _read_type(declared, draft)
+    for intent in [root] if root["sampleUtterances"] else root["intents"].items():
+        _read_intent(intent, intent["slots"].items(), roles, draft)
+
+
+def _read_type(root: Value, draft: Draft, language: str | None = None) -> None:
+    declared = draft.type(root["name"].text() or "", root.location)
+    for value in (root["slotTypeValues"] if root["slotTypeValues"] else root["enumerationValues"]).items():
+        text = _said(value["sampleValue"] if value["sampleValue"] else value["value"])
+        synonyms = [said for synonym in value["synonyms"].items() if (said := _said(synonym))]
+        if text:
+            declared.add(text, synonyms, language)
+    patterns = [setting["regexConfiguration"]["pattern"] for setting in root["slotTypeConfigurations"].items()]
+    patterns.append(root["valueSelectionSetting"]["regexFilter"]["pattern"])
+    declared.patterns += [text for pattern in patterns if (text := pattern.text())]
+    parent = root["parentSlotTypeSignature"].text()
+    if parent and not declared.patterns and not declared.values:
+        take_built_in(declared, parent, root.location, draft)
+    strategy = root["valueSelectionStrategy"].text() or root["valueSelectionSetting"]["resolutionStrategy"].text()
+    if strategy in ("ORIGINAL_VALUE", "OriginalValue") and declared.values:
+        draft.not_expressed(root.location, "slot types that take other values than their own as well")
+
+
+def _read_intent(root: Value, slots: Sequence[Value], roles: Roles, draft: Draft) -> None:
+    name = root["name"].text() or ""
+    fallback = root["parentIntentSignature"].text() == _FALLBACK
+    intent = draft.intent(name, root.location, fallback=fallback)
+    intent.description = intent.description or root["description"].text()
+    tags = [tag for context in root["inputContexts"].items() if (tag := context["name"].text())]
+    intent.when += [tag for tag in tags if tag not in intent.when]
+    called = {slot["name"].text() or "": _read_slot(slot, intent, roles, draft) for slot in slots}
+    for line in root["sampleUtterances"].items():
+        text = _said(line) if line.is_text else line["utterance"].text()
+        if text:
+            _say(text, line, intent, called, draft)
+    initial = root["initialResponseSetting"]["initialResponse"]
+    closing = root["intentClosingSetting"]["closingResponse"]
+    for text in [*_messages(initial), *_messages(closing), *_messages(root["conclusionStatement"])]:
+        intent.respond(text, root.location)
+    if any(root[key] for key in _OF_THE_DIALOG):
+        draft.not_expressed(root.location, "confirmations, follow-ups, contexts that are set, and code that is called")
+
+
+def _read_slot(root: Value, intent: IntentDraft, roles: Roles, draft: Draft) -> str:
+    """Declare the slot of an intent and give its name here."""
+    place = root.location
+    type_ = root["slotTypeName"] if root["slotTypeName"] else root["slotType"]
+    called = slot_of(roles, root["name"].text() or "", type_.text() or "", place, draft).name
+    setting = root["valueElicitationSetting"] if root["valueElicitationSetting"] else root
+    questions = _messages(setting["promptSpecification"]) + _messages(setting["valueElicitationPrompt"])
+    own = intent.slot(called, place)
+    if setting["slotConstraint"].text() == "Required":
+        own.required = True
+        if questions:
+            own.questions[draft.default_language or ""] = questions[0]
+    if setting["sampleUtterances"].items():
+        draft.not_expressed(place, "utterances that answer the question for a slot")
+    return called
+
+
+def _say(text: str, line: Value, intent: IntentDraft, slots: dict[str, str], draft: Draft) -> None:
+    template, end = "", 0
+    for match in _SLOT.finditer(text):
+        if match[1] in slots:
+            template += f"{escape(text[end : match.start()])}{{{slots[match[1]]}}}"
+            end = match.end()
+        else:
+            draft.warn(line.location, "unknown-slot", f"{intent.name!r} has no slot {match[1]!r}; it is read as text")
+    if end:
+        intent.template((template + escape(text[end:])).strip(), line.location)
+    else:
+        intent.say(text, line.location)
+
+
+def _messages(prompt: Value) -> list[str]:
+    """What is said in plain text, each of its variants."""
+    said = [message["content"] for message in prompt["messages"].items()]
+    for group in prompt["messageGroupsList"].items():
+        said += [message["plainTextMessage"]["value"] for message in (group["message"], *group["variations"].items())]
+    return [text for value in said if (text := value.text())]
+
+
+def _said(value: Value) -> str | None:
+    return value.text() if value.is_text else value["value"].text()
+
+
+FORMAT = Format("lex", "Amazon Lex V1 and V2", _recognise, _read)

@@ -1,0 +1,25 @@
+"""Files in the .lu format of the Bot Framework, old and new, with the files that they import."""
+
+from __future__ import annotations
+
+import re
+
+from intentmatch.formats.format import Format, Sure
+from intentmatch.formats.lu import reading, writing
+from intentmatch.formats.source import File
+
+_SUFFIX = ".lu"
+_SIGN = re.compile(
+    r"> !# @app\.|@ (ml|list|regex|prebuilt|patternany|phraselist) |\$\s*PREBUILT\s*:|\$[^:]+:\s*simple\b"
+    r"|[-*+] .*\{@[^{}=]+=",
+)
+
+
+def recognise(file: File) -> Sure:
+    """By declarations and labels; an intent without them could be a text of any kind."""
+    if any(_SIGN.match(line.lstrip()) for line in file.lines):
+        return Sure.CERTAIN if file.suffix == _SUFFIX else Sure.LIKELY
+    return Sure.LIKELY if file.suffix == _SUFFIX else Sure.NO
+
+
+FORMAT = Format("lu", "Bot Framework .lu files", recognise, reading.read, writing.write, writing.SAYS)

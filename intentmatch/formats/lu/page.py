@@ -1,0 +1,171 @@
+"""The text of a .lu file as sections: intents with their lines, declarations of entities with their items, imports."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from intentmatch.errors import Location
+from intentmatch.formats.draft import Draft
+from intentmatch.formats.source import File
+
+_SETTING = re.compile(r"\s*>\s*!#\s*@\s*(?P<name>[\w.]+)\s*=\s*(?P<value>.*)")
+_HEADING = re.compile(r"\s*#+\s*(?P<name>.*)")
+_ITEM = re.compile(r"(?P<indent>\s*)[-*+]\s*(?P<text>.*)")
+LINK = re.compile(r"\s*\[[^\]]*\]\((?P<path>[^)]*)\)")
+_OLD = re.compile(r"\s*\$(?P<name>[^:=]+):(?P<rest>.*)")
+_NEW = re.compile(r"\s*@(?P<rest>.*)")
+_OLD_ROLES = re.compile(r"\broles?\s*=", re.IGNORECASE)
+_WORD = re.compile(r"\"[^\"]*\"|'[^']*'|[^\s,=()\"']+")
+_KINDS = (
+    "ml",
+    "machine-learned",
+    "simple",
+    "list",
+    "regex",
+    "prebuilt",
+    "composite",
+    "patternany",
+    "phraselist",
+    "intent",
+)
+_HAS_ROLES, _USES_FEATURES = ("hasrole", "hasroles"), ("usesfeature", "usesfeatures")
+_OPTIONS = ("interchangeable", "disabled", "enabledforallmodels", "disabledforallmodels")
+_FENCE = "```"
+
+
+class Item(NamedTuple):
+    """An item of a list."""
+
+    text: str
+    indent: int
+    place: Location
+
+
+@dataclass
+class Intent:
+    """A heading and the lines below it."""
+
+    name: str
+    place: Location
+    items: list[Item] = field(default_factory=list)
+
+
+@dataclass
+class Declaration:
+    """What is said about an entity, in one place of perhaps several."""
+
+    name: str
+    place: Location
+    kind: str = ""
+    """One of those that there are, or the name of the entity that this one is like; "" where it is said elsewhere."""
+    roles: Sequence[str] = ()
+    definition: str = ""
+    """What stands behind the equals sign."""
+    value: str | None = None
+    """In the old way of writing, a list has a declaration for each of its values."""
+    items: list[Item] = field(default_factory=list)
+
+
+@dataclass
+class Page:
+    """All of a file."""
+
+    language: str | None = None
+    intents: list[Intent] = field(default_factory=list)
+    entities: list[Declaration] = field(default_factory=list)
+    imports: list[Item] = field(default_factory=list)
+
+
+def read_page(file: File, draft: Draft) -> Page:
+    """The sections of a file; what belongs to none of them is noted."""
+    page = Page()
+    section: list[Item] | None = None
+    fenced = False
+    for number, whole in enumerate(file.text.split("\n"), 1):
+        line = whole.rstrip()
+        place = Location(file.place, number, len(line) - len(line.lstrip()) + 1)
+        if line.lstrip().startswith(_FENCE):
+            fenced = not fenced
+        elif fenced or not line:
+            continue
+        elif line.lstrip().startswith(">"):
+            _read_comment(line, page)
+        elif heading := _HEADING.fullmatch(line):
+            section = _open_intent(heading["name"], place, page, draft)
+        elif link := LINK.fullmatch(line):
+            page.imports.append(Item(link["path"].strip(), 0, place))
+        elif old := _OLD.fullmatch(line):
+            section = _open_entity(_old_declaration(old["name"].strip(), old["rest"].strip(), place), page)
+        elif new := _NEW.fullmatch(line):
+            section = _open_entity(new_declaration(new["rest"], place), page)
+        elif (item := _ITEM.fullmatch(line)) and section is not None:
+            at = Location(file.place, number, item.start("text") + 1)
+            section.append(Item(item["text"], len(item["indent"].expandtabs(4)), at))
+        else:
+            draft.warn(place, "unread-line", "a line that belongs to nothing is left out")
+    return page
+
+
+def _read_comment(line: str, page: Page) -> None:
+    setting = _SETTING.fullmatch(line)
+    if setting and setting["name"].lower() == "app.culture":
+        page.language = setting["value"]
+
+
+def _open_intent(name: str, place: Location, page: Page, draft: Draft) -> list[Item]:
+    """Where the lines of an intent go; those of questions and answers go nowhere."""
+    if name.startswith("?"):
+        draft.not_expressed(place, "questions with an answer, of QnA Maker")
+        return []
+    page.intents.append(Intent(name, place))
+    return page.intents[-1].items
+
+
+def _open_entity(declaration: Declaration, page: Page) -> list[Item]:
+    page.entities.append(declaration)
+    return declaration.items
+
+
+def _old_declaration(name: str, rest: str, place: Location) -> Declaration:
+    """`$name:simple`, `$name:value=`, `$PREBUILT:number roles=a, b`, `$name:/regex/`, `$name:[a, b]`."""
+    roles: Sequence[str] = ()
+    if with_roles := _OLD_ROLES.search(rest):
+        roles = _words(rest[with_roles.end() :].strip("[] "))
+        rest = rest[: with_roles.start()].strip()
+    lowered = rest.lower()
+    if name.upper() == "PREBUILT":
+        return Declaration(rest, place, "prebuilt", roles)
+    if rest.startswith("/"):
+        return Declaration(name, place, "regex", roles, rest)
+    if rest.startswith("["):
+        return Declaration(name, place, "composite", roles, rest)
+    if lowered.startswith(("phraselist", "qna-alteration")):
+        return Declaration(name, place, "phraselist")
+    if rest.endswith("="):
+        return Declaration(name, place, "list", roles, value=rest[:-1].strip())
+    return Declaration(name, place, lowered if lowered in _KINDS else rest, roles)
+
+
+def new_declaration(text: str, place: Location) -> Declaration:
+    """`@ list name hasRoles a, b = ...`; `@ name usesFeature x` and `@ name = ...` say more of what is known."""
+    head, _, definition = text.partition("=")
+    words = _words(head)
+    kind = ""
+    if words[1:] and words[1].lower() not in (*_HAS_ROLES, *_USES_FEATURES, *_OPTIONS):
+        kind = words[0].lower() if words[0].lower() in _KINDS else words[0]
+        words = words[1:]
+    name, *rest = words or [""]
+    roles: list[str] = []
+    for word in rest:
+        if word.lower() in _USES_FEATURES:
+            break
+        if word.lower() not in (*_HAS_ROLES, *_OPTIONS):
+            roles.append(word)
+    return Declaration(name, place, kind, roles, definition.strip())
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip("\"'") for word in _WORD.findall(text)]

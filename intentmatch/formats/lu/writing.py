@@ -1,0 +1,129 @@
+"""Registries as .lu files, one for each language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from intentmatch.errors import Location, Problem
+from intentmatch.formats import by_language, losses
+from intentmatch.formats.format import Feature, Files
+from intentmatch.formats.lu.lines import escaped, parse
+from intentmatch.formats.lu.page import LINK
+from intentmatch.formats.mentions import every_slot
+from intentmatch.formats.spans import parted
+from intentmatch.registry.templates import Blank, Choice, Series, Words
+from intentmatch.registry.templates import parse as parse_template
+from intentmatch.types import Intent, Registry, Slot, SlotKind, SlotValue, Utterance
+
+SAYS: frozenset[Feature] = frozenset(
+    {"languages", "marks", "templates", "blanks", "lists", "synonyms", "patterns", "kinds"}
+)
+_BUILT_IN: Mapping[SlotKind, str] = {"number": "number", "date": "datetimeV2", "time": "datetimeV2"}
+_BREAKS = re.compile(r"\s*[\r\n]\s*")
+# Braces always mean something, and a backslash does before a sign, which a label begins with.
+_BRACES = re.compile(r"[{}]|\\(?=[{}\[\]()|\\]|$)")
+
+
+def write(registry: Registry, problems: list[Problem]) -> Files:
+    """The file of the only language, or one for each."""
+    codes = list(dict.fromkeys(line.language for line in registry.utterances)) or [None]
+    writer = _Writer(registry, problems)
+    if len(codes) == 1:
+        return {"intents.lu": writer.page(codes[0])}
+    return {f"intents.{(code or 'none').lower()}.lu": writer.page(code) for code in codes}
+
+
+class _Writer:
+    """Writes pages; `problems` fills up as it goes."""
+
+    def __init__(self, registry: Registry, problems: list[Problem]) -> None:
+        self._registry = registry
+        self._problems = problems
+        self._slots = every_slot(registry)
+        self._labelled = {mark.slot for line in registry.utterances for mark in line.marks}
+        self._problems += losses.of_unused(registry, _BUILT_IN)
+        for slot in self._slots.values():
+            if slot.kind == "time" or (slot.kind == "any" and slot.name in self._labelled):
+                self._lose(slot.location, f"the slot {slot.name!r} ({slot.kind}) as more than what is nearest")
+
+    def page(self, language: str | None) -> str:
+        blocks = [f"> !# @app.culture = {language.lower()}"] if language else []
+        for intent in self._registry:
+            said = by_language.said_in(intent, language)
+            if said or not intent.utterances:
+                lines = [f"- {self._line(line, intent)}" for line in said]
+                blocks.append("\n".join([f"# {self._name(intent)}", *lines]))
+        blocks += ["\n".join(self._entity(slot, language)) for slot in self._slots.values()]
+        return "\n\n".join(blocks) + "\n"
+
+    def _name(self, intent: Intent) -> str:
+        if intent.name.startswith("?") or _BREAKS.search(intent.name):
+            self._lose(intent.location, f"the name {intent.name!r} of an intent, but only like that,")
+        return _BREAKS.sub(" ", intent.name).lstrip("?")
+
+    def _line(self, line: Utterance, intent: Intent) -> str:
+        if _BREAKS.search(line.text):
+            self._lose(line.location or intent.location, f"the line break in an utterance of {intent.name!r}")
+        if line.template is not None and not line.marks:
+            written = _pattern(line.template)
+        else:
+            parts = ((_plain(text), slot) for text, slot in parted(line))
+            written = "".join(text if slot is None else f"{{@{slot}={text}}}" for text, slot in parts)
+            if parse(written, lambda entity, role: entity).template is not None or LINK.fullmatch(written):
+                parts = ((escaped(text), slot) for text, slot in parted(line))
+                written = "".join(text if slot is None else f"{{@{slot}={text}}}" for text, slot in parts)
+        return _BREAKS.sub(" ", written)
+
+    def _entity(self, slot: Slot, language: str | None) -> Iterator[str]:
+        if slot.kind == "list":
+            yield f"@ list {slot.name} ="
+            for value in slot.values:
+                yield f"\t- {value.value} :"
+                for synonym in self._synonyms(value, slot, language):
+                    yield f"\t\t- {synonym}"
+        elif slot.kind == "pattern":
+            if len(slot.patterns) > 1:
+                self._lose(slot.location, f"more than one pattern of the slot {slot.name!r}, but as one,")
+            joined = "|".join(f"(?:{pattern})" for pattern in slot.patterns)
+            yield f"@ regex {slot.name} = /{slot.patterns[0] if len(slot.patterns) == 1 else joined}/"
+        elif slot.kind in _BUILT_IN:
+            yield f"@ prebuilt {_BUILT_IN[slot.kind]} {slot.name}"
+        else:
+            yield f"@ {'ml' if slot.name in self._labelled else 'patternany'} {slot.name}"
+
+    def _synonyms(self, value: SlotValue, slot: Slot, language: str | None) -> Iterator[str]:
+        for synonym in by_language.synonyms_in(value, language):
+            if re.search(r"[,;\r\n]|:\s*$", synonym):
+                self._lose(slot.location, f"the synonym {synonym!r} of the slot {slot.name!r}")
+            else:
+                yield synonym
+
+    def _lose(self, place: Location | None, what: str) -> None:
+        problem = losses.loss(place, what)
+        if problem not in self._problems:
+            self._problems.append(problem)
+
+
+def _plain(text: str) -> str:
+    """A text with no more backslashes than it needs where it is no pattern."""
+    return _BRACES.sub(r"\\\g<0>", text)
+
+
+def _pattern(template: str) -> str:
+    """A template as a pattern of LUIS: there, alternatives stand in round brackets."""
+    pieces: list[str] = []
+    for node in parse_template(template).nodes:
+        if isinstance(node, Words):
+            pieces.append(escaped(node.text))
+        elif isinstance(node, Blank):
+            pieces.append(f"{{@{node.slot}}}" if node.value is None else f"{{@{node.slot}={escaped(node.value)}}}")
+        elif isinstance(node, Series):
+            pieces.append("".join(pieces[item] for item in node.items))
+        elif isinstance(node, Choice):
+            said = [pieces[item] for item in node.items if pieces[item]]
+            choice = f"({'|'.join(said)})" if len(said) > 1 else "".join(said)
+            pieces.append(choice if len(said) == len(node.items) else f"[{choice}]")
+        else:
+            pieces.append(escaped(f"<{node.rule}>"))
+    return pieces[-1]

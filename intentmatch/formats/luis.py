@@ -1,0 +1,136 @@
+"""LUIS: the JSON of an app, of all versions of its schema.
+
+Of labels inside of labels the innermost are kept; patterns are templates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from intentmatch.formats.draft import Draft, Label, SlotDraft
+from intentmatch.formats.everywhere import attach
+from intentmatch.formats.format import Format, Sure
+from intentmatch.formats.lu.entities import NONE, Entities
+from intentmatch.formats.lu.lines import parse
+from intentmatch.formats.source import File
+from intentmatch.formats.spans import from_utf16, innermost
+from intentmatch.formats.tree import Value
+
+_ENTITIES = ("closedLists", "regex_entities", "prebuiltEntities", "patternAnyEntities", "entities", "composites")
+_FEATURES = ("phraselists", "model_features", "regex_features", "phraseLists")
+
+
+def _recognise(file: File) -> Sure:
+    root = file.root
+    if not (root["intents"].is_list and root["utterances"].is_list):
+        return Sure.NO
+    return Sure.CERTAIN if "luis_schema_version" in root.keys else Sure.LIKELY if root["culture"].is_text else Sure.NO
+
+
+def _read(files: Sequence[File], draft: Draft) -> None:
+    for file in files:
+        root = draft.root(file)
+        if not root["intents"].items():
+            draft.warn(file.location, "no-intents", "there are no intents here")
+        if language := root["culture"].text():
+            draft.default_language = draft.language(language, root["culture"].location)
+        entities = Entities(draft)
+        _read_entities(root, entities, draft)
+        for intent in root["intents"].items():
+            name = intent["name"].text() or ""
+            draft.intent(name, intent.location, fallback=name == NONE)
+        for utterance in root["utterances"].items():
+            _read_utterance(utterance, entities, draft)
+        for pattern in root["patterns"].items():
+            _read_pattern(pattern, entities, draft)
+        for key in _FEATURES:
+            if root[key].items():
+                draft.not_expressed(root[key].location, "phrase lists and other hints for learning")
+    attach(draft)
+
+
+def _read_entities(root: Value, entities: Entities, draft: Draft) -> None:
+    for entity in root["closedLists"].items():
+        _read_list(entity, entities.entity(_name(entity), entity.location))
+    for entity in root["regex_entities"].items():
+        if pattern := entity["regexPattern"].text():
+            entities.entity(_name(entity), entity.location).patterns.append(pattern)
+    for entity in (*root["prebuiltEntities"].items(), *root["bing_entities"].items()):
+        entities.built_in(_name(entity), entity.location)
+    for entity in root["patternAnyEntities"].items():
+        entities.entity(_name(entity), entity.location).kind = "any"
+        if entity["explicitList"].items():
+            draft.not_expressed(entity.location, "values that a pattern.any entity must not be cut at")
+    for entity in root["composites"].items():
+        draft.not_expressed(entity.location, "composite entities; what they are made of is taken over")
+    for name, of in (*_roles(root), *_parts(root["entities"].items())):
+        entities.instance(name, of)
+
+
+def _roles(root: Value) -> Iterator[tuple[str, str]]:
+    """The roles of all entities, and for each its entity."""
+    for key in _ENTITIES:
+        for entity in root[key].items():
+            for role in entity["roles"].items() if entity.is_mapping else ():
+                yield role.text() or "", _name(entity)
+
+
+def _read_list(root: Value, type_: SlotDraft) -> None:
+    for sublist in root["subLists"].items():
+        if value := sublist["canonicalForm"].text():
+            type_.add(value, [text for said in sublist["list"].items() if (text := said.text())])
+
+
+def _name(entity: Value) -> str:
+    """The name of an entity, which in the first versions could be all that was said of it."""
+    return (entity.text() if entity.is_text else entity["name"].text()) or ""
+
+
+def _parts(entities: Sequence[Value]) -> Iterator[tuple[str, str]]:
+    """The parts of machine-learned entities, however deep, and for each the entity that it must be."""
+    waiting = list(entities)
+    while waiting:
+        entity = waiting.pop()
+        for child in entity["children"].items():
+            # Hierarchical entities of the first versions have the bare names of their children.
+            if not child.is_mapping:
+                continue
+            waiting.append(child)
+            required = [f["modelName"].text() for f in child["features"].items() if f["isRequired"].flag()]
+            of = child["instanceOf"].text() or next(filter(None, required), None)
+            if of:
+                yield child["name"].text() or "", of
+
+
+def _read_utterance(root: Value, entities: Entities, draft: Draft) -> None:
+    text, name = root["text"].text() or "", root["intent"].text() or ""
+    labels = innermost(_labels(root["entities"].items(), text, entities), root.location, draft)
+    labels = [label._replace(slot=entities.slot(label.slot, root.location)) for label in labels]
+    draft.intent(name, root.location, fallback=name == NONE).say(text, root["text"].location, labels=labels)
+
+
+def _labels(entities: list[Value], text: str, known: Entities) -> list[Label]:
+    """All labels of a text, what lies inside of another first. The last character belongs to a label."""
+    labels: list[tuple[int, Label]] = []
+    waiting = [(0, entity) for entity in reversed(entities)]
+    while waiting:
+        depth, entity = waiting.pop()
+        waiting += [(depth + 1, child) for child in reversed(entity["children"].items())]
+        start, last = entity["startPos"].integer(), entity["endPos"].integer()
+        name = known.name(entity["entity"].text() or "", entity["role"].text())
+        ends = (-1, -1) if start is None or last is None else (from_utf16(text, start), from_utf16(text, last + 1))
+        labels.append((depth, Label(name, *ends)))
+    return [label for _, label in sorted(labels, key=lambda found: -found[0])]
+
+
+def _read_pattern(root: Value, entities: Entities, draft: Draft) -> None:
+    name, place = root["intent"].text() or "", root.location
+    intent = draft.intent(name, place, fallback=name == NONE)
+    line = parse(root["pattern"].text() or "", lambda entity, role: entities.slot(entities.name(entity, role), place))
+    if line.template is None:
+        intent.say(line.text, place)
+    else:
+        intent.template(line.template, place)
+
+
+FORMAT = Format("luis", "LUIS apps, all versions of the schema", _recognise, _read)

@@ -1,0 +1,127 @@
+"""Padatious, as OVOS and Mycroft use it: a file for each intent, a template a line, and one for each list of values.
+
+The folder says the language: `locale/en-us/order.intent`. There is no way to write a bracket that is text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
+
+from intentmatch.errors import Location, Problem
+from intentmatch.formats.by_language import said_in
+from intentmatch.formats.draft import NOT_EXPRESSED, Draft
+from intentmatch.formats.format import Feature, Files, Format, Sure
+from intentmatch.formats.hassil.syntax import TemplateError, from_template, literal, to_template
+from intentmatch.formats.mentions import every_slot
+from intentmatch.formats.source import File
+from intentmatch.formats.unfold import is_template
+from intentmatch.registry.rules import NOWHERE
+from intentmatch.registry.templates import parse
+from intentmatch.registry.wordings import Wordings
+from intentmatch.types import Registry, Utterance
+
+_INTENT, _ENTITY = ".intent", ".entity"
+_LANGUAGE = re.compile(r"[a-z]{2}|[a-z]{2,3}([-_][A-Za-z]{4})?[-_][A-Za-z]{2}")
+_MARKS = "()[]{}|"
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+# Of hassil's signs, those that are text here; a slot may be in two pairs of brackets.
+_TEXT = re.compile(r"[;<>@\\]")
+_DOUBLE = re.compile(r"\{\{([^{}]*)\}\}")
+_MOST_VALUES = 64
+_SAYS: frozenset[Feature] = frozenset({"languages", "templates", "blanks", "lists"})
+
+
+def _recognise(file: File) -> Sure:
+    return Sure.LIKELY if file.suffix in (_INTENT, _ENTITY) and file.lines else Sure.NO
+
+
+def _read(files: Sequence[File], draft: Draft) -> None:
+    for file in sorted(files, key=lambda file: file.suffix):
+        name, language = PurePosixPath(file.name).stem, _language(file)
+        for template, place in _templates(file, draft):
+            if file.suffix == _ENTITY:
+                wordings = Wordings.of(parse(template), {})
+                for sentence in wordings.sentences(limit=_MOST_VALUES):
+                    draft.type(name, place).add(sentence.text)
+                continue
+            plain = parse(template).sentence
+            if plain is None:
+                draft.intent(name, file.location).template(template, place, language)
+            else:
+                draft.intent(name, file.location).say(plain.text, place, language)
+
+
+def _language(file: File) -> str | None:
+    """The folder that is called like a language: the nearest or the one above."""
+    path = PurePosixPath(file.path if "/" in file.path else file.place.replace("\\", "/"))
+    return next((name for name in [folder.name for folder in path.parents][:2] if _LANGUAGE.fullmatch(name)), None)
+
+
+def _templates(file: File, draft: Draft) -> Iterator[tuple[str, Location]]:
+    """Each line that is no comment as a template of ours."""
+    for number, line in enumerate(file.text.splitlines(), 1):
+        place = Location(file.place, number)
+
+        def slot(name: str, place: Location = place) -> str:
+            known = draft.slot(name.strip(), place)
+            known.like = draft.type(name.strip(), place)
+            return f"{{{known.name}}}"
+
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        try:
+            yield to_template(_TEXT.sub(r"\\\g<0>", _DOUBLE.sub(r"{\1}", text)), slot, str), place
+        except TemplateError as error:
+            draft.warn(place, "bad-template", f"a line is left out: {error}")
+
+
+def _write(registry: Registry, problems: list[Problem]) -> Files:
+    files: dict[str, str] = {}
+    lists = [slot for slot in every_slot(registry).values() if slot.kind == "list"]
+    stems = _stems(registry, problems)
+    for code in dict.fromkeys(line.language for line in registry.utterances) or [None]:
+        folder = f"{code}/" if code else ""
+        for intent in registry:
+            lines = [_line(line, problems) for line in said_in(intent, code)]
+            if lines or not intent.utterances:
+                files[f"{folder}{stems[intent.name]}{_INTENT}"] = _text(lines)
+        for slot in lists:
+            files[f"{folder}{slot.name}{_ENTITY}"] = _text(value.value for value in slot.values)
+    return files
+
+
+def _stems(registry: Registry, problems: list[Problem]) -> dict[str, str]:
+    """What the file of each intent is called, also where case makes no difference."""
+    stems: dict[str, str] = {}
+    taken: set[str] = set()
+    for intent in registry:
+        stem = re.sub(r"[^\w.-]+", "_", intent.name).strip(".") or "_"
+        while stem.lower() in taken:
+            stem += "_"
+        taken.add(stem.lower())
+        stems[intent.name] = stem
+        if stem != intent.name:
+            message = f"the intent {intent.name!r} is called {stem!r}, as a file can be"
+            problems.append(Problem(intent.location or NOWHERE, "warning", NOT_EXPRESSED, message))
+    return stems
+
+
+def _line(line: Utterance, problems: list[Problem]) -> str:
+    escaped = from_template(parse(line.text)) if is_template(line) else literal(line.text)
+    lost = any(sign in _MARKS for sign in _ESCAPED.findall(escaped))
+    plain = _ESCAPED.sub(r"\1", escaped).strip()
+    written = " ".join(plain.split())
+    if lost or written != plain or written.startswith("#"):
+        message = f"“{line.text}” will be read as something else: there is no way to say it"
+        problems.append(Problem(line.location or NOWHERE, "warning", NOT_EXPRESSED, message))
+    return written
+
+
+def _text(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+FORMAT = Format("padatious", "Padatious: .intent and .entity files of OVOS", _recognise, _read, _write, _SAYS)

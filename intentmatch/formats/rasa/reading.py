@@ -1,0 +1,214 @@
+"""Rasa's files: NLU and domain YAML of versions 2 and 3, the JSON of version 0 and the Markdown of version 1."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from intentmatch.errors import Location
+from intentmatch.formats.draft import Draft
+from intentmatch.formats.rasa.bot import UTTER, Bot
+from intentmatch.formats.rasa.marks import Annotation
+from intentmatch.formats.source import File
+from intentmatch.formats.tree import Value
+from intentmatch.registry.nodes import Scalar
+
+KINDS = ("intent", "synonym", "regex", "lookup")
+_RESPONSES = ("responses", "templates")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_SECTION = re.compile(r"[ \t]*#{1,6}[ \t]*(?P<kind>intent|synonym|regex|lookup)[ \t]*:[ \t]*(?P<name>.*?)[ \t]*")
+_ITEM = re.compile(r"[ \t]*[-*+][ \t]+(?P<text>.*?)[ \t]*")
+
+
+def is_nlu(root: Value) -> bool:
+    """Whether YAML has a block of training data, perhaps an empty one."""
+    items = root["nlu"].items()
+    return "nlu" in root.keys and (not items or any(kind in item.keys for item in items for kind in KINDS))
+
+
+def is_domain(root: Value) -> bool:
+    """Whether YAML has responses as Rasa names them."""
+    return any(name.startswith(UTTER) for key in _RESPONSES for name in root[key].keys)
+
+
+def is_json(root: Value) -> bool:
+    """Whether JSON is training data."""
+    return root["rasa_nlu_data"].is_mapping
+
+
+def is_markdown(file: File) -> bool:
+    """Whether a text has a heading of training data."""
+    return any(_SECTION.fullmatch(line) for line in _COMMENT.sub("", "\n".join(file.lines)).split("\n"))
+
+
+def read_yaml(file: File, root: Value, bot: Bot) -> None:
+    """`nlu:` and `responses:`."""
+    for item in root["nlu"].items():
+        _read_item(item, file, bot)
+    for key in _RESPONSES:
+        for action, variants in root[key].entries():
+            for variant in variants.items():
+                _read_response(action, variant, bot)
+    language = root["language"].text() if root["pipeline"] else None
+    if language:
+        hint = f"to take it over, import with --language {language}"
+        bot.draft.note(root["language"].location, "language", f"the bot says that it speaks {language!r}", hint)
+
+
+def read_json(file: File, root: Value, bot: Bot) -> None:
+    """`rasa_nlu_data:`."""
+    data = root["rasa_nlu_data"]
+    for key in ("common_examples", "intent_examples", "entity_examples"):
+        for example in data[key].items():
+            text = example["text"].text()
+            name = example["intent"].text()
+            if text is None or name is None:
+                bot.draft.warn(example.location, "incomplete-example", "an example without text or intent is left out")
+            else:
+                bot.labelled(name, text, _entities(example, text), example["text"].location)
+    for synonym in data["entity_synonyms"].items():
+        synonyms = [text for line in synonym["synonyms"].items() if (text := line.text()) is not None]
+        bot.synonyms(synonym["value"].text() or "", synonyms, synonym.location)
+    for regex in data["regex_features"].items():
+        pattern = regex["pattern"].text()
+        if pattern:
+            bot.patterns(regex["name"].text() or "", [pattern], regex.location)
+    for table in data["lookup_tables"].items():
+        name, elements = table["name"].text() or "", table["elements"]
+        if elements.is_text:
+            bot.lookup_file(name, elements.text() or "", file, elements.location)
+        else:
+            bot.lookup(name, filter(None, (line.text() for line in elements.items())), table.location)
+
+
+def read_markdown(file: File, bot: Bot) -> None:
+    """Sections with a heading such as `## intent:greet`."""
+    kind = name = ""
+    place = file.location
+    values: list[str] = []
+    # Comments go, and the lines that they spread over stay.
+    text = _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), file.text.replace("\r\n", "\n"))
+    for number, line in enumerate(text.split("\n"), 1):
+        here = Location(file.place, number, len(line) - len(line.lstrip()) + 1)
+        heading, item = _SECTION.fullmatch(line), _ITEM.fullmatch(line)
+        if heading is not None or line.startswith("#"):
+            _end_section(kind, name, values, place, bot)
+            kind, name = (heading["kind"], heading["name"]) if heading else ("", "")
+            place, values = here, []
+            if heading is None:
+                bot.draft.warn(here, "unknown-section", "a section that is no training data is left out")
+        elif item is not None and kind == "intent":
+            bot.say(name, item["text"], Location(file.place, number, item.start("text") + 1))
+        elif item is not None:
+            values.append(item["text"])
+        elif line.strip() and kind == "lookup":
+            bot.lookup_file(name, line.strip(), file, here)
+        elif line.strip() and kind:
+            bot.draft.warn(here, "unread-line", "a line that does not begin with a dash is left out")
+    _end_section(kind, name, values, place, bot)
+
+
+def _end_section(kind: str, name: str, values: list[str], place: Location, bot: Bot) -> None:
+    if kind and not name:
+        bot.draft.warn(place, "no-name", f"a section {kind!r} without a name")
+    elif kind == "synonym":
+        bot.synonyms(name, values, place)
+    elif kind == "regex":
+        bot.patterns(name, values, place)
+    elif kind == "lookup" and values:
+        bot.lookup(name, values, place)
+    elif kind == "intent":
+        bot.draft.intent(name, place)
+
+
+def _read_item(item: Value, file: File, bot: Bot) -> None:
+    kind = next((kind for kind in KINDS if kind in item.keys), None)
+    if kind is None:
+        bot.draft.warn(item.location, "unknown-key", f"an item without {', '.join(KINDS[:-1])} or lookup is left out")
+        return
+    name = ((item[kind].text() if item[kind].is_text else None) or "").strip()
+    if not name:
+        place = item[kind].location
+        bot.draft.warn(place, "no-name", f"`{kind}` must be a name; the item is left out", "write it after the colon")
+        return
+    if kind == "intent":
+        _read_intent(name, item, file, bot)
+        return
+    lines = [text for text, _ in examples(item["examples"], file, bot.draft)]
+    if kind == "synonym":
+        bot.synonyms(name, lines, item.location)
+    elif kind == "regex":
+        bot.patterns(name, lines, item.location)
+    else:
+        bot.lookup(name, lines, item.location)
+
+
+def _read_intent(name: str, item: Value, file: File, bot: Bot) -> None:
+    intent = bot.draft.intent(name, item["intent"].location)
+    if not item["examples"]:
+        bot.draft.warn(
+            item.location, "no-examples", f"{name!r} has no `examples`", "write `examples: |` and lines of `- `"
+        )
+    metadata = item["metadata"]
+    if metadata.is_mapping:
+        intent.metadata.update(metadata.plain())
+    elif metadata:
+        bot.draft.not_expressed(metadata.location, f"metadata of {name!r} that is no mapping is left out")
+    for line, place in examples(item["examples"], file, bot.draft):
+        bot.say(name, line, place)
+
+
+def examples(value: Value, file: File, draft: Draft) -> Iterator[tuple[str, Location]]:
+    """The lines of a block of text, or the items of a list, each with its place."""
+    if isinstance(value.node, Scalar):
+        yield from _lines(value.node, file, draft)
+        return
+    for item in value.items():
+        text = item
+        if item.is_mapping:
+            text = item["text"]
+            if item["metadata"]:
+                draft.not_expressed(item["metadata"].location, "metadata of single examples is left out")
+        line = text.text()
+        if line is not None:
+            yield line.strip().removeprefix("- "), text.location
+
+
+def _lines(block: Scalar, file: File, draft: Draft) -> Iterator[tuple[str, Location]]:
+    """Each line that begins with a dash; a block of text begins in the line below its mark."""
+    for number, line in enumerate(block.text.split("\n"), block.location.line + 1):
+        written = file.lines[number - 1] if number <= len(file.lines) else ""
+        bare = line.strip()
+        # In a text that is quoted, or folded, lines are not those of the file.
+        there = written.strip() == bare
+        start = len(written) - len(written.lstrip()) + 1
+        place = Location(file.place, number, start) if there else block.location
+        if bare.startswith("-"):
+            text = bare[1:].lstrip()
+            yield text, Location(place.path, place.line, start + len(bare) - len(text)) if there else place
+        elif bare:
+            draft.warn(place, "unread-line", "a line that does not begin with a dash is left out")
+
+
+def _read_response(action: str, variant: Value, bot: Bot) -> None:
+    if variant.is_text:
+        bot.response(action, variant.text() or "", variant.location)
+        return
+    text = variant["text"].text()
+    if text is not None:
+        bot.response(action, text, variant["text"].location)
+    others = sorted(set(variant.keys) - {"text"})
+    if others:
+        bot.draft.not_expressed(variant.location, f"of responses only the text is taken, and not {', '.join(others)}")
+
+
+def _entities(example: Value, text: str) -> Iterator[Annotation]:
+    for entity in example["entities"].items():
+        name, start, end = entity["entity"].text(), entity["start"].integer(), entity["end"].integer()
+        value = entity["value"].text()
+        if name is None or start is None or end is None:
+            if entity.note is not None:
+                entity.note(entity.location, "bad-label", "an entity without name, start or end is left out", "")
+        else:
+            other = value if value != text[max(start, 0) : max(end, 0)] else None
+            yield Annotation(name, start, end, other, entity["role"].text(), entity["group"].text())

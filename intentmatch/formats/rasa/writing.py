@@ -1,0 +1,98 @@
+"""A registry as a Rasa bot of version 3.1: training data and domain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from intentmatch.errors import Location, Problem
+from intentmatch.formats.draft import NOT_EXPRESSED
+from intentmatch.formats.emit import standard
+from intentmatch.formats.format import Feature, Files
+from intentmatch.formats.mentions import every_slot
+from intentmatch.formats.rasa.bot import UTTER
+from intentmatch.formats.rasa.marks import Annotation, parse, written
+from intentmatch.registry.rules import NOWHERE
+from intentmatch.types import Intent, Registry, Slot, Utterance
+
+SAYS: frozenset[Feature] = frozenset({"marks", "lists", "synonyms", "patterns", "responses", "questions", "metadata"})
+_VERSION = "3.1"
+
+
+def write(registry: Registry, problems: list[Problem]) -> Files:
+    """`nlu.yml` and, for responses, intents and entities, `domain.yml`."""
+    nlu = [*_intents(registry, problems), *_slots(registry, problems)]
+    return {
+        "data/nlu.yml": standard({"version": _VERSION, "nlu": nlu}),
+        "domain.yml": standard(_domain(registry, problems)),
+    }
+
+
+def _intents(registry: Registry, problems: list[Problem]) -> Iterator[dict[str, Any]]:
+    for intent in registry:
+        lines = [line for utterance in intent.utterances for line in _line(utterance, intent, problems)]
+        metadata = {"metadata": dict(intent.metadata)} if intent.metadata else {}
+        yield {"intent": intent.name, **metadata, "examples": _block(lines)}
+
+
+def _line(utterance: Utterance, intent: Intent, problems: list[Problem]) -> Iterator[str]:
+    """The line of training data; none where Rasa would read something else from it."""
+    text = _on_one_line(utterance.text)
+    annotations = [Annotation(mark.slot, mark.start, mark.end) for mark in utterance.marks]
+    line = written(text, annotations)
+    if text != utterance.text:
+        _lose(problems, utterance.location or intent.location, f"line breaks and tabs in “{utterance.text}”")
+    if parse(line) == (text, annotations, []):
+        yield line
+    else:
+        _lose(problems, utterance.location or intent.location, f"brackets such as those in “{utterance.text}”")
+
+
+def _slots(registry: Registry, problems: list[Problem]) -> Iterator[dict[str, Any]]:
+    synonyms: dict[str, tuple[str, ...]] = {}
+    for slot in every_slot(registry).values():
+        if slot.values:
+            yield {"lookup": slot.name, "examples": _block(_values(slot, problems))}
+        if slot.patterns:
+            yield {"regex": slot.name, "examples": _block(slot.patterns)}
+        for value in slot.values:
+            said = tuple(_on_one_line(synonym.text) for synonym in value.synonyms)
+            if synonyms.setdefault(value.value, said) != said:
+                _lose(problems, slot.location, f"synonyms of {value.value!r} that hold for {slot.name!r} alone")
+    yield from ({"synonym": value, "examples": _block(said)} for value, said in synonyms.items() if said)
+
+
+def _values(slot: Slot, problems: list[Problem]) -> Iterator[str]:
+    for value in slot.values:
+        if _on_one_line(value.value) != value.value:
+            _lose(problems, slot.location, f"line breaks and tabs in {value.value!r}")
+        yield _on_one_line(value.value)
+
+
+def _domain(registry: Registry, problems: list[Problem]) -> dict[str, Any]:
+    # An intent such as `faq/opening_hours` is one of many responses of `faq`.
+    intents = dict.fromkeys(intent.name.partition("/")[0] for intent in registry)
+    responses = {f"{UTTER}{intent.name}": intent.responses[""] for intent in registry if "" in intent.responses}
+    questions: dict[str, str] = {}
+    for slot in (*registry.slots, *(slot for intent in registry for slot in intent.slots)):
+        text = slot.questions.get("")
+        if text is not None and questions.setdefault(f"{UTTER}ask_{slot.name}", text) != text:
+            _lose(problems, slot.location, f"a second question for the slot {slot.name!r}")
+    domain: dict[str, Any] = {"version": _VERSION, "intents": list(intents)}
+    if slots := every_slot(registry):
+        domain["entities"] = list(slots)
+    if responses or questions:
+        domain["responses"] = {action: [{"text": text}] for action, text in {**responses, **questions}.items()}
+    return domain
+
+
+def _block(lines: Iterable[str]) -> str:
+    return "".join(f"- {line}\n" for line in lines)
+
+
+def _on_one_line(text: str) -> str:
+    return "".join(" " if char.isspace() else char for char in text.strip())
+
+
+def _lose(problems: list[Problem], place: Location | None, what: str) -> None:
+    problems.append(Problem(place or NOWHERE, "warning", NOT_EXPRESSED, f"{what} cannot be written in this format"))

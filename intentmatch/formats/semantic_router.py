@@ -1,0 +1,106 @@
+"""Routers of the library semantic-router: one JSON or YAML file, as 0.x and 1.x write it.
+
+Routes are intents. What chooses the route there (encoder, index, models) is a setting of the library and not read. A
+file is written as 1.x does it, and as JSON, which a file that is named .yaml may hold as well.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from intentmatch.errors import Problem
+from intentmatch.formats.draft import Draft, IntentDraft
+from intentmatch.formats.format import Feature, Files, Format, Sure
+from intentmatch.formats.source import File
+from intentmatch.formats.tree import Value
+from intentmatch.registry.rules import NOWHERE
+from intentmatch.types import Intent, Registry
+
+_ROUTERS = ("indexed", "decision", "chain", "merge")
+_THRESHOLDS = ("score_threshold", "confidence_threshold")
+"""Of 0.x and 1.x."""
+_SCHEMAS = ("function_schemas", "function_schema")
+_READ = ("name", "utterances", "description", "metadata", *_THRESHOLDS)
+_ENCODER = {"type": "huggingface", "name": "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"}
+_SAYS: frozenset[Feature] = frozenset({"descriptions", "thresholds", "metadata"})
+
+
+def _recognise(file: File) -> Sure:
+    root = file.root
+    if root["router_type"].text() in _ROUTERS:
+        return Sure.CERTAIN
+    first = next(iter(root["routes"].items()), None)
+    if first is None or "name" not in first.keys:
+        return Sure.NO
+    return Sure.CERTAIN if "encoder_type" in root.keys else Sure.LIKELY
+
+
+def _read(files: Sequence[File], draft: Draft) -> None:
+    for file in files:
+        for router in _routers(draft.root(file)):
+            general = router["confidence_threshold"]
+            for route in router["routes"].items():
+                _read_route(route, general, draft)
+
+
+def _routers(router: Value) -> Iterator[Value]:
+    """The routers that hold routes: those inside of a chain, or the only one there is."""
+    if router["routers"]:
+        for inner in router["routers"].items():
+            yield from _routers(inner)
+    else:
+        yield router
+
+
+def _read_route(route: Value, general: Value, draft: Draft) -> None:
+    name = route["name"].text()
+    if name is None:
+        draft.warn(route.location, "no-name", "a route without a `name` is left out")
+        return
+    intent = draft.intent(name, route.location)
+    for line in route["utterances"].items():
+        if text := line.text():
+            intent.say(text, line.location)
+    intent.description = intent.description or route["description"].text()
+    _read_threshold(next((route[key] for key in _THRESHOLDS if route[key]), general), intent, draft)
+    for key, value in route["metadata"].entries():
+        intent.metadata.setdefault(key, value.plain())
+    for key, value in route.entries():
+        if key in _SCHEMAS and value:
+            intent.metadata.setdefault(key, value.plain())
+        elif key not in _READ and value:
+            draft.not_expressed(value.location, f"`{key}` of a route is not read")
+
+
+def _read_threshold(value: Value, intent: IntentDraft, draft: Draft) -> None:
+    threshold = value.number()
+    if threshold is None:
+        return
+    if not 0 <= threshold <= 1:
+        draft.not_expressed(value.location, f"a threshold must be a number from 0 to 1; {threshold} is not taken")
+        return
+    intent.threshold = threshold
+    message = "thresholds are taken as they are, and were made for the scores of another encoder"
+    draft.warn(value.location, "foreign-threshold", message, "see what is best here with `intentmatch tune`")
+
+
+def _write(registry: Registry, problems: list[Problem]) -> Files:
+    message = f"the router is given an encoder to load with, {_ENCODER['name']}"
+    problems.append(Problem(NOWHERE, "info", "encoder", message, "put your own in `encoder:`"))
+    router = {"router_type": "indexed", "encoder": _ENCODER, "routes": [_route(intent) for intent in registry]}
+    return {"router.json": json.dumps(router, ensure_ascii=False, indent=2) + "\n"}
+
+
+def _route(intent: Intent) -> dict[str, Any]:
+    return {
+        "name": intent.name,
+        "utterances": [utterance.text for utterance in intent.utterances],
+        "description": intent.description,
+        "confidence_threshold": intent.threshold,
+        "metadata": dict(intent.metadata),
+    }
+
+
+FORMAT = Format("semantic-router", "semantic-router: routers of 0.x and 1.x", _recognise, _read, _write, _SAYS)

@@ -1,0 +1,202 @@
+"""Snips NLU: training data in YAML, several documents in a file, and datasets in JSON, one language in each.
+
+Datasets are written, because YAML has no way to say a bracket; a dataset for each language.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from intentmatch.errors import Location, Problem
+from intentmatch.formats.by_language import said_in, synonyms_in
+from intentmatch.formats.draft import Draft, IntentDraft, Label
+from intentmatch.formats.format import Feature, Files, Format, Sure
+from intentmatch.formats.mentions import every_slot
+from intentmatch.formats.prebuilt import take_built_in
+from intentmatch.formats.roles import Roles
+from intentmatch.formats.source import File
+from intentmatch.formats.tree import Value
+from intentmatch.registry.templates import escape
+from intentmatch.types import Registry, Slot, Utterance
+
+_BUILT_IN = "snips/"
+# `[slot:entity](text)`, of which the entity and the text may be missing.
+_MARK = re.compile(r"\[(?P<slot>[^\[\]:]+)(?::(?P<entity>[^\[\]]+))?\](?:\((?P<text>[^)\[]+)\))?")
+_SAYS: frozenset[Feature] = frozenset({"languages", "marks", "lists", "synonyms", "kinds"})
+
+
+def _recognise(file: File) -> Sure:
+    root = file.root
+    if root["type"].text() in ("intent", "entity") and "name" in root.keys:
+        return Sure.CERTAIN
+    if not (root["intents"].is_mapping and root["entities"].is_mapping):
+        return Sure.NO
+    lines = (line for _, intent in root["intents"].entries() for line in intent["utterances"].items())
+    return Sure.CERTAIN if "data" in next(lines, root).keys else Sure.POSSIBLE
+
+
+def _read(files: Sequence[File], draft: Draft) -> None:
+    reader = _Reader(draft)
+    for file in files:
+        for document in draft.roots(file):
+            reader.read(document)
+
+
+class _Reader:
+    """Reads documents of both kinds into one draft."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._roles = Roles(draft)
+
+    def read(self, document: Value) -> None:
+        kind = document["type"].text()
+        if kind == "intent":
+            self._intent(document)
+        elif kind == "entity":
+            self._entity(document["name"].text() or "", document, document["values"])
+        elif document["intents"] or document["entities"]:
+            self._dataset(document)
+        else:
+            self._draft.warn(document.location, "unknown-document", "a document that is neither intent nor entity")
+
+    def _intent(self, document: Value) -> None:
+        intent = self._draft.intent(document["name"].text() or "", document.location)
+        entities = {slot["name"].text() or "": slot["entity"].text() or "" for slot in document["slots"].items()}
+        for line in document["utterances"].items():
+            text = line.text()
+            if text:
+                self._line(intent, text.strip(), line.location, entities)
+
+    def _line(self, intent: IntentDraft, text: str, place: Location, entities: dict[str, str]) -> None:
+        """A line of YAML. A slot that stands there without a text makes it a template."""
+        pieces: list[tuple[str, str, str]] = []
+        end = 0
+        for mark in _MARK.finditer(text):
+            if mark["entity"]:
+                entities.setdefault(mark["slot"], mark["entity"])
+            slot = self._slot(mark["slot"], mark["entity"] or entities.get(mark["slot"]) or mark["slot"], place)
+            pieces.append((text[end : mark.start()], slot, mark["text"] or ""))
+            end = mark.end()
+        rest = text[end:]
+        if "[" in rest:
+            self._draft.warn(place, "bad-mark", "a bracket that is never closed is read as text")
+        if all(value for _, _, value in pieces):
+            said = ""
+            labels = []
+            for before, slot, value in pieces:
+                said += before + value
+                labels.append(Label(slot, len(said) - len(value), len(said)))
+            intent.say(said + rest, place, None, labels)
+        else:
+            filled = (f"{escape(before)}{{{slot}{_equals(value)}}}" for before, slot, value in pieces)
+            intent.template("".join(filled) + escape(rest), place)
+
+    def _dataset(self, document: Value) -> None:
+        language = document["language"].text()
+        for name, entity in document["entities"].entries():
+            self._entity(name, entity, entity["data"], language)
+        for name, written in document["intents"].entries():
+            intent = self._draft.intent(name, written.location)
+            for line in written["utterances"].items():
+                text = ""
+                labels = []
+                for chunk in line["data"].items():
+                    piece, name_ = chunk["text"].text() or "", chunk["slot_name"].text()
+                    if name_ is not None:
+                        slot = self._slot(name_, chunk["entity"].text() or name_, chunk.location)
+                        labels.append(Label(slot, len(text), len(text) + len(piece)))
+                    text += piece
+                intent.say(text, line.location, language, labels)
+
+    def _slot(self, name: str, entity: str, place: Location) -> str:
+        if entity.startswith(_BUILT_IN):
+            take_built_in(self._draft.type(entity, place), entity, place, self._draft)
+        return self._roles.slot(name, entity, place).name
+
+    def _entity(self, name: str, entity: Value, values: Value, language: str | None = None) -> None:
+        if name.startswith(_BUILT_IN):
+            return
+        type_ = self._draft.type(name, entity.location)
+        for item in values.items():
+            value, synonyms = _value(item)
+            if entity["use_synonyms"] and not entity["use_synonyms"].flag():
+                for text in (value, *synonyms):
+                    type_.add(text)
+            else:
+                type_.add(value, synonyms, language)
+        extensible = entity["automatically_extensible"]
+        if not extensible or extensible.flag():
+            if type_.values:
+                message = "entities that may have values beyond their list are read as the list alone"
+                self._draft.note(entity.location, "extensible-entity", message)
+            else:
+                type_.kind = "any"
+        strictness = entity["matching_strictness"]
+        if strictness.number() not in (None, 1.0):
+            self._draft.not_expressed(strictness.location, "`matching_strictness` is not read")
+
+
+def _equals(value: str) -> str:
+    return f"={escape(value)}" if value else ""
+
+
+def _value(item: Value) -> tuple[str, list[str]]:
+    """A value with its synonyms, of either kind of document."""
+    if item.is_list:
+        texts = [text for one in item.items() if (text := one.text())]
+        return (texts[0], texts[1:]) if texts else ("", [])
+    if item.is_mapping:
+        return item["value"].text() or "", [text for one in item["synonyms"].items() if (text := one.text())]
+    return item.text() or "", []
+
+
+def _write(registry: Registry, problems: list[Problem]) -> Files:
+    lines = registry.utterances
+    languages = list(dict.fromkeys(line.language for line in lines)) or [None]
+    if len(languages) == 1:
+        return {"dataset.json": _dataset(registry, languages[0])}
+    return {f"dataset.{code or 'none'}.json": _dataset(registry, code) for code in languages}
+
+
+def _dataset(registry: Registry, language: str | None) -> str:
+    slots = every_slot(registry)
+    intents = {}
+    for intent in registry:
+        said = said_in(intent, language)
+        if said or not intent.utterances:
+            intents[intent.name] = {"utterances": [{"data": list(_chunks(line, slots))} for line in said]}
+    entities = dict(_entity_of(slot, language) for slot in slots.values())
+    dataset = {"language": language} if language else {}
+    return json.dumps({**dataset, "intents": intents, "entities": entities}, ensure_ascii=False, indent=2) + "\n"
+
+
+def _chunks(line: Utterance, slots: Mapping[str, Slot]) -> Iterator[dict[str, str]]:
+    end = 0
+    for mark in line.marks:
+        if mark.start > end:
+            yield {"text": line.text[end : mark.start]}
+        entity, _ = _entity_of(slots[mark.slot], None) if mark.slot in slots else (mark.slot, None)
+        yield {"text": line.text[mark.start : mark.end], "slot_name": mark.slot, "entity": entity}
+        end = mark.end
+    if line.text[end:]:
+        yield {"text": line.text[end:]}
+
+
+def _entity_of(slot: Slot, language: str | None) -> tuple[str, dict[str, Any]]:
+    """The name and definition of the entity that a slot takes its values from."""
+    if slot.kind in ("number", "date", "time"):
+        return f"{_BUILT_IN}{slot.kind}", {}
+    data = [{"value": value.value, "synonyms": synonyms_in(value, language)} for value in slot.values]
+    return slot.name, {
+        "data": data,
+        "use_synonyms": True,
+        "automatically_extensible": slot.kind == "any",
+        "matching_strictness": 1.0,
+    }
+
+
+FORMAT = Format("snips", "Snips NLU: training data in YAML, datasets in JSON", _recognise, _read, _write, _SAYS)

@@ -1,0 +1,95 @@
+"""Tables in spreadsheets (XLSX); every sheet that has the columns is read."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from intentmatch import plugins
+from intentmatch.errors import InputError, Location, Problem
+from intentmatch.formats.archive import opened, packed
+from intentmatch.formats.draft import NOT_EXPRESSED, Draft
+from intentmatch.formats.format import Files, Format, Sure
+from intentmatch.formats.source import File
+from intentmatch.formats.tables import HEADER, SAYS, Row, read_tables, rows_of
+from intentmatch.registry.rules import NOWHERE
+from intentmatch.types import Registry
+
+_WORKBOOK = "xl/workbook.xml"
+# Every file is from the same day, so that equal content gives equal bytes.
+_DATES = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*")
+_ALWAYS = rb"\g<1>1980-01-01T00:00:00Z"
+
+
+def recognise(file: File) -> Sure:
+    """By what is packed in it."""
+    if file.head[:2] != b"PK":
+        return Sure.NO
+    try:
+        return Sure.LIKELY if _WORKBOOK in zipfile.ZipFile(io.BytesIO(file.data)).namelist() else Sure.NO
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OverflowError):
+        return Sure.NO
+
+
+def read(files: Sequence[File], draft: Draft) -> None:
+    """A table a sheet."""
+    read_tables((sheet for file in files for sheet in _sheets(file)), draft)
+
+
+def write(registry: Registry, problems: list[Problem]) -> Files:
+    """One sheet. What a cell cannot hold is written without it."""
+    openpyxl = _openpyxl()
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "intents"
+    for row in (HEADER, *rows_of(registry)):
+        sheet.append([_cell(text, sheet, problems) for text in row])
+    out = io.BytesIO()
+    book.save(out)
+    with zipfile.ZipFile(out) as archive:
+        files = {name: _DATES.sub(_ALWAYS, archive.read(name)) for name in archive.namelist()}
+    return {"intents.xlsx": packed(files)}
+
+
+def _sheets(file: File) -> Iterator[Iterator[Row]]:
+    openpyxl = _openpyxl()
+    opened(file.data, file.place)
+    try:
+        book = openpyxl.load_workbook(io.BytesIO(file.data), read_only=True, data_only=True)
+        sheets = {sheet.title: [list(map(_text, row)) for row in sheet.values] for sheet in book.worksheets}
+    except Exception as error:
+        raise InputError(f"{file.place} is no spreadsheet that can be read: {error}") from error
+    for title, rows in sheets.items():
+        place = f"{file.place}/{title}"
+        yield (Row(cells, Location(place, number)) for number, cells in enumerate(rows, 1) if any(cells))
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _cell(text: str, sheet: Any, problems: list[Problem]) -> Any:
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE, WriteOnlyCell
+
+    legal = ILLEGAL_CHARACTERS_RE.sub("", text)
+    if legal != text:
+        message = f"control characters in “{legal}” cannot be written in this format"
+        problems.append(Problem(NOWHERE, "warning", NOT_EXPRESSED, message))
+    cell = WriteOnlyCell(sheet, legal)
+    # Otherwise what begins with = would be a formula.
+    cell.data_type = "s"
+    return cell
+
+
+def _openpyxl() -> Any:
+    return plugins.require("openpyxl", what="A spreadsheet", extra="spreadsheets")
+
+
+FORMAT = Format("xlsx", "Spreadsheets", recognise, read, write, SAYS)

@@ -1,0 +1,138 @@
+"""Watson Assistant: the JSON of a workspace, or of a skill with dialog.
+
+Of the dialog only two things have a counterpart: a node at the top that answers one intent is its response, and the
+slots of a frame that ask for something are required.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Container, Iterable, Mapping, Sequence
+
+from intentmatch.formats.draft import Draft, Label
+from intentmatch.formats.everywhere import attach
+from intentmatch.formats.format import Format, Sure
+from intentmatch.formats.prebuilt import take_built_in
+from intentmatch.formats.roles import share_questions
+from intentmatch.formats.source import File
+from intentmatch.formats.tree import Value
+from intentmatch.registry.templates import escape
+
+_INTENT = re.compile(r"\s*#([^\s&|()!<>=:]+)\s*")
+_ENTITY = re.compile(r"(?<!\w)@([\w-]+)(?::\w+)?")
+
+
+def _recognise(file: File) -> Sure:
+    root = file.root
+    if not (root["intents"].is_list and root["entities"].is_list):
+        return Sure.NO
+    if root["dialog_nodes"].is_list or root["counterexamples"].is_list:
+        return Sure.CERTAIN
+    first = next(iter(root["intents"].items()), root)
+    return Sure.LIKELY if first["intent"].is_text and first["examples"].is_list else Sure.NO
+
+
+def _read(files: Sequence[File], draft: Draft) -> None:
+    for file in files:
+        root = draft.root(file)
+        if not root["intents"]:
+            draft.warn(file.location, "no-intents", "there are no intents here")
+        if language := root["language"].text():
+            draft.default_language = draft.language(language, root["language"].location)
+        names = {_read_entity(entity, draft) for entity in root["entities"].items()}
+        for intent in root["intents"].items():
+            _read_intent(intent, names, draft)
+        for example in root["counterexamples"].items():
+            if text := example["text"].text():
+                draft.test(text, None, example.location)
+        _read_dialog(root, names, draft)
+    attach(draft)
+    share_questions(draft)
+
+
+def _read_entity(entity: Value, draft: Draft) -> str:
+    name = entity["entity"].text() or ""
+    slot = draft.slot(name, entity.location)
+    if name.startswith("sys-"):
+        take_built_in(slot, name, entity.location, draft)
+    for value in entity["values"].items():
+        slot.patterns += [pattern for item in value["patterns"].items() if (pattern := item.text())]
+        text = value["value"].text()
+        if text and not value["patterns"].items():
+            slot.add(text, [s for item in value["synonyms"].items() if (s := item.text())])
+    if slot.values and slot.patterns:
+        draft.not_expressed(entity.location, f"patterns of {name!r}, which has values as well")
+    return name
+
+
+def _read_intent(root: Value, entities: Iterable[str], draft: Draft) -> None:
+    intent = draft.intent(root["intent"].text() or "", root.location)
+    intent.description = root["description"].text()
+    named = {name: draft.slot(name, root.location).name for name in entities}
+    for example in root["examples"].items():
+        text, place = example["text"].text() or "", example["text"].location
+        template = _with_slots(text, named)
+        if template is not None:
+            intent.template(template, place)
+        else:
+            intent.say(text, place, labels=list(_labels(example["mentions"].items(), draft)))
+
+
+def _with_slots(text: str, slots: Mapping[str, str]) -> str | None:
+    """A text with `@entity` in it as a template; None for one without."""
+    template, end = "", 0
+    for match in _ENTITY.finditer(text):
+        if match[1] in slots:
+            template += f"{escape(text[end : match.start()])}{{{slots[match[1]]}}}"
+            end = match.end()
+    return template + escape(text[end:]) if end else None
+
+
+def _labels(mentions: Iterable[Value], draft: Draft) -> Iterable[Label]:
+    for mention in mentions:
+        ends = [end.integer() for end in mention["location"].items()]
+        name = mention["entity"].text() or ""
+        if len(ends) == 2 and ends[0] is not None and ends[1] is not None:
+            yield Label(name, ends[0], ends[1])
+        else:
+            message = f"a label of {name!r} does not say where it stands; it is left out"
+            draft.warn(mention.location, "bad-label", message)
+
+
+def _read_dialog(root: Value, entities: Container[str], draft: Draft) -> None:
+    nodes = root["dialog_nodes"].items()
+    intents = {intent["intent"].text() for intent in root["intents"].items()}
+    below: Mapping[str, list[Value]] = defaultdict(list)
+    for node in nodes:
+        below[node["parent"].text() or ""].append(node)
+    for node in below[""]:
+        name = _INTENT.fullmatch(node["conditions"].text() or "")
+        if name is None or name[1] not in intents:
+            continue
+        intent = draft.intent(name[1], node.location)
+        for text in _texts(node["output"]):
+            intent.respond(text, node.location)
+        for slot in below[node["dialog_node"].text() or ""]:
+            handlers = below[slot["dialog_node"].text() or ""]
+            entity = next((match[1] for h in handlers if (match := _ENTITY.match(h["conditions"].text() or ""))), "")
+            question = next((t for h in handlers if h["event_name"].text() == "focus" for t in _texts(h["output"])), "")
+            if slot["type"].text() == "slot" and entity in entities and question:
+                required = intent.slot(entity, slot.location)
+                required.required = True
+                required.questions[draft.default_language or ""] = question
+    if nodes:
+        message = f"of {len(nodes)} nodes of the dialog, only responses at its top and required slots are taken over"
+        draft.not_expressed(nodes[0].location, message)
+
+
+def _texts(output: Value) -> list[str]:
+    """What a node says, each of its variants."""
+    said = output["text"]
+    found = [said] if said.is_text else said["values"].items()
+    for part in output["generic"].items() if output["generic"].is_list else []:
+        found += [value["text"] for value in part["values"].items()]
+    return [text for value in found if (text := value.text())]
+
+
+FORMAT = Format("watson", "Watson Assistant workspaces", _recognise, _read)

@@ -1,0 +1,265 @@
+"""Slots of kind "date": days in digits, by name, and from today.
+
+The words of some two hundred languages (months, days of the week, "tomorrow", "in 3 days") are the data of the package
+dateparser, which are those of Unicode CLDR and more. Its parser is not asked: it needs to be told where a date begins
+and ends, and reads "um 18 Uhr" as the 18th and "à 18 heures" as 18 hours ago.
+"""
+
+from __future__ import annotations
+
+import calendar
+import importlib
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import date, timedelta
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from intentmatch import plugins
+from intentmatch.slots.lists import ListFinder, Name, declines
+from intentmatch.slots.message import MISTYPED, WITH_AN_ENDING, Hit, Message
+from intentmatch.slots.number_words import NUMERALS, numeral, small_numbers
+from intentmatch.slots.numbers import ascii_digits
+from intentmatch.slots.scripts import kind
+from intentmatch.text import bare, language_range
+
+_MONTHS = [name.lower() for name in calendar.month_name[1:]]
+_WEEKDAYS = [name.lower() for name in calendar.day_name]
+_MONTHS_IN = {"month": 1, "year": 12}
+_DAYS_IN = {"day": 1, "week": 7}
+_NEVER = "(?!)"
+# What CLDR leaves out.
+_MORE_DAYS = {
+    "en": {"tonight": 0},
+    "ar": {"بعد غد": 2, "بعد الغد": 2},
+    "es": {"pasado mañana": 2},
+    "fa": {"پس فردا": 2},
+    "it": {"dopodomani": 2},
+    "ko": {"모레": 2},
+    "pt": {"depois de amanhã": 2},
+    "tr": {"öbür gün": 2},
+}
+_MONTH_FIRST = frozenset(["en", "en-US", "en-PH", "fil"])
+"""Languages that write 11/22, beside those that begin with the year."""
+_SHORTEST_WEEKDAY = 4
+"""Letters; shorter ones are words of other meanings ("so", "sun", "mit")."""
+
+_BEFORE, _AFTER = r"(?<![A-Za-z0-9./-])", r"(?![A-Za-z0-9]|[./-][0-9])"
+_YEAR_FIRST = re.compile(rf"{_BEFORE}([0-9]{{4}})([-/.])([0-9]{{1,2}})\2([0-9]{{1,2}}){_AFTER}")
+_YEAR_LAST = re.compile(rf"{_BEFORE}([0-9]{{1,2}})([-/.])([0-9]{{1,2}})\2([0-9]{{4}}|[0-9]{{2}}){_AFTER}")
+_NO_YEAR = re.compile(rf"{_BEFORE}([0-9]{{1,2}})(?:/([0-9]{{1,2}}){_AFTER}|\.([0-9]{{1,2}})\.(?![0-9]))")
+_EAST_ASIAN = re.compile(r"(?:([0-9]{4})[年년] ?)?(?<![0-9])([0-9]{1,2})[月월] ?([0-9]{1,2})[日号號일]")
+
+
+class DateFinder:
+    """Finds every day that is named in the message's language; the value is that of ISO 8601."""
+
+    def __init__(self, languages: Iterable[str] = ()) -> None:
+        """The words of `languages` are made ready at once, those of others when they are met.
+
+        Raises `MissingExtraError` where dateparser is not installed.
+        """
+        plugins.check_installed("dateparser", what="A slot of kind date", extra="dates")
+        for language in languages:
+            _words(language)
+
+    def find(self, message: Message) -> list[Hit]:
+        """In digits and in words, overlaps included."""
+        return [*_in_digits(message), *_in_words(message)]
+
+
+def _in_digits(message: Message) -> Iterator[Hit]:
+    text = ascii_digits(message.text)
+    order = _order(message.language)
+    for found in _YEAR_FIRST.finditer(text):
+        yield from _hit(message, found.span(), _day(int(found[1]), int(found[3]), int(found[4])))
+    for found in _EAST_ASIAN.finditer(text):
+        yield from _hit(message, found.span(), _day(int(found[1] or 0), int(found[2]), int(found[3]), message))
+    for found in _YEAR_LAST.finditer(text):
+        year = int(found[4]) + (2000 if len(found[4]) == 2 else 0)
+        yield from _hit(message, found.span(), _day(year, *_month_and_day(found[1], found[3], order)))
+    for found in _NO_YEAR.finditer(text):
+        month, day = _month_and_day(found[1], found[2] or found[3], order)
+        yield from _hit(message, found.span(), _day(0, month, day, message))
+
+
+def _in_words(message: Message) -> Iterator[Hit]:
+    words = _words(message.language or "en")
+    if words is None:
+        return
+    today = message.now.date()
+    for hit in words.names.find(message):
+        if hit.distance < (MISTYPED if declines(message.language) else WITH_AN_ENDING):
+            yield from _hit(message, (hit.start, hit.end), _named(str(hit.value), today))
+    text = ascii_digits(message.bare)
+    for pattern, unit, sign in words.spans:
+        for found in pattern.finditer(text):
+            said = found[found.lastindex or 0]
+            count = int(said) if said.isdecimal() else words.numbers.get(said) or numeral(said)
+            day = None if count is None else _from_today(today, unit, sign * count)
+            yield from _bare_hit(message, found.span(), day)
+    for found in words.days.finditer(text):
+        month = words.months[found["first"] or found["second"]]
+        day = _day(int(found["year"] or 0), month, int(found["before"] or found["behind"]), message)
+        yield from _bare_hit(message, found.span(), day)
+
+
+def _hit(message: Message, span: tuple[int, int], day: date | None) -> Iterator[Hit]:
+    if day is not None:
+        yield Hit(*message.aligned.widened(*span), day.isoformat())
+
+
+def _bare_hit(message: Message, place: tuple[int, int], day: date | None) -> Iterator[Hit]:
+    span = message.aligned.span(*place) if message.bounds(*place) else None
+    if span is not None and day is not None:
+        yield Hit(*span, day.isoformat())
+
+
+def _day(year: int, month: int, day: int, message: Message | None = None) -> date | None:
+    """The day, if there is one; without a year the next such day, today included."""
+    if message is None or year:
+        return _valid(year, month, day)
+    today = message.now.date()
+    years = (_valid(today.year + more, month, day) for more in range(9))
+    return next((found for found in years if found and found >= today), None)
+
+
+def _valid(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def _month_and_day(first: str, second: str, order: str) -> tuple[int, int]:
+    month, day = (int(first), int(second)) if order != "DMY" else (int(second), int(first))
+    return (day, month) if month > 12 >= day else (month, day)
+
+
+def _order(language: str | None) -> str:
+    if language is None or language in _MONTH_FIRST:
+        return "MDY"
+    info = _info(language)
+    order = str(info.get("date_order", "DMY")) if info else "DMY"
+    return "DMY" if order == "MDY" else order
+
+
+def _named(meaning: str, today: date) -> date | None:
+    """The day that a meaning of `_Words.names` stands for: so many days from today, or a day of the week."""
+    which, _, number = meaning.partition(" ")
+    if which == "day":
+        return _from_today(today, "day", int(number))
+    ahead = (int(number) - today.weekday() - 1) % 7 + 1
+    return _from_today(today, "day", ahead if which == "next" else ahead - (7 if ahead < 7 else 14))
+
+
+def _from_today(today: date, unit: str, count: int) -> date | None:
+    try:
+        if unit in _DAYS_IN:
+            return today + timedelta(days=count * _DAYS_IN[unit])
+        year, month = divmod(today.year * 12 + today.month - 1 + count * _MONTHS_IN[unit], 12)
+        return date(year, month + 1, min(today.day, calendar.monthrange(year, month + 1)[1]))
+    except (ValueError, OverflowError):
+        return None
+
+
+class _Span(NamedTuple):
+    """Ways to say "in 3 days" or "3 days ago"; the number is the one group that takes part in a match."""
+
+    pattern: re.Pattern[str]
+    unit: str
+    sign: int
+
+
+class _Words(NamedTuple):
+    """What a language says for days, in bare form."""
+
+    names: ListFinder
+    """"day 1" for "tomorrow", "next 4" and "last 4" for Fridays."""
+    spans: list[_Span]
+    numbers: Mapping[str, int]
+    days: re.Pattern[str]
+    """"22 November", "Nov 22nd, 2026" and the like."""
+    months: Mapping[str, int]
+
+
+@lru_cache(maxsize=256)
+def _words(language: str) -> _Words | None:
+    info = _info(language)
+    if info is None:
+        return None
+    numbers = small_numbers(language_range(language)[-1]) | {
+        bare(word): int(number)
+        for simplification in info.get("simplifications", ())
+        for word, number in simplification.items()
+        if word.isalpha() and number.isdecimal()
+    }
+    months = {
+        bare(name): number for number, month in enumerate(_MONTHS, 1) for name in info[month] if _names_a_month(name)
+    }
+    return _Words(ListFinder(_names(language, info)), _spans(info, numbers), numbers, _days(info, months), months)
+
+
+def _names(language: str, info: Mapping[str, Any]) -> list[Name]:
+    relative: Mapping[str, list[str]] = info.get("relative-type", {})
+    names = [Name(f"day {days}", text) for text, days in _MORE_DAYS.get(language_range(language)[-1], {}).items()]
+    for number, day in enumerate(_WEEKDAYS):
+        texts = [*info[day], *relative.get(f"this {day}", ()), *relative.get(f"next {day}", ())]
+        shortest = {text: _SHORTEST_WEEKDAY if kind(bare(text)[:1] or " ") == "letter" else 2 for text in texts}
+        names += [Name(f"next {number}", text) for text in texts if len(bare(text)) >= shortest[text]]
+        names += [Name(f"last {number}", text) for text in relative.get(f"last {day}", ())]
+    # One word may stand for both the day before and the day after; the one that is to come is meant.
+    for said, texts in sorted(relative.items(), key=lambda item: item[0].endswith("ago")):
+        if found := re.fullmatch(r"in ([0-9]+) days?|([0-9]+) days? ago", said):
+            names += [Name(f"day {int(found[1] or 0) - int(found[2] or 0)}", text) for text in texts]
+    return names
+
+
+def _spans(info: Mapping[str, Any], numbers: Mapping[str, int]) -> list[_Span]:
+    number = "|".join(["[0-9]{1,4}", f"[{NUMERALS}]{{1,3}}", *sorted(map(re.escape, numbers), key=len, reverse=True)])
+    found = []
+    for unit in (*_DAYS_IN, *_MONTHS_IN):
+        for said, sign in ((f"in \\1 {unit}", 1), (f"\\1 {unit} ago", -1)):
+            ways = [_way(text, number) for text in info.get("relative-type-regex", {}).get(said, ())]
+            if some := sorted(filter(None, ways), key=len, reverse=True):
+                found.append(_Span(re.compile("|".join(some)), unit, sign))
+    return found
+
+
+def _way(text: str, number: str) -> str:
+    r"""A pattern of dateparser's, such as `in (\d+) days`, for a bare text; "" for one that is more complicated."""
+    before, digits, after = re.split(r"(\(\\d[^)]*\))", text, maxsplit=1)
+    if re.search(r"[\\?*+|(]", before + after) or not digits:
+        return ""
+    head, tail = re.escape(bare(before)), re.escape(bare(after))
+    return head + (" " if before.endswith(" ") else "") + f"({number})" + (" " if after.startswith(" ") else "") + tail
+
+
+def _days(info: Mapping[str, Any], months: Mapping[str, int]) -> re.Pattern[str]:
+    small = {bare(word) for word in (*info.get("skip", ()), *info.get("pertain", ()), "of", "the")} - {""}
+    between = f"(?:(?:{_any_of(small)}) ){{0,2}}"
+    month, day, ordinal = _any_of(months), "[0-3]?[0-9]", r"(?:[^\W\d_]{1,3})?"
+    before = rf"(?P<before>{day}){ordinal} ?{between}(?P<first>{month})"
+    behind = rf"(?P<second>{month}) {between}(?P<behind>{day}){ordinal}"
+    return re.compile(rf"(?:{before}|{behind})(?: {between}(?P<year>(?:19|20)[0-9]{{2}}))?")
+
+
+def _any_of(texts: Collection[str]) -> str:
+    return "|".join(map(re.escape, sorted(texts, key=len, reverse=True))) or _NEVER
+
+
+def _names_a_month(name: str) -> bool:
+    text = bare(name)
+    return len(text) > 2 and not any(map(str.isdigit, text))
+
+
+@lru_cache(maxsize=256)
+def _info(language: str) -> Mapping[str, Any] | None:
+    """What dateparser knows of a language or what it falls back to; None where it knows nothing."""
+    known = importlib.import_module("dateparser.data.languages_info").language_order
+    for code in language_range(language):
+        if code in known:
+            info = importlib.import_module(f"dateparser.data.date_translation_data.{code}").info
+            more = info["locale_specific"].get(language, {})
+            return {**info, **{key: [*info.get(key, ()), *more[key]] for key in more if isinstance(more[key], list)}}
+    return None

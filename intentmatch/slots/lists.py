@@ -1,0 +1,172 @@
+"""Slots of kind "list": values and their synonyms, as they are written, with an ending, or mistyped.
+
+What is written as declared, but for accents, is found anywhere. An ending ("Berlins", "İstanbuldan", "서울에서") is as
+long as the language's are. A typing mistake is what `lexical` calls one, word by word: the first letter stays, short
+words, numbers and words that the registry knows are never mistyped; so "on" does not become "off".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from intentmatch.lexical import only_typos
+from intentmatch.slots.message import (
+    AS_DECLARED,
+    BUT_FOR_ACCENTS,
+    MISTYPED,
+    WITH_AN_ENDING,
+    Hit,
+    Message,
+    Run,
+    Start,
+    initials,
+)
+from intentmatch.slots.scripts import kind, words
+from intentmatch.text import bare, fold, language_range
+from intentmatch.types import Slot
+
+_DECLINING_LANGUAGES = (
+    "az ba be bs cs cv et eu fi hr hsb hu hy ka kk kn ko ky la lt lv ml mn mr myv pl ru sah sk sl sq sr ta te tk tr tt "
+    "ug uk uz"
+)
+_DECLINING = frozenset(_DECLINING_LANGUAGES.split())
+_LETTERS_FOR_AN_ENDING = 4
+_LONGEST_ENDING = 4
+_LONGEST_STEM_CHANGE = 2
+_MOST_MISTAKES_IN_A_WORD = 2
+
+
+class Name(NamedTuple):
+    """One way to say a value."""
+
+    value: str
+    text: str
+    language: str | None = None
+
+
+def names_of(slot: Slot) -> Iterator[Name]:
+    """Every way to say the values of a slot."""
+    for value in slot.values:
+        yield Name(value.value, value.value)
+        yield from (Name(value.value, synonym.text, synonym.language) for synonym in value.synonyms)
+
+
+class ListFinder:
+    """Finds names. `known` are the words, in bare form, that are never mistyped for another; without it, nothing is."""
+
+    def __init__(self, names: Iterable[Name], known: Collection[str] | None = None) -> None:
+        self._tolerant = known is not None
+        self._names: dict[str, list[Name]] = {}
+        for name in names:
+            self._names.setdefault(bare(name.text), []).append(name._replace(text=fold(name.text)))
+        self._names.pop("", None)
+        self._lengths: dict[str, set[int]] = {}
+        self._together: dict[str, str] = {}
+        self._near: dict[str, list[str]] = {}
+        for text in self._names:
+            self._lengths.setdefault(text[0], set()).add(len(text))
+            self._together.setdefault(text.replace(" ", ""), text)
+            self._near.setdefault(initials(text), []).append(text)
+        self._most_words = max((name.count(" ") + 1 for name in self._names), default=0)
+        own = {name[start:end] for name in self._names for start, end in words(name)}
+        self._own_words = frozenset(own)
+        self._known = own.union(known or ())
+
+    def find(self, message: Message) -> list[Hit]:
+        """Every place where a value is named, overlaps included."""
+        written = [(start, end, message.bare[start:end]) for start, end in self._written(message)]
+        hits = [self._hit(message, *place) for place in written]
+        if self._tolerant:
+            places = {place for start, end, _ in written for place in range(start, end)}
+            hits += [self._hit(message, *place, MISTYPED) for place in self._mistyped(message, places)]
+        return [hit for hit in hits if hit is not None]
+
+    def _written(self, message: Message) -> Iterator[tuple[int, int]]:
+        text = message.bare
+        for start in message.starts:
+            for length in self._lengths.get(text[start.place], ()):
+                end = start.place + length
+                if text[start.place : end] in self._names and _may_end(message, start, end):
+                    yield start.place, end
+
+    def _mistyped(self, message: Message, written: set[int]) -> Iterator[tuple[int, int, str]]:
+        """Runs of words that a typing mistake, an ending or a space turned into something else than a name."""
+        declining = declines(message.language)
+        certain = self._own_words if declining else self._known
+        for length in range(1, self._most_words + 2):
+            for run in message.runs(length):
+                if len(run.text) < _LETTERS_FOR_AN_ENDING or _named_already(run, message, written):
+                    continue
+                if (name := self._together.get(run.together, run.text)) != run.text:
+                    yield run.start, run.end, name
+                elif run.initials in self._near and run.text not in certain:
+                    yield from ((run.start, run.end, name) for name in self._similar(run, declining))
+
+    def _similar(self, run: Run, declining: bool) -> Iterator[str]:
+        """Names that differ from a run of words by mistakes, or by their endings in a language that has some."""
+        reach = len(run.initials) * (_LONGEST_ENDING if declining else _MOST_MISTAKES_IN_A_WORD)
+        names = self._near[run.initials]
+        for name, _, _ in process.extract(run.text, names, scorer=OSA.distance, score_cutoff=reach, limit=None):
+            if only_typos(run.text, name, self._known) or (declining and self._declined(run.text, name)):
+                yield name
+
+    def _declined(self, run: str, name: str) -> bool:
+        pairs = zip(run.split(" "), name.split(" "), strict=True)
+        return all(word == other or (word not in self._own_words and _same_stem(word, other)) for word, other in pairs)
+
+    def _hit(self, message: Message, start: int, end: int, name: str, distance: int = AS_DECLARED) -> Hit | None:
+        span = message.aligned.span(start, end)
+        if span is None:
+            return None
+        folded = fold(message.text[slice(*span)])
+        best = min(self._names[name], key=lambda said: (_foreign(said.language, message), said.text != folded))
+        exact = AS_DECLARED if best.text == folded else BUT_FOR_ACCENTS
+        return Hit(*span, best.value, max(distance, exact if message.ends(end) else WITH_AN_ENDING))
+
+
+def _named_already(run: Run, message: Message, written: set[int]) -> bool:
+    """Whether both its first and its last word are, or are part of, what is written as declared."""
+    if not written:
+        return False
+    first_ends = message.bare.find(" ", run.start, run.end)
+    first = range(run.start, run.end if first_ends < 0 else first_ends)
+    last = range(message.bare.rfind(" ", run.start, run.end) + 1 or run.start, run.end)
+    return not (written.isdisjoint(first) or written.isdisjoint(last))
+
+
+def _foreign(language: str | None, message: Message) -> bool:
+    return language is not None and (message.language is None or _first(language) != _first(message.language))
+
+
+def declines(language: str | None) -> bool:
+    """Whether the nouns of a language take endings that are longer than a typing mistake."""
+    return language is not None and _first(language) in _DECLINING
+
+
+def _first(language: str) -> str:
+    return language_range(language)[-1]
+
+
+def _may_end(message: Message, start: Start, end: int) -> bool:
+    if message.ends(end):
+        return True
+    text = message.bare
+    rest = end
+    while rest < len(text) and kind(text[rest]) == kind(text[end]):
+        rest += 1
+    letters, ending = end - start.place, rest - end
+    if kind(text[end - 1]) == "hangul":
+        return letters > 1 and ending <= _LONGEST_ENDING
+    if letters < _LETTERS_FOR_AN_ENDING or kind(text[end - 1]) != "letter" or start.inside:
+        return False
+    return ending <= (min((letters + 1) // 2, _LONGEST_ENDING) if declines(message.language) else letters // 3)
+
+
+def _same_stem(word: str, name: str) -> bool:
+    """Whether two words begin alike and differ by what may be their endings."""
+    stem = max(_LETTERS_FOR_AN_ENDING, len(name) - _LONGEST_STEM_CHANGE)
+    return word[:stem] == name[:stem] and len(name) >= stem and len(word) - stem <= _LONGEST_ENDING

@@ -1,0 +1,383 @@
+"""The laws of a `Format`, as functions that any format's tests may call.
+
+A package that adds a format can run them too: `for law in LAWS: law(Subject(my_format, example_files), empty_folder)`.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, get_args
+
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from intentmatch import formats
+from intentmatch.errors import IntentMatchError
+from intentmatch.formats import losses
+from intentmatch.formats.draft import NOT_EXPRESSED
+from intentmatch.formats.format import Feature, Format
+from intentmatch.types import Case, Intent, Mark, Registry, Rule, Slot, SlotValue, Utterance
+
+TEXTS = [
+    "where is my order?",
+    "no",
+    "12:30",
+    "007",
+    "# not a comment",
+    "- dashed",
+    "* starred",
+    "> quoted",
+    "a: b",
+    'she said "hello", twice',
+    "it's 'quoted'",
+    "`ticks` ~ and ~ tildes",
+    "back\\slash \\n",
+    "100% {sure}",
+    "[brackets](and parentheses)",
+    "<angles> | (pipes) [x]",
+    "a=b @at $dollar %percent% ^caret !bang &and",
+    "semi;colon, comma",
+    "wo ist mein Paket? äöüß",
+    "我的包裹在哪里",
+    "أين طردي؟",
+    "שלום עולם",
+    "👩‍👩‍👧 family 🇩🇪",
+    "e\u0301te\u0301",
+    "tab\tinside",
+    "line\nbreak",
+    "null",
+    "=1+1",
+]
+"""What users may say. A format keeps it, or says that it cannot."""
+
+NAMES = ["order_status", "orders/status", "Order status", "größe", "a.b-c", "yes", "1", "a: b", "#x", "你好"]
+
+LAWS: list[Callable[[Subject, Path], None]] = []
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A format under test, with a small example of its files by relative path."""
+
+    format: Format
+    files: Mapping[str, str | bytes] = field(default_factory=dict)
+    entry: str | None = None
+    """The one of the files that is named when it is read; None for the folder."""
+    language: str | None = None
+    """What everything is said in, where the format has no lines without a language."""
+
+    def __str__(self) -> str:
+        return self.format.name
+
+
+def law(check: Callable[[Subject, Path], None]) -> Callable[[Subject, Path], None]:
+    LAWS.append(check)
+    return check
+
+
+def registry(*lines: str | Utterance, **more: Any) -> Registry:
+    """Two intents, the first of which says these lines and what else is given."""
+    said = tuple(line if isinstance(line, Utterance) else Utterance(line) for line in lines)
+    return Registry((Intent("first", said, **more), Intent("second", (Utterance("something else"),))))
+
+
+def in_language(code: str, lines: Registry) -> Registry:
+    """Everything that is said in no language, in this one; but what is said for a value is said in all of them."""
+
+    def spoken(value: Any) -> Any:
+        return replace(value, language=value.language or code)
+
+    def keyed(texts: Mapping[str, str]) -> dict[str, str]:
+        return {key or code: text for key, text in texts.items()}
+
+    def asked(slots: tuple[Slot, ...]) -> tuple[Slot, ...]:
+        return tuple(replace(slot, questions=keyed(slot.questions)) for slot in slots)
+
+    intents = (
+        replace(
+            intent,
+            utterances=tuple(map(spoken, intent.utterances)),
+            negatives=tuple(map(spoken, intent.negatives)),
+            responses=keyed(intent.responses),
+            slots=asked(intent.slots),
+        )
+        for intent in lines
+    )
+    return replace(lines, intents=tuple(intents), tests=tuple(map(spoken, lines.tests)), slots=asked(lines.slots))
+
+
+_CITY = Slot(
+    "city", "list", (SlotValue("Berlin"), SlotValue("New York City", (Utterance("NYC"), Utterance("new york"))))
+)
+_PLAIN_CITY = replace(_CITY, values=(SlotValue("Berlin"), SlotValue("Rome")))
+_CODE = Slot("code", "pattern", patterns=(r"[A-Z]{2}\d+",))
+_PERSONS = Slot("persons", "number")
+_TO_BERLIN = Utterance("to Berlin, please", None, None, "to {city=Berlin}, please", (Mark("city", 3, 9),))
+
+_FLIGHT = Utterance("flight AB12", None, None, "flight {code=AB12}", (Mark("code", 7, 11),))
+
+
+def _with_slot(slot: Slot, line: Utterance) -> Registry:
+    return replace(registry(line, slots=(slot,)), slots=(slot,))
+
+
+def _template(line: str) -> Utterance:
+    return Utterance(line, template=line)
+
+
+FEATURES: Mapping[Feature, Registry] = {
+    "languages": Registry(
+        (
+            Intent("first", (Utterance("hello", "en"), Utterance("hallo", "de"), Utterance("olá", "pt-BR"))),
+            Intent("second", (Utterance("goodbye", "en"), Utterance("tschüss", "de"))),
+        )
+    ),
+    "marks": _with_slot(_PLAIN_CITY, _TO_BERLIN),
+    "templates": registry(_template("(hi|hello) [my|dear] friend[s]")),
+    "rules": replace(registry(_template("<hello> there")), rules=(Rule("hello", {"": "hi|hello"}),)),
+    "blanks": _with_slot(_PLAIN_CITY, _template("to {city}")),
+    "negatives": registry("hello", negatives=(Utterance("hello there"),)),
+    "responses": registry("hello", responses={"": "Hello to you"}),
+    "titles": registry("hello", title="A greeting"),
+    "descriptions": registry("hello", description="Says hello."),
+    "thresholds": registry("hello", threshold=0.25),
+    "metadata": registry("hello", metadata={"team": "one", "count": 3, "deep": {"list": [1.5, True, None, "x"]}}),
+    "when": registry("hello", when=("morning",)),
+    "tests": replace(registry("hello"), tests=(Case("hey", "first"), Case("what a day", None))),
+    "settings": replace(registry("hello"), settings={"threshold": "0.5"}),
+    "lists": _with_slot(_PLAIN_CITY, _TO_BERLIN),
+    "synonyms": _with_slot(_CITY, _TO_BERLIN),
+    "patterns": _with_slot(_CODE, _FLIGHT),
+    "kinds": _with_slot(_PERSONS, Utterance("for 4", None, None, "for {persons=4}", (Mark("persons", 4, 5),))),
+    "examples": _with_slot(replace(_CODE, examples=(Utterance("AB12"),)), _FLIGHT),
+    "questions": _with_slot(replace(_PLAIN_CITY, questions={"": "Which city?"}), _TO_BERLIN),
+    "required": replace(registry(_TO_BERLIN, slots=(replace(_PLAIN_CITY, required=True),)), slots=(_PLAIN_CITY,)),
+}
+"""Feature to a registry that makes use of it."""
+
+
+def bare(lines: Registry) -> Registry:
+    """A registry without places."""
+
+    def bared(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(bared, value))
+        if hasattr(value, "__dataclass_fields__"):
+            changes = {name: bared(getattr(value, name)) for name in value.__dataclass_fields__}
+            return replace(value, **{**changes, **({"location": None} if "location" in changes else {})})
+        return value
+
+    return replace(bared(lines), setting_locations={})
+
+
+def alike(lines: Registry) -> Registry:
+    """What makes registries say the same, whatever the form of their format.
+
+    The lines of each intent are in the order of their languages, for some have a file for each; and what is asked for
+    stands in the intents alone, for some say it there and some for all.
+    """
+
+    def in_order(said: tuple[Utterance, ...]) -> tuple[Utterance, ...]:
+        return tuple(sorted(said, key=lambda utterance: utterance.language or ""))
+
+    intents = (
+        replace(intent, utterances=in_order(intent.utterances), negatives=in_order(intent.negatives))
+        for intent in lines
+    )
+    slots = (replace(slot, required=False, questions={}) for slot in lines.slots)
+    return replace(lines, intents=tuple(intents), slots=tuple(slots))
+
+
+def round_trip(subject: Subject, lines: Registry, folder: Path) -> tuple[Registry, list[Any]]:
+    """What is read of what was written, and the problems of both."""
+    target = folder / f"written{len(list(folder.iterdir()))}"
+    target.mkdir()
+    problems = formats.write(lines, subject.format.name, target)
+    found = formats.read(target, subject.format.name)
+    return bare(found.registry), [*problems, *found.problems]
+
+
+@law
+def says_who_it_is(subject: Subject, folder: Path) -> None:
+    """It has a name by which it is known and a title, can do something, and names features that there are."""
+    found = subject.format
+    assert found.name
+    assert found.title
+    assert found.read or found.write
+    assert found.says <= set(get_args(Feature))
+    assert formats.by_name(found.name) == found
+
+
+@law
+def is_recognised_by_its_content(subject: Subject, folder: Path) -> None:
+    """Its example and what it writes are known without a word, as files, in a folder and in a zip."""
+    for path in _examples(subject, folder):
+        found = formats.read(path)
+        assert found.format == subject.format.name
+        assert found == formats.read(path, subject.format.name)
+        assert found.registry.intents
+
+
+@law
+def names_places(subject: Subject, folder: Path) -> None:
+    """Each intent and utterance stands in one of the files, in a line that is there."""
+    for path in _examples(subject, folder):
+        if path.suffix == ".zip":
+            continue
+        found = formats.read(path).registry
+        for thing in (*found.intents, *found.utterances):
+            assert thing.location is not None
+            file = Path(thing.location.path)
+            assert file.is_relative_to(folder)
+            if file.is_file():
+                assert 1 <= thing.location.line <= len(file.read_text(encoding="utf-8").splitlines())
+
+
+@law
+def keeps_odd_texts_or_says_so(subject: Subject, folder: Path) -> None:
+    """Each text comes back as it was, or there is a problem; its neighbours come back anyway."""
+    if subject.format.write is None:
+        return
+    for text in TEXTS:
+        found, problems = round_trip(subject, registry("before", text, "after"), folder)
+        texts = [utterance.text for utterance in found["first"].utterances]
+        assert "before" in texts
+        assert "after" in texts
+        assert (texts == ["before", text, "after"]) or problems, text
+
+
+@law
+def keeps_odd_names_or_says_so(subject: Subject, folder: Path) -> None:
+    """Each name of an intent comes back as it was, or there is a problem."""
+    if subject.format.write is None:
+        return
+    for name in NAMES:
+        lines = Registry((Intent(name, (Utterance("hello"),)), Intent("second", (Utterance("goodbye"),))))
+        found, problems = round_trip(subject, lines, folder)
+        assert {intent.name for intent in found} == {name, "second"} or problems, name
+
+
+@law
+def gives_back_what_it_can_say(subject: Subject, folder: Path) -> None:
+    """A registry comes back equal, apart from what the format does not say; and each such thing is a problem."""
+    if subject.format.write is None:
+        return
+    says = subject.format.says
+    for feature, neutral in FEATURES.items():
+        lines = in_language(subject.language, neutral) if subject.language else neutral
+        sayable, _ = losses.without(lines, says)
+        found, problems = round_trip(subject, lines, folder)
+        assert alike(found) == alike(bare(sayable)), feature
+        lost = any(problem.rule == NOT_EXPRESSED for problem in problems)
+        assert lost == (sayable != lines), feature
+
+
+@law
+def writes_the_same_twice(subject: Subject, folder: Path) -> None:
+    """The same registry gives the same bytes."""
+    if subject.format.write is None:
+        return
+    for lines in FEATURES.values():
+        kept, _ = losses.without(lines, subject.format.says)
+        assert subject.format.write(kept, []) == subject.format.write(kept, [])
+
+
+@law
+def refuses_damaged_files_by_a_sentence(subject: Subject, folder: Path) -> None:
+    """A file that was cut short raises nothing but our own errors."""
+    for path in _example_files(subject, folder):
+        whole = path.read_bytes()
+        for length in {0, 1, *range(0, len(whole), max(1, len(whole) // 40))}:
+            path.write_bytes(whole[:length])
+            _read_or_refuse(path, None)
+            _read_or_refuse(path, subject.format.name)
+        path.write_bytes(whole)
+
+
+@law
+def refuses_wrong_shapes_by_a_sentence(subject: Subject, folder: Path) -> None:
+    """JSON and YAML with something else in the place of any one value raise nothing but our own errors."""
+    for path in _example_files(subject, folder):
+        if path.suffix not in (".json", ".yml", ".yaml"):
+            continue
+        whole = path.read_text(encoding="utf-8")
+        documents = list(yaml.safe_load_all(whole))
+        for changed in _altered(documents):
+            # JSON is YAML too; what is no list of documents is a document itself.
+            rest = changed if isinstance(changed, list) and changed else [changed]
+            path.write_text("\n---\n".join(map(json.dumps, rest[: 1 if path.suffix == ".json" else None])))
+            _read_or_refuse(path, subject.format.name)
+        path.write_text(whole, encoding="utf-8")
+
+
+@law
+def refuses_noise_by_a_sentence(subject: Subject, folder: Path) -> None:
+    """Bytes of any kind raise nothing but our own errors."""
+    examples = _example_files(subject, folder)
+    path = examples[0]
+
+    @settings(max_examples=60, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")))
+    def noise(data: bytes) -> None:
+        path.write_bytes(data)
+        _read_or_refuse(path, None)
+        _read_or_refuse(path, subject.format.name)
+
+    noise()
+
+
+def _examples(subject: Subject, folder: Path) -> Iterator[Path]:
+    """The example as it was given, and what the format writes itself; as they are and zipped."""
+    given = _put(subject.files, folder / "example")
+    if subject.files:
+        yield given / subject.entry if subject.entry else given
+        yield _zipped(given, folder / "example.zip")
+    if subject.format.write is not None:
+        written = _put(subject.format.write(registry("hello", "hi"), []), folder / "written")
+        yield written
+        yield _zipped(written, folder / "written.zip")
+
+
+def _example_files(subject: Subject, folder: Path) -> list[Path]:
+    """Each file of the examples, unpacked."""
+    paths = list(_examples(subject, folder))
+    files = {file for path in paths for file in (path.rglob("*") if path.is_dir() else [path])}
+    return sorted(file for file in files if file.is_file() and file.suffix != ".zip")
+
+
+def _put(files: Mapping[str, str | bytes], folder: Path) -> Path:
+    for name, content in files.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+    return folder
+
+
+def _zipped(folder: Path, target: Path) -> Path:
+    with zipfile.ZipFile(target, "w") as archive:
+        for file in sorted(folder.rglob("*")):
+            archive.write(file, file.relative_to(folder))
+    return target
+
+
+def _read_or_refuse(path: Path, name: str | None) -> None:
+    with suppress(IntentMatchError):
+        formats.read(path, name)
+
+
+def _altered(value: Any) -> Iterator[Any]:
+    """A value with something else in the place of any one value in it."""
+    yield from (None, 3, "x", [], {}, [[]], [{}], {"x": None}, True)
+    if isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from ([*value[:number], other, *value[number + 1 :]] for other in _altered(item))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from ({**value, key: other} for other in _altered(item))
+            yield {other: inner for other, inner in value.items() if other != key}

@@ -1,0 +1,203 @@
+"""Botpress: the three kinds of files, marks, languages, questions with answers, and contexts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contracts.format import LAWS, Subject, bare
+
+from intentmatch import formats
+from intentmatch.formats.botpress import FORMAT
+from intentmatch.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
+
+ROVER = {
+    "name": "rover-pictures",
+    "contexts": ["space"],
+    "utterances": {
+        "en": ["Rover images", "Pictures of [2 October](day) by [Opportunity](rover)"],
+        "fr": ["Photos du [2 octobre](day)"],
+    },
+    "slots": [
+        {"id": "x", "name": "day", "entities": ["time"], "color": 1},
+        {"id": "y", "name": "rover", "entities": ["robot"], "color": 2},
+    ],
+}
+ROBOT = {
+    "id": "robot",
+    "name": "robot",
+    "type": "list",
+    "occurrences": [{"name": "Opportunity", "synonyms": ["Oppy"]}, {"name": "Spirit", "synonyms": []}],
+    "fuzzy": 0.8,
+    "pattern": "",
+}
+QUESTION_INTENT = {"name": "__qna__ab12_bye", "contexts": ["global"], "slots": [], "utterances": {"en": ["bye", "Cya"]}}
+QUESTION = {
+    "id": "ab12_bye",
+    "data": {
+        "action": "text",
+        "contexts": ["global"],
+        "enabled": True,
+        "questions": {"en": ["bye", "Cya"]},
+        "answers": {"en": ["See you!"], "fr": ["À bientôt !"]},
+        "redirectFlow": "",
+    },
+}
+BOT = {
+    "bot/intents/rover-pictures.json": ROVER,
+    "bot/intents/__qna__ab12_bye.json": QUESTION_INTENT,
+    "bot/entities/robot.json": ROBOT,
+    "bot/qna/ab12_bye.json": QUESTION,
+}
+SUBJECTS = [Subject(FORMAT, {path: json.dumps(content) for path, content in BOT.items()})]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("subject", SUBJECTS, ids=str)
+def test_obeys(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
+    """The law holds for the format."""
+    law(subject, tmp_path)
+
+
+def read(tmp_path: Path, *contents: dict[str, Any]) -> formats.Imported:
+    for number, content in enumerate(contents):
+        (tmp_path / f"{number}.json").write_text(json.dumps(content), encoding="utf-8")
+    return formats.read(tmp_path)
+
+
+def test_marks_are_values_of_slots_in_each_language(tmp_path):
+    """The text is the sentence; what the mark says is where its value is."""
+    first, second, third = read(tmp_path, ROVER, ROBOT).registry["rover-pictures"].utterances
+
+    assert (first.text, first.language, first.marks) == ("Rover images", "en", ())
+    assert second.text == "Pictures of 2 October by Opportunity"
+    assert second.marks == (Mark("day", 12, 21), Mark("rover", 25, 36))
+    assert (third.text, third.language) == ("Photos du 2 octobre", "fr")
+
+
+def test_a_slot_has_the_values_of_its_entity(tmp_path):
+    """Entities are types, so that a slot of another name has their values; what is built in has a kind."""
+    found = read(tmp_path, ROVER, ROBOT).registry
+    slots = {slot.name: slot for slot in found.slots}
+
+    assert set(slots) == {"day", "rover"}
+    assert slots["day"].kind == "date"
+    assert slots["rover"].values == (SlotValue("Opportunity", (Utterance("Oppy"),)), SlotValue("Spirit"))
+
+
+def test_contexts_are_tags_unless_they_are_global(tmp_path):
+    """An intent of one topic answers when that is active."""
+    found = read(tmp_path, ROVER, QUESTION_INTENT).registry
+
+    assert found["rover-pictures"].when == ("space",)
+    assert found["ab12_bye"].when == ()
+
+
+def test_an_answer_is_the_response_of_its_question(tmp_path):
+    """The question stands in two files, and its lines are read once."""
+    found = read(tmp_path, QUESTION_INTENT, QUESTION)
+
+    assert [u.text for u in found.registry["ab12_bye"].utterances] == ["bye", "Cya"]
+    assert found.registry["ab12_bye"].responses == {"en": "See you!", "fr": "À bientôt !"}
+    assert [problem.rule for problem in found.problems] == ["renamed-intent"]
+
+
+def test_a_question_without_its_intent_brings_its_own_lines(tmp_path):
+    """An export of questions alone is enough."""
+    found = read(tmp_path, QUESTION).registry["ab12_bye"]
+
+    assert [(u.text, u.language) for u in found.utterances] == [("bye", "en"), ("Cya", "en")]
+
+
+def test_a_pattern_minds_case_where_it_says_so(tmp_path):
+    """Ours do not, unless they are told."""
+    code = {"name": "code", "type": "pattern", "pattern": "[A-Z]{2}"}
+    found = read(tmp_path, code, {**code, "name": "strict", "matchCase": True})
+
+    assert [slot.patterns for slot in found.registry.slots] == [("[A-Z]{2}",), ("(?-i:[A-Z]{2})",)]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({**QUESTION, "data": {**QUESTION["data"], "enabled": False}}, "questions that are switched off are left out"),
+        ({**ROBOT, "sensitive": True}, "`sensitive` of an entity is not read"),
+        (
+            {**ROVER, "slots": [{"name": "day", "entities": ["time", "number"]}]},
+            "of a slot with several entities only the first is taken",
+        ),
+        (
+            {**ROVER, "slots": [{"name": "day", "entities": ["duration"]}]},
+            "there is no counterpart of the built-in type 'duration'",
+        ),
+        ({**ROVER, "name": "none"}, "'none' stands for what no intent should answer; here it is an intent like any"),
+    ],
+)
+def test_what_is_not_taken_is_said(tmp_path, content, message):
+    """A problem in the file that says it."""
+    problems = [problem for problem in read(tmp_path, content).problems if problem.message.startswith(message)]
+
+    assert [Path(problem.location.path).name for problem in problems] == ["0.json"]
+
+
+def test_what_is_written_is_a_bot(tmp_path):
+    """A file for each intent and entity, and another one for what has an answer."""
+    formats.write(read(tmp_path, ROVER, ROBOT, QUESTION).registry, "botpress", tmp_path / "out")
+    written = {
+        file.relative_to(tmp_path / "out").as_posix(): json.loads(file.read_text(encoding="utf-8"))
+        for file in (tmp_path / "out").rglob("*.json")
+    }
+
+    assert set(written) == {
+        "intents/rover-pictures.json",
+        "intents/__qna__ab12_bye.json",
+        "qna/ab12_bye.json",
+        "entities/rover.json",
+    }
+    assert written["intents/rover-pictures.json"]["utterances"]["en"][1] == (
+        "Pictures of [2 October](day) by [Opportunity](rover)"
+    )
+    assert written["intents/__qna__ab12_bye.json"]["name"] == "__qna__ab12_bye"
+    assert written["qna/ab12_bye.json"]["data"]["answers"] == QUESTION["data"]["answers"]
+    assert written["entities/rover.json"]["occurrences"] == ROBOT["occurrences"]
+
+
+def test_names_that_no_file_can_have_are_safe(tmp_path):
+    """A name leads nowhere else, and two names never meet in one file."""
+    names = ["../../evil", "A", "a", "a/b", "a:b", "..", "", "你好"]
+    intents = tuple(Intent(name or "x", (Utterance(f"line {n}"),)) for n, name in enumerate(names))
+    formats.write(Registry(intents), "botpress", tmp_path / "out")
+    files = list((tmp_path / "out" / "intents").iterdir())
+
+    assert len(files) == len(names)
+    assert len({file.name.lower() for file in files}) == len(names)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert {i.name: i.utterances for i in bare(formats.read(tmp_path / "out").registry)} == {
+        i.name: i.utterances for i in intents
+    }
+
+
+def test_lines_that_the_format_would_misread_are_changed_and_said(tmp_path):
+    """There is no way to say a bracket in it."""
+    city = Slot("city", "list", (SlotValue("a]b"),))
+    lines = (
+        Utterance("see [this](link)", "en"),
+        Utterance("to a]b", "en", None, "", (Mark("city", 3, 6),)),
+        Utterance("hm"),
+    )
+    problems = formats.write(Registry((Intent("a", lines, slots=(city,)),), slots=(city,)), "botpress", tmp_path / "o")
+
+    assert sorted(problem.message for problem in problems) == [
+        "lines of 'a' without a language are written as 'en'",
+        "the value of 'city' in “to a]b” holds a bracket; it is not marked",
+        "“see [this](link)” would be read as a mark, and is written with a space in it",
+    ]
+    found = formats.read(tmp_path / "o").registry["a"]
+    assert [(line.text, line.marks) for line in found.utterances] == [
+        ("see [this] (link)", ()),
+        ("to a]b", ()),
+        ("hm", ()),
+    ]

@@ -1,0 +1,168 @@
+"""CLU projects: places in UTF-16 units, components of entities, tests, the fallback, and what is not taken over."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contracts.format import LAWS, Subject, bare
+
+from intentmatch import formats
+from intentmatch.formats.clu import FORMAT
+from intentmatch.types import Case, Intent, Mark, Registry, Slot, Utterance
+
+PROJECT: dict[str, Any] = {
+    "projectFileVersion": "2023-04-01",
+    "stringIndexType": "Utf16CodeUnit",
+    "metadata": {"projectKind": "Conversation", "multilingual": True, "language": "de"},
+    "assets": {
+        "intents": [{"category": "None"}, {"category": "Order"}],
+        "entities": [
+            {
+                "category": "Size",
+                "list": {"sublists": [{"listKey": "large", "synonyms": [{"language": "fr", "values": ["grande"]}]}]},
+            },
+            {"category": "Id", "regex": {"expressions": [{"language": "de", "regexPattern": "[A-Z]{2}\\d"}]}},
+            {"category": "When", "prebuilts": [{"category": "DateTime"}]},
+        ],
+        "utterances": [
+            {
+                "text": "🍕🍕 large, bitte",
+                "intent": "Order",
+                "language": "de",
+                "dataset": "Train",
+                "entities": [{"category": "Size", "offset": 5, "length": 5}],
+            },
+            {"text": "une grande pizza", "intent": "Order", "language": "fr", "dataset": "Test", "entities": []},
+        ],
+    },
+}
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+def test_obeys(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
+    """The law holds for the format."""
+    law(Subject(FORMAT, {"project.json": json.dumps(PROJECT)}, language="en"), tmp_path)
+
+
+def read(tmp_path: Path, project: dict[str, Any]) -> formats.Imported:
+    file = tmp_path / "project.json"
+    file.write_text(json.dumps(project), encoding="utf-8")
+    return formats.read(file)
+
+
+def rules(found: formats.Imported) -> list[str]:
+    return [problem.rule for problem in found.problems]
+
+
+def test_places_behind_emoji_are_counted_in_utf_16_units(tmp_path):
+    """Two emoji are two characters here and four units there."""
+    found = read(tmp_path, PROJECT)
+
+    (line,) = found.registry["Order"].utterances
+    assert line.template == "🍕🍕 {Size=large}, bitte"
+    assert line.language == "de"
+
+
+def test_a_project_may_count_in_characters(tmp_path):
+    """Then it says so."""
+    project = copy.deepcopy(PROJECT)
+    project["stringIndexType"] = "UnicodeCodePoint"
+    project["assets"]["utterances"][0]["entities"][0]["offset"] = 3
+
+    assert read(tmp_path, project).registry["Order"].utterances[0].template == "🍕🍕 {Size=large}, bitte"
+
+
+def test_components_of_an_entity_become_kinds_of_slots(tmp_path):
+    """A list with synonyms by language, a pattern, and what is built in."""
+    slots = {slot.name: slot for slot in read(tmp_path, PROJECT).registry.slots}
+
+    assert [(v.value, v.synonyms) for v in slots["Size"].values] == [("large", (Utterance("grande", "fr"),))]
+    assert slots["Id"].patterns == ("[A-Z]{2}\\d",)
+    assert slots["When"].kind == "date"
+
+
+def test_the_test_set_is_tests_and_an_empty_fallback_is_no_intent(tmp_path):
+    """What should be None there should be answered by nobody here."""
+    project = copy.deepcopy(PROJECT)
+    project["assets"]["utterances"].append({"text": "hm", "intent": "None", "dataset": "Test"})
+    found = read(tmp_path, project)
+
+    assert [intent.name for intent in found.registry] == ["Order"]
+    assert [(case.text, case.expected, case.language) for case in found.registry.tests] == [
+        ("une grande pizza", "Order", "fr"),
+        ("hm", None, "de"),
+    ]
+
+
+def test_a_fallback_with_utterances_is_an_intent_and_noted(tmp_path):
+    """As it is for all formats."""
+    project = copy.deepcopy(PROJECT)
+    project["assets"]["utterances"] += [
+        {"text": "hm", "intent": "None", "dataset": "Train"},
+        {"text": "oh", "intent": "None", "dataset": "Test"},
+    ]
+    found = read(tmp_path, project)
+
+    assert [utterance.text for utterance in found.registry["None"].utterances] == ["hm"]
+    assert found.registry.tests[-1].expected == "None"
+    assert "fallback-intent" in rules(found)
+
+
+def test_what_has_no_counterpart_is_a_problem_with_its_place(tmp_path):
+    """Thresholds, further components, and where an orchestration leads."""
+    project = copy.deepcopy(PROJECT)
+    project["metadata"] |= {"projectKind": "Orchestration", "settings": {"confidenceThreshold": 0.7}}
+    project["assets"]["entities"][0]["prebuilts"] = [{"category": "Quantity.Number"}]
+    found = read(tmp_path, project)
+
+    messages = [problem.message for problem in found.problems if problem.rule == "not-expressed"]
+    assert any("confidence of 0.7" in message for message in messages)
+    assert any("beside the first" in message for message in messages)
+    assert any("other project" in message for message in messages)
+
+
+def test_a_list_that_no_utterance_marks_goes_to_the_intents_that_say_its_values(tmp_path):
+    """There it is found in every message."""
+    project = copy.deepcopy(PROJECT)
+    project["assets"]["utterances"][0]["entities"] = []
+    found = read(tmp_path, project)
+
+    assert [slot.name for slot in found.registry["Order"].slots] == ["Size"]
+    assert "attached-slot" in rules(found)
+    assert "unused-slot" in rules(found)
+
+
+def test_lines_without_a_language_are_written_in_the_main_one(tmp_path):
+    """A project has a language for each, and that is a problem to know of."""
+    registry = Registry(
+        (
+            Intent(
+                "first",
+                (Utterance("hallo", "de"), Utterance("tach", "de"), Utterance("hi")),
+            ),
+        )
+    )
+    problems = formats.write(registry, "clu", tmp_path / "project.json")
+
+    assert [utterance.language for utterance in formats.read(tmp_path / "project.json").registry.utterances] == [
+        "de"
+    ] * 3
+    assert [problem.rule for problem in problems] == ["not-expressed"]
+
+
+def test_emoji_tests_and_kinds_come_back(tmp_path):
+    """Offsets are written as they are read; a test of several intents is lost with a word."""
+    line = Utterance("🍕 für 4", "de", None, "🍕 für {persons=4}", (Mark("persons", 6, 7),))
+    slot = Slot("persons", "number")
+    cases = (Case("hm", None, "de"), Case("zwei", "first", "de"))
+    registry = Registry((Intent("first", (line,), slots=(slot,)),), slots=(slot,), tests=cases)
+    asked = Registry(registry.intents, slots=registry.slots, tests=(*cases, Case("?", ("first", "second"), "de")))
+    problems = formats.write(asked, "clu", tmp_path / "project.json")
+
+    assert bare(formats.read(tmp_path / "project.json").registry) == registry
+    assert ["several intents" in problem.message for problem in problems] == [True]

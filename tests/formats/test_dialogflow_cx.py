@@ -1,0 +1,149 @@
+"""Dialogflow CX agents: phrases by language, parameters, types, what flows answer, and what is lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contracts.format import LAWS, Subject
+
+from intentmatch import formats
+from intentmatch.formats.dialogflow_cx import FORMAT
+from intentmatch.types import Intent, Registry, Utterance
+
+AGENT: dict[str, Any] = {
+    "agent.json": {"displayName": "bot", "defaultLanguageCode": "pt-br", "startFlow": "Start"},
+    "intents/Book a%2fb/Book a%2fb.json": {
+        "displayName": "Book a/b",
+        "description": "Books.",
+        "parameters": [{"id": "what", "entityType": "@Kind"}, {"id": "count", "entityType": "@sys.number"}],
+    },
+    "intents/Book a%2fb/trainingPhrases/pt-br.json": {
+        "trainingPhrases": [
+            {"parts": [{"text": "reserve um "}, {"text": "quarto", "parameterId": "what"}], "repeatCount": 2},
+            {"parts": [{"text": "reserve "}, {"text": "isto", "parameterId": "unknown"}]},
+        ]
+    },
+    "intents/Book a%2fb/trainingPhrases/en.json": {
+        "trainingPhrases": [{"parts": [{"text": "4", "parameterId": "count"}, {"text": " rooms"}]}]
+    },
+    "intents/Nothing/Nothing.json": {"displayName": "Nothing", "isFallback": True},
+    "entityTypes/Kind/Kind.json": {"displayName": "Kind", "kind": "KIND_MAP"},
+    "entityTypes/Kind/entities/pt-br.json": {"entities": [{"value": "room\t", "synonyms": ["room\t", "quarto"]}]},
+    "entityTypes/Code/Code.json": {"displayName": "Code", "kind": "KIND_REGEXP"},
+    "entityTypes/Code/entities/pt-br.json": {"entities": [{"value": "[A-Z]\\d", "synonyms": ["[A-Z]\\d"]}]},
+    "flows/Start/Start.json": {
+        "displayName": "Start",
+        "transitionRoutes": [
+            {
+                "intent": "Book a/b",
+                "triggerFulfillment": {
+                    "messages": [
+                        {"text": {"text": ["Feito.", "Certo."]}, "languageCode": "pt-br"},
+                        {"text": {"text": ["Done."]}, "languageCode": "en"},
+                    ]
+                },
+            },
+            {"intent": "Unknown", "triggerFulfillment": {"messages": [{"text": {"text": ["What?"]}}]}},
+            {"condition": "true"},
+        ],
+    },
+    "flows/Start/pages/Ask.json": {"displayName": "Ask", "form": {"parameters": [{"displayName": "what"}]}},
+}
+
+SMALL: dict[str, Any] = {
+    "agent.json": {"defaultLanguageCode": "en"},
+    "intents/Book/Book.json": {"displayName": "Book", "parameters": [{"id": "what", "entityType": "@Kind"}]},
+    "intents/Book/trainingPhrases/en.json": {
+        "trainingPhrases": [{"parts": [{"text": "book a "}, {"text": "room", "parameterId": "what"}]}]
+    },
+    "entityTypes/Kind/Kind.json": {"displayName": "Kind", "kind": "KIND_MAP"},
+    "entityTypes/Kind/entities/en.json": {"entities": [{"value": "room", "synonyms": ["suite"]}]},
+    "flows/Start/Start.json": {
+        "transitionRoutes": [
+            {
+                "intent": "Book",
+                "triggerFulfillment": {"messages": [{"text": {"text": ["Done."]}, "languageCode": "en"}]},
+            }
+        ]
+    },
+}
+"""Enough for every way in which a file can be broken."""
+
+
+def written(files: dict[str, Any]) -> dict[str, str]:
+    return {path: json.dumps(content) for path, content in files.items()}
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+def test_obeys(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
+    """The law holds for the format."""
+    law(Subject(FORMAT, written(SMALL), language="en"), tmp_path)
+
+
+def read(folder: Path, files: dict[str, Any] | None = None) -> formats.Imported:
+    """The agent, with some files in the place of its own."""
+    for path, content in written({**AGENT, **(files or {})}).items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(content, encoding="utf-8")
+    return formats.read(folder)
+
+
+def messages(found: formats.Imported) -> str:
+    return "\n".join(problem.message for problem in found.problems)
+
+
+def test_phrases_are_read_in_every_language_with_their_slots(tmp_path):
+    """The name is the one in the file, whatever the folder is called; an unknown parameter marks nothing."""
+    found = read(tmp_path)
+    lines = [(line.language, line.template or line.text) for line in found.registry["Book a/b"].utterances]
+
+    assert lines == [("en", "{count=4} rooms"), ("pt-BR", "reserve um {what=quarto}"), ("pt-BR", "reserve isto")]
+    assert found.registry["Book a/b"].description == "Books."
+    assert "no parameter 'unknown'" in messages(found)
+
+
+def test_types_are_slots(tmp_path):
+    """Spaces at the rim of a value are nobody's; what no intent uses is kept."""
+    slots = {slot.name: slot for slot in read(tmp_path).registry.slots}
+
+    assert [value.value for value in slots["what"].values] == ["room"]
+    assert slots["count"].kind == "number"
+    assert slots["Code"].patterns == ("[A-Z]\\d",)
+
+
+def test_what_a_flow_answers_to_an_intent_is_its_response(tmp_path):
+    """Of several texts the first; intents that are not there answer nothing, and forms are lost."""
+    found = read(tmp_path)
+
+    assert found.registry["Book a/b"].responses == {"pt-BR": "Feito.", "en": "Done."}
+    assert "Unknown" not in found.registry
+    assert "flows and pages" in messages(found)
+    assert "several responses" in messages(found)
+
+
+def test_the_negative_intent_is_a_fallback(tmp_path):
+    """It is an intent like any other, and noted."""
+    assert "no intent should answer" in messages(read(tmp_path))
+
+
+def test_phrases_without_the_file_of_their_intent_are_read(tmp_path):
+    """Their folder names it."""
+    read(tmp_path)
+    (tmp_path / "intents/Book a%2fb/Book a%2fb.json").unlink()
+
+    assert len(formats.read(tmp_path).registry["Book a%2fb"].utterances) == 3
+
+
+def test_every_language_of_a_registry_has_its_file(tmp_path):
+    """The language of most lines is the one of the agent."""
+    lines = (Utterance("hello", "en"), Utterance("hallo", "de"), Utterance("guten Tag", "de"))
+    registry = Registry((Intent("greet", lines, responses={"de": "Tag!", "en": "Hi!"}),))
+    formats.write(registry, "dialogflow-cx", tmp_path / "agent")
+
+    assert json.loads((tmp_path / "agent/agent.json").read_text())["defaultLanguageCode"] == "de"
+    assert (tmp_path / "agent/intents/greet/trainingPhrases/en.json").is_file()
+    assert formats.read(tmp_path / "agent").registry["greet"].responses == {"de": "Tag!", "en": "Hi!"}

@@ -1,0 +1,251 @@
+"""Dialogflow ES agents: phrases by language and of the first years, parameters, contexts, types, and what is lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contracts.format import LAWS, Subject, bare
+
+from intentmatch import formats
+from intentmatch.formats.dialogflow_es import FORMAT
+from intentmatch.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
+
+
+def phrase(*parts: str | tuple[str, str, str], **more: Any) -> dict[str, Any]:
+    """A phrase of texts, some of them with an alias and a type."""
+    data = [
+        {"text": part} if isinstance(part, str) else dict(zip(("text", "alias", "meta"), part, strict=True))
+        for part in parts
+    ]
+    return {"data": data, "isTemplate": False, "count": 0, **more}
+
+
+AGENT: dict[str, Any] = {
+    "agent.json": {"language": "en", "supportedLanguages": ["de"], "mlMinConfidence": 0.3},
+    "package.json": {"version": "1.0.0"},
+    "intents/Book.json": {
+        "name": "Book",
+        "auto": True,
+        "contexts": ["open"],
+        "responses": [
+            {
+                "action": "book",
+                "affectedContexts": [{"name": "booked"}],
+                "parameters": [
+                    {
+                        "name": "what",
+                        "dataType": "@Kind",
+                        "required": True,
+                        "prompts": [{"lang": "en", "value": "What?"}, {"lang": "de", "value": "Was?"}],
+                    },
+                    {"name": "day", "dataType": "@sys.date", "required": False},
+                    {"name": "ghost", "dataType": "", "value": "#open.ghost"},
+                ],
+                "messages": [
+                    {"type": 4, "payload": {}},
+                    {"type": 0, "lang": "en", "platform": "slack", "speech": "On Slack."},
+                    {"type": 0, "lang": "en", "speech": ["Done.", "Fine."]},
+                    {"type": 0, "lang": "de", "speech": "Erledigt."},
+                ],
+            }
+        ],
+        "webhookUsed": True,
+        "fallbackIntent": False,
+        "events": [{"name": "WELCOME"}],
+    },
+    "intents/Book_usersays_en.json": [
+        phrase("book a ", ("room", "what", "@Kind"), " ", ("tomorrow", "day", "@sys.date")),
+        phrase("book ", ("it", "it", "@sys.ignore")),
+    ],
+    "intents/Book_usersays_de.json": [phrase("buche ein ", ("Zimmer", "what", "@Kind"))],
+    "entities/Kind.json": {"name": "Kind", "isEnum": False, "automatedExpansion": True},
+    "entities/Kind_entries_en.json": [{"value": "room", "synonyms": ["room", "suite"]}],
+    "entities/Kind_entries_de.json": [{"value": "room", "synonyms": ["Zimmer"]}],
+    "entities/Code.json": {"name": "Code", "isRegexp": True, "isEnum": False},
+    "entities/Code_entries_en.json": [{"value": "[A-Z]\\d", "synonyms": ["[A-Z]\\d"]}],
+}
+
+SMALL: dict[str, Any] = {
+    "agent.json": {"language": "en", "mlMinConfidence": 0.3},
+    "intents/Book.json": {
+        "name": "Book",
+        "contexts": ["open"],
+        "responses": [
+            {
+                "parameters": [{"name": "what", "dataType": "@Kind", "prompts": [{"lang": "en", "value": "What?"}]}],
+                "messages": [{"type": 0, "lang": "en", "speech": ["Done."]}],
+            }
+        ],
+        "fallbackIntent": False,
+    },
+    "intents/Book_usersays_en.json": [phrase("book a ", ("room", "what", "@Kind"))],
+    "entities/Kind.json": {"name": "Kind", "isEnum": False},
+    "entities/Kind_entries_en.json": [{"value": "room", "synonyms": ["suite"]}],
+}
+"""Enough for every way in which a file can be broken."""
+
+
+def written(files: dict[str, Any]) -> dict[str, str]:
+    return {path: json.dumps(content) for path, content in files.items()}
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+def test_obeys(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
+    """The law holds for the format."""
+    law(Subject(FORMAT, written(SMALL), language="en"), tmp_path)
+
+
+def read(folder: Path, files: dict[str, Any] | None = None) -> formats.Imported:
+    """The agent, with some files in the place of its own."""
+    for path, content in written({**AGENT, **(files or {})}).items():
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).write_text(content, encoding="utf-8")
+    return formats.read(folder)
+
+
+def messages(found: formats.Imported) -> str:
+    return "\n".join(problem.message for problem in found.problems)
+
+
+def test_phrases_of_every_language_are_read_with_their_slots(tmp_path):
+    """What Dialogflow ignores is plain text; a slot is named by its alias."""
+    lines = [(line.language, line.template or line.text) for line in read(tmp_path).registry["Book"].utterances]
+
+    assert lines == [
+        ("de", "buche ein {what=Zimmer}"),
+        ("en", "book a {what=room} {day=tomorrow}"),
+        ("en", "book it"),
+    ]
+
+
+def test_parameters_are_slots_and_prompts_their_questions(tmp_path):
+    """A parameter that takes its value from a context has no counterpart."""
+    found = read(tmp_path)
+    slots = {slot.name: slot for slot in found.registry["Book"].slots}
+
+    assert slots["what"].required
+    assert slots["what"].questions == {"en": "What?", "de": "Was?"}
+    assert slots["what"].values == (SlotValue("room", (Utterance("Zimmer", "de"), Utterance("suite", "en"))),)
+    assert (slots["day"].kind, slots["day"].required) == ("date", False)
+    assert "from a context" in messages(found)
+
+
+def test_a_context_that_an_intent_needs_is_a_tag(tmp_path):
+    """What it sets is for the bot to do; of several contexts all are needed there."""
+    found = read(tmp_path)
+    several = {**AGENT["intents/Book.json"], "contexts": ["open", "late"]}
+
+    assert found.registry["Book"].when == ("open",)
+    assert "contexts that an intent sets" in messages(found)
+    assert "needs all of its contexts" not in messages(found)
+    assert "needs all of its contexts" in messages(read(tmp_path, {"intents/Book.json": several}))
+
+
+def test_responses_are_those_of_no_platform_and_the_action_is_kept(tmp_path):
+    """Of several texts the first is taken, and that is a problem to know of."""
+    found = read(tmp_path)
+
+    assert found.registry["Book"].responses == {"en": "Done.", "de": "Erledigt."}
+    assert found.registry["Book"].metadata == {"action": "book"}
+    assert "several responses" in messages(found)
+    assert "not text" in messages(found)
+
+
+def test_a_type_that_nobody_uses_is_a_slot_that_nobody_uses(tmp_path):
+    """Nothing is lost on the way."""
+    found = read(tmp_path)
+
+    assert next(slot for slot in found.registry.slots if slot.name == "Code").patterns == ("[A-Z]\\d",)
+    assert "beyond their list" in messages(found)
+
+
+def test_phrases_of_the_first_years_are_read_once(tmp_path):
+    """They stand in the intent, and later exports have them in a file as well."""
+    old = {**AGENT["intents/Book.json"], "userSays": [phrase("book ", ("it", "it", "@sys.ignore")), phrase("new")]}
+    found = read(tmp_path, {"intents/Book.json": old})
+
+    assert [line.text for line in found.registry["Book"].utterances].count("book it") == 1
+    assert found.registry["Book"].utterances[-1].text == "new"
+    assert found.registry["Book"].utterances[-1].language == "en"
+
+
+def test_a_phrase_may_be_a_template(tmp_path):
+    """Types stand in its text."""
+    found = read(tmp_path, {"intents/Book_usersays_en.json": [phrase("a @Kind:what (now)", isTemplate=True)]})
+
+    assert found.registry["Book"].utterances[-1].template == "a {what} \\(now\\)"
+
+
+def test_slots_of_one_name_and_several_types_get_names_of_their_own(tmp_path):
+    """The name alone says here what a slot is."""
+    other = {
+        "name": "Other",
+        "auto": True,
+        "responses": [{"parameters": [{"name": "what", "dataType": "@sys.number"}]}],
+    }
+    found = read(
+        tmp_path,
+        {"intents/Other.json": other, "intents/Other_usersays_en.json": [phrase(("4", "what", "@sys.number"))]},
+    )
+
+    assert [slot.kind for slot in found.registry["Book"].slots if slot.name == "what"] == ["list"]
+    assert [slot.kind for slot in found.registry["Other"].slots] == ["number"]
+    assert "renamed-slot" in {problem.rule for problem in found.problems}
+
+
+def test_a_type_of_nothing_but_a_built_in_one_is_like_that(tmp_path):
+    """Other references to types cannot be kept."""
+    alone = {"entities/Kind_entries_en.json": [{"value": "@sys.number", "synonyms": ["@sys.number"]}]}
+    alone["entities/Kind_entries_de.json"] = []
+    mixed = {"entities/Code_entries_en.json": [{"value": "@Kind:a now", "synonyms": []}]}
+    mixed["entities/Code.json"] = {"name": "Code", "isEnum": True}
+
+    assert {slot.name: slot.kind for slot in read(tmp_path, alone).registry.slots}["what"] == "number"
+    assert "made of other types" in messages(read(tmp_path, mixed))
+
+
+def test_a_fallback_is_noted(tmp_path):
+    """It is an intent like any other, and its author may want it in `tests:`."""
+    fallback = {**AGENT["intents/Book.json"], "fallbackIntent": True}
+
+    assert "no intent should answer" in messages(read(tmp_path, {"intents/Book.json": fallback}))
+
+
+def test_broken_and_missing_files_leave_the_others(tmp_path):
+    """A file of phrases alone is an intent of its name; one that is no JSON is named."""
+    read(tmp_path)
+    (tmp_path / "intents/Book.json").unlink()
+    (tmp_path / "intents/Book_usersays_de.json").write_text("[{")
+    found = formats.read(tmp_path)
+
+    assert [intent.name for intent in found.registry] == ["Book"]
+    assert len(found.registry.utterances) == 2
+    assert "json-syntax" in {problem.rule for problem in found.problems}
+
+
+def test_several_tags_and_names_like_paths_are_written(tmp_path):
+    """One of the tags was enough, and there all are needed."""
+    line = Utterance("to Rome", "it", None, "to {city=Rome}", (Mark("city", 3, 7),))
+    city = Slot("city", "list", (SlotValue("Rome", (Utterance("Roma", "it"),)),))
+    registry = Registry(
+        (Intent("a/b: c", (line, Utterance("go", "en")), when=("x", "y"), slots=(city,)),), slots=(city,)
+    )
+    problems = formats.write(registry, "dialogflow-es", tmp_path / "agent.zip")
+    found = formats.read(tmp_path / "agent.zip").registry
+
+    assert ["all of its contexts" in problem.message for problem in problems] == [True]
+    assert [intent.name for intent in found] == ["a/b: c"]
+    assert {line.language for line in found.utterances} == {"en", "it"}
+    assert bare(found).slots == bare(registry).slots
+
+
+def test_a_built_in_slot_that_no_intent_has_cannot_be_written(tmp_path):
+    """There, only types of one's own stand for themselves."""
+    registry = Registry((Intent("a", (Utterance("hi", "en"),)),), slots=(Slot("count", "number"),))
+    problems = formats.write(registry, "dialogflow-es", tmp_path / "agent")
+
+    assert ["'count'" in problem.message for problem in problems] == [True]

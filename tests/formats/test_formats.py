@@ -1,0 +1,243 @@
+"""Which format a file has, what is said of files that nobody reads, and where files are written to."""
+
+from __future__ import annotations
+
+import re
+import sys
+import zipfile
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from contracts.format import FEATURES, bare
+
+from intentmatch import formats
+from intentmatch.errors import InputError, MissingExtraError, UnknownNameError
+from intentmatch.formats import losses
+from intentmatch.registry.expansion import expand
+from intentmatch.types import Intent, Registry, Rule, Slot, SlotValue, Utterance
+
+CSV = "text,intent\nhello,greet\n"
+PATTERNS = '{"intents": [{"tag": "leave", "patterns": ["bye"]}]}'
+REGISTRY = Registry((Intent("greet", (Utterance("hello"),)),))
+
+
+def put(folder: Path, files: dict[str, str]) -> Path:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content, encoding="utf-8")
+    return folder
+
+
+def test_a_format_is_known_by_its_content(tmp_path: Path) -> None:
+    """The name of a file says nothing."""
+    put(tmp_path, {"a.txt": CSV, "b.dat": PATTERNS, "c": '{"text": "hello", "intent": "greet"}\n'})
+
+    assert [formats.read(file).format for file in sorted(tmp_path.iterdir())] == ["csv", "patterns", "jsonl"]
+
+
+def test_what_could_be_two_formats_is_not_guessed(tmp_path: Path) -> None:
+    """Both are named, and either can be chosen."""
+    put(tmp_path, {"a.csv": CSV, "b.json": PATTERNS})
+
+    with pytest.raises(InputError, match=r"could be csv or patterns\. Name one with --format"):
+        formats.read(tmp_path)
+    assert [intent.name for intent in formats.read(tmp_path, "csv").registry] == ["greet"]
+    assert [intent.name for intent in formats.read(tmp_path, "patterns").registry] == ["leave"]
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({}, r"no known format\. There is no file\."),
+        ({"a.txt": "hello"}, r"no known format\. There is a\.txt\. Known are .*rasa"),
+        ({"a.json": '{"foo": 1, "bar": 2}'}, r"a\.json has the keys foo, bar\."),
+        ({"a.json": '{"foo": }'}, r"a\.json:1:9: error \[json-syntax\]"),
+        ({"a.yml": "nlu: ["}, r"a\.yml:2:1: error \[yaml-syntax\]"),
+        ({"intents.yaml": "intents:\n  a:\n    utterances: [x]\n"}, "this is our own YAML already"),
+    ],
+)
+def test_what_no_format_knows_is_described(tmp_path: Path, files: dict[str, str], said: str) -> None:
+    """With what there is, what is wrong with it, and what would be known."""
+    with pytest.raises(InputError, match=said):
+        formats.read(put(tmp_path, files))
+
+
+def test_a_format_that_is_named_says_what_it_misses(tmp_path: Path) -> None:
+    """Rather than that it does not know the file."""
+    put(tmp_path, {"a.csv": "one,two\nx,y\n"})
+
+    (problem,) = formats.read(tmp_path / "a.csv", "csv").problems
+    assert problem.rule == "no-column"
+    assert "one, two" in problem.message
+
+
+def test_unknown_and_unreadable_formats_are_said_to_be_so(tmp_path: Path) -> None:
+    """With those that there are."""
+    with pytest.raises(UnknownNameError, match=r"unknown format 'raza': known are .*Did you mean 'rasa'"):
+        formats.read(put(tmp_path, {"a.csv": CSV}), "raza")
+    with pytest.raises(InputError, match="intentmatch cannot be read, only written"):
+        formats.read(tmp_path, "intentmatch")
+    with pytest.raises(InputError, match="json cannot be written, only read; written are intentmatch, rasa"):
+        formats.write(REGISTRY, "json", tmp_path / "x")
+
+
+def test_files_that_nobody_reads_are_told(tmp_path: Path) -> None:
+    """Together; what is broken by itself, with its place."""
+    put(tmp_path, {"a.csv": CSV, "README.md": "# Bot", "LICENSE": "free", "b.json": "{"})
+    problems = {problem.rule: problem for problem in formats.read(tmp_path).problems}
+
+    assert set(problems) == {"unread-file", "json-syntax"}
+    assert problems["unread-file"].severity == "info"
+    assert "LICENSE, README.md, b.json" in problems["unread-file"].message
+    assert problems["json-syntax"].location.path == str(tmp_path / "b.json")
+
+
+def test_links_that_lead_elsewhere_are_told(tmp_path: Path) -> None:
+    """And not followed."""
+    folder = put(tmp_path / "bot", {"a.csv": CSV})
+    (folder / "b.csv").symlink_to(put(tmp_path, {"b.csv": "text,intent\nsecret,b\n"}) / "b.csv")
+    found = formats.read(folder)
+
+    assert [intent.name for intent in found.registry] == ["greet"]
+    assert "links that lead elsewhere are not followed: b.csv" in found.problems[0].message
+
+
+def test_a_missing_extra_names_the_pip_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For spreadsheets, in and out."""
+    formats.write(REGISTRY, "xlsx", tmp_path / "a.xlsx")
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+
+    for call in (lambda: formats.read(tmp_path), lambda: formats.write(REGISTRY, "xlsx", tmp_path / "b.xlsx")):
+        with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[spreadsheets\]"'):
+            call()
+
+
+def test_one_file_is_written_to_the_path_or_into_it(tmp_path: Path) -> None:
+    """Folders above it are made."""
+    (tmp_path / "folder").mkdir()
+    formats.write(REGISTRY, "csv", tmp_path / "new" / "a.csv")
+    formats.write(REGISTRY, "csv", tmp_path / "folder")
+
+    assert (tmp_path / "new" / "a.csv").read_text() == CSV.replace("intent", "intent,language").replace(
+        "greet", "greet,"
+    )
+    assert [file.name for file in (tmp_path / "folder").iterdir()] == ["intents.csv"]
+
+
+def test_several_files_are_a_folder_or_a_zip(tmp_path: Path) -> None:
+    """Which reads the same."""
+    formats.write(REGISTRY, "rasa", tmp_path / "bot")
+    formats.write(REGISTRY, "rasa", tmp_path / "bot.zip")
+
+    assert sorted(zipfile.ZipFile(tmp_path / "bot.zip").namelist()) == ["data/nlu.yml", "domain.yml"]
+    assert (
+        bare(formats.read(tmp_path / "bot").registry) == bare(formats.read(tmp_path / "bot.zip").registry) == REGISTRY
+    )
+
+
+def test_nothing_is_written_over_what_is_there(tmp_path: Path) -> None:
+    """Unless it is asked for."""
+    put(tmp_path, {"a.csv": "mine", "bot/notes.txt": "mine"})
+
+    for format_, path in (("csv", tmp_path / "a.csv"), ("rasa", tmp_path / "bot")):
+        with pytest.raises(InputError, match="is there already"):
+            formats.write(REGISTRY, format_, path)
+        formats.write(REGISTRY, format_, path, force=True)
+    assert (tmp_path / "a.csv").read_text() != "mine"
+    assert (tmp_path / "bot" / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["../evil.txt", "/etc/evil.txt", "a/../../evil.txt", "nul\0.txt"])
+def test_nothing_is_written_outside_of_the_folder(tmp_path: Path, name: str) -> None:
+    """Whatever a format makes of the name of an intent."""
+    with pytest.raises(InputError, match=r"is no name for a file|cannot be written"):
+        formats.put({"fine.txt": "x", name: "x"}, tmp_path / "bot")
+    assert not (tmp_path / "evil.txt").exists()
+
+
+@pytest.mark.parametrize("form", [name for name, found in formats.formats().items() if found.write])
+@pytest.mark.parametrize("name", ["../../evil", "/evil", "..", "a/b", "con\0", "x" * 300, "C:\\evil", "\ud800"])
+def test_no_name_of_an_intent_leads_out_of_the_folder(tmp_path: Path, form: str, name: str) -> None:
+    """In any format: it is written, told or refused."""
+    lines = (Utterance("hello", "en"), Utterance("\ud800 there", "en"))
+    with suppress(InputError):
+        formats.write(Registry((Intent(name, lines), *REGISTRY.intents)), form, tmp_path / "a" / "b")
+    assert {file.relative_to(tmp_path).parts[:2] for file in tmp_path.rglob("*") if file.is_file()} <= {("a", "b")}
+
+
+def test_a_language_that_is_none_is_refused(tmp_path: Path) -> None:
+    """And any other is in its usual case."""
+    put(tmp_path, {"a.csv": CSV})
+
+    assert formats.read(tmp_path, language="PT_br").registry.languages == ("pt-BR",)
+    with pytest.raises(InputError, match="'klingonese' is not a language code"):
+        formats.read(tmp_path, language="klingonese")
+
+
+def test_what_cannot_be_written_to_is_said_to_be_so(tmp_path: Path) -> None:
+    """With its path."""
+    put(tmp_path, {"file": ""})
+
+    with pytest.raises(InputError, match=r"file/x/a\.csv cannot be written"):
+        formats.write(REGISTRY, "csv", tmp_path / "file" / "x" / "a.csv")
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_what_a_format_cannot_say_is_taken_out_and_told(feature: str) -> None:
+    """Each thing by itself; a format that has words for all loses nothing."""
+    registry = FEATURES[feature]
+    kept, problems = losses.without(registry, set())
+
+    assert kept != registry
+    assert problems
+    assert all(problem.rule == "not-expressed" for problem in problems)
+    assert losses.without(registry, set(FEATURES)) == (registry, [])
+
+
+def test_rules_are_written_out_for_formats_with_templates_and_no_rules() -> None:
+    """Rules in rules too; the sentences stay the same."""
+    rules = (Rule("polite", {"": "please|<very>"}), Rule("very", {"en": "pretty please", "": "would you"}))
+    lines = tuple(Utterance(text, code, None, text) for text, code in (("go [<polite>]", "en"), ("<very> go", "de")))
+    registry = Registry((Intent("go", lines),), rules=rules)
+    kept, problems = losses.without(registry, {"templates", "blanks", "languages"})
+
+    assert [line.text for line in kept["go"].utterances] == ["go [(please|pretty please)]", "would you go"]
+    assert [line.text for line in expand(kept)[0].utterances] == [line.text for line in expand(registry)[0].utterances]
+    assert [problem.message for problem in problems] == ["rules are written out where they are used"]
+
+
+def test_rules_without_end_are_refused() -> None:
+    """By a sentence."""
+    rules = tuple(Rule(f"r{n}", {"": f"<r{n - 1}> or <r{n - 1}>" if n else "x"}) for n in range(20))
+    registry = Registry((Intent("a", (Utterance("<r19>", None, None, "<r19>"),)),), rules=rules)
+
+    with pytest.raises(InputError, match="unfolds to more than 10,000 characters"):
+        losses.without(registry, {"templates", "blanks"})
+
+
+def test_a_slot_that_two_intents_see_differently_is_told() -> None:
+    """Other programs have one for all."""
+    slots = [Slot("city", "list", (SlotValue(value),)) for value in ("Rome", "Oslo")]
+    intents = [replace(REGISTRY.intents[0], name=slot.values[0].value, slots=(slot,)) for slot in slots]
+    _, problems = losses.without(Registry(tuple(intents)), {"lists"})
+
+    assert [problem.message for problem in problems] == [
+        "that 'Oslo' has a slot 'city' of its own cannot be written in this format"
+    ]
+
+
+def test_the_readme_lists_every_format_and_what_can_be_done_with_it() -> None:
+    """Each by name, and the written ones of a row where those are not all."""
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    table = readme.split("| format | what it is | read | written |\n|---|---|---|---|\n")[1].split("\n\n")[0]
+    listed: dict[str, tuple[bool, bool]] = {}
+    for row in table.splitlines():
+        names, _, read, written = (
+            re.findall(r"`([\w-]+)`", cell) or cell.strip() for cell in row.strip("|").split("|")
+        )
+        for name in names:
+            listed[name] = (read == "yes", name in written if isinstance(written, list) else written == "yes")
+
+    assert listed == {name: (f.read is not None, f.write is not None) for name, f in formats.formats().items()}

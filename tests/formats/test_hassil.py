@@ -1,0 +1,340 @@
+"""Home Assistant: sentences, lists, rules and tests in files and folders; that the library loads what is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from contracts.format import LAWS, Subject, bare
+from formats.real_files import FOLDER, needs_files
+
+from intentmatch import formats
+from intentmatch.formats.hassil import FORMAT
+from intentmatch.registry.expansion import expand
+from intentmatch.types import Intent, Registry, Rule, Slot, SlotValue, Utterance
+
+COMMON = """\
+language: en
+lists:
+  color:
+    values:
+      - red
+      - in: (crimson|blood red)
+        out: red
+      - {in: "light[s]", out: light}
+  brightness: {range: {from: 0, to: 100}}
+  max: {values: [{in: (max|maximum), out: 100}]}
+  what: {wildcard: true}
+expansion_rules:
+  the: (the|my)
+  name: "[<the>] {name}"
+  level: "{brightness}[ percent]"
+  how far: <distance> away
+skip_words: [please, could you]
+responses:
+  intents:
+    SetLight: {default: Done, other: Well}
+  errors: {no_intent: Sorry}
+"""
+LIGHT = """\
+language: en
+intents:
+  SetLight:
+    data:
+      - sentences:
+          - set <name> to <level>
+          - set <name> to {max:brightness}
+          - "set brightness (<here>;to <level>)"
+          - good (morning
+        slots: {domain: light}
+        requires_context: {domain: light}
+        expansion_rules: {here: "in here|<the> room"}
+      - sentences: ["make <name> {color}"]
+        slots: {domain: light}
+        response: color
+  Play:
+    data:
+      - sentences:
+          - play {what}
+          - say \\(hi\\)
+        metadata: {room: any}
+"""
+TESTS = """\
+language: en
+tests:
+  - sentences: [set my lamp to 10 percent, set lamp to max]
+    intent: {name: SetLight, slots: {name: lamp}}
+  - sentences: [open the door]
+    intent: {name: OpenDoor}
+"""
+FILES = {"sentences/en/_common.yaml": COMMON, "sentences/en/light.yaml": LIGHT, "tests/en/light.yaml": TESTS}
+SUBJECTS = [Subject(FORMAT, FILES)]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("subject", SUBJECTS, ids=str)
+def test_obeys(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
+    """The law holds for the format."""
+    law(subject, tmp_path)
+
+
+def read(tmp_path: Path, files: dict[str, str] = FILES) -> formats.Imported:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return formats.read(tmp_path)
+
+
+def block(tmp_path: Path, *sentences: str, **more: Any) -> formats.Imported:
+    """One intent with one block, and what else a file has."""
+    keys = {key: more.pop(key) for key in ("lists", "expansion_rules", "skip_words") if key in more}
+    data = {"language": "en", "intents": {"a": {"data": [{"sentences": list(sentences), **more.pop("block", more)}]}}}
+    return read(tmp_path, {"a.yaml": yaml.safe_dump({**data, **keys})})
+
+
+def messages(found: formats.Imported) -> list[str]:
+    return [problem.message for problem in found.problems]
+
+
+def test_sentences_are_templates_and_rules_of_a_block_are_written_out(tmp_path):
+    """A sentence that hassil would not take is left out; one without any mark is a sentence."""
+    found = read(tmp_path)
+
+    assert [line.text for line in found.registry["SetLight"].utterances] == [
+        "set <name> to <level>",
+        "set <name> to {brightness_max}",
+        "set brightness ((in here|<the> room) to <level>|to <level> (in here|<the> room))",
+        "make <name> {color}",
+    ]
+    assert [(line.text, line.template) for line in found.registry["Play"].utterances] == [
+        ("play {what}", "play {what}"),
+        ("say (hi)", None),
+    ]
+    assert "a sentence is left out: `(` is never closed" in messages(found)
+
+
+def test_rules_are_rules_in_their_language(tmp_path):
+    """One whose name no template of ours could have gets another."""
+    rules = {rule.name: rule.templates for rule in read(tmp_path).registry.rules}
+
+    assert rules == {
+        "the": {"en": "(the|my)"},
+        "name": {"en": "[<the>] {name}"},
+        "level": {"en": "{brightness}[ percent]"},
+        "how_far": {"en": "distance away"},
+    }
+
+
+def test_lists_are_slots_and_what_nobody_lists_is_any_text(tmp_path):
+    """A value is what the bot gets, with all that is said for it in the language."""
+    found = read(tmp_path)
+    slots = {slot.name: slot for slot in found.registry.slots}
+
+    assert slots["color"].values == (
+        SlotValue("red", (Utterance("crimson", "en"), Utterance("blood red", "en"))),
+        SlotValue("light", (Utterance("lights", "en"),)),
+    )
+    assert {name: slot.kind for name, slot in slots.items() if slot.kind != "list"} == {
+        "brightness": "number",
+        "what": "any",
+        "name": "any",
+    }
+    assert slots["brightness_max"].values == (SlotValue("100", (Utterance("max", "en"), Utterance("maximum", "en"))),)
+    assert "there is no list 'name', and its slot takes any text" in messages(found)
+
+
+def test_a_slot_keeps_its_name_where_a_list_has_it_too(tmp_path):
+    """Whichever comes first; lists of other names that are for the slot have both names."""
+    lists = {name: {"wildcard": True} for name in ("level", "other")}
+    found = block(tmp_path, "a {other:level}", "b {level}", lists=lists)
+
+    assert [line.text for line in found.registry["a"].utterances] == ["a {level_other}", "b {level}"]
+
+
+def test_a_list_of_a_block_is_for_its_sentences(tmp_path):
+    """Another one may have the same name."""
+    found = block(tmp_path, "a {size} {name}", block={"lists": {"size": {"values": ["big"]}}})
+
+    assert [line.text for line in found.registry["a"].utterances] == ["a {size} {name}"]
+    assert [(slot.name, slot.kind) for slot in found.registry["a"].slots] == [("size", "list"), ("name", "any")]
+
+
+def test_what_blocks_say_is_metadata(tmp_path):
+    """What all say as it is; what they say differently, all of it, with a word that it differs."""
+    found = read(tmp_path)
+
+    assert found.registry["SetLight"].metadata == {
+        "slots": {"domain": "light"},
+        "requires_context": [{"domain": "light"}],
+        "response": ["color"],
+    }
+    assert found.registry["Play"].metadata == {"room": "any"}
+    assert sum("blocks of 'SetLight' differ in" in message for message in messages(found)) == 2
+    assert "`requires_context` is not checked, and kept as metadata" in messages(found)
+
+
+def test_responses_and_tests_are_taken_where_their_intent_is(tmp_path):
+    """A default response; tests by the name that they give."""
+    found = read(tmp_path)
+
+    assert found.registry["SetLight"].responses == {"en": "Done"}
+    assert [(case.text, case.expected, case.language) for case in found.registry.tests] == [
+        ("set my lamp to 10 percent", "SetLight", "en"),
+        ("set lamp to max", "SetLight", "en"),
+    ]
+    assert {
+        "tests of intents that are not there are left out",
+        "what tests expect of slots is not read",
+        "responses other than `default` of intents that are there are not read",
+        "`responses: errors` is not read",
+        "words that hassil skips are not read: please, could you",
+    } <= set(messages(found))
+
+
+def test_a_folder_may_name_the_intent_of_its_tests(tmp_path):
+    """As the newer tests of Home Assistant do."""
+    tests = "language: en\ntests: [{sentences: [say hi], slots: {}}]\n"
+    found = read(tmp_path, {"sentences/en/light.yaml": LIGHT, "tests/en/Play/default.yaml": tests})
+
+    assert [(case.text, case.expected) for case in found.registry.tests] == [("say hi", "Play")]
+
+
+def test_languages_share_intents_and_not_their_rules(tmp_path):
+    """A rule has a template for each; a value has synonyms in each."""
+    german = COMMON.replace("language: en", "language: de").replace("(the|my)", "(der|mein)")
+    lines = "language: de\nintents: {SetLight: {data: [{sentences: ['stelle <name> auf {color}']}]}}\n"
+    found = read(tmp_path, {**FILES, "sentences/de/_common.yaml": german, "sentences/de/light.yaml": lines}).registry
+
+    assert found.languages == ("de", "en")
+    assert next(rule for rule in found.rules if rule.name == "the").templates == {"de": "(der|mein)", "en": "(the|my)"}
+    color = next(slot for slot in found.slots if slot.name == "color")
+    assert [(line.text, line.language) for line in color.values[1].synonyms] == [("lights", "de"), ("lights", "en")]
+
+
+def test_a_rule_that_uses_itself_is_an_error(tmp_path):
+    """Here and there."""
+    found = block(tmp_path, "x <a>", expansion_rules={"a": "y <b>", "b": "z <a>"})
+    error = next(problem for problem in found.problems if problem.severity == "error")
+
+    assert (error.rule, error.message) == ("recursive-rule", "a rule cannot use itself: <a> → <b> → <a>")
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"a": "<a>"},
+        {"a": "<b>", "b": "<a>"},
+        {f"a{n}": f"<a{n + 1}>" for n in range(2000)} | {"a": "<a0>"},
+        {f"a{n}": f"<a{n + 1}> <a{n + 1}>" for n in range(60)} | {"a60": "x", "a": "<a0>"},
+    ],
+    ids=["itself", "each other", "deep", "wide"],
+)
+def test_rules_of_a_block_have_an_end(tmp_path, rules):
+    """A sentence that would grow without end is left out."""
+    found = block(tmp_path, "x <a>", "y", expansion_rules={}, block={"expansion_rules": rules})
+
+    assert [line.text for line in found.registry["a"].utterances] == ["y"]
+    assert "bad-template" in [problem.rule for problem in found.problems]
+
+
+def test_a_rule_of_a_block_reaches_into_the_rules_that_all_share(tmp_path):
+    """Those that use it are written out with it."""
+    rules = {"what": "what is the <thing>", "thing": "thing"}
+    found = block(tmp_path, "<what> here", expansion_rules=rules, block={"expansion_rules": {"thing": "level"}})
+
+    assert [line.text for line in found.registry["a"].utterances] == ["what is the level here"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected", "message"),
+    [
+        ("a <no_rule>", "a no rule", "there is no rule 'no_rule', and its name stands for it"),
+        ("a {0..10,2:n}", "a {n}", "numbers beyond the range of a list are taken too"),
+        ("a {@x}", "a {x}", "what is captured for a response is a slot like others"),
+        ("a {x:@y}", "a {y}", "what is captured for a response is a slot like others"),
+    ],
+)
+def test_what_a_name_stands_for_is_said(tmp_path, sentence, expected, message):
+    """A problem with its place for whatever has no counterpart."""
+    found = block(tmp_path, sentence)
+
+    assert [line.text for line in found.registry["a"].utterances] == [expected]
+    assert message in messages(found)
+
+
+def test_tags_come_back_as_what_a_context_requires(tmp_path):
+    """They are written under a key of their own, and so are read."""
+    intent = Intent("a", (Utterance("hi", "en"),), when=("x", "y"), metadata={"requires_context": {"area": None}})
+    formats.write(Registry((intent,)), "hassil", tmp_path / "en.yaml")
+    written = yaml.safe_load((tmp_path / "en.yaml").read_text(encoding="utf-8"))
+
+    assert written["intents"]["a"]["data"][0]["requires_context"] == {"area": None, "tag": ["x", "y"]}
+    assert bare(formats.read(tmp_path / "en.yaml").registry) == Registry((intent,))
+
+
+def test_each_language_is_a_file(tmp_path):
+    """What has no language has a file for that, which the library loads as well."""
+    lines = (Utterance("hi", "en"), Utterance("hallo", "de"), Utterance("hm"))
+    formats.write(Registry((Intent("a", lines),)), "hassil", tmp_path)
+    written = {file.name: yaml.safe_load(file.read_text(encoding="utf-8")) for file in tmp_path.iterdir()}
+
+    assert {name: content["language"] for name, content in written.items()} == {
+        "en.yaml": "en",
+        "de.yaml": "de",
+        "und.yaml": "und",
+    }
+
+
+def test_kinds_that_hassil_has_not_are_said(tmp_path):
+    """Dates and times are any text there, and numbers need a range."""
+    slots = (Slot("day", "date"), Slot("count", "number"), Slot("note", "any"))
+    line = Utterance("{day} {count} {note}", "en", template="{day} {count} {note}")
+    problems = formats.write(Registry((Intent("a", (line,), slots=slots),), slots=slots), "hassil", tmp_path / "a.yaml")
+
+    assert sorted(problem.message for problem in problems) == [
+        "the slot 'count' is written as numbers from 0 to 100",
+        "the slot 'day' (date) is written as any text",
+    ]
+
+
+def test_the_library_recognizes_what_is_written(tmp_path):
+    """Every sentence that a template of ours stands for is one that hassil answers with the same intent and slots."""
+    hassil = pytest.importorskip("hassil", reason="needs hassil")
+    city = Slot("city", "list", (SlotValue("Rome", (Utterance("the (eternal) city", "en"),)), SlotValue("Oslo")))
+    templates = ["(fly|go) [<soon>] to {city}", "<soon> [please] (leave|depart)[ now]", r"odd \{x\} a;b c@d"]
+    lines = tuple(Utterance(text, "en", template=text) for text in templates)
+    rules = (Rule("soon", {"en": "today|this (week|month)"}),)
+    registry = Registry((Intent("travel", lines, slots=(city,)),), slots=(city,), rules=rules)
+    formats.write(registry, "hassil", tmp_path / "en.yaml")
+    intents = hassil.Intents.from_files([tmp_path / "en.yaml"])
+
+    sentences, _ = expand(registry)
+    assert len(sentences.utterances) > 20
+    for sentence in sentences.utterances:
+        found = hassil.recognize(sentence.text, intents)
+        assert found is not None, sentence.text
+        assert found.intent.name == "travel"
+        assert set(found.entities) == {mark.slot for mark in sentence.marks}
+
+
+@needs_files
+@pytest.mark.parametrize("language", ["en", "de", "fr", "ar", "zh-cn"])
+def test_the_sentences_of_home_assistant_are_written_as_the_library_reads_them(tmp_path, language):
+    """As many sentences in as many intents, whose rules and lists are all there."""
+    hassil = pytest.importorskip("hassil", reason="needs hassil")
+    folder = FOLDER / "formats" / "hassil" / "home-assistant__intents" / "sentences" / language
+    theirs = hassil.Intents.from_files(sorted(folder.glob("*.yaml")))
+    formats.write(formats.read(folder).registry, "hassil", tmp_path / "all.yaml")
+    written = hassil.Intents.from_files([tmp_path / "all.yaml"])
+
+    def sizes(intents: Any) -> dict[str, int]:
+        return {name: sum(len(data.sentences) for data in intent.data) for name, intent in intents.intents.items()}
+
+    assert sizes(written) == sizes(theirs)
+    for intent in written.intents.values():
+        for data in intent.data:
+            for sentence in data.sentences:
+                assert set(sentence.list_names(written.expansion_rules)) <= set(written.slot_lists)

@@ -1,0 +1,192 @@
+"""Amazon Lex: bots of V1 as one file, of V2 as a folder with locales, slots in utterances, and what is lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contracts.format import LAWS, Subject
+
+from intentmatch import formats
+from intentmatch.formats.lex import FORMAT
+
+V1: dict[str, Any] = {
+    "metadata": {"schemaVersion": "1.0", "importType": "LEX", "importFormat": "JSON"},
+    "resource": {
+        "name": "Plans",
+        "locale": "en-US",
+        "intents": [
+            {
+                "name": "Apply",
+                "sampleUtterances": ["apply {plan} {now}", "apply it"],
+                "slots": [
+                    {
+                        "name": "plan",
+                        "slotType": "Plan",
+                        "slotConstraint": "Required",
+                        "valueElicitationPrompt": {"messages": [{"contentType": "PlainText", "content": "Which?"}]},
+                        "sampleUtterances": ["the {plan} one"],
+                    },
+                    {"name": "weeks", "slotType": "AMAZON.NUMBER", "slotConstraint": "Optional"},
+                ],
+                "conclusionStatement": {"messages": [{"content": "Applied."}]},
+                "confirmationPrompt": {"messages": [{"content": "Sure?"}]},
+            },
+            {"name": "Fallback", "parentIntentSignature": "AMAZON.FallbackIntent"},
+        ],
+        "slotTypes": [
+            {
+                "name": "Plan",
+                "enumerationValues": [{"value": "basic", "synonyms": ["plain"]}],
+                "valueSelectionStrategy": "ORIGINAL_VALUE",
+            }
+        ],
+    },
+}
+
+
+def said(text: str) -> dict[str, Any]:
+    return {"messageGroupsList": [{"message": {"plainTextMessage": {"value": text}}, "variations": None}]}
+
+
+def locale(code: str, question: str, utterance: str, value: str) -> dict[str, Any]:
+    root = f"Bot/BotLocales/{code}"
+    slot = {
+        "name": "Name",
+        "identifier": "1",
+        "slotTypeName": "Names",
+        "valueElicitationSetting": {"slotConstraint": "Required", "promptSpecification": said(question)},
+    }
+    intent = {
+        "name": "Book",
+        "identifier": "2",
+        "sampleUtterances": [{"utterance": utterance}],
+        "inputContexts": [{"name": "open"}],
+        "intentClosingSetting": {"closingResponse": said(f"{value}!")},
+    }
+    values = [{"sampleValue": {"value": value}, "synonyms": [{"value": f"{value}chen"}]}]
+    return {
+        f"{root}/BotLocale.json": {"name": code, "identifier": code},
+        f"{root}/Intents/Book/Intent.json": intent,
+        f"{root}/Intents/Book/Slots/Name/Slot.json": slot,
+        f"{root}/SlotTypes/Names/SlotType.json": {"name": "Names", "identifier": "3", "slotTypeValues": values},
+    }
+
+
+V2 = {
+    "Manifest.json": {"metaData": {"fileFormat": "LexJson", "resourceType": "BOT", "schemaVersion": "1"}},
+    "Bot/Bot.json": {"name": "Bot", "identifier": "0"},
+    **locale("en_US", "Your name?", "for {Name}", "Ann"),
+}
+GERMAN = locale("de_DE", "Ihr Name?", "für {Name}", "Anna")
+SUBJECTS = [
+    Subject(FORMAT, {"bot.json": json.dumps(V1)}),
+    Subject(FORMAT, {path: json.dumps(content) for path, content in V2.items()}),
+]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("subject", SUBJECTS, ids=["V1", "V2"])
+def test_obeys(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
+    """The law holds for the format."""
+    law(subject, tmp_path)
+
+
+def read(folder: Path, files: dict[str, Any]) -> formats.Imported:
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(json.dumps(content), encoding="utf-8")
+    return formats.read(folder)
+
+
+def messages(found: formats.Imported) -> str:
+    return "\n".join(problem.message for problem in found.problems)
+
+
+def test_a_bot_of_v1_is_read(tmp_path):
+    """Slots in braces are slots, other braces are text."""
+    found = read(tmp_path, {"bot.json": V1})
+    plan, weeks = found.registry["Apply"].slots
+
+    assert [line.template or line.text for line in found.registry["Apply"].utterances] == [
+        "apply {plan} \\{now\\}",
+        "apply it",
+    ]
+    assert (plan.required, plan.questions) == (True, {"en-US": "Which?"})
+    assert [(value.value, value.synonyms[0].text) for value in plan.values] == [("basic", "plain")]
+    assert (weeks.kind, weeks.required) == ("number", False)
+    assert found.registry["Apply"].responses == {"en-US": "Applied."}
+
+
+def test_what_has_no_counterpart_is_noted(tmp_path):
+    """Confirmations, answers to questions, open types, unknown slots, the fallback."""
+    text = messages(read(tmp_path, {"bot.json": V1}))
+
+    assert "confirmations" in text
+    assert "utterances that answer the question" in text
+    assert "other values than their own" in text
+    assert "no slot 'now'" in text
+    assert "no intent should answer" in text
+
+
+@pytest.mark.parametrize("name", ["intents", "slotTypes"])
+def test_an_intent_or_a_type_of_v1_may_stand_alone(name, tmp_path):
+    """Each can be exported for itself."""
+    alone = {"metadata": V1["metadata"], "resource": V1["resource"][name][0]}
+    found = read(tmp_path, {"alone.json": alone})
+
+    assert len(found.registry) + len(found.registry.slots) > 0
+
+
+def test_the_locales_of_v2_are_languages(tmp_path):
+    """An intent is one in all of them; so are its slots, and the values of their types go with their language."""
+    found = read(tmp_path, {**V2, **GERMAN})
+    (intent,) = found.registry.intents
+    (name,) = intent.slots
+
+    assert {(line.language, line.template) for line in intent.utterances} == {
+        ("en-US", "for {Name}"),
+        ("de-DE", "für {Name}"),
+    }
+    assert name.questions == {"en-US": "Your name?", "de-DE": "Ihr Name?"}
+    assert {(value.value, value.synonyms[0].text, value.synonyms[0].language) for value in name.values} == {
+        ("Ann", "Annchen", "en-US"),
+        ("Anna", "Annachen", "de-DE"),
+    }
+    assert intent.responses == {"en-US": "Ann!", "de-DE": "Anna!"}
+    assert intent.when == ("open",)
+
+
+def test_values_in_the_only_locale_have_no_language(tmp_path):
+    """It goes without saying."""
+    (name,) = read(tmp_path, V2).registry.slots
+
+    assert [synonym.language for value in name.values for synonym in value.synonyms] == [None]
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({"slotTypeValues": None, "valueSelectionSetting": {"regexFilter": {"pattern": "[A-Z]+"}}}, "pattern"),
+        ({"slotTypeValues": None, "parentSlotTypeSignature": "AMAZON.Date"}, "date"),
+        ({"slotTypeValues": None, "parentSlotTypeSignature": "AMAZON.AlphaNumeric"}, "any"),
+    ],
+)
+def test_types_without_values_are_patterns_or_like_what_is_built_in(changes, kind, tmp_path):
+    """Whatever they extend."""
+    path = "Bot/BotLocales/en_US/SlotTypes/Names/SlotType.json"
+    found = read(tmp_path, {**V2, path: {**V2[path], **changes}})
+
+    assert [slot.kind for slot in found.registry.slots] == [kind]
+
+
+def test_an_unknown_type_is_named(tmp_path):
+    """The slot takes any text."""
+    path = "Bot/BotLocales/en_US/SlotTypes/Names/SlotType.json"
+    found = read(tmp_path, {key: value for key, value in V2.items() if key != path})
+
+    assert "no type 'Names'" in messages(found)
+    assert [slot.kind for slot in found.registry.slots] == ["any"]

@@ -1,0 +1,278 @@
+"""Files of .lu: old and new declarations, labels in labels, patterns, imports, languages, and what is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from contracts.format import LAWS, Subject, bare
+
+from intentmatch import formats
+from intentmatch.formats.lu import FORMAT
+from intentmatch.formats.lu.lines import parse
+from intentmatch.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
+
+OLD = """\
+# Greeting
+- Hi
+* Hello
+
+## AskForUserName
+- {userName=vishwac}
++ I'm {userName=vishwac} \\{really\\}
+- delete the {alarmTime} alarm
+
+$userName:simple
+$PREBUILT:datetimeV2
+$PREBUILT:number roles=count, age
+$city:New York=
+- NYC
+$HRF-number:/hrf-[0-9]{6}/
+$Wish:phraseList interchangeable
+- want, need
+"""
+NEW = """\
+> !# @app.culture = de-de
+# Order
+- ein {@size = großes} Bier
+- [bitte] (ein|zwei) {@drink}
+- für {@customer = {@first = Anna} Bell}
+
+@ list size role1 =
+    - groß :
+        - großes, riesig
+        - groß; gross
+    - klein
+@ ml customer =
+    - @ personName first
+    - @ ml last
+@ prebuilt personName
+@ regex code hasRoles from, to = /[A-Z]{2}/
+@ code =
+    - /[0-9]+/
+@ intent Order usesFeature size
+@ composite both = [size, code]
+"""
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("text", [OLD, NEW], ids=["old", "new"])
+def test_obeys(law: Callable[[Subject, Path], None], text: str, tmp_path: Path) -> None:
+    """The law holds for the format."""
+    law(Subject(FORMAT, {"bot.lu": text}), tmp_path)
+
+
+def read(folder: Path, text: str | dict[str, str], entry: str | None = "bot.lu") -> formats.Imported:
+    for path, content in ({"bot.lu": text} if isinstance(text, str) else text).items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(content, encoding="utf-8")
+    return formats.read(folder / entry if entry else folder, "lu")
+
+
+def templates(found: formats.Imported, intent: str) -> list[str]:
+    return [line.template or line.text for line in found.registry[intent].utterances]
+
+
+def messages(found: formats.Imported) -> str:
+    return "\n".join(problem.message for problem in found.problems)
+
+
+def kinds(found: formats.Imported) -> dict[str, str]:
+    return {slot.name: slot.kind for slot in found.registry.slots}
+
+
+def test_old_files_are_read(tmp_path):
+    """Any number of signs makes a heading, any bullet a line; a label without a value makes a pattern."""
+    found = read(tmp_path, OLD)
+
+    assert templates(found, "Greeting") == ["Hi", "Hello"]
+    assert templates(found, "AskForUserName") == [
+        "{userName=vishwac}",
+        "I'm {userName=vishwac} \\{really\\}",
+        "delete the {alarmTime} alarm",
+    ]
+    assert kinds(found) == {
+        "userName": "list",
+        "alarmTime": "any",
+        "datetimeV2": "date",
+        "number": "number",
+        "city": "list",
+        "HRF-number": "pattern",
+    }
+
+
+def test_new_files_are_read(tmp_path):
+    """Labels have an @ or none, synonyms a line each or several in one, and the language is said in a comment."""
+    found = read(tmp_path, NEW)
+    slots = {slot.name: slot for slot in found.registry.slots}
+
+    assert templates(found, "Order") == [
+        "ein {size=großes} Bier",
+        "[bitte] (ein|zwei) {drink}",
+        "für {first=Anna} Bell",
+    ]
+    assert found.registry.languages == ("de-DE",)
+    assert [(value.value, [s.text for s in value.synonyms]) for value in slots["size"].values] == [
+        ("groß", ["großes", "riesig", "gross"]),
+        ("klein", []),
+    ]
+    assert slots["code"].patterns == ("[A-Z]{2}", "[0-9]+")
+    assert slots["first"].kind == "any"
+
+
+def test_what_has_no_counterpart_is_noted(tmp_path):
+    """Labels around labels, hints for learning, composites, questions with answers, links to the web."""
+    more = "\n### ? Who?\n- who is it\n```markdown\nNobody.\n- not a line\n```\n[web](https://example.org/faq)\n"
+    found = read(tmp_path, NEW + more)
+
+    assert "labels of 'customer' hold other labels" in messages(found)
+    assert "phrase lists and other hints" in messages(found)
+    assert "composite entities" in messages(found)
+    assert "questions with an answer" in messages(found)
+    assert "links to the web" in messages(found)
+    assert [intent.name for intent in found.registry] == ["Order"]
+
+
+@pytest.mark.parametrize(
+    ("line", "template"),
+    [
+        ("call me {name:userName}", "call me {userName}"),
+        ("from {@city:from = Cairo}!", "from {from=Cairo}!"),
+        ("{@Building Number=17} {'a b'=c}", "{Building Number=17} {a b=c}"),
+        ("[[my] first name is] {n}", "[[my] first name is] {n}"),
+        ("title of [(a|b)]", "title of [a|b]"),
+        ("(just brackets) and {n}", "\\(just brackets\\) and {n}"),
+        ("lone [ and {n}", "lone \\[ and {n}"),
+        ("<b> {n}", "\\<b\\> {n}"),
+        ("{a={b}} x", "{b} x"),
+    ],
+)
+def test_lines_become_templates(line: str, template: str) -> None:
+    """Marks that both know stay, and what would mean something here is escaped."""
+    found = parse(line, lambda entity, role: role or entity)
+    marks = [Mark(*label[:3]) for label in found.labels]
+
+    pieces = found.template
+    if pieces is None:
+        pieces, end = "", 0
+        for mark in marks:
+            pieces += found.text[end : mark.start] + f"{{{mark.slot}={found.text[mark.start : mark.end]}}}"
+            end = mark.end
+        pieces += found.text[end:]
+    assert pieces == template
+
+
+@pytest.mark.parametrize("line", ["{a" + " " * 5000, "{" * 5000, "{a=" * 5000, "[(" * 5000, "{a=b}" * 5000])
+def test_no_line_is_too_deep_or_too_long(line: str) -> None:
+    """Nothing recurses, and nothing is looked at again and again."""
+    assert parse(line, lambda entity, role: entity).text is not None
+
+
+def test_a_label_that_is_never_closed_is_left_out(tmp_path):
+    """Its text stays."""
+    found = read(tmp_path, "# a\n- call {@name = Anna\n")
+
+    assert templates(found, "a") == ["call Anna"]
+    assert "never closed" in messages(found)
+
+
+def test_a_line_that_belongs_to_nothing_is_named(tmp_path):
+    """With its place."""
+    found = read(tmp_path, "- hello\n# a\nhi\n- hi\n")
+
+    assert [str(p.location).rsplit(":", 2)[1:] for p in found.problems if p.rule == "unread-line"] == [["1", "1"]]
+    assert "(and 1 more like it)" in messages(found)
+
+
+def test_imports_are_followed(tmp_path):
+    """Relative to the file that names them; each file once, also in a circle."""
+    files = {"bot.lu": "[a](./more/a.lu)\n# x\n- hi\n", "more/a.lu": "# a\n- aa\n[back](../bot.lu)\n[b](b.lu)\n"}
+    files["more/b.lu"] = "# b\n- bb\n"
+    found = read(tmp_path, files)
+
+    assert [intent.name for intent in found.registry] == ["x", "a", "b"]
+    assert len(found.registry.utterances) == 3
+
+
+def test_imports_with_a_star_take_a_folder(tmp_path):
+    """One star for its files, two for those of its folders too."""
+    files = {"bot.lu": "[all](./more/*)\n# x\n- hi\n", "more/a.lu": "# a\n- aa\n", "more/deep/b.lu": "# b\n- bb\n"}
+    deep = {**files, "bot.lu": "[all](./more/**)\n# x\n- hi\n"}
+
+    assert len(read(tmp_path / "one", files, None).registry) == 3
+    assert "not-found" not in {problem.rule for problem in read(tmp_path / "two", deep, None).problems}
+
+
+def test_an_import_inside_an_intent_takes_lines(tmp_path):
+    """All lines of an intent, or the utterances or patterns of a file."""
+    files = {
+        "bot.lu": "# x\n- [a](a.lu#a)\n- [p](a.lu#*patterns*)\n- [u](a.lu#b*utterances*)\n- [q](a.lu#?)\n",
+        "a.lu": "# a\n- aa\n- {n} aa\n# b\n- bb\n- [bb] b\n",
+    }
+    found = read(tmp_path, files)
+
+    assert templates(found, "x") == ["aa", "{n} aa", "{n} aa", "[bb] b", "bb"]
+    assert "links to questions" in messages(found)
+    assert "a" not in found.registry
+
+
+def test_a_missing_import_is_named(tmp_path):
+    """So is one that leads out of what is read, and one that differs in case is read with a word."""
+    files = {"bot.lu": "# x\n- hi\n[a](./none.lu)\n[b](../../etc/passwd)\n[c](./Other.lu)\n", "other.lu": "# o\n- oo\n"}
+    found = read(tmp_path, files, None)
+
+    problems = [problem for problem in found.problems if problem.rule == "not-found"]
+    assert [(p.location.line, p.severity) for p in problems] == [(3, "warning"), (4, "warning"), (5, "info")]
+    assert "o" in found.registry
+
+
+@pytest.mark.parametrize("path", ["bot.de-de.lu", "de-de/bot.lu"])
+def test_the_language_may_stand_in_the_name(path, tmp_path):
+    """Of the file or of its folder."""
+    assert read(tmp_path, {path: "# x\n- hallo\n"}, path).registry.languages == ("de-DE",)
+
+
+def test_the_fallback_is_noted(tmp_path):
+    """`None` is an intent like any other here."""
+    assert "fallback-intent" in {problem.rule for problem in read(tmp_path, "# None\n- hm\n").problems}
+
+
+def test_every_language_is_written_to_its_file(tmp_path):
+    """Synonyms go with their language, patterns with all."""
+    city = Slot("city", "list", (SlotValue("Köln", (Utterance("Cologne", "en"), Utterance("Colonia", "es"))),))
+    lines = (
+        Utterance("nach Köln", "de", None, "nach {city=Köln}", (Mark("city", 5, 9),)),
+        Utterance("[please] to {city}", "en", None, "[please] to {city}"),
+    )
+    registry = Registry((Intent("go", lines, slots=(city,)),), slots=(city,))
+    formats.write(registry, "lu", tmp_path / "out")
+
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["intents.de.lu", "intents.en.lu"]
+    assert "Cologne" not in (tmp_path / "out/intents.de.lu").read_text(encoding="utf-8")
+    assert set(bare(formats.read(tmp_path / "out").registry)["go"].utterances) == set(lines)
+
+
+@pytest.mark.parametrize(
+    ("slot", "written"),
+    [
+        (Slot("when", "time"), "as more than what is nearest"),
+        (Slot("count", "number"), "'count', which no intent has"),
+        (Slot("x", "pattern", patterns=("a", "b")), "more than one pattern"),
+        (Slot("x", "list", (SlotValue("a", (Utterance("b, c"),)),)), "the synonym 'b, c'"),
+    ],
+)
+def test_what_cannot_be_written_is_named(slot: Slot, written: str, tmp_path: Path) -> None:
+    """The rest is written."""
+    registry = Registry((Intent("a", (Utterance("hi"),)),), slots=(slot,))
+
+    assert any(written in problem.message for problem in formats.write(registry, "lu", tmp_path / "out.lu"))
+
+
+def test_text_that_looks_like_marks_comes_back(tmp_path):
+    """Braces, links, brackets and backslashes are text again."""
+    texts = ["{a=b}", "[a](b.lu#c)", "(a|b) [c]", "\\{ \\x \\\\", "100% {sure}", "# x", "- - y", "@ ml z"]
+    registry = Registry((Intent("a", tuple(map(Utterance, texts))),))
+    formats.write(registry, "lu", tmp_path / "out.lu")
+
+    assert [line.text for line in formats.read(tmp_path / "out.lu").registry.utterances] == texts

@@ -1,0 +1,145 @@
+"""LUIS apps: entities of all kinds and versions, labels in labels, roles, patterns, and what is not taken over."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contracts.format import LAWS, Subject
+
+from intentmatch import formats
+from intentmatch.formats.luis import FORMAT
+
+
+def label(entity: str, start: int, end: int, **more: Any) -> dict[str, Any]:
+    return {"entity": entity, "startPos": start, "endPos": end, **more}
+
+
+APP: dict[str, Any] = {
+    "luis_schema_version": "7.0.0",
+    "culture": "en-us",
+    "intents": [{"name": "Fly"}, {"name": "None"}],
+    "entities": [
+        {
+            "name": "trip",
+            "roles": [],
+            "children": [
+                {"name": "start", "children": [], "features": [{"modelName": "city", "isRequired": True}]},
+                {"name": "seats", "instanceOf": "number", "children": []},
+            ],
+        }
+    ],
+    "closedLists": [{"name": "city", "subLists": [{"canonicalForm": "Rome", "list": ["Roma"]}], "roles": ["to"]}],
+    "regex_entities": [{"name": "code", "regexPattern": "[A-Z]{2}", "roles": []}],
+    "prebuiltEntities": [{"name": "number", "roles": []}],
+    "patternAnyEntities": [{"name": "name", "explicitList": ["a of b"]}],
+    "utterances": [
+        {
+            "text": "🛫 from Rome with 4",
+            "intent": "Fly",
+            "entities": [
+                label("trip", 3, 18, children=[label("start", 8, 11), label("seats", 18, 18)]),
+            ],
+        },
+        {"text": "to Rome", "intent": "Fly", "entities": [label("city", 3, 6, role="to")]},
+    ],
+    "patterns": [{"pattern": "[please] fly {name} to {city:to} (now|soon)", "intent": "Fly"}],
+}
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+def test_obeys(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
+    """The law holds for the format."""
+    small = {**APP, "prebuiltEntities": [], "patternAnyEntities": [], "utterances": APP["utterances"][1:]}
+    law(Subject(FORMAT, {"app.json": json.dumps(small)}), tmp_path)
+
+
+def read(tmp_path: Path, **more: Any) -> formats.Imported:
+    file = tmp_path / "app.json"
+    file.write_text(json.dumps({**APP, **more}), encoding="utf-8")
+    return formats.read(file)
+
+
+def messages(found: formats.Imported) -> str:
+    return "\n".join(problem.message for problem in found.problems)
+
+
+def templates(found: formats.Imported) -> list[str]:
+    return [line.template or line.text for line in found.registry["Fly"].utterances]
+
+
+def test_the_innermost_labels_are_kept(tmp_path):
+    """Places are counted in UTF-16 units, and the last character belongs to the label."""
+    found = read(tmp_path)
+
+    assert templates(found)[0] == "🛫 from {start=Rome} with {seats=4}"
+    assert "labels of 'trip' hold other labels" in messages(found)
+
+
+def test_roles_and_parts_are_slots_like_their_entity(tmp_path):
+    """A role, a part that must be an entity, and a part that is a built-in one."""
+    slots = {slot.name: slot for slot in read(tmp_path).registry.slots}
+
+    assert [slots[name].values[0].value for name in ("start", "to")] == ["Rome", "Rome"]
+    assert slots["seats"].kind == "number"
+    assert slots["name"].kind == "any"
+    assert slots["code"].patterns == ("[A-Z]{2}",)
+
+
+def test_patterns_are_templates(tmp_path):
+    """With all their marks."""
+    assert templates(read(tmp_path))[-1] == "[please] fly {name} to {to} (now|soon)"
+
+
+def test_flat_labels_of_older_versions_lie_inside_of_each_other_as_well(tmp_path):
+    """Of two at the same place the first is kept."""
+    labels = [label("size", 3, 6), label("kind", 3, 6), label("order", 0, 6)]
+    found = read(tmp_path, utterances=[{"text": "to Rome", "intent": "Fly", "entities": labels}], entities=[])
+
+    assert templates(found)[0] == "to {size=Rome}"
+
+
+def test_names_alone_are_entities_of_the_first_versions(tmp_path):
+    """And hierarchical ones have names in two parts."""
+    labels = [label("Place::To", 3, 6)]
+    first = {
+        "bing_entities": ["number"],
+        "entities": [{"name": "Place", "children": ["To"]}],
+        "utterances": [{"text": "to Rome", "intent": "Fly", "entities": labels}],
+    }
+    found = read(tmp_path, **first)
+
+    assert templates(found)[0] == "to {Place_To=Rome}"
+    assert "number" in {slot.name for slot in found.registry.slots}
+
+
+def test_what_has_no_counterpart_is_noted(tmp_path):
+    """Composites, phrase lists, values that must not be cut, and the fallback."""
+    found = read(tmp_path, composites=[{"name": "c", "children": ["city"]}], phraselists=[{"name": "p", "words": "a"}])
+
+    assert "composite entities" in messages(found)
+    assert "phrase lists" in messages(found)
+    assert "must not be cut" in messages(found)
+    assert "no intent should answer" in messages(found)
+
+
+def test_labels_outside_of_their_text_and_without_a_place_are_left_out(tmp_path):
+    """Their utterance is kept."""
+    labels = [label("city", 30, 40), {"entity": "city"}, label("city", 6, 2)]
+    found = read(tmp_path, utterances=[{"text": "to Rome", "intent": "Fly", "entities": labels}])
+
+    assert templates(found)[0] == "to Rome"
+    assert "bad-label" in {problem.rule for problem in found.problems}
+
+
+def test_labels_may_lie_deep_inside_of_each_other(tmp_path):
+    """Nothing recurses but the JSON itself, which ends somewhere."""
+    inner = label("e29", 3, 6)
+    for number in range(28, -1, -1):
+        inner = label(f"e{number}", 0, 6, children=[inner])
+    found = read(tmp_path, utterances=[{"text": "to Rome", "intent": "Fly", "entities": [inner]}])
+
+    assert templates(found)[0] == "to {e29=Rome}"

@@ -1,0 +1,207 @@
+"""Our own YAML: what is written is what is read, and it looks as a person would write it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from contracts.format import FEATURES, NAMES, TEXTS, bare
+from hypothesis import given
+from hypothesis import strategies as st
+
+from intentmatch import formats
+from intentmatch.errors import Location
+from intentmatch.formats.draft import Draft, Label
+from intentmatch.formats.native import write
+from intentmatch.formats.settle import settled
+from intentmatch.registry import examine, read_registry
+from intentmatch.text import fold
+from intentmatch.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
+
+HERE = Location("here")
+LANGUAGES = st.sampled_from([None, "en", "de", "pt-BR"])
+ODD = st.text() | st.text(st.sampled_from("{}[]()<>|\\=:#-'\"%@`!&*?,. \n\taé你א😀")) | st.sampled_from(TEXTS)
+WORDS = ODD.map(str.strip).filter(fold)
+NAME = st.sampled_from(["a", "b_1", "größe", "x.y-z"])
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**9), 10**9)
+    | st.floats(-1e9, 1e9).filter(lambda n: not 0 < abs(n) < 1e-9)
+    | ODD,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@st.composite
+def registries(draw: st.DrawFn) -> Registry:
+    """What a draft can become, with languages grouped as a mapping groups them."""
+    draft = Draft()
+    for name in draw(st.lists(st.sampled_from(NAMES), unique=True, max_size=3)):
+        intent = draft.intent(name, HERE)
+        intent.title, intent.description = draw(st.none() | WORDS), draw(st.none() | WORDS)
+        intent.threshold = draw(st.none() | st.floats(0, 1))
+        intent.metadata = draw(st.dictionaries(WORDS, JSON, max_size=2))
+        intent.when = draw(st.lists(WORDS, max_size=2, unique=True))
+        languages = draw(st.lists(st.sampled_from(["en", "de", "pt-BR"]), unique=True)) or [None]
+        for language in languages:
+            for text in draw(st.lists(WORDS, min_size=1, max_size=3)):
+                labels = [Label(draw(NAME), 0, draw(st.integers(1, len(text))))] if draw(st.booleans()) else []
+                intent.say(text, HERE, language, labels)
+            for text in draw(st.lists(WORDS, max_size=2)):
+                intent.deny(text, HERE, language)
+            if draw(st.booleans()):
+                intent.respond(draw(WORDS), HERE, language)
+        if draw(st.booleans()):
+            slot = intent.slot(draw(NAME), HERE)
+            slot.required, slot.questions = True, {draw(st.sampled_from(["", "en"])): draw(WORDS)}
+    for name in draw(st.lists(NAME, unique=True, max_size=2)):
+        slot = draft.slot(name, HERE)
+        language = draw(LANGUAGES)
+        for value in draw(st.lists(WORDS, max_size=3, unique_by=fold)):
+            slot.add(value, draw(st.lists(WORDS, max_size=2)), language)
+        slot.kind = draw(st.sampled_from([None, "number", "any"])) if not slot.values else None
+    for text in draw(st.lists(WORDS, max_size=2)):
+        draft.test(text, draw(st.sampled_from([None, *draft.intents])), HERE, draw(LANGUAGES))
+    return draft.registry()
+
+
+def written(registry: Registry, folder: Path) -> Registry:
+    """What is read of what was written."""
+    for file in folder.iterdir():
+        file.unlink()
+    formats.write(registry, "intentmatch", folder)
+    return read_registry(folder, expand=False)
+
+
+def by_name(registry: Registry) -> Registry:
+    """The slots of each intent in the order of their names: without a line that was left out they have another one."""
+    intents = (replace(i, slots=tuple(sorted(i.slots, key=lambda slot: slot.name))) for i in registry)
+    return replace(registry, intents=tuple(intents))
+
+
+@given(registry=registries())
+def test_what_is_written_is_what_is_read(tmp_path_factory: pytest.TempPathFactory, registry: Registry) -> None:
+    """Equal in everything but places, whatever it says."""
+    expected, _ = settled(registry)
+    folder = tmp_path_factory.getbasetemp() / "law"
+    folder.mkdir(exist_ok=True)
+    if not expected.intents:
+        return
+
+    assert by_name(bare(written(registry, folder))) == by_name(bare(expected))
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_every_feature_can_be_said(feature: str, tmp_path: Path) -> None:
+    """Ours is the format that has words for everything."""
+    registry = FEATURES[feature]
+    problems = formats.write(registry, "intentmatch", tmp_path)
+
+    assert problems == []
+    assert bare(read_registry(tmp_path, expand=False)) == registry
+
+
+def test_the_shipped_intents_come_back(tmp_path: Path) -> None:
+    """All of them, from several files, warnings and all."""
+    intents = Path(__file__).parents[2] / "intents"
+    registry, problems = examine(intents, expand=False)
+    formats.write(registry, "intentmatch", tmp_path)
+    found, again = examine(tmp_path, expand=False)
+
+    assert {intent.name: intent for intent in bare(found)} == {intent.name: intent for intent in bare(registry)}
+    assert len(again) == len(problems)
+    assert "account.yaml" in [file.name for file in tmp_path.iterdir()]
+
+
+def test_it_looks_as_a_person_would_write_it() -> None:
+    """Quotes where they must be, short lists on one line, what one file says once said once."""
+    city = Slot(
+        "city",
+        "list",
+        (SlotValue("Berlin"), SlotValue("New York", (Utterance("NYC"), Utterance("big apple")))),
+    )
+    order = Slot("order", "pattern", patterns=(r"\d{5}",))
+    to_berlin = Utterance("to Berlin", "en", None, "to {city=Berlin}", (Mark("city", 3, 9),))
+    registry = Registry(
+        (
+            Intent(
+                "fly", (to_berlin, Utterance("no", "en")), slots=(replace(city, required=True),), title="Fly: where?"
+            ),
+            Intent("yes", (Utterance("yes", "en"), Utterance("12:30", "en")), metadata={"n": 1, "text": "1"}),
+        ),
+        slots=(city, order),
+    )
+
+    assert write(registry, []) == {
+        "intents.yaml": """\
+version: 1
+language: en
+
+slots:
+  city:
+    values:
+      Berlin:
+      New York: [NYC, big apple]
+  order:
+    pattern:
+      - \\d{5}
+
+intents:
+  fly:
+    title: 'Fly: where?'
+    slots:
+      city:
+        required: true
+    utterances:
+      - to {city=Berlin}
+      - no
+
+  yes:
+    utterances:
+      - yes
+      - 12:30
+    metadata:
+      n: 1
+      text: "1"
+"""
+    }
+
+
+def test_many_intents_have_a_file_for_each_group() -> None:
+    """By the first word of their names; what holds for all has one too, and so has the rest."""
+    names = [f"{group}_{n}" for group in ("order", "Account", "faq/x") for n in range(11)] + ["alone"]
+    registry = Registry(
+        tuple(Intent(name, (Utterance(f"say {name}"),)) for name in names), slots=(Slot("x", "number"),)
+    )
+
+    assert list(write(registry, [])) == ["_shared.yaml", "order.yaml", "account.yaml", "faq.yaml", "intents.yaml"]
+
+
+def test_lines_without_a_language_among_others_have_a_file_of_their_own(tmp_path: Path) -> None:
+    """No mapping of languages can hold them."""
+    lines = (Utterance("hello"), Utterance("hallo", "de"))
+    registry = Registry(
+        (Intent("greet", lines, responses={"": "Hi", "de": "Na"}), Intent("leave", (Utterance("bye"),)))
+    )
+    found = written(registry, tmp_path)
+
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["intents.yaml", "without_language.yaml"]
+    assert {(u.text, u.language) for u in found["greet"].utterances} == {("hello", None), ("hallo", "de")}
+    assert found["greet"].responses == {"": "Hi", "de": "Na"}
+
+
+def test_what_cannot_be_said_in_no_language_beside_others_is_told() -> None:
+    """Synonyms are said in all languages then; of a question, the one without is lost."""
+    synonyms = (Utterance("NYC"), Utterance("Neu York", "de"))
+    slot = Slot("city", "list", (SlotValue("New York", synonyms),), questions={"": "Where?", "de": "Wohin?"})
+    problems = []
+    (text,) = write(Registry((Intent("a", (Utterance("hi", "de"),)),), slots=(slot,)), problems).values()
+
+    assert "New York:\n        de: [NYC, Neu York]" in text
+    assert [problem.message for problem in problems] == [
+        "that some values of the slot 'city' have no language, and others one cannot be written in this format",
+        "“Where?”, which has no language while others have one, cannot be written in this format",
+    ]

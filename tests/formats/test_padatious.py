@@ -1,0 +1,96 @@
+"""Padatious: templates and values in lines of files, languages in folders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from contracts.format import LAWS, Subject, bare
+
+from intentmatch import formats
+from intentmatch.formats.padatious import FORMAT
+from intentmatch.types import Intent, Registry, SlotValue, Utterance
+
+FILES = {
+    "skill/locale/en-us/weather.intent": "# asked\n(what is|how is) the weather [like] in {city}\n\nrain; or <3?\n",
+    "skill/locale/en-us/city.entity": "Berlin\n(New York|Big Apple)\n",
+    "skill/locale/de-de/weather.intent": "wie ist das Wetter in {{city}}\n",
+}
+SUBJECTS = [Subject(FORMAT, FILES)]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("subject", SUBJECTS, ids=str)
+def test_obeys(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
+    """The law holds for the format."""
+    law(subject, tmp_path)
+
+
+def read(tmp_path: Path, files: dict[str, str]) -> formats.Imported:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return formats.read(tmp_path)
+
+
+def test_a_line_is_a_template_in_the_language_of_its_folder(tmp_path):
+    """Comments and empty lines are none; what means nothing there is text."""
+    found = read(tmp_path, FILES).registry
+
+    assert [(line.text, line.language) for line in found["weather"].utterances] == [
+        ("wie ist das Wetter in {city}", "de-DE"),
+        ("(what is|how is) the weather [like] in {city}", "en-US"),
+        ("rain; or <3?", "en-US"),
+    ]
+    assert [line.location.line for line in found["weather"].utterances] == [1, 2, 4]
+
+
+def test_an_entity_is_a_list_and_one_without_a_file_is_any_text(tmp_path):
+    """Each way to say it is a value: there is no word for all of them."""
+    found = read(tmp_path, {**FILES, "skill/locale/en-us/say.intent": "say {words}\n"}).registry
+
+    assert {slot.name: (slot.kind, slot.values) for slot in found.slots} == {
+        "city": ("list", (SlotValue("Berlin"), SlotValue("New York"), SlotValue("Big Apple"))),
+        "words": ("any", ()),
+    }
+
+
+@pytest.mark.parametrize("folder", ["", "locale/", "my-skill/", "bot/"])
+def test_a_folder_that_is_no_language_says_none(tmp_path, folder):
+    """However it is called."""
+    found = read(tmp_path, {f"{folder}hi.intent": "hi\n"}).registry
+
+    assert [line.language for line in found["hi"].utterances] == [None]
+
+
+def test_a_line_with_half_a_bracket_is_left_out(tmp_path):
+    """With its place; the others are read."""
+    found = read(tmp_path, {"en/hi.intent": "hi (there\nhello\n"})
+
+    assert [line.text for line in found.registry["hi"].utterances] == ["hello"]
+    assert [(p.rule, p.location.line) for p in found.problems] == [("bad-template", 1)]
+
+
+@pytest.mark.parametrize("text", ["a (b)", "# no", "two\nlines", "[x]", "{y}"])
+def test_what_cannot_be_said_is_said_to_be_so(tmp_path, text):
+    """There is no backslash in it."""
+    problems = formats.write(Registry((Intent("a", (Utterance(text),)),)), "padatious", tmp_path)
+
+    assert [problem.message for problem in problems] == [
+        f"“{text}” will be read as something else: there is no way to say it"
+    ]
+
+
+def test_names_are_those_of_files(tmp_path):
+    """Safe on every system, and each intent has a file of its own."""
+    names = ["../x", "A", "a", "a/b", "a:b"]
+    registry = Registry(tuple(Intent(name, (Utterance(f"line {n}", "en"),)) for n, name in enumerate(names)))
+    problems = formats.write(registry, "padatious", tmp_path / "out")
+    written = sorted(file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*.intent"))
+
+    assert written == [f"out/en/{name}.intent" for name in ("A", "_x", "a_", "a_b", "a_b_")]
+    assert len(problems) == 4
+    assert sorted(line.text for line in bare(formats.read(tmp_path).registry).utterances) == [
+        f"line {number}" for number in range(5)
+    ]

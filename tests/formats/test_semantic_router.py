@@ -1,0 +1,120 @@
+"""Routers of semantic-router: both versions, routers in routers, thresholds, and what is not taken over."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contracts.format import LAWS, Subject
+
+from intentmatch import formats
+from intentmatch.formats.semantic_router import FORMAT
+
+OLD = """\
+encoder_type: openai
+encoder_name: text-embedding-3-small
+routes:
+- name: get_time
+  utterances:
+  - what is the time in London?
+  - "I live in Rome: what time is it?"
+  description: null
+  function_schema: {name: get_time}
+  llm: {module: semantic_router.llms.openai, class: OpenAILLM, model: gpt-4}
+  score_threshold: 0.82
+"""
+INDEXED: dict[str, Any] = {
+    "router_type": "indexed",
+    "encoder": {"type": "openai"},
+    "confidence_threshold": 0.35,
+    "routes": [
+        {"name": "politics", "utterances": ["who will win?"], "metadata": {"team": "news", "n": 2}},
+        {"name": "weather", "utterances": ["will it rain?"], "confidence_threshold": 0.5, "description": "The sky."},
+    ],
+}
+SUBJECTS = [
+    Subject(FORMAT, {"layer.yaml": OLD}),
+    Subject(FORMAT, {"router.json": json.dumps(INDEXED)}, "router.json"),
+]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("subject", SUBJECTS, ids=["0.x", "1.x"])
+def test_obeys(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
+    """The law holds for the format."""
+    law(subject, tmp_path)
+
+
+def read(tmp_path: Path, router: dict[str, Any] | str) -> formats.Imported:
+    file = tmp_path / "router.yaml"
+    file.write_text(router if isinstance(router, str) else json.dumps(router), encoding="utf-8")
+    return formats.read(file)
+
+
+def test_a_route_of_0_x_is_an_intent_with_its_threshold_and_function(tmp_path):
+    """What the model needs to call a function is metadata; the model itself is named and left."""
+    found = read(tmp_path, OLD)
+    (intent,) = found.registry.intents
+
+    assert (intent.name, intent.threshold, intent.description) == ("get_time", 0.82, None)
+    assert [u.text for u in intent.utterances] == ["what is the time in London?", "I live in Rome: what time is it?"]
+    assert intent.metadata == {"function_schema": {"name": "get_time"}}
+    assert [(p.rule, p.location.line) for p in found.problems] == [("not-expressed", 10), ("foreign-threshold", 11)]
+
+
+def test_a_route_without_a_threshold_has_that_of_its_router(tmp_path):
+    """In 1.x a router has a threshold, and a route may have its own."""
+    found = read(tmp_path, INDEXED).registry
+
+    assert [intent.threshold for intent in found] == [0.35, 0.5]
+    assert found["weather"].description == "The sky."
+    assert found["politics"].metadata == {"team": "news", "n": 2}
+
+
+def test_routers_in_a_chain_make_one_registry(tmp_path):
+    """A route that two routers have is one intent."""
+    other = {"router_type": "decision", "routes": [{"name": "politics", "description": "Power."}, {"name": "art"}]}
+    found = read(tmp_path, {"router_type": "chain", "routers": [INDEXED, other]}).registry
+
+    assert [(intent.name, len(intent.utterances)) for intent in found] == [("politics", 1), ("weather", 1), ("art", 0)]
+    assert found["politics"].description == "Power."
+
+
+@pytest.mark.parametrize(
+    ("route", "message"),
+    [
+        ({"name": "a", "score_threshold": 1.5}, "a threshold must be a number from 0 to 1; 1.5 is not taken"),
+        ({"name": "a", "score_threshold": "high"}, "`score_threshold` should be a number, and is text; it is not read"),
+        ({"name": "a", "utterances": [["x"]]}, "an item of `utterances` should be text, and is a list; it is not read"),
+        ({"name": "a", "guardrail": 1}, "`guardrail` of a route is not read"),
+        ({"utterances": ["x"]}, "a route without a `name` is left out"),
+    ],
+)
+def test_what_is_not_taken_is_said_with_its_place(tmp_path, route, message):
+    """Each is a problem that points at the value, and the rest of the file is read."""
+    found = read(tmp_path, {"encoder_type": "local", "routes": [{"name": "b", "utterances": ["y"]}, route]})
+
+    assert [problem.message for problem in found.problems] == [message]
+    assert found.problems[0].location.path.endswith("router.yaml")
+    assert found.problems[0].location.column > 1
+    assert [u.text for u in found.registry["b"].utterances] == ["y"]
+
+
+def test_what_is_written_is_the_shape_of_1_x(tmp_path):
+    """An indexed router with an encoder that is there for whoever has the library, and a word about that."""
+    problems = formats.write(read(tmp_path, OLD).registry, "semantic-router", tmp_path / "out.json")
+    written = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+
+    assert written["router_type"] == "indexed"
+    assert set(written["encoder"]) == {"type", "name"}
+    assert written["routes"][0] == {
+        "name": "get_time",
+        "utterances": ["what is the time in London?", "I live in Rome: what time is it?"],
+        "description": None,
+        "confidence_threshold": 0.82,
+        "metadata": {"function_schema": {"name": "get_time"}},
+    }
+    assert [(problem.severity, problem.rule) for problem in problems] == [("info", "encoder")]

@@ -1,0 +1,204 @@
+"""Snips: lines of YAML with marks, datasets of JSON, entities that several slots share, and languages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from contracts.format import LAWS, Subject, bare
+
+from intentmatch import formats
+from intentmatch.formats.snips import FORMAT
+from intentmatch.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
+
+TRAINING = """\
+# two kinds of documents
+---
+type: intent
+name: searchFlight
+slots:
+  - name: origin
+    entity: city
+  - name: when
+    entity: snips/datetime
+utterances:
+  - find me a flight from [origin](Paris) to [destination:city](New York)
+  - I need a flight leaving [when](this weekend)
+  - show me flights from [origin] on [when](Monday)
+---
+type: entity
+name: city
+automatically_extensible: false
+values:
+  - london
+  - [new york, big apple]
+"""
+DATASET = {
+    "language": "fr",
+    "intents": {
+        "order": {
+            "utterances": [
+                {"data": [{"text": "un "}, {"text": "café", "entity": "drink", "slot_name": "what"}]},
+                {"data": [{"text": "deux", "entity": "snips/number", "slot_name": "count"}, {"text": " [thés]"}]},
+            ]
+        }
+    },
+    "entities": {
+        "drink": {
+            "automatically_extensible": False,
+            "use_synonyms": True,
+            "matching_strictness": 1.0,
+            "data": [{"value": "coffee", "synonyms": ["café", "kawa"]}],
+        },
+        "snips/number": {},
+    },
+}
+SUBJECTS = [Subject(FORMAT, {"train.yaml": TRAINING}), Subject(FORMAT, {"dataset.json": json.dumps(DATASET)})]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("subject", SUBJECTS, ids=["yaml", "json"])
+def test_obeys(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
+    """The law holds for the format."""
+    law(subject, tmp_path)
+
+
+def read(tmp_path: Path, text: str, name: str = "train.yaml") -> formats.Imported:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    return formats.read(tmp_path / name)
+
+
+def test_marks_of_a_line_are_values_of_slots(tmp_path):
+    """The text is the sentence, and each mark stands where its value is."""
+    first, second, third = read(tmp_path, TRAINING).registry["searchFlight"].utterances
+
+    assert first.text == "find me a flight from Paris to New York"
+    assert first.marks == (Mark("origin", 22, 27), Mark("destination", 31, 39))
+    assert second.marks == (Mark("when", 24, 36),)
+    assert (third.text, third.location.line) == ("show me flights from {origin} on {when=Monday}", 13)
+
+
+def test_two_slots_of_one_entity_have_its_values(tmp_path):
+    """Here each slot says its values itself."""
+    slots = {slot.name: slot for slot in read(tmp_path, TRAINING).registry.slots}
+
+    assert {name: slot.kind for name, slot in slots.items()} == {
+        "origin": "list",
+        "destination": "list",
+        "when": "date",
+    }
+    assert slots["origin"].values == slots["destination"].values
+    assert [value.value for value in slots["origin"].values] == ["london", "new york"]
+    assert [synonym.text for synonym in slots["origin"].values[1].synonyms] == ["big apple"]
+
+
+def test_a_dataset_has_a_language_and_values_with_synonyms(tmp_path):
+    """Chunks become a text with marks; a bracket in it is text."""
+    found = read(tmp_path, json.dumps(DATASET), "dataset.json").registry
+    first, second = found["order"].utterances
+
+    assert (first.text, first.language, first.marks) == ("un café", "fr", (Mark("what", 3, 7),))
+    assert (second.text, second.marks) == ("deux [thés]", (Mark("count", 0, 4),))
+    assert {slot.name: slot.kind for slot in found.slots} == {"what": "list", "count": "number"}
+    assert found.slots[0].values == (SlotValue("coffee", (Utterance("café", "fr"), Utterance("kawa", "fr"))),)
+
+
+def test_an_entity_that_nobody_declares_has_the_values_of_the_lines(tmp_path):
+    """There is nowhere else to take them from, and the author hears of it."""
+    found = read(tmp_path, "type: intent\nname: a\nutterances: ['to [city](Rome)', 'to [city](Oslo)']\n")
+
+    assert [value.value for value in found.registry.slots[0].values] == ["Rome", "Oslo"]
+    assert [problem.rule for problem in found.problems] == ["learned-slot"]
+
+
+def test_a_slot_name_with_two_entities_makes_two_slots(tmp_path):
+    """The second is called by both of its names."""
+    text = (
+        "type: intent\nname: a\nutterances: ['go [where:city](Rome)']\n---\n"
+        "type: intent\nname: b\nutterances: ['in the [where:room](kitchen)']\n"
+    )
+    found = read(tmp_path, text)
+
+    assert [slot.name for slot in found.registry.slots] == ["where", "where_room"]
+    assert [mark.slot for mark in found.registry["b"].utterances[0].marks] == ["where_room"]
+    assert "renamed-slot" in [problem.rule for problem in found.problems]
+
+
+@pytest.mark.parametrize(
+    ("entity", "rule"),
+    [
+        ("automatically_extensible: true\nvalues: [a]", "extensible-entity"),
+        ("automatically_extensible: false\nmatching_strictness: 0.8\nvalues: [a]", "not-expressed"),
+    ],
+)
+def test_options_without_a_counterpart_are_said(tmp_path, entity, rule):
+    """What a list of ours cannot do is a problem with its place."""
+    found = read(tmp_path, f"type: entity\nname: city\n{entity}\n")
+
+    assert [problem.rule for problem in found.problems] == [rule]
+    assert found.registry.slots[0].kind == "list"
+
+
+def test_without_synonyms_each_name_is_a_value_of_its_own(tmp_path):
+    """`use_synonyms: false` says that no name stands for another."""
+    text = "type: entity\nname: city\nautomatically_extensible: no\nuse_synonyms: false\nvalues: [[a, b], c]\n"
+
+    assert [value.value for value in read(tmp_path, text).registry.slots[0].values] == ["a", "b", "c"]
+
+
+def test_an_entity_that_only_extends_itself_is_any(tmp_path):
+    """Declared, without values, and open to more: free text."""
+    assert [slot.kind for slot in read(tmp_path, "type: entity\nname: title\nvalues: []\n").registry.slots] == ["any"]
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("type: intent\nname: a\nutterances: ['[city](Rome) or [else']\n", "bad-mark"),
+        ("type: intent\nname: a\nutterances: [hello]\n---\ntype: dialogue\nname: b\n", "unknown-document"),
+        ("type: intent\nname: a\nutterances: {x: y}\n", "wrong-type"),
+    ],
+)
+def test_what_cannot_be_read_is_said(tmp_path, text, rule):
+    """A problem, and the rest is read."""
+    found = read(tmp_path, text)
+
+    assert rule in [problem.rule for problem in found.problems]
+    assert [intent.name for intent in found.registry] == ["a"]
+
+
+@pytest.mark.parametrize("piece", ["[", "[a](", "[a:", "[a:b](c"])
+def test_a_long_line_takes_no_long_time(tmp_path, piece):
+    """It grows with the line, not with its square."""
+    found = read(tmp_path, f"type: intent\nname: a\nutterances: ['{piece * 30_000}']\n")
+
+    assert len(found.registry.utterances) == 1
+
+
+def test_all_kinds_of_slots_come_back(tmp_path):
+    """Numbers, dates and times are built in there, and any is an entity without values."""
+    text = "2 at 5 on Monday: milk"
+    marks = (Mark("count", 0, 1), Mark("hour", 5, 6), Mark("day", 10, 16), Mark("note", 18, 22))
+    template = "{count=2} at {hour=5} on {day=Monday}: {note=milk}"
+    slots = (Slot("count", "number"), Slot("hour", "time"), Slot("day", "date"), Slot("note", "any"))
+    registry = Registry((Intent("a", (Utterance(text, "en", None, template, marks),), slots=slots),), slots=slots)
+
+    assert formats.write(registry, "snips", tmp_path / "dataset.json") == []
+    found = bare(formats.read(tmp_path / "dataset.json").registry)
+    assert sorted(found.slots, key=lambda slot: slot.name) == sorted(slots, key=lambda slot: slot.name)
+    assert found.intents[0].utterances == registry.intents[0].utterances
+
+
+def test_each_language_is_a_dataset(tmp_path):
+    """Snips trains one language at a time; its synonyms go with it."""
+    city = Slot("city", "list", (SlotValue("Rome", (Utterance("Rom", "de"), Utterance("Roma", "it"))),))
+    lines = (Utterance("to Rome", "en"), Utterance("nach Rom", "de"))
+    formats.write(Registry((Intent("go", lines),), slots=(city,)), "snips", tmp_path)
+    written = {file.name: json.loads(file.read_text(encoding="utf-8")) for file in tmp_path.iterdir()}
+
+    assert set(written) == {"dataset.en.json", "dataset.de.json"}
+    assert written["dataset.de.json"]["language"] == "de"
+    assert written["dataset.de.json"]["entities"]["city"]["data"] == [{"value": "Rome", "synonyms": ["Rom"]}]
+    assert written["dataset.en.json"]["entities"]["city"]["data"] == [{"value": "Rome", "synonyms": []}]

@@ -1,0 +1,120 @@
+"""Watson Assistant: entities with synonyms and patterns, mentions, and what of the dialog has a counterpart."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contracts.format import LAWS, Subject
+
+from intentmatch import formats
+from intentmatch.formats.watson import FORMAT
+
+WORKSPACE: dict[str, Any] = {
+    "name": "pizza",
+    "language": "en",
+    "intents": [
+        {
+            "intent": "order",
+            "description": "Orders.",
+            "examples": [
+                {"text": "a small one", "mentions": [{"entity": "size", "location": [2, 7]}]},
+                {"text": "one in @size, mail me@size.org"},
+            ],
+        },
+        {"intent": "bye", "examples": [{"text": "bye"}]},
+    ],
+    "entities": [
+        {"entity": "size", "values": [{"type": "synonyms", "value": "small", "synonyms": ["tiny"]}]},
+        {"entity": "code", "values": [{"type": "patterns", "value": "any", "patterns": ["[A-Z]{2}"]}]},
+        {"entity": "sys-number", "values": []},
+    ],
+    "counterexamples": [{"text": "what a day"}],
+    "dialog_nodes": [
+        {"dialog_node": "n1", "type": "frame", "conditions": "#order", "output": {"text": {"values": ["Coming."]}}},
+        {"dialog_node": "n2", "type": "slot", "parent": "n1", "variable": "$size"},
+        {"dialog_node": "n3", "parent": "n2", "event_name": "input", "conditions": "@size"},
+        {"dialog_node": "n4", "parent": "n2", "event_name": "focus", "output": {"text": "Which size?"}},
+        {
+            "dialog_node": "n5",
+            "conditions": "#bye",
+            "output": {"generic": [{"response_type": "text", "values": [{"text": "Bye!"}, {"text": "Ciao!"}]}]},
+        },
+        {"dialog_node": "n6", "conditions": "#unknown", "output": {"text": "What?"}},
+        {"dialog_node": "n7", "conditions": "#bye && @size", "output": {"text": "No."}},
+    ],
+}
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+def test_obeys(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
+    """The law holds for the format."""
+    kept = {key: WORKSPACE[key][:1] for key in ("intents", "entities", "counterexamples")}
+    small = {**WORKSPACE, **kept, "dialog_nodes": WORKSPACE["dialog_nodes"][:4]}
+    law(Subject(FORMAT, {"workspace.json": json.dumps(small)}), tmp_path)
+
+
+def read(tmp_path: Path, **more: Any) -> formats.Imported:
+    file = tmp_path / "workspace.json"
+    file.write_text(json.dumps({**copy.deepcopy(WORKSPACE), **more}), encoding="utf-8")
+    return formats.read(file)
+
+
+def test_examples_are_utterances_with_their_entities(tmp_path):
+    """A mention has a place; a name of an entity with a sign in front stands for all of its values."""
+    found = read(tmp_path)
+
+    assert [line.template for line in found.registry["order"].utterances] == [
+        "a {size=small} one",
+        "one in {size}, mail me@size.org",
+    ]
+    assert found.registry["order"].description == "Orders."
+    assert found.registry.languages == ("en",)
+
+
+def test_entities_are_slots(tmp_path):
+    """With synonyms, with patterns, or built in."""
+    slots = {slot.name: slot for slot in read(tmp_path).registry.slots}
+
+    assert [(value.value, value.synonyms[0].text) for value in slots["size"].values] == [("small", "tiny")]
+    assert slots["code"].patterns == ("[A-Z]{2}",)
+    assert slots["sys-number"].kind == "number"
+
+
+def test_counterexamples_are_tests_that_nothing_answers(tmp_path):
+    """They say what is irrelevant."""
+    assert [(case.text, case.expected) for case in read(tmp_path).registry.tests] == [("what a day", None)]
+
+
+def test_of_the_dialog_responses_and_required_slots_are_kept(tmp_path):
+    """A node that asks for more than an intent is no response; how many nodes there are is said."""
+    found = read(tmp_path)
+    (size,) = found.registry["order"].slots
+
+    assert found.registry["order"].responses == {"en": "Coming."}
+    assert found.registry["bye"].responses == {"en": "Bye!"}
+    assert (size.required, size.questions) == (True, {"en": "Which size?"})
+    assert "unknown" not in found.registry
+    assert any("of 7 nodes" in problem.message for problem in found.problems)
+
+
+def test_values_and_patterns_of_one_entity_cannot_both_be_kept(tmp_path):
+    """The values are."""
+    mixed = [{"entity": "x", "values": [{"value": "a"}, {"value": "b", "patterns": ["[0-9]"]}]}]
+    found = read(tmp_path, entities=mixed)
+
+    assert [value.value for value in found.registry.slots[0].values] == ["a"]
+    assert any("values and patterns" in problem.message for problem in found.problems)
+
+
+def test_a_mention_without_a_place_is_left_out(tmp_path):
+    """Its example is kept."""
+    intents = [{"intent": "a", "examples": [{"text": "hi", "mentions": [{"entity": "size", "location": [1]}]}]}]
+    found = read(tmp_path, intents=intents)
+
+    assert [line.text for line in found.registry["a"].utterances] == ["hi"]
+    assert "bad-label" in {problem.rule for problem in found.problems}

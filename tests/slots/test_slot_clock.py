@@ -1,0 +1,96 @@
+"""Times of day, in digits and as they are said."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from spoken import found
+
+from intentmatch.slots.clock import TimeFinder
+
+TIMES = TimeFinder()
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "18:30 or 6pm", {"18:30": "18:30", "6pm": "18:00"}),
+        ("en", "6 p.m. or 12 am", {"6 p.m": "18:00", "12 am": "00:00"}),
+        ("en", "at 6", {"6": "06:00"}),
+        ("en", "at 6 amsterdam", {"6": "06:00"}),
+        ("en", "half past six", {"half past six": "06:30"}),
+        ("en", "quarter to nine in the evening", {"quarter to nine in the evening": "20:45"}),
+        ("en", "seven o’clock", {"seven o’clock": "07:00"}),
+        ("en", "10 at night, noon", {"10 at night": "22:00", "noon": "12:00"}),
+        ("de", "um 18 Uhr", {"18 Uhr": "18:00"}),
+        ("de", "18.30 Uhr, 18 Uhr 15", {"18.30 Uhr": "18:30", "18 Uhr 15": "18:15"}),
+        ("de", "halb sieben, um acht", {"halb sieben": "06:30", "acht": "08:00"}),
+        ("de", "viertel nach acht abends", {"viertel nach acht abends": "20:15"}),
+        ("fr", "à 18h ou 18h30", {"18h": "18:00", "18h30": "18:30"}),
+        ("fr", "six heures et demie du soir", {"six heures et demie du soir": "18:30"}),
+        ("es", "a las 6 de la tarde", {"6 de la tarde": "18:00"}),
+        ("es", "a las seis y media", {"seis y media": "06:30"}),
+        ("it", "alle 18", {"18": "18:00"}),
+        ("pt", "às 18h", {"18h": "18:00"}),
+        ("nl", "half zeven 's avonds", {"half zeven 's avonds": "18:30"}),
+        ("tr", "saat 18:30'da", {"18:30": "18:30"}),
+        ("tr", "akşam 6'da", {"akşam 6": "18:00"}),
+        ("ru", "в 6 вечера", {"6 вечера": "18:00"}),
+        ("pl", "o 18", {"18": "18:00"}),
+        ("ar", "الساعة 6 مساءً", {"6 مساءً": "18:00"}),
+        ("fa", "ساعت ۶ عصر", {"۶ عصر": "18:00"}),
+        ("zh", "下午6点", {"下午6点": "18:00"}),
+        ("zh", "晚上八点半", {"晚上八点半": "20:30"}),
+        ("ja", "午後6時30分", {"午後6時30分": "18:30"}),
+        ("ko", "오후 6시 30분에", {"오후 6시 30분": "18:30"}),
+        ("tlh", "18：30, 6 pm", {"18：30": "18:30", "6 pm": "18:00"}),
+        (None, "at 6", {"6": "06:00"}),
+        ("en", "24:00", {"24:00": "00:00"}),
+    ],
+)
+def test_a_time_is_found(language, text, expected):
+    """The word before it is not part of it; the part of the day is."""
+    assert found(TIMES, text, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "25:00, 18:75, 99 pm"),
+        ("en", "I am 6 and my cat 6"),
+        ("en", "for 2 people, 12.30"),
+        ("en", "1,5 h"),
+        ("en", "2026-11-22 or 1.2.3.4"),
+        ("de", "am 12.11. im Saal 7"),
+        ("zh", "快一点"),
+        ("tlh", "at 6"),
+        ("en", ""),
+    ],
+)
+def test_what_is_no_time_is_none(language, text):
+    """Hours that no day has, other numbers, and parts of them."""
+    assert found(TIMES, text, language) == {}
+
+
+@given(st.integers(0, 23), st.integers(0, 59))
+def test_every_minute_of_the_day_is_found(hour, minute):
+    """With a colon everywhere, with an "h" in French, on the 12-hour clock in English."""
+    value = f"{hour:02}:{minute:02}"
+    half = f"{(hour - 1) % 12 + 1}:{minute:02} {'pm' if hour >= 12 else 'am'}"
+
+    assert found(TIMES, f"({value})", "sw") == {value: value}
+    assert found(TIMES, f"dès {hour}h{minute:02}!", "fr") == {f"{hour}h{minute:02}": value}
+    assert found(TIMES, half, "en") == {half: value}
+
+
+LANGUAGES = st.sampled_from(["en", "de", "zh", "ko", "tr", "ar", "sv", "tlh", None])
+
+
+@given(st.text() | st.text(st.sampled_from("0123456789: .hpamt６時半点 ")), LANGUAGES)
+def test_any_text_may_be_read(text, language):
+    """Nothing is raised, and every value is a time."""
+    for value in found(TIMES, text, language).values():
+        assert re.fullmatch(r"([01][0-9]|2[0-3]):[0-5][0-9]", str(value))

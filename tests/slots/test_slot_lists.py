@@ -1,0 +1,190 @@
+"""Values of a list: as declared, with accents left out, with an ending, mistyped, and nothing else."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from spoken import found, list_slot
+
+from intentmatch.slots.lists import ListFinder, names_of
+from intentmatch.slots.message import AS_DECLARED, BUT_FOR_ACCENTS, MISTYPED, WITH_AN_ENDING, Message
+from intentmatch.text import bare
+
+CITIES = (
+    "Berlin|de:Spree-Athen",
+    "New York|the big apple|NYC",
+    "München|en:Munich",
+    "İstanbul",
+    "Iğdır",
+    "Москва",
+    "Нижний Новгород",
+    "서울",
+    "北京",
+    "東京",
+    "กรุงเทพ",
+    "القاهرة",
+    "دبي",
+    "תל אביב",
+    "Warszawa",
+    "Málaga",
+    "L'Aquila",
+    "दिल्ली",
+    "Rome",
+)
+
+
+def finder(*values: str, known: tuple[str, ...] | None = ()) -> ListFinder:
+    return ListFinder(names_of(list_slot("slot", *values)), known)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("to Berlin, please", "en", {"Berlin": "Berlin"}),
+        ("BERLIN or ｂｅｒｌｉｎ", "en", {"BERLIN": "Berlin", "ｂｅｒｌｉｎ": "Berlin"}),
+        ("from nyc to the Big Apple!", "en", {"nyc": "New York", "the Big Apple": "New York"}),
+        ("new  york", "en", {"new  york": "New York"}),
+        ("nach Spree Athen", "de", {"Spree Athen": "Berlin"}),
+        ("Munich", "de", {"Munich": "München"}),
+        ("mu\u0308nchen und MUNCHEN", "de", {"mu\u0308nchen": "München", "MUNCHEN": "München"}),
+        ("Malaga o Ma\u0301laga", "es", {"Malaga": "Málaga", "Ma\u0301laga": "Málaga"}),
+        ("à l’Aquila, d'Aquila et d'Berlin", "fr", {"l’Aquila": "L'Aquila", "Berlin": "Berlin"}),
+        ("İSTANBUL istanbul ISTANBUL", "tr", {"İSTANBUL": "İstanbul", "istanbul": "İstanbul", "ISTANBUL": "İstanbul"}),
+        ("IĞDIR'a", "tr", {"IĞDIR": "Iğdır"}),
+        ("我要去北京的机票", "zh", {"北京": "北京"}),
+        ("東京へ行きたい", "ja", {"東京": "東京"}),
+        ("ไปกรุงเทพพรุ่งนี้", "th", {"กรุงเทพ": "กรุงเทพ"}),
+        ("إلى القاهرة", "ar", {"القاهرة": "القاهرة"}),
+        ("إلى القاهره", "ar", {"القاهره": "القاهرة"}),
+        ("दिल्ली जाना है", "hi", {"दिल्ली": "दिल्ली"}),
+        ("👩\u200d🚀Berlin👩\u200d🚀", "en", {"Berlin": "Berlin"}),
+        ("in 10Berlin", "en", {"Berlin": "Berlin"}),
+    ],
+)
+def test_a_value_is_found_as_it_is_written(text, language, expected):
+    """Case, accents, width, spaces, apostrophes and scripts without spaces are no obstacle."""
+    assert found(finder(*CITIES), text, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("İstanbul'dan", "tr", {"İstanbul": "İstanbul"}),
+        ("istanbuldan", "tr", {"istanbul": "İstanbul"}),
+        ("из Москвы в Нижнем Новгороде", "ru", {"Москвы": "Москва", "Нижнем Новгороде": "Нижний Новгород"}),
+        ("w Warszawie", "pl", {"Warszawie": "Warszawa"}),
+        ("서울에서 부산까지", "ko", {"서울": "서울"}),
+        ("بالقاهرة ولدبي وبدبي", "ar", {"القاهرة": "القاهرة", "دبي": "دبي"}),
+        ("בתל אביב", "he", {"תל אביב": "תל אביב"}),
+        ("Berlins Bars", "de", {"Berlin": "Berlin"}),
+        ("Berlin's bars", "en", {"Berlin": "Berlin"}),
+    ],
+)
+def test_a_value_may_have_an_ending(text, language, expected):
+    """As long as those of the language are, and what Arabic and Hebrew write before a word."""
+    assert found(finder(*CITIES), text, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("new yrok", "en", {"new yrok": "New York"}),
+        ("newyork", "en", {"newyork": "New York"}),
+        ("Muenchen", "de", {"Muenchen": "München"}),
+        ("Brelin und Berrlin", "de", {"Brelin": "Berlin", "Berrlin": "Berlin"}),
+        ("Rom", "de", {}),
+        ("Roma", "it", {"Roma": "Rome"}),
+        ("to Perlin", "en", {}),
+        ("berlitz berliozian", "en", {}),
+    ],
+)
+def test_a_value_may_be_mistyped(text, language, expected):
+    """One letter in four, two in eight, never the first; short words are what they are."""
+    assert found(finder(*CITIES), text, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        (("on", "off"), "turn it of or no"),
+        (("on",), "once only"),
+        (("red",), "I am bored and reread it"),
+        (("port",), "an airport report"),
+        (("card",), "I need cardboard and a cardigan"),
+        (("12",), "room 123 or 312"),
+        (("4",), "A4 paper"),
+        (("order 7",), "order 77"),
+        (("バス",), "バスケット"),
+        (("👩",), "👩\u200d🚀"),
+        (("会",), "㍿"),
+        (("",), "anything"),
+        (("?!",), "what?!"),
+        ((), "nothing to find"),
+    ],
+)
+def test_what_is_something_else_is_not_found(values, text):
+    """Parts of words, of numbers and of characters are no values."""
+    assert {value for text, value in found(finder(*values), text).items() if text not in values} == set()
+
+
+def test_a_word_that_the_registry_knows_is_not_mistyped():
+    """ "form" is in an utterance, so it is not "from"; with nothing known, it may be."""
+    assert found(finder("from"), "the forms") == {}
+    assert found(finder("worm"), "a worn coat") == {"worn": "worm"}
+    assert found(finder("worm", known=("worn",)), "a worn coat") == {}
+    assert found(finder("abmelden"), "anmelden") == {"anmelden": "abmelden"}
+    assert found(finder("abmelden", "anmelden"), "anmelden") == {"anmelden": "anmelden"}
+
+
+def test_without_tolerance_only_what_is_written_counts():
+    """None for what is known turns typing mistakes off."""
+    assert found(finder("Berlin", known=None), "Brelin") == {}
+    assert found(finder("Berlin", known=None), "berlins") == {"berlin": "Berlin"}
+
+
+def test_of_one_name_for_several_values_the_language_decides():
+    """Those of the message's language and without one come first, then the same letters, then the first declared."""
+    ambiguous = finder("bread|fr:pain", "ache|en:pain", "pâte", "pate")
+
+    assert found(ambiguous, "pain", "en") == {"pain": "ache"}
+    assert found(ambiguous, "pain", "fr-CA") == {"pain": "bread"}
+    assert found(ambiguous, "pain", "de") == {"pain": "bread"}
+    assert found(ambiguous, "pain", None) == {"pain": "bread"}
+    assert found(ambiguous, "pate pâte", "fr") == {"pate": "pate", "pâte": "pâte"}
+
+
+@pytest.mark.parametrize(
+    ("text", "distance"),
+    [("Málaga", AS_DECLARED), ("malaga", BUT_FOR_ACCENTS), ("málagas", WITH_AN_ENDING), ("Malagga", MISTYPED)],
+)
+def test_how_far_a_hit_is_from_what_was_declared(text, distance):
+    """The less the better, for those who choose between two."""
+    hits = finder("Málaga").find(Message(text, "es"))
+
+    assert min(hit.distance for hit in hits) == distance
+
+
+TEXT = st.text(st.sampled_from("abcdeé ıİß-'北京ンか서울กำदि\u0301\u200d👩🚀1.")) | st.text()
+VALUES = st.lists(TEXT.map(lambda text: text.replace("|", "")), max_size=5)
+
+
+@given(VALUES, TEXT, st.sampled_from(["en", "tr", "ko", "ar", None]))
+def test_what_is_found_reads_like_a_name(values, text, language):
+    """Whatever the text: a hit that is not mistyped is a name of its value in every letter."""
+    for hit in finder(*values).find(Message(text, language)):
+        assert 0 <= hit.start < hit.end <= len(text)
+        assert hit.value in values
+        if hit.distance < MISTYPED:
+            assert bare(text[hit.start : hit.end]) == bare(str(hit.value))
+
+
+@given(st.lists(st.text("abcdefgh", min_size=1, max_size=9), min_size=1, max_size=3), st.text("xyz ", max_size=9))
+def test_a_value_between_spaces_is_always_found(words, around):
+    """However it is composed, in whatever case."""
+    value = " ".join(words)
+    for form in ("NFC", "NFD", "NFKC"):
+        text = f"{around} {unicodedata.normalize(form, value).upper()} {around}"
+        assert any(text[h.start : h.end] == value.upper() for h in finder(value).find(Message(text, "en")))

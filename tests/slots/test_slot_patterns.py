@@ -1,0 +1,101 @@
+"""Regular expressions: what they match, and that none of them holds anything up."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from spoken import found
+
+from intentmatch.slots.message import Message
+from intentmatch.slots.patterns import SECONDS_IN_ALL, PatternFinder
+from intentmatch.types import Slot
+
+
+def finder(*patterns: str) -> PatternFinder:
+    return PatternFinder(Slot("code", "pattern", patterns=patterns))
+
+
+@pytest.mark.parametrize(
+    ("patterns", "text", "expected"),
+    [
+        ((r"[A-Z]{2}-\d{4}",), "order ab-1234 or XY-9999.", {"ab-1234": "ab-1234", "XY-9999": "XY-9999"}),
+        ((r"(?-i:[A-Z]{2})-\d{4}",), "order ab-1234 or XY-9999.", {"XY-9999": "XY-9999"}),
+        ((r"order\s+(?P<value>\d+)",), "order 12, order  34", {"12": "12", "34": "34"}),
+        ((r"(?P<value>\d+)|none",), "none or 5", {"none": "none", "5": "5"}),
+        ((r"\d{3}", r"[a-z]\d"), "b7 and 123", {"b7": "b7", "123": "123"}),
+        ((r"\d+",), "٣٤٥ １２", {"٣٤٥": "٣٤٥", "１２": "１２"}),
+        ((r"x*",), "abc", {}),
+        ((r"\bcaf\w",), "un cafe\u0301!", {"cafe\u0301": "cafe\u0301"}),
+        (("👩",), "a 👩\u200d🚀", {"👩\u200d🚀": "👩\u200d🚀"}),
+        ((r"(?<=№ )\d+",), "№ 7", {"7": "7"}),
+        ((), "12", {}),
+    ],
+)
+def test_a_pattern_finds_what_it_matches(patterns, text, expected):
+    """The group "value" where there is one, otherwise all of it, never a part of a character; case is no matter."""
+    assert found(finder(*patterns), text) == expected
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"(a+)+$",
+        r"(a|aa)+$",
+        r"(a|a?)+$",
+        r"^(([a-z])+.)+[A-Z]([a-z])+$",
+        r"([a-z]+)*\1!",
+        r"(?:a?){500}a{500}b",
+        r"(?R)",
+        r"(?:(a+)+){e<=3}b$",
+        r"(.*){1,9}x.*y",
+        r"(?=(a+)+$)b|(a*)*c",
+    ],
+)
+def test_no_pattern_hangs(pattern, caplog):
+    """One that backtracks without end is given up, and the trace and the log say so."""
+    message = Message("a" * 10_000 + "!", "en")
+    catastrophic = finder(pattern)
+    start = time.perf_counter()
+
+    hits = catastrophic.find(message)
+
+    assert time.perf_counter() - start < 10.0
+    assert bool(message.remarks) == bool(caplog.records)
+    assert not (hits and message.remarks)
+    for record in caplog.records:
+        assert record.levelno == logging.WARNING
+        assert pattern in record.getMessage()
+
+
+def test_a_pattern_that_takes_too_long_finds_nothing():
+    """And says which it is."""
+    message = Message("a" * 10_000 + "!", "en")
+
+    assert finder(r"(a+)+$").find(message) == []
+    assert message.remarks == ["a pattern of code took too long: (a+)+$"]
+
+
+def test_many_slow_patterns_share_what_time_there_is():
+    """Twenty take no longer than the budget of a message."""
+    message = Message("a" * 10_000 + "!", "en")
+    slow = finder(*[rf"(a+)+{chr(98 + number)}?$" for number in range(20)])
+    start = time.perf_counter()
+
+    slow.find(message)
+
+    assert time.perf_counter() - start < 100 * SECONDS_IN_ALL
+    assert message.seconds_on_patterns < 20 * SECONDS_IN_ALL
+    assert len(message.remarks) == 20
+
+
+@given(st.text(st.sampled_from("ab()[]{}?*+|.\\^$1,<>P:=!e")), st.text("ab1 ", max_size=30))
+def test_any_text_is_a_pattern_or_says_why_not(pattern, text):
+    """Nothing but `ValueError` leaves the compiler, and nothing at all the search."""
+    with contextlib.suppress(ValueError):
+        for hit in finder(pattern).find(Message(text, "en")):
+            assert text[hit.start : hit.end] == hit.value

@@ -1,0 +1,237 @@
+"""All slots of an intent together: who gets which words, what is missing, and what holds for every message."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import regex
+from hypothesis import given
+from hypothesis import strategies as st
+from spoken import NOW, list_slot, marked
+
+from intentmatch.errors import Location, MissingExtraError, RegistryError, UnknownNameError
+from intentmatch.slots import SlotReader, clock, number_words, slot_readers
+from intentmatch.types import Intent, Registry, Slot, Utterance
+
+CITIES = ("Berlin", "Hamburg", "New York|Big Apple", "York", "東京", "Москва", "İstanbul", "👩\u200d🚀")
+FLY = Intent(
+    "fly",
+    (
+        marked("fly from {origin=Berlin} to {target=Hamburg}"),
+        marked("{number=2} tickets to {target=Berlin} on {day=friday}"),
+        marked("von {origin=Berlin} nach {target=Hamburg}", "de"),
+    ),
+    slots=(
+        list_slot("origin", *CITIES, required=True, questions={"en": "From where?", "de": "Von wo?"}),
+        list_slot("target", *CITIES, required=True),
+        Slot("day", "date", required=True, questions={"": "When?"}),
+        Slot("number", "number"),
+        Slot("time", "time"),
+        Slot("code", "pattern", patterns=(r"[a-z]{2}\d{4}", r"(a+)+$")),
+        Slot("note", "any"),
+    ),
+)
+
+
+def reader(*slots: Slot, utterances: tuple[Utterance, ...] = (Utterance("hello", "en"),)) -> SlotReader:
+    return slot_readers(Registry((Intent("intent", utterances, slots=slots),)))["intent"]
+
+
+def says(some: SlotReader, text: str, language: str | None = "en") -> list[tuple[str, object]]:
+    return [(entity.slot, entity.value) for entity in some.read(text, language, NOW).entities]
+
+
+FLIGHTS = slot_readers(Registry((FLY,)))["fly"]
+
+
+def test_every_kind_is_read_from_one_message():
+    """In the order of the message, with their places."""
+    text = "2 tickets from Berlin to new york, Friday 6pm, AB1234"
+    reading = FLIGHTS.read(text, "en", NOW)
+
+    assert [(entity.slot, entity.value, entity.text) for entity in reading.entities] == [
+        ("number", 2, "2"),
+        ("origin", "Berlin", "Berlin"),
+        ("target", "New York", "new york"),
+        ("day", "2026-11-27", "Friday"),
+        ("time", "18:00", "6pm"),
+        ("code", "AB1234", "AB1234"),
+    ]
+    assert reading.missing == ()
+    assert reading.says == ("found number=2, origin=Berlin, target=New York, day=2026-11-27, time=18:00, code=AB1234")
+
+
+def test_neighbours_tell_slots_with_the_same_values_apart():
+    """Then the one that has nothing yet, then the first."""
+    assert says(FLIGHTS, "to Hamburg, from Berlin") == [("target", "Hamburg"), ("origin", "Berlin")]
+    assert says(FLIGHTS, "nach Berlin von Hamburg", "de") == [("target", "Berlin"), ("origin", "Hamburg")]
+    assert says(FLIGHTS, "Hamburg Berlin") == [("origin", "Hamburg"), ("target", "Berlin")]
+    assert says(FLIGHTS, "Hamburg York Berlin") == [("origin", "Hamburg"), ("target", "York"), ("origin", "Berlin")]
+
+
+def test_what_is_required_and_not_there_is_missing():
+    """With the question in the language, without one, or with none."""
+    english, german = FLIGHTS.read("to Berlin", "en", NOW), FLIGHTS.read("nach Berlin", "de-AT", NOW)
+
+    assert [(missing.slot, missing.question) for missing in english.missing] == [
+        ("origin", "From where?"),
+        ("day", "When?"),
+    ]
+    assert [missing.question for missing in german.missing] == ["Von wo?", "When?"]
+    assert FLIGHTS.read("hm", "en", NOW).says == "found nothing; missing origin, target, day"
+
+
+def test_the_longest_value_counts():
+    """Of one slot and of two; then the one that is nearer to what was declared, then the first slot."""
+    some = reader(list_slot("a", "York", "Berlin"), list_slot("b", "New York", "berlín"), Slot("n", "number"))
+
+    assert says(some, "New York") == [("b", "New York")]
+    assert says(some, "berlin") == [("a", "Berlin")]
+    assert says(some, "berlín") == [("b", "berlín")]
+    assert says(reader(Slot("n", "number"), Slot("c", "pattern", patterns=(r"\d+",))), "12") == [("n", 12)]
+    assert says(reader(Slot("c", "pattern", patterns=(r"\d+",)), Slot("n", "number")), "12") == [("c", "12")]
+    assert says(reader(Slot("n", "number"), Slot("d", "date")), "22 November") == [("d", "2026-11-22")]
+
+
+def test_free_text_takes_what_is_between():
+    """And what other slots found inside of it is part of it."""
+    some = reader(
+        Slot("task", "any", required=True),
+        Slot("when", "date"),
+        list_slot("who", "Bob", "Anna"),
+        utterances=(marked("remind {who=Anna} to {task=eat} {when=tomorrow}"), marked("remind me to {task=eat}")),
+    )
+
+    assert says(some, "remind Anna to tell Bob the truth tomorrow") == [
+        ("who", "Anna"),
+        ("task", "tell Bob the truth"),
+        ("when", "2026-11-22"),
+    ]
+    assert some.read("remind Anna", "en", NOW).missing[0].slot == "task"
+
+
+def test_two_free_texts_never_overlap():
+    """The second begins where the first ends, or is not there."""
+    some = reader(Slot("who", "any"), Slot("text", "any"), utterances=(marked("tell {who=mum} that {text=I am late}"),))
+
+    assert says(some, "tell my boss that that thing broke") == [("who", "my boss"), ("text", "that thing broke")]
+    assert says(some, "tell my boss") == [("who", "my boss")]
+
+
+def test_the_answer_to_a_question_is_filled_in():
+    """One slot, some of them, all of them; free text that is asked for may be the whole answer."""
+    some = reader(
+        Slot("task", "any"), Slot("when", "date"), Slot("n", "number"), utterances=(marked("remind me to {task=eat}"),)
+    )
+
+    def fill(text: str, *names: str) -> list[tuple[str, object]]:
+        return [(entity.slot, entity.value) for entity in some.fill(text, names or None, "en", NOW)]
+
+    assert fill("tomorrow", "when") == [("when", "2026-11-22")]
+    assert fill("tomorrow at 5", "when") == [("when", "2026-11-22")]
+    assert fill("buy 2 apples tomorrow!", "task") == [("task", "buy 2 apples tomorrow")]
+    assert fill("remind me to buy apples", "task") == [("task", "buy apples")]
+    assert fill("buy 2 apples tomorrow", "task", "when") == [("task", "buy 2 apples"), ("when", "2026-11-22")]
+    assert fill("tomorrow", "n") == []
+    assert fill("tomorrow") == [("when", "2026-11-22")]
+    with pytest.raises(UnknownNameError, match=r"unknown slot 'whne': known are n, task, when\. Did you mean 'when'"):
+        fill("x", "whne")
+
+
+def test_intents_share_the_finders_of_their_folder():
+    """A slot that only asks for more is read with the same names."""
+    city = list_slot("city", *CITIES)
+    one = Intent("one", (Utterance("a"),), slots=(city,))
+    other = Intent("other", (Utterance("b"),), slots=(replace(city, required=True),))
+    readers = slot_readers(Registry((one, other, Intent("none", (Utterance("c"),)))))
+
+    assert sorted(readers) == ["one", "other"]
+    assert readers["one"]._finders["city"] is readers["other"]._finders["city"]
+    assert readers["one"].read("x").missing == ()
+    assert len(readers["other"].read("x").missing) == 1
+
+
+def test_words_of_the_utterances_are_never_mistyped_values():
+    """But for those that stand where a value does."""
+    some = reader(list_slot("animal", "horse", "mouse"), utterances=(marked("a {animal=hores} in the house"),))
+
+    assert says(some, "a house for the hores") == [("animal", "horse")]
+    assert says(reader(list_slot("animal", "horse")), "a hosre for the house") == [("animal", "horse")] * 2
+
+
+def test_typing_mistakes_can_be_turned_off():
+    """Then only what is written counts."""
+    registry = Registry((FLY,))
+
+    assert slot_readers(registry, tolerant=False)["fly"].read("to Brelin", "en", NOW).entities == ()
+    assert len(slot_readers(registry)["fly"].read("to Brelin", "en", NOW).entities) == 1
+
+
+def test_broken_patterns_are_told_all_at_once():
+    """Each with its slot and its place."""
+    slots = (
+        Slot("a", "pattern", patterns=("(",), location=Location("bot.yaml", 3, 5)),
+        Slot("b", "pattern", patterns=("fine", "*")),
+        Slot("c", "pattern", patterns=("fine",)),
+    )
+    with pytest.raises(RegistryError) as caught:
+        reader(*slots)
+
+    assert [problem.location.short for problem in caught.value.problems] == ["bot.yaml:3", "registry:1"]
+    assert "the regular expression of slot 'a' cannot be read: missing )" in str(caught.value)
+    assert "'b' cannot be read: nothing to repeat" in str(caught.value)
+
+
+def test_a_slow_pattern_is_remarked_in_the_trace():
+    """And the other slots are read all the same."""
+    reading = FLIGHTS.read("to Berlin " + "a" * 5000 + "!", "en", NOW)
+
+    assert ("target", "Berlin") in [(entity.slot, entity.value) for entity in reading.entities]
+    assert reading.says.endswith("; a pattern of code took too long: (a+)+$")
+
+
+def test_a_missing_extra_is_told_when_the_registry_is_made_ready(monkeypatch):
+    """Not at the first message."""
+    monkeypatch.setattr("intentmatch.plugins.installed", lambda module: module != "dateparser")
+
+    with pytest.raises(MissingExtraError, match=r"A slot of kind date needs .*intentmatch\[dates\]"):
+        slot_readers(Registry((FLY,)))
+
+
+PIECES = """Berlin york new Hamburg 東京 москве istanbul'a 👩‍🚀 👩 é \u200b from to tomorrow 22 November 18:30
+    6 pm ab1234 aaaa ٣ . , مُ""".split()  # noqa: SIM905 - one a piece
+MESSAGES = (
+    st.text() | st.lists(st.sampled_from([*PIECES, " "])).map("".join) | st.lists(st.sampled_from(PIECES)).map(" ".join)
+)
+
+
+@given(MESSAGES, st.sampled_from(["en", "de", "tr", "ru", "ja", "ar", "tlh", None]))
+def test_what_holds_for_every_message(text, language):
+    """Spans are in range, in order, apart from each other, cut no character, and hold the text they say."""
+    reading = FLIGHTS.read(text, language, NOW)
+    whole = {0, *(found.end() for found in regex.finditer(r"\X", text))}
+    end = 0
+
+    for entity in reading.entities:
+        assert end <= entity.start < entity.end <= len(text)
+        assert text[entity.start : entity.end] == entity.text
+        assert {entity.start, entity.end} <= whole
+        end = entity.end
+    there = {entity.slot for entity in reading.entities}
+    assert [missing.slot for missing in reading.missing] == [s for s in ("origin", "target", "day") if s not in there]
+    assert reading == FLIGHTS.read(text, language, NOW)
+    for name in ("note", "origin"):
+        for entity in FLIGHTS.fill(text, [name], language, NOW):
+            assert text[entity.start : entity.end] == entity.text
+
+
+def test_the_readme_says_what_is_read():
+    """The languages of words for numbers and times."""
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    (languages,) = re.findall(r"and words in ([a-z, ]+) \|", readme)
+
+    assert languages.split(", ") == sorted({*number_words._WORDS, "ja", "zh"})
+    assert f"in words in {len(clock._SAID)} languages" in readme

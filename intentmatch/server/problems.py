@@ -21,6 +21,7 @@ from intentmatch.errors import InputError, IntentMatchError, Problem, RegistryEr
 from intentmatch.server.schemas import ErrorItem, ProblemDetails
 
 MEDIA_TYPE = "application/problem+json"
+WARMING, BROKEN = "urn:intentmatch:warming", "urn:intentmatch:broken"
 
 # A body of a megabyte can hold a hundred thousand mistakes; nobody reads on after these.
 _MAX_ERRORS = 50
@@ -34,14 +35,15 @@ _log = logging.getLogger(__name__)
 _DESCRIPTIONS: Mapping[int, str] = {
     400: "The body cannot be read as JSON.",
     401: "A key is needed.",
-    403: "The key is none for admin calls, or those are off.",
+    403: "The key is none for admin calls, or those are off; where there are several bots, it is none for this one.",
+    404: "There is no bot of this name.",
     408: "The body took too long.",
     409: "The files cannot be used; every problem is listed, and the old intents go on answering.",
     413: "The body is too large.",
     415: "The body is not declared as JSON.",
     422: "The body is JSON, but not what is asked for here; every problem is listed.",
     429: "Too many requests; the header Retry-After says when to try again.",
-    503: "The intents are not loaded yet, or something that is needed is not installed or not turned on.",
+    503: "The intents are not loaded (yet), or something that is needed is not installed or not turned on.",
 }
 
 # Where the words of pydantic are for Python programmers.

@@ -128,11 +128,13 @@ def checked(keys: Collection[str]) -> tuple[str, ...]:
 def authorised(request: Request, presented: str | None) -> bool:
     """Whether a request may be answered: it presents one of the app's keys, or the app has none.
 
+    Where there are several bots, whether the key is for the one in question is for `allowed` to say.
+
     Raises `ProblemError` (429) where it may, but not so often.
     """
     access: Access = request.app.state.access
     request.state.presented = presented
-    if access.has_keys and not access.is_known(presented, request.path_params.get("bot")):
+    if access.has_keys and not access.is_known(presented):
         return False
     access.count(request, presented)
     return True

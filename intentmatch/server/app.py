@@ -66,7 +66,8 @@ def create_app(
     folder that is called `bots` and has no YAML in itself: their calls stand below `/bots/{bot}`.
 
     `max_text` bounds the characters of a message, `max_batch` the messages of a batch, `max_body` the bytes of a
-    request. With `watch`, files that change are taken up by themselves. The setting `inbox` has messages kept that were not understood. `telemetry` makes matches spans of OpenTelemetry.
+    request. With `watch`, files that change are taken up by themselves. The setting `inbox` has messages kept that were
+    not understood. `telemetry` makes matches spans of OpenTelemetry.
 
     `protocols` names what bots already speak and shall be answered in: `rasa`, `clu`, `dialogflow`, `openai`.
     `fulfillment` is the URL that Dialogflow's intents with `metadata: {webhook: true}` are fulfilled by.
@@ -117,6 +118,8 @@ def create_app(
         rate_limit,
         several=isinstance(served, Bots),
     )
+    if isinstance(served, Bots):
+        served.tell_missing(app.state.access.bots)
     _add_gate(app, max_body, body_seconds, gate.checked_origins(cors_origins), allowed_hosts)
     if telemetry:
         app.add_middleware(Continued)

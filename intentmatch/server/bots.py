@@ -10,6 +10,7 @@ import asyncio
 import logging
 import time
 import weakref
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,6 +94,11 @@ class Bots:
         self._closing: set[asyncio.Task[None]] = set()
         self._told = ""
         self._missing: set[str] = set()
+
+    def tell_missing(self, names: Collection[str]) -> None:
+        """Say that keys are for bots that are not there; not for which: what stands before a colon may be secret."""
+        if missing := len(set(names) - self._bots.keys()):
+            _log.warning("%d names of bots that keys are for are of none in %s", missing, self._folder.path)
 
     async def load(self) -> None:
         """Load those that are to be there from the start, and begin to look which there are."""

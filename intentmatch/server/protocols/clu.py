@@ -190,7 +190,7 @@ def _shape(details: ProblemDetails) -> Response:
     status = 400 if details.status == 422 else details.status
     code = _CODES.get(status, "InvalidRequest" if status < 500 else "InternalServerError")
     error: dict[str, Any] = {"code": code, "message": details.detail}
-    if details.errors:
+    if details.errors and status == 400:
         error["code"] = "InvalidArgument"
         error["details"] = [
             {"code": "InvalidArgument", "message": item.message, "target": item.location} for item in details.errors

@@ -240,7 +240,7 @@ def _shape(details: ProblemDetails) -> Response:
     code = 400 if details.status == 422 else details.status
     status = _STATUSES.get(code, "INVALID_ARGUMENT" if code < 500 else "INTERNAL")
     error: dict[str, Any] = {"code": code, "message": details.detail, "status": status}
-    if details.errors:
+    if details.errors and code == 400:
         violations = [{"field": item.location, "description": item.message} for item in details.errors]
         error["details"] = [{"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": violations}]
     return JSONResponse({"error": error}, code)

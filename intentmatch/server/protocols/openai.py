@@ -102,7 +102,7 @@ def _shape(details: ProblemDetails) -> Response:
     error = {
         "message": details.detail,
         "type": kind,
-        "param": details.errors[0].location if details.errors else None,
+        "param": details.errors[0].location if details.errors and status == 400 else None,
         "code": "invalid_api_key" if status == 401 else None,
     }
     return JSONResponse({"error": error}, status)

@@ -22,6 +22,13 @@ from intentmatch.errors import InputError
 @click.option("--max-batch", default=256, show_default=True, type=click.IntRange(1), help="Messages of a batch.")
 @click.option("--max-body", default=1_000_000, show_default=True, type=click.IntRange(1), help="Bytes of a request.")
 @click.option(
+    "--max-together", default=32, show_default=True, type=click.IntRange(1), help="Messages that are encoded together."
+)
+@click.option("--max-queue", default=1024, show_default=True, type=click.IntRange(1), help="Messages that wait.")
+@click.option(
+    "--max-wait", default=10.0, show_default=True, type=click.FloatRange(0.1), help="Seconds that a message waits."
+)
+@click.option(
     "--protocol", "protocols", multiple=True, metavar="NAME", help="Also speak rasa, clu, dialogflow or openai."
 )
 @click.option(
@@ -64,6 +71,9 @@ def serve(
     max_text: int,
     max_batch: int,
     max_body: int,
+    max_together: int,
+    max_queue: int,
+    max_wait: float,
     protocols: tuple[str, ...],
     fulfillment: str | None,
     keys_file: Path | None,
@@ -110,6 +120,9 @@ def serve(
         max_text=max_text,
         max_batch=max_batch,
         max_body=max_body,
+        max_together=max_together,
+        max_queue=max_queue,
+        max_wait=max_wait,
         protocols=protocols,
         fulfillment=fulfillment,
         keys=None if keys_file is None else file_keys(keys_file),

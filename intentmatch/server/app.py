@@ -18,6 +18,7 @@ from intentmatch import __version__, plugins
 from intentmatch.errors import UnknownNameError
 from intentmatch.matcher import Matcher
 from intentmatch.server import access, gate, problems, schemas
+from intentmatch.server.batches import Bounds
 from intentmatch.server.metrics import MEDIA_TYPE
 from intentmatch.server.observed import Observed
 from intentmatch.server.protocols import load
@@ -30,6 +31,7 @@ _ABOUT = """Tells what a user means, from a folder of YAML intents.
 Every error has the shape `ProblemDetails` (RFC 9457) and the media type `application/problem+json`.
 """
 
+_JSON = "application/json"
 _BODY_ERRORS = (400, 401, 408, 413, 415, 422, 429, 503)
 
 
@@ -39,6 +41,9 @@ def create_app(
     max_text: int = 2000,
     max_batch: int = 256,
     max_body: int = 1_000_000,
+    max_together: int = 32,
+    max_queue: int = 1024,
+    max_wait: float = 10.0,
     watch: bool = False,
     telemetry: bool = False,
     protocols: Collection[str] = (),
@@ -54,7 +59,9 @@ def create_app(
 
     A path is loaded when the server starts, and what is wrong with it (`Matcher.load` says what may be) keeps the
     server from starting; a `Matcher` is used as it is. `max_text` bounds the characters of a message, `max_batch` the
-    messages of a batch, `max_body` the bytes of a request. With `watch`, files that change are taken up by themselves.
+    messages of a batch, `max_body` the bytes of a request. Messages that arrive together are encoded together where the
+    encoder gains from that, `max_together` of them; `max_queue` may wait, and each for `max_wait` seconds: beyond that
+    the answer is 503. With `watch`, files that change are taken up by themselves.
     The setting `inbox` has messages kept that were not understood. `telemetry` makes matches spans of OpenTelemetry.
 
     `protocols` names what bots already speak and shall be answered in: `rasa`, `clu`, `dialogflow`, `openai`.
@@ -70,7 +77,8 @@ def create_app(
     """
     if watch:
         plugins.check_installed("watchfiles", what="Watching files", extra="watch")
-    service = Service(matcher, watch=watch, spans=Spans() if telemetry else None)
+    bounds = Bounds(max_together, max_queue, max_wait)
+    service = Service(matcher, watch=watch, spans=Spans() if telemetry else None, bounds=bounds)
     spoken = load(protocols, Host(service.bot_named, service.match, max_text, max_batch, fulfillment))
 
     @asynccontextmanager
@@ -157,29 +165,32 @@ def _add_matching(app: FastAPI, service: Service, max_text: int, max_batch: int)
             default=None, min_length=1, max_length=100, description="The slots asked for; without it all of the intent."
         )
 
-    @app.post("/match", tags=["matching"], responses=problems.responses(*_BODY_ERRORS))
-    async def match(body: MatchRequest) -> schemas.MatchResponse:
+    errors = problems.responses(*_BODY_ERRORS)
+
+    # Their answers are written here and not by FastAPI, which would check them against the models over and over.
+    @app.post("/match", tags=["matching"], response_model=schemas.MatchResponse, responses=errors)
+    async def match(body: MatchRequest) -> Response:
         """What one message means."""
         result = await service.match(service.matcher, body.text, **body.options())
-        return schemas.MatchResponse.of(result)
+        return Response(schemas.MatchResponse.json_of(result), media_type=_JSON)
 
-    @app.post("/match/batch", tags=["matching"], responses=problems.responses(*_BODY_ERRORS))
-    async def match_batch(body: BatchRequest) -> schemas.BatchResponse:
+    @app.post("/match/batch", tags=["matching"], response_model=schemas.BatchResponse, responses=errors)
+    async def match_batch(body: BatchRequest) -> Response:
         """What each of many messages means; faster than one by one."""
-        return await asyncio.to_thread(_match_all, service, body.texts, body)
+        return Response(await asyncio.to_thread(_match_all, service, body.texts, body), media_type=_JSON)
 
-    @app.post("/fill", tags=["matching"], responses=problems.responses(*_BODY_ERRORS))
+    @app.post("/fill", tags=["matching"], responses=errors)
     def fill(body: FillRequest) -> schemas.FillResponse:
         """What the answer to a question says for the slots of an intent."""
         entities = service.matcher.fill(body.text, body.intent, body.slots, language=body.language, now=body.now)
         return schemas.FillResponse.of(entities)
 
 
-def _match_all(service: Service, texts: list[str], options: schemas.Options) -> schemas.BatchResponse:
+def _match_all(service: Service, texts: list[str], options: schemas.Options) -> bytes:
     with service.answering() as matcher:
         results = matcher.match_many(texts, **options.options())
     service.record(results)
-    return schemas.BatchResponse(results=[schemas.MatchResponse.of(result) for result in results])
+    return b'{"results":[' + b",".join(map(schemas.MatchResponse.json_of, results)) + b"]}"
 
 
 def _add_feedback(app: FastAPI, service: Service, max_text: int) -> None:

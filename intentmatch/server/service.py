@@ -11,10 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from starlette.requests import ClientDisconnect
+
 from intentmatch.errors import InputError, IntentMatchError, Problem
 from intentmatch.inbox import Inbox
 from intentmatch.matcher import Matcher
 from intentmatch.result import MatchResult
+from intentmatch.server.batches import Batches, Bounds
 from intentmatch.server.logs import messages_log
 from intentmatch.server.metrics import Metrics
 from intentmatch.server.problems import ProblemError, of_problems, of_reload
@@ -36,7 +39,12 @@ class Service:
     """Holds the matcher of one app: the one it was given, or the one `load` reads from a path."""
 
     def __init__(
-        self, source: Matcher | str | os.PathLike[str], *, watch: bool = False, spans: Spans | None = None
+        self,
+        source: Matcher | str | os.PathLike[str],
+        *,
+        watch: bool = False,
+        spans: Spans | None = None,
+        bounds: Bounds | None = None,
     ) -> None:
         self._source = source
         self._spans = spans
@@ -51,6 +59,7 @@ class Service:
         self._failed = False
         self._loaded_at = time.time()
         self.metrics = Metrics()
+        self._batches = Batches(bounds or Bounds(), self.metrics)
         self.reload_error: ProblemDetails | None = None
         """Why the last reload failed; None when it did not."""
 
@@ -75,7 +84,7 @@ class Service:
         matcher = self.matcher
         try:
             yield matcher
-        except InputError:
+        except (InputError, ProblemError, ClientDisconnect):
             raise
         except Exception:
             self._failed = True
@@ -85,7 +94,7 @@ class Service:
     async def match(self, matcher: Matcher, text: str, **options: Any) -> MatchResult:
         """What a matcher says of a text, recorded."""
         with self.answering():
-            result = await matcher.amatch(text, **options)
+            result = await self._batches.match(matcher, text, **options)
         self.record([result])
         return result
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -111,7 +111,11 @@ class Batches:
             while batch := self._next(matcher, line):
                 asked = [(waiting.text, waiting.options) for waiting in batch]
                 began = time.perf_counter()
-                answers = await loop.run_in_executor(self._threads, matcher.match_each, asked)
+                answers: Sequence[MatchResult | Exception]
+                try:
+                    answers = await loop.run_in_executor(self._threads, matcher.match_each, asked)
+                except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must hear of it
+                    answers = [error] * len(batch)
                 pace = (time.perf_counter() - began) / len(batch)
                 line.pace = (line.pace + pace) / 2 if line.pace else pace
                 for waiting, answer in zip(batch, answers, strict=True):

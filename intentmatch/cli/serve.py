@@ -47,6 +47,13 @@ if TYPE_CHECKING:
     "--body-seconds", default=10.0, show_default=True, type=click.FloatRange(0, min_open=True), help="For it to arrive."
 )
 @click.option(
+    "--max-together", default=32, show_default=True, type=click.IntRange(1), help="Messages that are encoded together."
+)
+@click.option("--max-queue", default=1024, show_default=True, type=click.IntRange(1), help="Messages that wait.")
+@click.option(
+    "--max-wait", default=10.0, show_default=True, type=click.FloatRange(0.1), help="Seconds that a message waits."
+)
+@click.option(
     "--protocol", "protocols", multiple=True, metavar="NAME", help="Also speak rasa, clu, dialogflow or openai."
 )
 @click.option(
@@ -93,6 +100,9 @@ def serve(
     max_batch: int,
     max_body: int,
     body_seconds: float,
+    max_together: int,
+    max_queue: int,
+    max_wait: float,
     protocols: tuple[str, ...],
     fulfillment: str | None,
     keys_file: Path | None,
@@ -140,6 +150,9 @@ def serve(
         max_batch=max_batch,
         max_body=max_body,
         body_seconds=body_seconds,
+        max_together=max_together,
+        max_queue=max_queue,
+        max_wait=max_wait,
         protocols=protocols,
         fulfillment=fulfillment,
         keys=None if keys_file is None else file_keys(keys_file),

@@ -19,9 +19,10 @@ from intentmatch import __version__, plugins
 from intentmatch.errors import UnknownNameError
 from intentmatch.matcher import Matcher
 from intentmatch.server import access, gate, problems, schemas
+from intentmatch.server.batches import Batches, Bounds
 from intentmatch.server.bots import Bots
 from intentmatch.server.folder import BotFolder, is_bot_folder
-from intentmatch.server.metrics import MEDIA_TYPE
+from intentmatch.server.metrics import MEDIA_TYPE, Metrics
 from intentmatch.server.observed import Observed
 from intentmatch.server.protocols import load
 from intentmatch.server.protocols.host import Host, Protocol
@@ -39,6 +40,7 @@ _BOT = "/bots/{bot}"
 _Asked = Callable[[Request], Service]
 """The bot that a request is for."""
 
+_JSON = "application/json"
 _BODY_ERRORS = (400, 401, 408, 413, 415, 422, 429, 503)
 
 
@@ -48,6 +50,9 @@ def create_app(
     max_text: int = 2000,
     max_batch: int = 256,
     max_body: int = 1_000_000,
+    max_together: int = 32,
+    max_queue: int = 1024,
+    max_wait: float = 10.0,
     watch: bool = False,
     telemetry: bool = False,
     protocols: Collection[str] = (),
@@ -66,8 +71,10 @@ def create_app(
     folder that is called `bots` and has no YAML in itself: their calls stand below `/bots/{bot}`.
 
     `max_text` bounds the characters of a message, `max_batch` the messages of a batch, `max_body` the bytes of a
-    request. With `watch`, files that change are taken up by themselves. The setting `inbox` has messages kept that were
-    not understood. `telemetry` makes matches spans of OpenTelemetry.
+    request. Messages that arrive together are encoded together where the encoder gains from that, `max_together` of
+    them; `max_queue` may wait, and each for `max_wait` seconds: beyond that the answer is 503. With `watch`, files that
+    change are taken up by themselves. The setting `inbox` has messages kept that were not understood. `telemetry` makes
+    matches spans of OpenTelemetry.
 
     `protocols` names what bots already speak and shall be answered in: `rasa`, `clu`, `dialogflow`, `openai`.
     `fulfillment` is the URL that Dialogflow's intents with `metadata: {webhook: true}` are fulfilled by.
@@ -86,11 +93,12 @@ def create_app(
     if not isinstance(matcher, (Matcher, BotFolder)) and is_bot_folder(matcher):
         matcher = BotFolder(matcher)
     spans = Spans() if telemetry else None
+    batches = Batches(Bounds(max_together, max_queue, max_wait), Metrics(several=isinstance(matcher, BotFolder)))
     served: Service | Bots
     if isinstance(matcher, BotFolder):
-        served = Bots(matcher, watch=watch, spans=spans)
+        served = Bots(matcher, batches, watch=watch, spans=spans)
     else:
-        served = Service(matcher, watch=watch, spans=spans)
+        served = Service(matcher, batches, watch=watch, spans=spans)
     spoken = load(protocols, Host(served.bot_named, max_text, max_batch, fulfillment))
 
     @asynccontextmanager
@@ -222,19 +230,22 @@ def _add_matching(app: APIRouter, asked: _Asked, max_text: int, max_batch: int) 
             default=None, min_length=1, max_length=100, description="The slots asked for; without it all of the intent."
         )
 
-    @app.post("/match", tags=["matching"], responses=problems.responses(*_BODY_ERRORS))
-    async def match(body: MatchRequest, request: Request) -> schemas.MatchResponse:
+    errors = problems.responses(*_BODY_ERRORS)
+
+    # Their answers are written here and not by FastAPI, which would check them against the models over and over.
+    @app.post("/match", tags=["matching"], response_model=schemas.MatchResponse, responses=errors)
+    async def match(body: MatchRequest, request: Request) -> Response:
         """What one message means."""
         service = asked(request)
         result = await service.match(service.matcher, body.text, **body.options())
-        return schemas.MatchResponse.of(result)
+        return Response(schemas.MatchResponse.json_of(result), media_type=_JSON)
 
-    @app.post("/match/batch", tags=["matching"], responses=problems.responses(*_BODY_ERRORS))
-    async def match_batch(body: BatchRequest, request: Request) -> schemas.BatchResponse:
+    @app.post("/match/batch", tags=["matching"], response_model=schemas.BatchResponse, responses=errors)
+    async def match_batch(body: BatchRequest, request: Request) -> Response:
         """What each of many messages means; faster than one by one."""
-        return await asyncio.to_thread(_match_all, asked(request), body.texts, body)
+        return Response(await asyncio.to_thread(_match_all, asked(request), body.texts, body), media_type=_JSON)
 
-    @app.post("/fill", tags=["matching"], responses=problems.responses(*_BODY_ERRORS))
+    @app.post("/fill", tags=["matching"], responses=errors)
     def fill(body: FillRequest, request: Request) -> schemas.FillResponse:
         """What the answer to a question says for the slots of an intent."""
         matcher = asked(request).matcher
@@ -242,11 +253,11 @@ def _add_matching(app: APIRouter, asked: _Asked, max_text: int, max_batch: int) 
         return schemas.FillResponse.of(entities)
 
 
-def _match_all(service: Service, texts: list[str], options: schemas.Options) -> schemas.BatchResponse:
+def _match_all(service: Service, texts: list[str], options: schemas.Options) -> bytes:
     with service.answering() as matcher:
         results = matcher.match_many(texts, **options.options())
     service.record(results)
-    return schemas.BatchResponse(results=[schemas.MatchResponse.of(result) for result in results])
+    return b'{"results":[' + b",".join(map(schemas.MatchResponse.json_of, results)) + b"]}"
 
 
 def _add_feedback(app: APIRouter, asked: _Asked, max_text: int) -> None:

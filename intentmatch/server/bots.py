@@ -22,9 +22,10 @@ from intentmatch.errors import IntentMatchError, RegistryError
 from intentmatch.matcher import Matcher, Source
 from intentmatch.registry.content import Content, content
 from intentmatch.server.access import allowed
+from intentmatch.server.batches import Batches
 from intentmatch.server.folder import BotFolder
 from intentmatch.server.memory import own_bytes
-from intentmatch.server.metrics import Metrics, gauge
+from intentmatch.server.metrics import gauge
 from intentmatch.server.problems import BROKEN, WARMING, ProblemError
 from intentmatch.server.schemas import BotInfo, BotsReady, BotState, ErrorItem, ProblemDetails
 from intentmatch.server.service import Service
@@ -80,9 +81,10 @@ class _Bot:
 class Bots:
     """The bots of one app."""
 
-    def __init__(self, folder: BotFolder, *, watch: bool = False, spans: Spans | None = None) -> None:
+    def __init__(self, folder: BotFolder, batches: Batches, *, watch: bool = False, spans: Spans | None = None) -> None:
         """Raises `RegistryError` or `InputError` where the folder cannot be used."""
-        self.metrics = Metrics(several=True)
+        self.metrics = batches.metrics
+        self._batches = batches
         self._folder, self._watch, self._spans = folder, watch, spans
         # Those asked last come last.
         self._bots = {name: _Bot(name, path) for name, path in folder.bots().items()}
@@ -197,7 +199,7 @@ class Bots:
                 bot.refused = _Refused(old.details, held, old.at, now)
                 return old.details
             matcher = await loop.run_in_executor(self._loaders, self._matcher, bot)
-            service = Service(matcher, watch=self._watch, spans=self._spans, metrics=self.metrics, name=bot.name)
+            service = Service(matcher, self._batches, watch=self._watch, spans=self._spans, name=bot.name)
             await service.load()
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one bot, the others go on
             now = time.monotonic()

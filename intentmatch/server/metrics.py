@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
@@ -27,6 +28,7 @@ _SHARED = "PROMETHEUS_MULTIPROC_DIR"
 # A static encoder answers within a millisecond, a transformer on a busy machine within a second.
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _STAGE_SECONDS = (0.00001, 0.00005, 0.0001, 0.0005, *_SECONDS[:11])
+_MESSAGES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
 State = Literal["warming", "ready", "stale", "broken"]
@@ -65,6 +67,20 @@ class Metrics:
             ["bot"] * several + ["verdict", "intent"],
             registry=own,
         )
+        self._queue = Gauge(
+            "intentmatch_queue_messages", "Messages that wait to be matched.", registry=own, multiprocess_mode="livesum"
+        )
+        self._queue_seconds = Histogram(
+            "intentmatch_queue_seconds", "Time until a message begins to be matched.", buckets=_SECONDS, registry=own
+        )
+        self._batch = Histogram(
+            "intentmatch_batch_messages", "Messages that are matched together.", buckets=_MESSAGES, registry=own
+        )
+        self._refused = Counter(
+            "intentmatch_refused", "Messages not matched: the queue full, too late, client gone.", ["why"], registry=own
+        )
+        self._stage = cache(self._stage_seconds.labels)
+        self._verdict = cache(self._verdicts.labels)
 
     def answered(self, path: str, status: int, seconds: float) -> None:
         """Count a request. `path` is that of the route, of which there are few, whatever callers ask for."""
@@ -75,9 +91,23 @@ class Metrics:
         """Count what was made of messages, and the time of each stage. A bot has a name where there are several."""
         whose = () if bot is None else (bot,)
         for result in results:
-            self._verdicts.labels(*whose, result.verdict, result.intent or "").inc()
+            self._verdict(*whose, result.verdict, result.intent or "").inc()
             for stage in result.trace.stages:
-                self._stage_seconds.labels(stage.name).observe(stage.microseconds / 1e6)
+                self._stage(stage.name).observe(stage.microseconds / 1e6)
+
+    def queued(self, messages: int) -> None:
+        """Note how many wait."""
+        self._queue.set(messages)
+
+    def batched(self, waited: Sequence[float]) -> None:
+        """Count a batch, and the seconds that each message of it has waited."""
+        self._batch.observe(len(waited))
+        for seconds in waited:
+            self._queue_seconds.observe(seconds)
+
+    def refused(self, why: str) -> None:
+        """Count a message that is not matched: `full`, `late`, `gone`."""
+        self._refused.labels(why).inc()
 
     def exposition(self, bots: Sequence[Now], more: Iterable[Metric] = ()) -> bytes:
         """Everything as text, as Prometheus reads it."""

@@ -13,6 +13,7 @@ from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import to_json
 
 from intentmatch import result
 from intentmatch.errors import Problem, Severity
@@ -197,6 +198,14 @@ class MatchResponse(_Response):
         """The same answer, checked against what is documented here."""
         return cls.model_validate(result.to_dict())
 
+    @classmethod
+    def json_of(cls, result: MatchResult) -> bytes:
+        """The same answer as JSON. Only what cannot be written as it is takes the long way through the model."""
+        try:
+            return to_json(result.to_dict(), inf_nan_mode="null")
+        except ValueError:
+            return cls.of(result).model_dump_json().encode()
+
 
 class FillResponse(_Response):
     """What the answer to a question says for an intent's slots."""
@@ -348,7 +357,8 @@ class ProblemDetails(_Response):
     type: str = Field(
         default="about:blank",
         description="`about:blank`: the status says what kind of problem it is. `urn:intentmatch:warming`: nothing can "
-        "be answered yet. `urn:intentmatch:broken`: nothing can be answered any more.",
+        "be answered yet. `urn:intentmatch:broken`: nothing can be answered any more. "
+        "`urn:intentmatch:busy`: too much to do at once.",
     )
     title: str = Field(description="The status in words.", examples=["Unprocessable Entity"])
     status: int = Field(description="As in the status line.", examples=[422])

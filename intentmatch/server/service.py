@@ -11,14 +11,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from fastapi import Request
+from starlette.requests import ClientDisconnect, Request
 
 from intentmatch.errors import InputError, IntentMatchError, Problem
 from intentmatch.inbox import Inbox
 from intentmatch.matcher import Matcher
 from intentmatch.result import MatchResult
+from intentmatch.server.batches import Batches
 from intentmatch.server.logs import messages_log
-from intentmatch.server.metrics import Metrics, Now, State
+from intentmatch.server.metrics import Now, State
 from intentmatch.server.problems import BROKEN, WARMING, ProblemError, of_problems, of_reload
 from intentmatch.server.schemas import ProblemDetails
 from intentmatch.server.telemetry import Spans
@@ -37,13 +38,13 @@ class Service:
     def __init__(
         self,
         source: Matcher | str | os.PathLike[str],
+        batches: Batches,
         *,
         watch: bool = False,
         spans: Spans | None = None,
-        metrics: Metrics | None = None,
         name: str | None = None,
     ) -> None:
-        """One of several has a name, and the metrics of all of them."""
+        """One of several has a `name`; what waits for them, and is counted, they have in common."""
         self._source = source
         self._name = name
         self._spans = spans
@@ -57,7 +58,8 @@ class Service:
         self._warming = self._matcher is None
         self._failed = False
         self._loaded_at = time.time()
-        self.metrics = metrics or Metrics()
+        self._batches = batches
+        self.metrics = batches.metrics
         self.reload_error: ProblemDetails | None = None
         """Why the last reload failed; None when it did not."""
 
@@ -82,7 +84,7 @@ class Service:
         matcher = self.matcher
         try:
             yield matcher
-        except InputError:
+        except (InputError, ProblemError, ClientDisconnect):
             raise
         except Exception:
             self._failed = True
@@ -92,7 +94,7 @@ class Service:
     async def match(self, matcher: Matcher, text: str, **options: Any) -> MatchResult:
         """What a matcher says of a text, recorded."""
         with self.answering():
-            result = await matcher.amatch(text, **options)
+            result = await self._batches.match(matcher, text, **options)
         self.record([result])
         return result
 

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 import weakref
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +35,7 @@ from intentmatch.server.telemetry import Spans
 _log = logging.getLogger(__name__)
 
 # How often is looked which bots there are, and what a broken one holds now.
-_SECONDS_BETWEEN_LOOKS = 1.0
+_SECONDS_BETWEEN_LOOKS = 2.0
 # What is wrong need not lie in the files: a model may be there again.
 _SECONDS_BETWEEN_TRIES = 30.0
 # A bot that takes long to build does not keep the others waiting.
@@ -268,9 +268,8 @@ class Bots:
         else:
             self._told = ""
             self._take_up(found)
-        for bot in self._loaded():
-            if bot.service is not None:
-                await asyncio.to_thread(bot.measure, bot.service.matcher)
+        loaded = [(bot, bot.service.matcher) for bot in self._loaded() if bot.service is not None]
+        await asyncio.to_thread(_measure, loaded)
         self._make_room()
 
     def _take_up(self, found: dict[str, Path]) -> None:
@@ -286,6 +285,11 @@ class Bots:
                 _log.info("the bot %s is there", name)
             if bot is not None and bot.path != path:
                 self._let_go(bot)
+
+
+def _measure(loaded: Sequence[tuple[_Bot, Matcher]]) -> None:
+    for bot, matcher in loaded:
+        bot.measure(matcher)
 
 
 def _details(name: str, error: Exception) -> ProblemDetails:

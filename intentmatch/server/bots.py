@@ -155,7 +155,7 @@ class Bots:
         for bot in self._loaded():
             if bot.service is not None and bot.service.state == "broken":
                 await asyncio.gather(bot.service.ready(telling=False), return_exceptions=True)
-        states = [bot.state for bot in self._bots.values()]
+        states = [bot.state for bot in self._all()]
         loaded = [bot.state for bot in self._loaded()]
         if loaded and all(state == "broken" for state in loaded):
             detail = "No bot that is loaded can answer; the log says why."
@@ -171,7 +171,7 @@ class Bots:
     def exposition(self) -> bytes:
         """What Prometheus is told."""
         loaded = [(bot, bot.service) for bot in self._loaded() if bot.service is not None]
-        states = [bot.state for bot in self._bots.values()]
+        states = [bot.state for bot in self._all()]
         counts = [(state, states.count(state)) for state in ("idle", "warming", "ready", "stale", "broken")]
         more = [gauge("bots", "Bots, by how they are; idle ones are not loaded.", counts, label="state")]
         if loaded:
@@ -225,8 +225,12 @@ class Bots:
         bot.measure(matcher)
         return matcher
 
+    def _all(self) -> list[_Bot]:
+        # At once, because metrics are asked for in a thread.
+        return list(self._bots.values())
+
     def _loaded(self) -> list[_Bot]:
-        return [bot for bot in self._bots.values() if bot.service is not None]
+        return [bot for bot in self._all() if bot.service is not None]
 
     def _make_room(self, keep: _Bot | None = None) -> None:
         """Let go of those asked least recently until the others fit; one bot may be as large as it is."""

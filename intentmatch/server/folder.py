@@ -72,7 +72,7 @@ def is_bot_folder(path: str | os.PathLike[str]) -> bool:
     Any other folder is one registry, whose YAML may well stand in subfolders.
     """
     folder = Path(path)
-    if folder.name != NAME or not folder.is_dir():
+    if (folder.name or folder.absolute().name) != NAME or not folder.is_dir():
         return False
     entries = _entries(folder)
     return not any(_is_yaml_file(*entry) for entry in entries) and any(_bot_name(*entry) for entry in entries)

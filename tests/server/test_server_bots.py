@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import shutil
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -230,6 +232,30 @@ def test_who_was_asked_least_recently_makes_room(several: Path, monkeypatch: pyt
         assert states(client) == {"bank": "idle", "pizza": "ready", "shop": "idle"}
         time.sleep(0.3)
         assert states(client)["pizza"] == "ready"
+
+
+def test_what_made_room_is_gone(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing holds on to it, once nobody is answered by it any more; what it shares with others stays."""
+    monkeypatch.setattr(bots, "own_bytes", lambda matcher: 1_000_000)
+    original, made = bots.Bots._matcher, []
+
+    def matcher(*args: Any) -> Matcher:
+        found = original(*args)
+        made.append((weakref.ref(found), id(found.encoder)))
+        return found
+
+    monkeypatch.setattr(bots.Bots, "_matcher", matcher)
+    with served(several, megabytes=1) as client:
+        match(client, "bank")
+        match(client, "shop")
+
+        def is_gone() -> bool:
+            gc.collect()
+            return made[0][0]() is None
+
+        until(is_gone)
+        assert made[1][0]() is not None
+        assert len({encoder for _, encoder in made}) == 1
 
 
 def test_a_bot_that_grew_makes_others_leave(

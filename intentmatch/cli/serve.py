@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,11 +15,17 @@ from intentmatch.cli.commands import FILE, cli, intents_argument, load, set_opti
 from intentmatch.cli.origins import options_with_origins, read_config
 from intentmatch.errors import InputError
 
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from intentmatch.matcher import Matcher
+
 
 @cli.command(context_settings={"auto_envvar_prefix": "INTENTMATCH_SERVE"})
 @intents_argument
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", "-p", default=8080, show_default=True, type=click.IntRange(0, 65535))
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Processes that answer.")
 @click.option("--watch", is_flag=True, help="Take up files that change by themselves; broken ones are told in the log.")
 @click.option("--max-text", default=2000, show_default=True, type=click.IntRange(1), help="Characters of a message.")
 @click.option("--max-batch", default=256, show_default=True, type=click.IntRange(1), help="Messages of a batch.")
@@ -67,6 +76,7 @@ def serve(
     intents: str,
     host: str,
     port: int,
+    workers: int,
     watch: bool,
     max_text: int,
     max_batch: int,
@@ -95,7 +105,7 @@ def serve(
 
     Every option may also stand in the environment (--max-text as INTENTMATCH_SERVE_MAX_TEXT) or in the file that
     --config names (max-text: 500). A word wins over the environment, and that over the file. When it is told to stop,
-    the server answers what it has begun to.
+    the server answers what it has begun to. A hangup (SIGHUP) has the files read again.
 
     \b
     Examples:
@@ -109,12 +119,14 @@ def serve(
         _show_config(context, intents, settings)
         return
     uvicorn = plugins.require("uvicorn", what="The webhook", extra="server")
-    from intentmatch.server import create_app
     from intentmatch.server.access import file_keys
     from intentmatch.server.logs import log_config
+    from intentmatch.server.reloads import Reloads
 
-    app = create_app(
-        load(intents, settings),
+    reloads = Reloads()
+    make_app = partial(
+        _app,
+        partial(load, intents, settings),
         watch=watch,
         telemetry=telemetry,
         max_text=max_text,
@@ -130,9 +142,11 @@ def serve(
         rate_limit=rate_limit,
         cors_origins=origins,
         allowed_hosts=hosts,
+        reloads=reloads,
     )
-    uvicorn.run(
-        app,
+    # Also where workers will make their own: what is wrong is told here, once, and their vectors are in the cache then.
+    app = make_app()
+    listening = dict(
         host=host,
         port=port,
         proxy_headers=bool(proxies),
@@ -142,6 +156,21 @@ def serve(
         timeout_graceful_shutdown=shutdown_seconds,
         **_tls(tls_cert, tls_key),
     )
+    if workers == 1:
+        reloads.heed_hangups()
+        uvicorn.run(app, **listening)
+    else:
+        del app
+        from intentmatch.server.workers import serve_together
+
+        serve_together(make_app, reloads, workers, **listening)
+
+
+def _app(load: Callable[[], Matcher], **options: Any) -> FastAPI:
+    """The webhook of one process."""
+    from intentmatch.server import create_app
+
+    return create_app(load(), **options)
 
 
 def _tls(cert: Path | None, key: Path | None) -> dict[str, str]:

@@ -23,6 +23,7 @@ from intentmatch.server.metrics import MEDIA_TYPE
 from intentmatch.server.observed import Observed
 from intentmatch.server.protocols import load
 from intentmatch.server.protocols.host import Host
+from intentmatch.server.reloads import Reloads
 from intentmatch.server.service import Service
 from intentmatch.server.telemetry import Continued, Spans
 
@@ -54,6 +55,7 @@ def create_app(
     body_seconds: float = 10.0,
     cors_origins: Collection[str] = (),
     allowed_hosts: Collection[str] = (),
+    reloads: Reloads | None = None,
 ) -> FastAPI:
     """The webhook as an ASGI application.
 
@@ -71,14 +73,15 @@ def create_app(
     for the other calls too. Without either, those of the environment are taken: `INTENTMATCH_KEYS` and
     `INTENTMATCH_ADMIN_KEYS`, or the files that these name with `_FILE` behind them. `rate_limit` bounds the requests of
     a key, or of an address where there are no keys: `600/minute`. A body has to arrive in `body_seconds`. Pages of
-    `cors_origins` may call from a browser. Where there are `allowed_hosts`, requests for others are refused.
+    `cors_origins` may call from a browser. Where there are `allowed_hosts`, requests for others are refused. Apps in
+    several processes that share `reloads` read their files again together.
 
     Raises `InputError` where one of these cannot be.
     """
     if watch:
         plugins.check_installed("watchfiles", what="Watching files", extra="watch")
     bounds = Bounds(max_together, max_queue, max_wait)
-    service = Service(matcher, watch=watch, spans=Spans() if telemetry else None, bounds=bounds)
+    service = Service(matcher, watch=watch, spans=Spans() if telemetry else None, bounds=bounds, reloads=reloads)
     spoken = load(protocols, Host(service.bot_named, service.match, max_text, max_batch, fulfillment))
 
     @asynccontextmanager

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +17,8 @@ from intentmatch.cli.origins import options_with_origins, read_config
 from intentmatch.errors import InputError
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+
     from intentmatch.matcher import Matcher
     from intentmatch.server import BotFolder
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 @intents_argument
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", "-p", default=8080, show_default=True, type=click.IntRange(0, 65535))
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Processes that answer.")
 @click.option("--watch", is_flag=True, help="Take up files that change by themselves; broken ones are told in the log.")
 @click.option(
     "--bots/--no-bots",
@@ -92,6 +96,7 @@ def serve(
     intents: str,
     host: str,
     port: int,
+    workers: int,
     watch: bool,
     bots: bool | None,
     preload: tuple[str, ...],
@@ -124,7 +129,7 @@ def serve(
 
     Every option may also stand in the environment (--max-text as INTENTMATCH_SERVE_MAX_TEXT) or in the file that
     --config names (max-text: 500). A word wins over the environment, and that over the file. When it is told to stop,
-    the server answers what it has begun to.
+    the server answers what it has begun to. A hangup (SIGHUP) has the files read again.
 
     \b
     Examples:
@@ -138,12 +143,14 @@ def serve(
         _show_config(context, intents, settings, bots)
         return
     uvicorn = plugins.require("uvicorn", what="The webhook", extra="server")
-    from intentmatch.server import create_app
     from intentmatch.server.access import file_keys
     from intentmatch.server.logs import log_config
+    from intentmatch.server.reloads import Reloads
 
-    app = create_app(
-        _served(intents, settings, bots, preload, bots_memory),
+    reloads = Reloads()
+    make_app = partial(
+        _app,
+        partial(_served, intents, settings, bots, preload, bots_memory),
         watch=watch,
         telemetry=telemetry,
         max_text=max_text,
@@ -160,9 +167,11 @@ def serve(
         rate_limit=rate_limit,
         cors_origins=origins,
         allowed_hosts=hosts,
+        reloads=reloads,
     )
-    uvicorn.run(
-        app,
+    # Also where workers will make their own: what is wrong is told here, once, and their vectors are in the cache then.
+    app = make_app()
+    listening = dict(
         host=host,
         port=port,
         proxy_headers=bool(proxies),
@@ -172,6 +181,21 @@ def serve(
         timeout_graceful_shutdown=shutdown_seconds,
         **_tls(tls_cert, tls_key),
     )
+    if workers == 1:
+        reloads.heed_hangups()
+        uvicorn.run(app, **listening)
+    else:
+        del app
+        from intentmatch.server.workers import serve_together
+
+        serve_together(make_app, reloads, workers, **listening)
+
+
+def _app(load: Callable[[], Matcher | BotFolder], **options: Any) -> FastAPI:
+    """The webhook of one process."""
+    from intentmatch.server import create_app
+
+    return create_app(load(), **options)
 
 
 def _served(
@@ -181,10 +205,7 @@ def _served(
     from intentmatch.server.folder import BotFolder, is_bot_folder
 
     if is_bot_folder(intents) if bots is None else bots:
-        folder = BotFolder(intents, preload, memory, settings_from(settings))
-        names = ", ".join(folder.bots())
-        click.echo(f"{intents} is a folder of bots (--no-bots: one registry): {names}", err=True)
-        return folder
+        return BotFolder(intents, preload, memory, settings_from(settings))
     if preload or memory:
         raise InputError(f"--preload and --bots-memory go with a folder of bots; say --bots if {intents} is one")
     return load(intents, settings)

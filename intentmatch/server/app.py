@@ -25,6 +25,7 @@ from intentmatch.server.metrics import Metrics
 from intentmatch.server.observed import Observed
 from intentmatch.server.protocols import load
 from intentmatch.server.protocols.host import Host, Protocol
+from intentmatch.server.reloads import Reloads
 from intentmatch.server.service import Service
 from intentmatch.server.telemetry import Continued, Spans
 
@@ -62,6 +63,7 @@ def create_app(
     body_seconds: float = 10.0,
     cors_origins: Collection[str] = (),
     allowed_hosts: Collection[str] = (),
+    reloads: Reloads | None = None,
 ) -> FastAPI:
     """The webhook as an ASGI application.
 
@@ -83,7 +85,8 @@ def create_app(
     `INTENTMATCH_ADMIN_KEYS`, or the files that these name with `_FILE` behind them. Several bots want each key with its
     bot, `shop:KEY`, or `*:KEY` for all of them. `rate_limit` bounds the requests of a key, or of an address where there
     are no keys: `600/minute`. A body has to arrive in `body_seconds`. Pages of `cors_origins` may call from a browser.
-    Where there are `allowed_hosts`, requests for others are refused.
+    Where there are `allowed_hosts`, requests for others are refused. Apps in several processes that share `reloads`
+    read their files again together.
 
     Raises `InputError` where one of these cannot be.
     """
@@ -95,9 +98,9 @@ def create_app(
     batches = Batches(Bounds(max_together, max_queue, max_wait), Metrics(several=isinstance(matcher, BotFolder)))
     served: Service | Bots
     if isinstance(matcher, BotFolder):
-        served = Bots(matcher, batches, watch=watch, spans=spans)
+        served = Bots(matcher, batches, watch=watch, spans=spans, reloads=reloads)
     else:
-        served = Service(matcher, batches, watch=watch, spans=spans)
+        served = Service(matcher, batches, watch=watch, spans=spans, reloads=reloads)
     spoken = load(protocols, Host(served.bot_named, max_text, max_batch, fulfillment))
 
     @asynccontextmanager

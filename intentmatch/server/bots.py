@@ -27,6 +27,7 @@ from intentmatch.server.folder import BotFolder
 from intentmatch.server.memory import own_bytes
 from intentmatch.server.metrics import gauge
 from intentmatch.server.problems import BROKEN, WARMING, ProblemError
+from intentmatch.server.reloads import Reloads
 from intentmatch.server.schemas import BotInfo, BotsReady, BotState, ErrorItem, ProblemDetails
 from intentmatch.server.service import Service
 from intentmatch.server.shared import SharedModels
@@ -81,11 +82,19 @@ class _Bot:
 class Bots:
     """The bots of one app."""
 
-    def __init__(self, folder: BotFolder, batches: Batches, *, watch: bool = False, spans: Spans | None = None) -> None:
+    def __init__(
+        self,
+        folder: BotFolder,
+        batches: Batches,
+        *,
+        watch: bool = False,
+        spans: Spans | None = None,
+        reloads: Reloads | None = None,
+    ) -> None:
         """Raises `RegistryError` or `InputError` where the folder cannot be used."""
         self.metrics = batches.metrics
         self._batches = batches
-        self._folder, self._watch, self._spans = folder, watch, spans
+        self._folder, self._watch, self._spans, self._reloads = folder, watch, spans, reloads
         # Those asked last come last.
         self._bots = {name: _Bot(name, path) for name, path in folder.bots().items()}
         self._preloaded = folder.preloaded(list(self._bots))
@@ -104,7 +113,9 @@ class Bots:
 
     async def load(self) -> None:
         """Load those that are to be there from the start, and begin to look which there are."""
-        _log.info("%s holds %d bots: %s", self._folder.path, len(self._bots), ", ".join(sorted(self._bots)))
+        _log.info(
+            "%s is no registry but holds %d bots: %s", self._folder.path, len(self._bots), ", ".join(sorted(self._bots))
+        )
         # Whichever of them is broken says so to those who ask it, and in the log.
         await asyncio.gather(*(self._service_or_problem(self._bots[name]) for name in self._preloaded))
         self._warming = False
@@ -198,8 +209,9 @@ class Bots:
             if (old := bot.refused) and old.held == held and now < old.at + _SECONDS_BETWEEN_TRIES:
                 bot.refused = _Refused(old.details, held, old.at, now)
                 return old.details
+            seen = 0 if self._reloads is None else self._reloads.asked
             matcher = await loop.run_in_executor(self._loaders, self._matcher, bot)
-            service = Service(matcher, self._batches, watch=self._watch, spans=self._spans, name=bot.name)
+            service = self._service(bot.name, matcher, seen)
             await service.load()
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one bot, the others go on
             now = time.monotonic()
@@ -217,6 +229,17 @@ class Bots:
         else:  # it went while it was loaded
             self._let_go(bot)
         return service
+
+    def _service(self, name: str, matcher: Matcher, reloads_seen: int) -> Service:
+        return Service(
+            matcher,
+            self._batches,
+            watch=self._watch,
+            spans=self._spans,
+            reloads=self._reloads,
+            reloads_seen=reloads_seen,
+            name=name,
+        )
 
     def _matcher(self, bot: _Bot) -> Matcher:
         settings, models = self._folder.settings, self._models

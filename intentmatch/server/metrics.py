@@ -23,7 +23,7 @@ from intentmatch.matcher import Matcher
 from intentmatch.result import MatchResult
 
 MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4
-_SHARED = "PROMETHEUS_MULTIPROC_DIR"
+SHARED = "PROMETHEUS_MULTIPROC_DIR"
 
 # A static encoder answers within a millisecond, a transformer on a busy machine within a second.
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -114,7 +114,7 @@ class Metrics:
         now = CollectorRegistry()
         now.register(_LookedUp([*_metrics_of(bots), *more]))
         counted = self._own
-        if os.environ.get(_SHARED):
+        if os.environ.get(SHARED):
             counted = CollectorRegistry()
             MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
         return generate_latest(counted) + generate_latest(now)

@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import ClientDisconnect, Request
@@ -21,6 +21,7 @@ from intentmatch.server.batches import Batches
 from intentmatch.server.logs import messages_log
 from intentmatch.server.metrics import Now, State
 from intentmatch.server.problems import BROKEN, WARMING, ProblemError, of_problems, of_reload
+from intentmatch.server.reloads import Reloads
 from intentmatch.server.schemas import ProblemDetails
 from intentmatch.server.telemetry import Spans
 from intentmatch.settings import Settings
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from intentmatch.watch import Watch
 
 _log = logging.getLogger(__name__)
+
+_SECONDS_BETWEEN_LOOKS = 0.1
 
 
 class Service:
@@ -42,9 +45,14 @@ class Service:
         *,
         watch: bool = False,
         spans: Spans | None = None,
+        reloads: Reloads | None = None,
+        reloads_seen: int = 0,
         name: str | None = None,
     ) -> None:
-        """One of several has a `name`; what waits for them, and is counted, they have in common."""
+        """One of several has a `name`; what waits for them, and is counted, they have in common.
+
+        A matcher that was loaded after some of the `reloads` has `reloads_seen`.
+        """
         self._source = source
         self._name = name
         self._spans = spans
@@ -55,6 +63,8 @@ class Service:
         self._matcher = source if isinstance(source, Matcher) else None
         # One thread: reloads wait for each other there, and not in the threads that messages are matched in.
         self._reloader = ThreadPoolExecutor(1, thread_name_prefix="intentmatch-reload")
+        self._reloads, self._reloads_seen = reloads, reloads_seen
+        self._following: asyncio.Task[None] | None = None
         self._warming = self._matcher is None
         self._failed = False
         self._loaded_at = time.time()
@@ -142,9 +152,13 @@ class Service:
             self._watch = await asyncio.to_thread(
                 self.matcher.watch, on_reload=self._was_reloaded, on_error=self._was_refused
             )
+        if self._reloads is not None:
+            self._following = asyncio.create_task(self._follow(self._reloads))
 
     async def close(self) -> None:
         """Stop watching, and see that what goes to the inbox is written."""
+        if self._following is not None:
+            self._following.cancel()
         if self._watch is not None:
             await asyncio.to_thread(self._watch.stop)
         if self._inbox is not None:
@@ -193,8 +207,25 @@ class Service:
         return self.metrics.exposition([self.now])
 
     async def reload(self) -> Matcher:
-        """Read the files again. Raises `ProblemError` where they cannot be used; the old registry then stays."""
+        """Read the files again, and have other workers do so too.
+
+        Raises `ProblemError` where they cannot be used; the old registry then stays.
+        """
+        if self._reloads is not None:
+            self._reloads_seen = self._reloads.ask()
+        return await self._reload_here()
+
+    async def _reload_here(self) -> Matcher:
         return await asyncio.get_running_loop().run_in_executor(self._reloader, self._reload, self.matcher)
+
+    async def _follow(self, reloads: Reloads) -> None:
+        """Reload whenever that was asked for elsewhere."""
+        while True:
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+            if (asked := reloads.asked) != self._reloads_seen:
+                self._reloads_seen = asked
+                with suppress(ProblemError):  # the log and /readyz have it
+                    await self._reload_here()
 
     def _reload(self, matcher: Matcher) -> Matcher:
         try:

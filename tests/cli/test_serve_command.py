@@ -258,5 +258,5 @@ def test_a_folder_of_bots_is_served(tmp_path: Path) -> None:
     finally:
         server.send_signal(signal.SIGINT)
         server.wait(PATIENCE)
-    assert "is a folder of bots (--no-bots: one registry): bank, shop" in log.read_text()
+    assert "is no registry but holds 2 bots: bank, shop" in log.read_text()
     assert "the bot shop is loaded" in log.read_text()

@@ -409,4 +409,4 @@ def test_it_says_what_it_serves(several: Path, caplog: pytest.LogCaptureFixture)
     """At the start, so that nobody takes one for the other."""
     caplog.set_level(logging.INFO, "intentmatch")
     with served(several):
-        assert "holds 3 bots: bank, pizza, shop" in caplog.text
+        assert "is no registry but holds 3 bots: bank, pizza, shop" in caplog.text

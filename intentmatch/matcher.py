@@ -262,6 +262,8 @@ class Source:
     explicit: Mapping[str, Any]
     encoder: Encoder | None = None
     reranker: Reranker | None = None
+    load_encoder: Callable[[Settings], Encoder] = load_encoder
+    load_reranker: Callable[[Settings], Reranker | None] = load_reranker
 
     def engine(
         self, old: Engine | None, progress: Progress | None = None, *, meanwhile: bool = False
@@ -302,13 +304,13 @@ class Source:
             return self.encoder
         names = ("encoder", "device", "precision", "prompts")
         same = old is not None and all(getattr(old.settings, name) == getattr(settings, name) for name in names)
-        return old.encoder if old is not None and same else load_encoder(settings)
+        return old.encoder if old is not None and same else self.load_encoder(settings)
 
     def _reranker(self, settings: Settings, old: Engine | None) -> Reranker | None:
         if self.reranker is not None:
             return self.reranker
         same = old is not None and (old.settings.reranker, old.settings.device) == (settings.reranker, settings.device)
-        return old.reranker if old is not None and same else load_reranker(settings)
+        return old.reranker if old is not None and same else self.load_reranker(settings)
 
 
 def _with_settings(artefact: Artefact, settings: Settings) -> Artefact:

@@ -77,7 +77,7 @@ class Batches:
 
     def __init__(self, bounds: Bounds, metrics: Metrics) -> None:
         self._bounds = bounds
-        self._metrics = metrics
+        self.metrics = metrics
         self._lines: WeakKeyDictionary[Matcher, _Line] = WeakKeyDictionary()
         self._length = 0
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="intentmatch-match")
@@ -133,7 +133,7 @@ class Batches:
         for waiting in batch:
             self._leave(line, waiting)
         if batch:
-            self._metrics.batched([now - waiting.since for waiting in batch])
+            self.metrics.batched([now - waiting.since for waiting in batch])
         return batch
 
     def _leave(self, line: _Line, waiting: _Waiting) -> None:
@@ -143,7 +143,7 @@ class Batches:
 
     def _lengthen(self, by: int) -> None:
         self._length += by
-        self._metrics.queued(self._length)
+        self.metrics.queued(self._length)
 
     def _begin_to_watch(self, line: _Line, waiting: _Waiting, receive: Receive | None) -> None:
         waiting.watch = asyncio.get_running_loop().create_task(self._watch(line, waiting, receive))
@@ -158,11 +158,11 @@ class Batches:
                 why = f"the message has waited for {self._bounds.seconds:g} seconds"
                 _tell(waiting, self._refused(line, "late", why))
         else:
-            self._metrics.refused("gone")
+            self.metrics.refused("gone")
             _tell(waiting, ClientDisconnect())
 
     def _refused(self, line: _Line, reason: str, why: str) -> ProblemError:
-        self._metrics.refused(reason)
+        self.metrics.refused(reason)
         seconds = max(1, math.ceil(len(line.waiting) * line.pace))
         detail = f"Too much to do here: {why}. Try again in {seconds} s."
         return ProblemError(ProblemDetails.of(503, detail, kind=_BUSY), {"Retry-After": str(seconds)})

@@ -23,6 +23,7 @@ from intentmatch.server.observed import CLIENT_GONE
 from intentmatch.server.schemas import ErrorItem, ProblemDetails
 
 MEDIA_TYPE = "application/problem+json"
+WARMING, BROKEN = "urn:intentmatch:warming", "urn:intentmatch:broken"
 
 # A body of a megabyte can hold a hundred thousand mistakes; nobody reads on after these.
 _MAX_ERRORS = 50
@@ -36,7 +37,8 @@ _log = logging.getLogger(__name__)
 _DESCRIPTIONS: Mapping[int, str] = {
     400: "The body cannot be read as JSON.",
     401: "A key is needed.",
-    403: "The key is none for admin calls, or those are off.",
+    403: "The key is none for admin calls, or those are off; where there are several bots, it is none for this one.",
+    404: "There is no bot of this name.",
     408: "The body took too long.",
     409: "The files cannot be used; every problem is listed, and the old intents go on answering.",
     413: "The body is too large.",

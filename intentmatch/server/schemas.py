@@ -289,7 +289,38 @@ class Ready(_Response):
     fingerprint: str = Field(description="Of the registry in use.")
     intents: int = Field(description="How many it has.")
     stale: bool = Field(description="Whether the files have changed to something that could not be loaded.")
-    reload_error: ProblemDetails | None = Field(description="Why the last reload failed; null when it did not.")
+    reload_error: ProblemDetails | None = Field(
+        description="Why the last reload failed; null when it did not, and where a key is needed that is not presented."
+    )
+
+
+BotState = Literal["idle", "warming", "ready", "stale", "broken"]
+
+
+class BotInfo(_Response):
+    """One of several bots."""
+
+    name: str
+    state: BotState = Field(
+        description="`idle`: not loaded, but it will be when it is asked; `broken`: it could not be loaded, or answer."
+    )
+
+
+class BotsResponse(_Response):
+    """The bots that the caller may ask."""
+
+    bots: list[BotInfo]
+
+
+class BotsReady(_Response):
+    """Bots are there to be asked; whether each can answer is another question."""
+
+    status: Literal["ready"] = "ready"
+    bots: int = Field(description="How many there are.")
+    loaded: int = Field(description="How many of them are loaded.")
+    idle: int = Field(description="How many are not, and will be when they are asked.")
+    stale: int = Field(description="How many answer by files older than those on disk.")
+    broken: int = Field(description="How many could not be loaded, or answer.")
 
 
 class ErrorItem(_Response):

@@ -71,37 +71,37 @@ class Leading:
         said = heard(logits)
         of_words = self._words.at_most(words)
         promising = said + self._centres @ vector + _PROMISED * of_words
-        looked = np.append(np.argpartition(-promising, _FIRST)[:_FIRST], needed).astype(np.int64)
-        looked = np.unique(looked)
         scores = np.full(len(said), -1.0, dtype=np.float32)
-        cosines = np.full(len(self._index.vectors), -np.inf, dtype=np.float32)
         evidence = np.full(len(said), -np.inf)
-        scores[looked] = self._index.look(vector, looked.tolist(), cosines)
+        cosines = np.full(len(self._index.vectors), -np.inf, dtype=np.float32)
+        # Of no intent is there more; with 1 for the score where that is not known yet.
+        most = said + OF_WORDS * of_words + _ROUNDING
 
-        most = said + 1.0 + OF_WORDS * of_words + _ROUNDING
-        most[looked] += scores[looked] - 1.0
+        def look(some: list[int]) -> None:
+            scores[some] = self._index.look(vector, some, cosines)
 
-        def read(some: NDArray[np.int64]) -> None:
-            spelled = self._words.best(words, some.tolist())
-            evidence[some] = scores[some] + (OF_WORDS * spelled + said[some])
-            most[some] = -np.inf
+        def read(some: list[int]) -> None:
+            evidence[some] = scores[some] + (OF_WORDS * self._words.best(words, some) + said[some])
 
-        order = looked[np.argsort(-most[looked], kind="stable")]
-        read(np.union1d(order[:_FIRST_WORDS], np.array(needed, dtype=np.int64)))
-        unseen = most >= min(self._best(evidence, 2), self._enough)
-        unseen[looked] = False
-        more = np.flatnonzero(unseen)
+        first = {*needed, *np.argpartition(promising, -_FIRST)[-_FIRST:].tolist()}
+        looked = list(first)
+        look(looked)
+        reach = dict(zip(looked, (most[looked] + scores[looked]).tolist(), strict=True))
+        leading = {*needed, *sorted(reach, key=reach.__getitem__)[-_FIRST_WORDS:]}
+        read(list(leading))
+        enough = min(self._enough, _best(evidence, 2))
+        more = [intent for intent in np.flatnonzero(most + 1.0 >= enough).tolist() if intent not in first]
         if len(more) > _PART * len(said):
             return None
-        if len(more):
-            scores[more] = self._index.look(vector, more.tolist(), cosines)
-            most[more] += scores[more] - 1.0
-        looked = np.concatenate([looked, more])
-        left = looked[most[looked] >= min(self._best(evidence, self._ranked), self._enough)]
-        if len(left):
+        if more:
+            look(more)
+            reach.update(zip(more, (most[more] + scores[more]).tolist(), strict=True))
+        enough = min(self._enough, _best(evidence, self._ranked))
+        left = [intent for intent, most_there in reach.items() if most_there >= enough and intent not in leading]
+        if left:
             read(left)
         return Scores(scores, evidence, cosines)
 
-    @staticmethod
-    def _best(evidence: NDArray[np.float64], place: int) -> float:
-        return float(np.partition(evidence, -place)[-place])
+
+def _best(evidence: NDArray[np.float64], place: int) -> float:
+    return float(np.partition(evidence, -place)[-place])

@@ -33,6 +33,9 @@ class Scoring:
         cuts = (policy.default, *policy.by_language.values(), *policy.by_intent.values())
         self._lowest_score = min((cut.value for cut in cuts if cut.on == "score"), default=np.inf)
         self._lowest_confidence = min((cut.value for cut in cuts if cut.on == "confidence"), default=np.inf)
+        # Rounded in favour of an intent: whether it passes is said by its confidence.
+        enough = artefact.calibration.evidence(self._lowest_confidence)
+        self._enough = None if enough is None else enough - 1e-9
         self._leading = self._look_at_some()
 
     def _look_at_some(self) -> Leading | None:
@@ -40,11 +43,10 @@ class Scoring:
         opinion = self._artefact.opinion
         if opinion is None or not Leading.worth_it(len(self._intents), len(self._utterances)):
             return None
-        enough = self._artefact.calibration.evidence(self._lowest_confidence)
-        if enough is None or self._lowest_score < np.inf:
+        if self._enough is None or self._lowest_score < np.inf:
             return None
         owners = np.asarray(self._artefact.registry.owners, dtype=np.int64)
-        return Leading(self._index, OwnedWords(opinion.rows, owners), enough, RANKED)
+        return Leading(self._index, OwnedWords(opinion.rows, owners), self._enough, RANKED)
 
     def scores(self, vector: NDArray[np.float32], text: str, needed: Sequence[int] | None = None) -> Scores:
         """Scores and evidence, with those intents pushed away whose negatives are nearer than their utterances.
@@ -75,7 +77,7 @@ class Scoring:
         if allowed is not None:
             ranking = [intent for intent in ranking if intent in allowed]
         passing = self._could_pass(dense)
-        some = ranking[:RANKED] + [intent for intent in ranking[RANKED:] if passing[intent]]
+        some = ranking[:RANKED] + [intent for intent in ranking[RANKED:] if intent in passing]
         rows = {intent: hit.row for intent, hit in fuzzy.items() if hit.similarity >= dense.scores[intent]}
         return [
             self.candidate(
@@ -131,7 +133,11 @@ class Scoring:
         dense.scores[owner] *= left
         dense.evidence[owner] = least + left * (float(dense.evidence[owner]) - least)
 
-    def _could_pass(self, dense: Scores) -> NDArray[np.bool_]:
-        confidences = self._artefact.calibration.confidences(dense.evidence)
-        by_score: NDArray[np.bool_] = dense.scores >= self._lowest_score
-        return by_score if confidences is None else by_score | (confidences >= self._lowest_confidence)
+    def _could_pass(self, dense: Scores) -> list[int]:
+        could = dense.scores >= self._lowest_score
+        if self._enough is None:
+            confidence = self._artefact.calibration.confidence(0.0)
+            could |= confidence is not None and confidence >= self._lowest_confidence
+        else:
+            could |= dense.evidence >= self._enough
+        return np.flatnonzero(could).tolist()

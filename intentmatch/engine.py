@@ -16,11 +16,12 @@ from intentmatch.build import encode_all
 from intentmatch.calibration import policy_of
 from intentmatch.errors import InputError, IntentMatchError, UnknownNameError
 from intentmatch.languages import Coverage, LanguageGuess
+from intentmatch.leading import Scores
 from intentmatch.lexical import Hit, LexicalIndex
 from intentmatch.policy import Decision, decide
 from intentmatch.rerank import Pace
 from intentmatch.result import Candidate, Entity, MatchResult, Stage, Trace
-from intentmatch.scoring import RANKED, Scores, Scoring
+from intentmatch.scoring import RANKED, Scoring
 from intentmatch.text import clean, fold
 from intentmatch.types import Encoder, Reranker
 
@@ -119,7 +120,7 @@ class Engine:
             reason = f"the encoder {self.encoder.name} knows nothing of this message."
             return self._nothing(message, question, stages, reason)
 
-        dense = self._scoring.scores(vector, text)
+        dense = self._scoring.scores(vector, text, None if question.allowed is not None else list(hits))
         for intent, spelled in hits.items():
             dense.raise_to(intent, spelled.similarity)
         candidates = self._scoring.candidates(dense, fuzzy, question.allowed)

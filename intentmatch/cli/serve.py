@@ -147,7 +147,7 @@ def serve(
     from intentmatch.server.logs import log_config
     from intentmatch.server.reloads import Reloads
 
-    reloads = Reloads()
+    reloads = Reloads(shared=workers > 1)
     make_app = partial(
         _app,
         partial(_served, intents, settings, bots, preload, bots_memory),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import random
 import socket
 import subprocess
@@ -32,6 +33,7 @@ from intentmatch.types import Kind, Vectors
 _SEED = 20240501
 _MESSAGES = 2000
 _PATIENCE = 120.0
+_MEASURED = ("per_second", "p50", "p99", "work", "memory", "client")
 _OURS, _UNBATCHED, _CEILING = "intentmatch", "one by one", "constant"
 
 
@@ -217,7 +219,7 @@ async def _drive(port: int, process: int, messages: Sequence[str], clients: int,
     loop = asyncio.get_running_loop()
     requests = _requests(messages)
     taken: list[float] = []
-    began, worked = time.perf_counter(), time.process_time()
+    began, worked, before = time.perf_counter(), time.process_time(), _worked(process)
     asked = [
         await loop.create_connection(lambda: _Client(requests, began + seconds, taken), "127.0.0.1", port)
         for _ in range(clients)
@@ -226,7 +228,9 @@ async def _drive(port: int, process: int, messages: Sequence[str], clients: int,
     lasted = time.perf_counter() - began
     p50, p99 = (value * 1000 for value in percentiles(taken, 50, 99))
     client = (time.process_time() - worked) / lasted
-    return {"per_second": len(taken) / lasted, "p50": p50, "p99": p99, "memory": _mebibytes(process), "client": client}
+    work = (_worked(process) - before) / len(taken) * 1e6
+    memory = _mebibytes(process)
+    return {"per_second": len(taken) / lasted, "p50": p50, "p99": p99, "work": work, "memory": memory, "client": client}
 
 
 def _requests(messages: Sequence[str]) -> Iterator[bytes]:
@@ -237,41 +241,54 @@ def _requests(messages: Sequence[str]) -> Iterator[bytes]:
         yield from whole
 
 
-def _mebibytes(process: int) -> float:
-    """The greatest memory that a process has had, with the processes it started; 0 where /proc does not tell."""
-    total = 0.0
+def _family(process: int) -> list[int]:
+    """A process and those that it started, as far as /proc tells."""
     try:
-        for line in Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines():
-            if line.startswith("VmHWM:"):
-                total = int(line.split()[1]) / 1024
         children = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="utf-8").split()
     except OSError:
-        return total
-    return total + sum(_mebibytes(int(child)) for child in children)
+        children = []
+    return [process, *(one for child in children for one in _family(int(child)))]
+
+
+def _mebibytes(process: int) -> float:
+    """The most memory that a server has had; 0 where /proc does not tell."""
+    peaks = (_told(one, "status").partition("VmHWM:")[2].split() for one in _family(process))
+    return sum(int(peak[0]) / 1024 for peak in peaks if peak)
+
+
+def _worked(process: int) -> float:
+    """Seconds of processor that a server has had; 0 where /proc does not tell."""
+    fields = (_told(one, "stat").rpartition(")")[2].split() for one in _family(process))
+    return sum((int(each[11]) + int(each[12])) / os.sysconf("SC_CLK_TCK") for each in fields if each)
+
+
+def _told(process: int, name: str) -> str:
+    try:
+        return Path(f"/proc/{process}/{name}").read_text(encoding="utf-8")
+    except OSError:
+        return ""
 
 
 def _print(numbers: dict[str, Any]) -> None:
     rows = numbers["measurements"]
-    sys.stdout.write(f"{numbers['intents']} intents, {numbers['utterances']} utterances, {numbers['encoder']}\n")
+    sys.stdout.write(
+        f"{numbers['intents']} intents, {numbers['utterances']} utterances, {numbers['encoder']['name']}\n"
+    )
     table = []
     for clients in sorted({row["clients"] for row in rows}):
         ceiling = _medians(rows, _CEILING, clients)["per_second"]
         for name in dict.fromkeys(row["server"] for row in rows):
             m = _medians(rows, name, clients)
-            figures = [
-                f"{m['per_second']:.0f}",
-                f"{m['per_second'] / ceiling:.0%}",
-                f"{m['p50']:.1f}",
-                f"{m['p99']:.1f}",
-            ]
-            table.append([str(clients), name, *figures, f"{m['memory']:.0f}", f"{m['client']:.0%}"])
-    header = ["clients", "server", "requests/s", "of constant", "p50, ms", "p99, ms", "MiB", "client's processor"]
+            figures = [f"{m['per_second']:.0f}", f"{m['per_second'] / ceiling:.0%}"]
+            figures += [f"{m[name]:.1f}" for name in ("p50", "p99")] + [f"{m[name]:.0f}" for name in ("work", "memory")]
+            table.append([str(clients), name, *figures, f"{m['client']:.0%}"])
+    header = ["clients", "server", "requests/s", "of constant", "p50, ms", "p99, ms", "work, µs", "MiB", "client busy"]
     sys.stdout.write(plain_table(header, table, left=2) + "\n")
 
 
 def _medians(rows: Sequence[dict[str, Any]], server: str, clients: int) -> dict[str, float]:
     found = [row for row in rows if (row["server"], row["clients"]) == (server, clients)]
-    return {name: median(row[name] for row in found) for name in ("per_second", "p50", "p99", "memory", "client")}
+    return {name: median(row[name] for row in found) for name in _MEASURED}
 
 
 if __name__ == "__main__":

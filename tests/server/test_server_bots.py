@@ -27,6 +27,7 @@ from intentmatch.matcher import Source
 from intentmatch.server import BotFolder, bots, create_app, shared
 from intentmatch.server.folder import is_bot_folder
 from intentmatch.server.memory import own_bytes
+from intentmatch.server.reloads import Reloads
 from intentmatch.settings import Settings
 
 BROKEN = "intents:\n  greet: {}\n"
@@ -307,6 +308,19 @@ def test_what_a_bot_takes_is_that_of_its_texts_and_vectors(several: Path) -> Non
     added = large.artefact.vectors.nbytes - small.artefact.vectors.nbytes
     assert added < own_bytes(large) - own_bytes(small) < 20 * added
     assert own_bytes(small) < 5_000_000
+
+
+def test_what_is_loaded_after_a_reload_is_not_read_twice(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reload that is asked for, here or in another process, is one of all bots that are loaded then."""
+    reloads = Reloads()
+    with served(several, reloads=reloads) as client:
+        match(client, "bank")
+        found = loads(monkeypatch)
+        reloads.ask()
+        until(lambda: found == ["bank"])
+        match(client, "shop")
+        time.sleep(0.3)
+        assert found == ["bank", "shop"]
 
 
 def test_bots_are_loaded_at_the_start_where_asked_for(several: Path) -> None:

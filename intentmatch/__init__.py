@@ -21,7 +21,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from intentmatch.artefact import Artefact, load_artefact, save_artefact
     from intentmatch.dialogue import Choice, Dialogue, MemoryStore, Phrases, Store, Turn
-    from intentmatch.errors import IntentMatchError, Location, MissingExtraError, Problem, RegistryError
+    from intentmatch.errors import (
+        IntentMatchError,
+        Location,
+        MissingExtraError,
+        Problem,
+        RegistryError,
+        UnknownNameError,
+    )
     from intentmatch.matcher import Matcher
     from intentmatch.registry import read_registry
     from intentmatch.result import Candidate, Entity, MatchResult, Missing
@@ -56,6 +63,7 @@ _HOMES = {
     "SlotValue": "types",
     "Store": "dialogue",
     "Turn": "dialogue",
+    "UnknownNameError": "errors",
     "Utterance": "types",
     "load_artefact": "artefact",
     "read_registry": "registry",
@@ -88,6 +96,7 @@ __all__ = [
     "SlotValue",
     "Store",
     "Turn",
+    "UnknownNameError",
     "Utterance",
     "load_artefact",
     "read_registry",

@@ -23,9 +23,9 @@ _KEY = "intentmatch"
 class Dialogue:
     """Asks back where a message is ambiguous or lacks a slot, and understands the answer.
 
-    Safe to use from many threads. What is asked waits in `store` until the answer comes, at most `patience` seconds; then the next message is one of
+    What is asked waits in `store` until the answer comes, at most `patience` seconds; then the next message is one of
     its own. A slot is asked for at most `attempts` times. `phrases` are what the bot says of its own accord, by
-    language code, where that is not what is shipped for 32 languages.
+    language code, where that is not what is shipped for 32 languages. Safe to use from many threads.
 
     Messages are never turned down: one that is no text, or without words, makes a falsy `Turn`.
     """
@@ -113,7 +113,7 @@ class Dialogue:
     def _asked(self, conversation: str) -> Pending | None:
         try:
             return of_text(self._store.pop(conversation))
-        except Exception:  # noqa: BLE001
+        except Exception:  # noqa: BLE001 - whatever it is, a bot without memory is better than none
             _log.exception("what was asked cannot be read from the store")
             return None
 
@@ -122,5 +122,5 @@ class Dialogue:
             return
         try:
             self._store.put(conversation, to_text(pending), self._patience)
-        except Exception:  # noqa: BLE001
+        except Exception:  # noqa: BLE001 - whatever it is, a bot without memory is better than none
             _log.exception("what was asked cannot be kept in the store")

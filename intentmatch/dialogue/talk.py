@@ -109,7 +109,6 @@ class Dialogue:
         """Whether what a button sends is the id of a choice."""
         return isinstance(payload, str) and payload.startswith(PREFIX)
 
-    # A conversation without its memory is better than none: a store that fails makes every message one of its own.
     def _asked(self, conversation: str) -> Pending | None:
         try:
             return of_text(self._store.pop(conversation))

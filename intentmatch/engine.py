@@ -82,6 +82,7 @@ class Engine:
         self._languages = LanguageGuess(folded, [u.language for u in self._utterances])
         self._coverage = Coverage(encoder)
         self._slots: Mapping[str, SlotReader] = {}
+        self._titled = {intent.name: intent for intent in self._intents if intent.titles}
         if any(intent.slots for intent in self._intents):
             from intentmatch.slots import slot_readers  # a registry without slots need not wait for it
 
@@ -279,8 +280,8 @@ class Engine:
             intent=intent,
             score=best.score if best else 0.0,
             confidence=best.confidence if best else None,
-            candidates=decision.ranked[: question.top_k],
-            rivals=decision.rivals,
+            candidates=self._in_words(decision.ranked[: question.top_k], question.language),
+            rivals=self._in_words(decision.rivals, question.language),
             language=question.language,
             response=self.artefact.registry[intent].response(question.language) if intent else None,
             trace=Trace(
@@ -292,6 +293,15 @@ class Engine:
             ),
             entities=reading.entities if reading else (),
             missing=reading.missing if reading else (),
+        )
+
+    def _in_words(self, candidates: tuple[Candidate, ...], language: str | None) -> tuple[Candidate, ...]:
+        """The candidates, with the titles that their author gave for the language."""
+        if not self._titled:
+            return candidates
+        return tuple(
+            replace(c, title=self._titled[c.intent].title_in(language)) if c.intent in self._titled else c
+            for c in candidates
         )
 
     def _nothing(self, message: str, question: Question, stages: _Stages, reason: str) -> MatchResult:

@@ -29,9 +29,9 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "engine lint",
         "several",
         "matcher",
-        "inbox",
+        "dialogue inbox",
         "__init__",
-        "distill evaluation server",
+        "distill evaluation integrations server",
         "cli",
     )
 )

@@ -19,8 +19,8 @@ from intentmatch.types import Vectors
 # Two utterances of like meaning and like words nearer than this are one line but for spelling: each would answer for
 # the other, as no message of a user will.
 _SAME = 0.985
-# Held-out cases pin down a handful of numbers; these many of either kind do so, spread evenly over the utterances.
-_CASES = 2000
+# Held-out cases pin down a handful of numbers; these many do so, spread evenly over the utterances.
+_MOST_CASES = 4000
 _FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 3000
 _BLOCK = 512
 
@@ -123,15 +123,13 @@ def hold_out(
     if len(index.owners) < 2:
         return cases.done()
     folds = _FOLDS if len(owner) <= _MANY else _FOLDS_OF_MANY
-    worth = representative(line.tolist())
-    # Where one fold of many holds cases enough, the others need no head of their own.
-    asked, slices = _spread(worth), int(worth.sum()) // _CASES
-    fold_of = _folds(index.vectors, owner, line, max(folds, slices))
-    if slices > folds:
-        cases.add(fold_of == 0, worth, fitting, known=True)
-    else:
-        for fold in range(folds):
-            cases.add(fold_of == fold, asked, fitting, known=True)
+    worth = np.flatnonzero(representative(line.tolist()))
+    step = max(1, -(-len(worth) // (_MOST_CASES // 2)))
+    asked = np.zeros(len(owner), dtype=bool)
+    asked[worth[::step]] = True
+    fold_of = _folds(index.vectors, owner, line, folds)
+    for fold in range(folds):
+        cases.add(fold_of == fold, asked, fitting, known=True)
     # Neighbouring intents in a file are often neighbours in meaning; they are left out in different rounds.
     group_of = owner % folds
     for group in range(folds if len(index.owners) > folds else len(index.owners)):
@@ -203,14 +201,6 @@ class _Cases:
             known=known,
             rows=rows,
         )
-
-
-def _spread(worth: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """As many of these utterances as cases are wanted of a kind, evenly over the registry."""
-    rows = np.flatnonzero(worth)
-    some = np.zeros(len(worth), dtype=bool)
-    some[rows[:: max(1, -(-len(rows) // _CASES))]] = True
-    return some
 
 
 def _folds(vectors: Vectors, owner: NDArray[np.int64], line: NDArray[np.int64], folds: int) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 # What `match` tells a script beside the errors: 0 matched, and these.
 EXIT_CODES = {"matched": 0, "ambiguous": 3, "out_of_scope": 4}
+_OBJECTS_BETWEEN_COLLECTIONS = 200_000
 
 
 class Group(click.Group):
@@ -294,6 +296,9 @@ def encoders(as_json: bool) -> None:
 
 def main() -> None:
     """Run the command line."""
+    # A short life makes hundreds of thousands of objects and little garbage: to look for it after every 700 of them
+    # takes a sixth of the time of `match`.
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     cli.main()
 
 

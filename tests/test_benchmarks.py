@@ -280,6 +280,34 @@ def test_reloads_of_a_registry_made_up(run, tmp_path):
         assert 0.2 < edit["answers"] <= edit["learned"]
 
 
+@pytest.fixture
+def kept(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    return load("bench_kept")
+
+
+def test_a_hot_path_that_became_slower_is_named(kept, tmp_path, monkeypatch, capsys):
+    steady, fickle = kept.fixed_work, [kept.fixed_work]
+    paths = {"steady": steady, "fickle": lambda: [work() for work in fickle]}
+    monkeypatch.setattr(kept, "hot_paths", lambda folder: paths)
+    arguments = ["--baseline", str(tmp_path / "kept.json"), "--rounds", "5"]
+
+    assert kept.main([*arguments, "--record"]) == 0
+    assert kept.main(arguments) == 0
+    fickle += [kept.fixed_work] * 2
+    capsys.readouterr()
+    assert kept.main(arguments) == 1
+
+    said = capsys.readouterr()
+    assert "fickle" in said.err
+    assert "steady" not in said.err
+    assert set(json.loads((tmp_path / "kept.json").read_text(encoding="utf-8"))) == {"steady", "fickle"}
+
+
+def test_the_recorded_baseline_is_of_the_hot_paths_there_are(kept, tmp_path):
+    assert set(json.loads(kept.BASELINE.read_text(encoding="utf-8"))) == set(kept.hot_paths(tmp_path))
+
+
 LANGUAGES = {
     "massive": ("en", "fa"),
     "xsid": ("de", "en", "zh"),

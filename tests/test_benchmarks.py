@@ -260,12 +260,16 @@ def test_latency_of_messages_made_up_and_given(run, tmp_path, yaml_registry):
     assert written["messages"] == 10
     assert written["microseconds"]["match"]["p99"] >= written["microseconds"]["match"]["p50"] > 0
     cold = written["cold_start_milliseconds"]
-    assert cold["warm"]["median"] > cold["python -c pass"]["median"] > 0
+    assert cold["warm"]["median"] > cold["pass"]["median"] > 0
     write_jsonl(tmp_path / "messages.jsonl", [{"text": "where is my order"}, {"text": "hello"}, {"text": "Hello!"}])
     done = run("bench_latency", "--registry", yaml_registry, "--runs", 0, "--messages", tmp_path / "messages.jsonl")
     assert done.returncode == 0, done.stderr
     assert "1 distinct messages" in done.stdout, "utterances and repetitions do not count"
     assert "whole process" not in done.stdout
+    write_jsonl(tmp_path / "train.jsonl", TRAIN)
+    done = run("bench_latency", "--train", tmp_path / "train.jsonl", "--runs", 0, "--count", 5, "--json", out)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(out.read_text(encoding="utf-8"))["build_seconds"]["processor"] > 0
 
 
 def test_reloads_of_a_registry_made_up(run, tmp_path):
@@ -292,6 +296,34 @@ def test_the_server_beside_a_constant(run, yaml_registry, tmp_path, more):
     for row in rows:
         assert row["p99"] >= row["p50"] > 0
         assert row["per_second"] > 0
+
+
+@pytest.fixture
+def kept(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    return load("bench_kept")
+
+
+def test_a_hot_path_that_became_slower_is_named(kept, tmp_path, monkeypatch, capsys):
+    steady, fickle = kept.fixed_work, [kept.fixed_work]
+    paths = {"steady": steady, "fickle": lambda: [work() for work in fickle]}
+    monkeypatch.setattr(kept, "hot_paths", lambda folder: paths)
+    arguments = ["--baseline", str(tmp_path / "kept.json"), "--rounds", "5"]
+
+    assert kept.main([*arguments, "--record"]) == 0
+    assert kept.main(arguments) == 0
+    fickle += [kept.fixed_work] * 2
+    capsys.readouterr()
+    assert kept.main(arguments) == 1
+
+    said = capsys.readouterr()
+    assert "fickle" in said.err
+    assert "steady" not in said.err
+    assert set(json.loads((tmp_path / "kept.json").read_text(encoding="utf-8"))) == {"steady", "fickle"}
+
+
+def test_the_recorded_baseline_is_of_the_hot_paths_there_are(kept, tmp_path):
+    assert set(json.loads(kept.BASELINE.read_text(encoding="utf-8"))) == set(kept.hot_paths(tmp_path))
 
 
 LANGUAGES = {

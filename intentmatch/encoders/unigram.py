@@ -116,9 +116,8 @@ def read_unigram(file: Path) -> UnigramTokenizer | None:
         content = json.loads(file.read_bytes())
         if not isinstance(content, dict) or not _is_ours(content):
             return None
-        model = content.pop("model")
-        tokenizer = UnigramTokenizer(model.pop("vocab"), model["unk_id"])
-    return tokenizer
+        model = content["model"]
+        return UnigramTokenizer(model["vocab"], model["unk_id"])
 
 
 @contextmanager

@@ -61,7 +61,7 @@ def swap_files(new: Mapping[Path, bytes], check: Callable[[], None]) -> None:
 
 @contextmanager
 def folder_aside(target: Path) -> Iterator[Path]:
-    """An empty folder to be filled, which takes the place of `target` at the end. Where that raises, all is as it was."""
+    """An empty folder to be filled, which takes the place of `target` at the end; if anything raises, it does not."""
     aside, old = (target.with_name(f".{target.name}.{secrets.token_hex(4)}") for _ in range(2))
     aside.mkdir(parents=True)
     try:

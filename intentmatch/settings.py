@@ -40,7 +40,7 @@ class Settings:
     precision: str = "auto"
     """Of a transformer's arithmetic: auto (half on a GPU), float32, float16, bfloat16."""
     threads: int = 1
-    """Of the processor, that one message of an `onnx` encoder takes; streams of messages share the cores by themselves."""
+    """That a call of an `onnx` encoder computes with; messages at the same time spread over the cores without them."""
     prompts: Mapping[str, str] = field(default_factory=dict)
     """Text put before every `utterance` and `query`, for models trained with such prefixes; empty: the model's own."""
     aggregation: str = "mean2"

@@ -23,7 +23,8 @@ Precision = Literal["float32", "int8"]
 
 _WHAT = "Exporting a model"
 _EXTRA = "onnx-export"
-# The first in which attention is one operation.
+# The first in which attention is one operation. So are rotary positions, which onnxruntime does not take as torch
+# writes them; a model with these is written in the one before.
 _OPSET = 23
 # Weights of this many inputs share a scale. Fewer lose less and take longer.
 _BLOCK = 64
@@ -119,6 +120,8 @@ def _write_graph(encoder: SentenceTransformerEncoder, file: Path, name: str) -> 
     if not pooling.include_prompt and any(encoder.prompts.values()):
         raise InputError(f"{name} leaves its prompts out of the pooling, which the encoder onnx does not")
 
+    rotary = any("Rotary" in type(part).__name__ for part in model.modules())
+
     class Graph(torch.nn.Module):  # type: ignore[misc, name-defined]
         """From pieces to unit rows."""
 
@@ -142,7 +145,7 @@ def _write_graph(encoder: SentenceTransformerEncoder, file: Path, name: str) -> 
                 str(file),
                 dynamo=True,
                 verbose=False,
-                opset_version=_OPSET,
+                opset_version=_OPSET - rotary,
                 input_names=list(pieces),
                 output_names=["vectors"],
                 dynamic_shapes=(tuple(free for _ in pieces),),

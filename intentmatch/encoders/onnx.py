@@ -59,6 +59,8 @@ class OnnxEncoder:
     Raises `MissingExtraError`, or `ModelUnavailableError` when the folder holds no such model.
     """
 
+    batches = True
+
     def __init__(self, folder: str | Path, *, threads: int = 1, prompts: Mapping[str, str] | None = None) -> None:
         onnxruntime = plugins.require("onnxruntime", what=WHAT, extra="onnx")
         tokenizers = plugins.require("tokenizers", what=WHAT, extra="onnx")

@@ -105,8 +105,6 @@ def _tokenizer(model: Any, name: str) -> Any:
     tokenizer.no_truncation()
     if limit is not None and limit < _BEYOND_ANY_MODEL:
         tokenizer.enable_truncation(limit)
-    if original.padding_side != "right":
-        raise InputError(f"{name} pads on the left, which the encoder onnx does not")
     tokenizer.enable_padding(pad_id=original.pad_token_id, pad_token=original.pad_token)
     return tokenizer
 

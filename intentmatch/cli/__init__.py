@@ -4,6 +4,7 @@ from intentmatch.cli import evaluate
 from intentmatch.cli.commands import main
 from intentmatch.cli.diff import diff
 from intentmatch.cli.edit import add, format_, move, remove, rename
+from intentmatch.cli.encoders import encoders_, export_onnx
 from intentmatch.cli.formats import export, formats_, import_
 from intentmatch.cli.inbox import inbox
 from intentmatch.cli.lint import lint
@@ -15,9 +16,11 @@ from intentmatch.cli.tune import tune
 __all__ = [
     "add",
     "diff",
+    "encoders_",
     "evaluate",
     "explain_thresholds",
     "export",
+    "export_onnx",
     "format_",
     "formats_",
     "import_",

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import intentmatch
-from intentmatch import models, plugins
 from intentmatch.cli import show
-from intentmatch.errors import InputError, IntentMatchError, pip_line
+from intentmatch.errors import InputError, IntentMatchError
 
 if TYPE_CHECKING:
     from intentmatch.matcher import Matcher
@@ -62,7 +61,7 @@ set_option = click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting, such as threshold=0.5; may be repeated."
 )
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_FOLDER = click.Path(file_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON value a line.")
 
 
@@ -239,8 +238,8 @@ def build(intents: str, output: str, settings: tuple[str, ...]) -> None:
 @click.option("--english", multiple=True, type=FILE, help="Lines of further English sentences.")
 @click.option("--held-out", multiple=True, type=FILE, help="Lines of language, English, translation to be kept out.")
 @click.option("--recipe", type=FILE, help="YAML of what shall differ from the defaults; every model has its own.")
-@click.option("--output", "-o", required=True, type=_FOLDER, help="Model folder to write.")
-@click.option("--work", type=_FOLDER, help="Folder of what a later run goes on from; OUTPUT.work if not given.")
+@click.option("--output", "-o", required=True, type=FOLDER, help="Model folder to write.")
+@click.option("--work", type=FOLDER, help="Folder of what a later run goes on from; OUTPUT.work if not given.")
 @set_option
 def distill(
     teacher: str,
@@ -279,21 +278,6 @@ def distill(
     click.echo(f"{output}: {size:.1f} MB. Use it with the setting encoder=static:{output}")
 
 
-@cli.command()
-@json_option
-def encoders(as_json: bool) -> None:
-    """List the encoders: what is available here, and what each would need."""
-    rows = [_encoder_row(name) for name in plugins.names("encoders")]
-    if as_json:
-        for row in rows:
-            show.as_json(row)
-        return
-    show.table(
-        ["encoder", "available", "needs", "what it is"],
-        [[row["encoder"], "yes" if row["available"] else "no", row["needs"], row["what"]] for row in rows],
-    )
-
-
 def main() -> None:
     """Run the command line."""
     # A short life makes hundreds of thousands of objects and little garbage: to look for it after every 700 of them
@@ -326,19 +310,3 @@ def _lines_of_talk() -> Iterator[str]:
         except click.Abort:
             click.echo()
             return
-
-
-def _encoder_row(name: str) -> dict[str, Any]:
-    from intentmatch.encoders.static import EMBEDDED
-
-    languages = len(models.card_languages(EMBEDDED) or ())
-    described = {
-        "static": ("", f"embedded, {languages} languages, no download; static:FOLDER for a model2vec model"),
-        "sentence_transformer": (
-            pip_line("torch"),
-            "any sentence-transformers model by hub name or folder, on the GPU where there is one",
-        ),
-    }
-    needs, what = described.get(name, ("", "from another package"))
-    available = not needs or all(map(plugins.installed, ("torch", "sentence_transformers")))
-    return {"encoder": name, "available": available, "needs": "" if available else needs, "what": what}

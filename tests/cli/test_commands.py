@@ -238,24 +238,6 @@ def test_build_warns_of_languages_not_covered(shop: str, tmp_path: Path) -> None
     assert "more.yaml:3:36: warning [language-not-covered] static was not trained on ln" in done.stdout
 
 
-def test_encoders_says_what_is_here() -> None:
-    """Each encoder with what it would need; as JSON too."""
-    done = run("encoders")
-    rows = [json.loads(line) for line in run("encoders", "--json").stdout.splitlines()]
-
-    assert "static" in done.stdout
-    assert re.search(r"embedded, 1\d\d languages", done.stdout)
-    assert "sentence_transformer" in done.stdout
-    assert rows[0] == {**rows[0], "encoder": "static", "available": True, "needs": ""}
-
-
-def test_encoders_names_the_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the extra is missing, the line to install it stands in the table."""
-    monkeypatch.setattr("intentmatch.plugins.installed", lambda module: False)
-
-    assert 'pip install "intentmatch[torch]"' in run("encoders").stdout
-
-
 def test_every_command_has_help() -> None:
     """`--help` works everywhere and the main ones show an example."""
     for name in cli.commands:

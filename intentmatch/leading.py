@@ -4,7 +4,7 @@ What the head says of every intent is known at little cost, and cosines and word
 utterances of the intents that promise most are looked at, and then those of every other that could still pass a
 threshold or come second: for these the evidence is what a look at every row would find. Intents that can do neither and
 do not promise much are left out; only an intent from the third place on, itself below every threshold, can be missing
-in a ranking for that (on development sets in 2 of 1,000 messages, from the fourth or fifth place).
+in a ranking for that (on development sets in 3 of 5,100 messages).
 """
 
 from __future__ import annotations

@@ -46,17 +46,15 @@ class IntentRouter(Routes):
         app.action(_BUTTON)(self._press)
 
     def _hear(self, event: Mapping[str, Any], request: BoltRequest) -> None:
-        context = request.context
-        self._answer(self.dialogue.take(_said(event, context), **_place(context), turn=context), request)
+        self._answer(self.dialogue.take(_said(event, request.context), **_place(request)), request)
 
     def _press(self, ack: Ack, action: Mapping[str, Any], request: BoltRequest) -> None:
         ack()
         title, chosen = _pressed(action)
-        context = request.context
-        self._answer(self.dialogue.take(title, chosen=chosen, **_place(context), turn=context), request)
+        self._answer(self.dialogue.take(title, chosen=chosen, **_place(request)), request)
 
     def _answer(self, turn: Turn, request: BoltRequest) -> None:
-        context = _with_turn(request.context, turn)
+        context = _with_turn(request, turn)
         if (handler := self.handler(turn)) is not None:
             handler(**_arguments(build_required_kwargs, handler, request))
         elif turn.reply is not None:
@@ -73,22 +71,18 @@ class AsyncIntentRouter(Routes):
         app.action(_BUTTON)(self._press)
 
     async def _hear(self, event: Mapping[str, Any], request: AsyncBoltRequest) -> None:
-        context = request.context
-        turn = await self.dialogue.atake(_said(event, context), **_place(context), turn=context)
-        await self._answer(turn, request)
+        await self._answer(await self.dialogue.atake(_said(event, request.context), **_place(request)), request)
 
     async def _press(self, ack: AsyncAck, action: Mapping[str, Any], request: AsyncBoltRequest) -> None:
         await ack()
         title, chosen = _pressed(action)
-        context = request.context
-        turn = await self.dialogue.atake(title, chosen=chosen, **_place(context), turn=context)
-        await self._answer(turn, request)
+        await self._answer(await self.dialogue.atake(title, chosen=chosen, **_place(request)), request)
 
     async def _answer(self, turn: Turn, request: AsyncBoltRequest) -> None:
         # Here, because it needs aiohttp, which an `AsyncApp` has brought with it.
         from slack_bolt.kwargs_injection.async_utils import build_async_required_kwargs
 
-        context = _with_turn(request.context, turn)
+        context = _with_turn(request, turn)
         if (handler := self.handler(turn)) is not None:
             await handler(**_arguments(build_async_required_kwargs, handler, request))
         elif turn.reply is not None:
@@ -110,17 +104,25 @@ def _pressed(action: Mapping[str, Any]) -> tuple[str, str]:
     return action["text"]["text"], action["value"]
 
 
-def _place(context: BoltContext | AsyncBoltContext) -> dict[str, Any]:
+def _place(request: BoltRequest | AsyncBoltRequest) -> dict[str, Any]:
     """Who talks to the bot, and where."""
-    thread = context.thread_ts or ""
-    conversation = f"slack:{context.team_id}:{context.channel_id}:{thread}:{context.user_id}"
-    return {"conversation": conversation, "language": context.get("locale")}
+    context = request.context
+    conversation = f"slack:{context.team_id}:{context.channel_id}:{_thread(request) or ''}:{context.user_id}"
+    return {"conversation": conversation, "language": context.get("locale"), "turn": context}
 
 
-def _with_turn(context: Any, turn: Turn) -> Any:
+def _thread(request: BoltRequest | AsyncBoltRequest) -> str | None:
+    """The thread that a message is in, or that with the button; `context.thread_ts` knows only those of assistants."""
+    message = request.body.get("event") or request.body.get("message") or {}
+    thread: str | None = message.get("thread_ts")
+    return thread
+
+
+def _with_turn(request: Any, turn: Turn) -> Any:
     """A context for a function that answers: it finds `turn` in there, and `say` stays in the thread."""
+    context = request.context
     context["turn"] = turn
-    context.say.thread_ts = context.thread_ts
+    context.say.thread_ts = _thread(request)
     return context
 
 

@@ -62,7 +62,8 @@ class IntentRouter(Routes):
         if (handler := self.handler(turn)) is not None:
             await handler(update, context, turn)
         elif turn.reply is not None:
-            await chat.send_message(turn.reply, message_thread_id=topic, reply_markup=_buttons(turn))
+            # What a user said may be in the reply, and is no markup.
+            await chat.send_message(turn.reply, message_thread_id=topic, parse_mode=None, reply_markup=_buttons(turn))
 
 
 def _title(query: CallbackQuery) -> str:

@@ -12,7 +12,7 @@ pytest.importorskip("telegram", reason="needs the extra `telegram`")
 
 from chats import DID_YOU_MEAN, TITLES, TOO_LATE, GatedEncoder, dialogue, example
 from telegram import Update
-from telegram.ext import Application, ApplicationBuilder, TypeHandler
+from telegram.ext import Application, ApplicationBuilder, Defaults, TypeHandler
 from telegram.request import BaseRequest
 
 from intentmatch import Turn
@@ -25,6 +25,7 @@ ANNA = {"id": 7, "is_bot": False, "first_name": "Anna"}
 BERND = {"id": 8, "is_bot": False, "first_name": "Bernd"}
 AT_HOME = {"id": 7, "type": "private"}
 GROUP = {"id": -9, "type": "supergroup", "title": "Group"}
+OLD = {"message_id": 100, "date": 0}
 
 
 class Telegram(BaseRequest):
@@ -65,7 +66,14 @@ class Chat:
         self.router = IntentRouter(self.app, dialogue(self.encoder))
 
     def new_app(self) -> Application[Any, Any, Any, Any, Any, Any]:
-        return ApplicationBuilder().token("1:token").request(self.telegram).updater(None).build()
+        return (
+            ApplicationBuilder()
+            .token("1:token")
+            .request(self.telegram)
+            .updater(None)
+            .defaults(Defaults(parse_mode="HTML"))
+            .build()
+        )
 
     def hear(
         self, text: str | None, *, user: Message = ANNA, chat: Message = AT_HOME, kind: str = "message", **more: Any
@@ -75,13 +83,17 @@ class Chat:
         message = {"message_id": 10, "date": 0, "chat": chat, "from": user, **said, **more}
         return self.send({"update_id": 1, kind: message})
 
-    def press(self, question: Message, number: int, *, user: Message = ANNA, **more: Any) -> list[Message]:
+    def press(
+        self, question: Message, number: int, *, user: Message = ANNA, old: bool = False, **more: Any
+    ) -> list[Message]:
         """What is said to a button of a message of the bot."""
-        row = question["reply_markup"]["inline_keyboard"][number - 1]
+        (button,) = question["reply_markup"]["inline_keyboard"][number - 1]
         chat = GROUP if question["chat_id"] == GROUP["id"] else AT_HOME
-        message = {"message_id": 100, "date": 1, "chat": chat, "from": BOT, "reply_markup": question["reply_markup"]}
-        query = {"id": "1", "from": user, "chat_instance": "1", "data": row[0]["callback_data"]}
-        return self.send({"update_id": 2, "callback_query": {**query, "message": {**message, **more}}})
+        markup = question["reply_markup"]
+        asked = {"message_id": 100, "date": 1, "chat": chat, "from": BOT, "reply_markup": markup, **more}
+        message = OLD | {"chat": chat} if old else asked
+        query = {"id": "1", "from": user, "chat_instance": "1", "data": button["callback_data"]}
+        return self.send({"update_id": 2, "callback_query": {**query, "message": message}})
 
     def send(self, update: Message) -> list[Message]:
         return asyncio.run(self.process(update))
@@ -162,9 +174,9 @@ def test_a_button_of_an_old_message_does_no_harm(chat):
     """Of which Telegram tells no more than where it was."""
     (question,) = chat.hear("my order")
 
-    (late,) = chat.press(question, 1, date=0, user=BERND)
+    (late,) = chat.press(question, 1, old=True, user=BERND)
     assert late["text"].startswith(TOO_LATE)
-    assert texts(chat.press(question, 2, date=0)) == ["Cancelled."]
+    assert texts(chat.press(question, 2, old=True)) == ["Cancelled."]
 
 
 def test_buttons_of_others_are_left_alone(chat):
@@ -184,9 +196,11 @@ def test_a_number_or_words_choose_too(chat, answer):
 
 
 def test_a_slot_is_asked_for(chat):
-    """And the answer is what fills it."""
+    """And what was said for it is no markup, whatever the bot uses elsewhere."""
     assert texts(chat.hear("take down my name")) == ["What is your name?"]
-    assert texts(chat.hear("Anna")) == ["Hello, Anna!"]
+    (answer,) = chat.hear("<Anna")
+    assert answer["text"] == "Hello, <Anna!"
+    assert "parse_mode" not in answer
 
 
 def test_what_is_not_understood_is_for_the_fallback(chat):

@@ -26,6 +26,8 @@ def add_intents(bot: commands.Bot) -> None:
 
 if __name__ == "__main__":
     # Of Discord's own "intents", the default ones: the bot reads direct messages, and those that mention it.
-    bot = commands.Bot(command_prefix="!", intents=discord.Intents.default())
+    # It mentions nobody, whatever users make it repeat.
+    nobody = discord.AllowedMentions.none()
+    bot = commands.Bot(command_prefix="!", intents=discord.Intents.default(), allowed_mentions=nobody)
     add_intents(bot)
     bot.run(os.environ["DISCORD_TOKEN"])

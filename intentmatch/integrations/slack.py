@@ -6,6 +6,7 @@ import html
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from intentmatch import Dialogue, MissingExtraError, Turn
@@ -36,7 +37,8 @@ class IntentRouter(Routes):
             say(f"Order {turn.slots['order']} is on its way.")
 
     Slack is told that an event has come before anything is recognised. Listeners that the app had before go first. A
-    middleware that knows the user's locale tells it in `context["locale"]`.
+    middleware that knows the user's locale tells it in `context["locale"]`. `turn.reply` is escaped as Slack wants it;
+    what a user said, in `turn.message` and `turn.slots`, is not.
     """
 
     def __init__(self, app: App, dialogue: Dialogue) -> None:
@@ -54,11 +56,11 @@ class IntentRouter(Routes):
         self._answer(self.dialogue.take(title, chosen=chosen, **_place(request)), request)
 
     def _answer(self, turn: Turn, request: BoltRequest) -> None:
-        context = _with_turn(request, turn)
+        turn = _ready(turn, request)
         if (handler := self.handler(turn)) is not None:
             handler(**_arguments(build_required_kwargs, handler, request))
         elif turn.reply is not None:
-            context.say(**_reply(turn))
+            request.context.say(**_reply(turn))
 
 
 class AsyncIntentRouter(Routes):
@@ -82,11 +84,11 @@ class AsyncIntentRouter(Routes):
         # Here, because it needs aiohttp, which an `AsyncApp` has brought with it.
         from slack_bolt.kwargs_injection.async_utils import build_async_required_kwargs
 
-        context = _with_turn(request, turn)
+        turn = _ready(turn, request)
         if (handler := self.handler(turn)) is not None:
             await handler(**_arguments(build_async_required_kwargs, handler, request))
         elif turn.reply is not None:
-            await context.say(**_reply(turn))
+            await request.context.say(**_reply(turn))
 
 
 def _said(event: Mapping[str, Any], context: BoltContext | AsyncBoltContext) -> str | None:
@@ -118,12 +120,13 @@ def _thread(request: BoltRequest | AsyncBoltRequest) -> str | None:
     return thread
 
 
-def _with_turn(request: Any, turn: Turn) -> Any:
-    """A context for a function that answers: it finds `turn` in there, and `say` stays in the thread."""
+def _ready(turn: Turn, request: BoltRequest | AsyncBoltRequest) -> Turn:
+    """The turn as functions find it. What a user said may be in the reply, and must not mention everyone."""
     context = request.context
-    context["turn"] = turn
     context.say.thread_ts = _thread(request)
-    return context
+    context["turn"] = replace(turn, reply=turn.reply and html.escape(turn.reply, quote=False))
+    ready: Turn = context["turn"]
+    return ready
 
 
 def _arguments(build: Callable[..., dict[str, Any]], handler: Handler, request: Any) -> dict[str, Any]:
@@ -139,8 +142,7 @@ def _arguments(build: Callable[..., dict[str, Any]], handler: Handler, request: 
 
 
 def _reply(turn: Turn) -> dict[str, Any]:
-    """A message to Slack. What a user said may be in the reply, and must not be read as a mention of everyone."""
-    said: dict[str, Any] = {"text": html.escape(turn.text or "", quote=False)}
+    said: dict[str, Any] = {"text": turn.text}
     if turn.choices:
         buttons = [
             {

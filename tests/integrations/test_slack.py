@@ -240,9 +240,17 @@ def test_a_number_or_words_choose_too(chat, answer):
 
 
 def test_a_slot_is_asked_for(chat):
-    """What was said for it is not read as Slack's markup: nobody mentions everybody through the bot."""
+    """And what was said for it mentions nobody."""
     assert texts(chat.hear("take down my name")) == ["What is your name?"]
     assert texts(chat.hear("&lt;!channel&gt;")) == ["Hello, &lt;!channel&gt;!"]
+
+
+def test_a_function_gets_a_reply_that_it_may_say(chat):
+    """It is escaped, and the values are what the user said."""
+    chat.handles("tell_name", lambda turn: f"{turn.reply} {'<!channel>' in turn.slots.values()}")
+    chat.hear("take down my name")
+
+    assert texts(chat.hear("&lt;!channel&gt;")) == ["Hello, &lt;!channel&gt;! True"]
 
 
 def test_what_is_not_understood_is_for_the_fallback(chat):

@@ -43,14 +43,14 @@ class IntentRouter(Routes, Router):  # type: ignore[misc]  # aiogram is not ther
         await self._answer(query.message, _title(query), chosen=query.data, **data)
 
     async def _answer(self, message: Message, said: str, *, chosen: str | None = None, **data: Any) -> None:
-        user, topic = data["event_from_user"], data.get("event_thread_id")
-        conversation = f"telegram:{message.chat.id}:{topic or ''}:{user.id}"
+        bot, user, topic = data["bot"], data["event_from_user"], data.get("event_thread_id")
+        conversation = f"telegram:{bot.id}:{message.chat.id}:{topic or ''}:{user.id}"
         turn = await self.dialogue.atake(said, conversation, chosen=chosen, language=user.language_code)
         if (handler := self.handler(turn)) is not None:
             await CallableObject(handler).call(message, turn=turn, **data)
         elif turn.reply is not None:
             # What a user said may be in the reply, and is no markup.
-            await data["bot"].send_message(
+            await bot.send_message(
                 message.chat.id, turn.reply, message_thread_id=topic, parse_mode=None, reply_markup=_buttons(turn)
             )
 

@@ -55,7 +55,7 @@ class IntentRouter(Routes):
         chosen: str | None = None,
     ) -> None:
         chat, user = update.effective_chat, update.effective_user
-        conversation = f"telegram:{chat.id}:{topic or ''}:{user.id}"
+        conversation = f"telegram:{context.bot.id}:{chat.id}:{topic or ''}:{user.id}"
         turn = await self.dialogue.atake(
             said, conversation, chosen=chosen, language=user.language_code, turn=vars(context)
         )

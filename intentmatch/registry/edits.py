@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -170,6 +171,23 @@ class RemoveIntent:
         while entry := next(folder.entries(self.name), None):
             folder = folder.replaced(entry.file, entry.document.without(entry.name, comments=True))
         return folder
+
+
+def additions(
+    intent: str,
+    utterances: Sequence[str],
+    *,
+    language: str | None = None,
+    negative: bool = False,
+    template: bool = False,
+    new: bool = False,
+    file: Path | None = None,
+) -> list[Edit]:
+    """The edits that add utterances to an intent, or begin a `new` one with them, perhaps in another file."""
+    edits: list[Edit] = [AddUtterance(intent, text, language, negative, template) for text in utterances]
+    if new:
+        edits[:1] = [AddIntent(intent, text, language, file, template) for text in utterances[:1]]
+    return edits
 
 
 def _canonical(language: str | None) -> str | None:

@@ -185,7 +185,7 @@ def test_only_what_was_shown_is_written(matcher, file):
     [
         ({"intent": "gret", "utterances": ["x"]}, "Did you mean 'greet'?"),
         ({"intent": "greet", "utterances": ["Hello there!"]}, "already stands at {file}:8"),
-        ({"intent": "greet", "utterances": ["goodbye"]}, "{file}:11:18: error [duplicate-utterance]"),
+        ({"intent": "greet", "utterances": ["goodbye"]}, "{file}:11:18: error [conflicting-utterance]"),
         ({"intent": "greet", "utterances": ["..."]}, "has no words"),
         ({"intent": "greet", "utterances": []}, "at least 1 item"),
         ({"intent": "greet", "utterances": ["x"], "file": "a.yaml"}, "is for a new intent"),

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Annotated, Any
 
-from intentmatch import IntentMatchError, Matcher, MatchResult, MissingExtraError, UnknownNameError
+from intentmatch import IntentMatchError, Matcher, MatchResult, MissingExtraError
+from intentmatch.integrations.routes import check_intents
 from intentmatch.integrations.tools import Tools
 
 try:
@@ -80,7 +81,7 @@ class IntentRunnable(Runnable[Any, MatchResult]):  # type: ignore[misc]  # Any, 
 
     def branch(self, routes: Mapping[str, Any], otherwise: Any) -> Runnable:
         """Runs what `routes` has for the intent, and `otherwise` for any other, on `{"input": ..., "match": ...}`."""
-        self._check(routes)
+        check_intents(self._matcher.registry, routes)
         branches = [(lambda taken, name=name: taken["match"].intent == name, route) for name, route in routes.items()]
         return RunnableParallel(input=RunnablePassthrough(), match=self) | RunnableBranch(*branches, otherwise)
 
@@ -90,7 +91,7 @@ class IntentRunnable(Runnable[Any, MatchResult]):  # type: ignore[misc]  # Any, 
 
     def edge(self, routes: Mapping[str, str], otherwise: str, key: str = "match") -> Callable[[Any], str]:
         """A conditional edge behind such a node: where an intent leads, and where any other does."""
-        self._check(routes)
+        check_intents(self._matcher.registry, routes)
 
         def leads_to(state: Any) -> str:
             match = _part(state, key)
@@ -118,12 +119,6 @@ class IntentRunnable(Runnable[Any, MatchResult]):  # type: ignore[misc]  # Any, 
             return self._match(taken, **options)
         except IntentMatchError as error:
             return error
-
-    def _check(self, names: Collection[str]) -> None:
-        registry = self._matcher.registry
-        for name in names:
-            if name not in registry:
-                raise UnknownNameError("intent", name, [intent.name for intent in registry])
 
 
 class IntentState(AgentState):  # type: ignore[misc]  # Any, where LangChain is not installed

@@ -15,11 +15,11 @@ from intentmatch import (
     Matcher,
     MissingExtraError,
     RegistryError,
-    UnknownNameError,
     Utterance,
     __version__,
     plan_utterances,
 )
+from intentmatch.integrations.routes import check_intents
 
 try:
     from mcp.server import MCPServer
@@ -89,8 +89,7 @@ class _Looks:
         """All of one intent: utterances, what it is not, slots and responses."""
         registry = self._matcher.registry
         with _told():
-            if name not in registry:
-                raise UnknownNameError("intent", name, [intent.name for intent in registry])
+            check_intents(registry, [name])
         intent = registry[name]
         return {
             **_summary(intent),

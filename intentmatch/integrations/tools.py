@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from intentmatch import Matcher, MatchResult, UnknownNameError
+from intentmatch import Matcher, MatchResult
+from intentmatch.integrations.routes import check_intents
 
 
 class Tools:
@@ -16,10 +17,7 @@ class Tools:
     """
 
     def __init__(self, matcher: Matcher, by_intent: Mapping[str, Collection[str]] | None = None) -> None:
-        registry = matcher.registry
-        for name in by_intent or ():
-            if name not in registry:
-                raise UnknownNameError("intent", name, [intent.name for intent in registry])
+        check_intents(matcher.registry, by_intent or ())
         self._matcher = matcher
         self._by_intent = by_intent
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -67,7 +68,7 @@ class AddIntent:
                 return files[0]
             places = " or ".join(map(str, files)) or "a file that is not there yet"
             raise InputError(f"the intent {self.name!r} could go into {places}: name the file")
-        target = self.file.resolve()
+        target = _place(self.file)
         for file in files:
             if file.resolve() == target:
                 return file
@@ -188,6 +189,17 @@ def additions(
     if new:
         edits[:1] = [AddIntent(intent, text, language, file, template) for text in utterances[:1]]
     return edits
+
+
+def _place(file: Path) -> Path:
+    """Where a file is, or could be. Raises `InputError` where none can."""
+    try:
+        target = file.resolve()
+        with suppress(FileNotFoundError):
+            target.lstat()
+    except (OSError, ValueError) as error:
+        raise InputError(f"{str(file)!r} cannot be the name of a file: {error}") from error
+    return target
 
 
 def _canonical(language: str | None) -> str | None:

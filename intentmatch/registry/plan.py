@@ -137,8 +137,8 @@ def plan_utterances(
     Raises `RegistryError` where a file is no YAML, `UnknownNameError` for an intent that is not there, and `InputError`
     for what cannot be added.
     """
-    if isinstance(utterances, str):
-        raise InputError(f"utterances must be a list, such as [{utterances!r}]")
+    if isinstance(utterances, str) or not all(isinstance(text, str) for text in utterances):
+        raise InputError(f"utterances must be a list of texts, not {utterances!r}")
     if new and negative:
         raise InputError(f"the intent {intent!r} cannot be begun with a negative: an intent begins with an utterance")
     if file is not None and not new:

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -234,6 +235,26 @@ def test_a_slow_match_holds_up_nobody(matcher, monkeypatch):
             await client.call_tool("list_intents", {})
             listed.set()
             assert not (await first).is_error
+
+    asyncio.run(talk())
+
+
+def test_the_command_takes_up_what_an_editor_writes(file):
+    """With `--watch`, and without permission to edit, over standard input and output."""
+    words = ["-m", "intentmatch", "mcp", str(file), "--watch"]
+    server = mcp.StdioServerParameters(command=sys.executable, args=words, env=dict(os.environ))
+
+    async def talk() -> None:
+        async with mcp.Client(mcp.stdio_client(server)) as client:
+            assert "add_utterances" not in [tool.name for tool in (await client.list_tools()).tools]
+            file.write_text(YAML + "  thank:\n    utterances: [much obliged]\n", encoding="utf-8")
+            deadline = time.monotonic() + 60
+            while True:
+                answer = await client.call_tool("match_intent", {"message": "much obliged"})
+                if answer.structured_content["intent"] == "thank":
+                    return
+                assert time.monotonic() < deadline, "it never came about"
+                await asyncio.sleep(0.1)
 
     asyncio.run(talk())
 

@@ -347,7 +347,11 @@ def test_utterances_are_planned_for_an_intent_old_or_new(shop: Path) -> None:
 @pytest.mark.parametrize(
     ("utterances", "options", "said"),
     [
-        ("x", {}, "must be a list, such as"),
+        ("x", {}, "must be a list of texts"),
+        ([7], {}, "must be a list of texts"),
+        (["x"], {"new": True, "file": "a\0b.yaml"}, "cannot be the name of a file"),
+        (["x"], {"new": True, "file": f"{'a' * 5000}.yaml"}, "cannot be the name of a file"),
+        (["x"], {"new": True, "file": "\ud800.yaml"}, "cannot be the name of a file"),
         (["x"], {"new": True, "negative": True}, "begins with an utterance"),
         (["x"], {"file": "f.yaml"}, "is for a new intent"),
         (["x"], {}, "unknown intent 'd'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from typing import Any, TypedDict
 import pytest
 from fakes import WordHashEncoder
 
-from intentmatch import Intent, IntentMatchError, Matcher, Registry, UnknownNameError, Utterance
+from intentmatch import Intent, IntentMatchError, Matcher, MissingExtraError, Registry, UnknownNameError, Utterance
 
 pytest.importorskip("langchain", reason="needs the extra `langchain`")
 
@@ -305,6 +306,15 @@ class TestToolMiddleware:
         """When the agent is made."""
         with pytest.raises(UnknownNameError, match="Did you mean 'cancel'"):
             IntentToolMiddleware(matcher, {"cancle": ["cancel"]})
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    """With the line to install it."""
+    monkeypatch.setitem(sys.modules, "langchain.agents", None)
+    monkeypatch.delitem(sys.modules, "intentmatch.integrations.langchain")
+
+    with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[langchain\]"'):
+        importlib.import_module("intentmatch.integrations.langchain")
 
 
 def test_the_example_holds_a_conversation(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 from fakes import WordHashEncoder
 
-from intentmatch import Intent, Matcher, Registry, UnknownNameError, Utterance
+from intentmatch import Intent, Matcher, MissingExtraError, Registry, UnknownNameError, Utterance
 
 pytest.importorskip("pydantic_ai", reason="needs the extra `pydantic-ai`")
 
@@ -158,6 +159,15 @@ def test_a_table_of_no_intent_is_told_at_once(matcher):
     """When the toolset is made."""
     with pytest.raises(UnknownNameError, match="Did you mean 'cancel'"):
         agent_of(matcher, {"cancle": ["cancel"]})
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    """With the line to install it."""
+    monkeypatch.setitem(sys.modules, "pydantic_ai.toolsets", None)
+    monkeypatch.delitem(sys.modules, "intentmatch.integrations.pydantic_ai")
+
+    with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[pydantic-ai\]"'):
+        importlib.import_module("intentmatch.integrations.pydantic_ai")
 
 
 def test_the_example_holds_a_conversation(tmp_path):

@@ -241,6 +241,7 @@ def test_a_slow_match_holds_up_nobody(matcher, monkeypatch):
 
 def test_the_command_takes_up_what_an_editor_writes(file):
     """With `--watch`, and without permission to edit, over standard input and output."""
+    pytest.importorskip("watchfiles", reason="needs the extra `watch`")
     words = ["-m", "intentmatch", "mcp", str(file), "--watch"]
     server = mcp.StdioServerParameters(command=sys.executable, args=words, env=dict(os.environ))
 

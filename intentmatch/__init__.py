@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from intentmatch.matcher import Matcher
     from intentmatch.registry import read_registry
+    from intentmatch.registry.plan import plan_utterances
     from intentmatch.result import Candidate, Entity, MatchResult, Missing
     from intentmatch.settings import Settings
     from intentmatch.types import Encoder, Intent, Registry, Reranker, Rule, Slot, SlotValue, Utterance
@@ -66,6 +67,7 @@ _HOMES = {
     "UnknownNameError": "errors",
     "Utterance": "types",
     "load_artefact": "artefact",
+    "plan_utterances": "registry.plan",
     "read_registry": "registry",
     "save_artefact": "artefact",
 }
@@ -99,6 +101,7 @@ __all__ = [
     "UnknownNameError",
     "Utterance",
     "load_artefact",
+    "plan_utterances",
     "read_registry",
     "save_artefact",
 ]

@@ -8,6 +8,7 @@ from intentmatch.cli.encoders import encoders_, export_onnx
 from intentmatch.cli.formats import export, formats_, import_
 from intentmatch.cli.inbox import inbox
 from intentmatch.cli.lint import lint
+from intentmatch.cli.mcp import mcp
 from intentmatch.cli.schema import schema
 from intentmatch.cli.serve import serve
 from intentmatch.cli.thresholds import explain_thresholds
@@ -27,6 +28,7 @@ __all__ = [
     "inbox",
     "lint",
     "main",
+    "mcp",
     "move",
     "remove",
     "rename",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from intentmatch import Dialogue, Turn, UnknownNameError
+from intentmatch import Dialogue, Registry, Turn, UnknownNameError
 
 Handler = Callable[..., Any]
 _H = TypeVar("_H", bound=Handler)
@@ -25,10 +25,7 @@ class Routes:
 
     def intent(self, *names: str) -> Callable[[_H], _H]:
         """Marks the function that answers these intents. Raises `UnknownNameError` for one that is not there."""
-        registry = self.dialogue.matcher.registry
-        for name in names:
-            if name not in registry:
-                raise UnknownNameError("intent", name, [intent.name for intent in registry])
+        check_intents(self.dialogue.matcher.registry, names)
 
         def mark(handler: _H) -> _H:
             self._handlers.update(dict.fromkeys(names, handler))
@@ -46,3 +43,10 @@ class Routes:
         if turn.intent is not None:
             return self._handlers.get(turn.intent)
         return None if turn.reply is not None or not turn else self._fallback
+
+
+def check_intents(registry: Registry, names: Iterable[str]) -> None:
+    """Raise `UnknownNameError` for the name of no intent, so that a typing mistake shows when a bot starts."""
+    for name in names:
+        if name not in registry:
+            raise UnknownNameError("intent", name, [intent.name for intent in registry])

@@ -25,6 +25,7 @@ class Turn:
     """What a bot does about one message. Falsy where there was no message to do anything about."""
 
     message: str
+    """As it was received; of a button without text that says "none of these", the message that it was asked about."""
     intent: str | None = None
     """What the user wants, with all that it needs; None while the user is asked something, or is not understood."""
     entities: tuple[Entity, ...] = ()

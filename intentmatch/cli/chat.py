@@ -52,8 +52,7 @@ def chat(intents: str, language: str | None, settings: tuple[str, ...]) -> None:
         elif line:
             last = dialogue.take(line, "chat", language=language)
             show.turn(last, matcher.registry)
-            # What answers a question is not missed, whatever it would mean on its own.
-            if inbox is not None and last.result is not None and (last.intent or last.pending) is None:
+            if inbox is not None and last.result is not None and not last.answers:
                 inbox.record(last.result)
     if inbox is not None:
         inbox.flush()

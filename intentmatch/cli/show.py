@@ -91,9 +91,8 @@ def turn(taken: Turn, registry: Registry) -> None:
 def _reasons(taken: Turn) -> Iterator[str]:
     """Why a turn is what it is."""
     found = taken.result
-    about = taken.intent or taken.pending
-    if found is None or (about is not None and found.intent != about):
-        yield f"{about or 'none of these'}: by the question before"
+    if found is None or taken.answers:
+        yield f"{taken.intent or taken.pending or 'none of these'}: by the question before"
     if found is not None:
         sure = "" if found.confidence is None else f", confidence {found.confidence:.0%}"
         yield f"{found.intent or found.verdict}{sure}: {found.trace.reason}"

@@ -57,6 +57,12 @@ class Turn:
         return self.intent is not None or self.asks
 
     @property
+    def answers(self) -> bool:
+        """Whether the message is understood by the question before it; what it means on its own is then no matter."""
+        about = self.intent or self.pending
+        return about is not None and (self.result is None or self.result.intent != about)
+
+    @property
     def slots(self) -> Mapping[str, str | int | float]:
         """Slot to value; of a slot that was found more than once, the value found last."""
         return {entity.slot: entity.value for entity in self.entities}

@@ -19,10 +19,13 @@ from intentmatch.types import Vectors
 # Two utterances of like meaning and like words nearer than this are one line but for spelling: each would answer for
 # the other, as no message of a user will.
 _SAME = 0.985
-# Held-out cases pin down a handful of numbers; these many do so, spread evenly over the utterances.
-_MOST_CASES = 4000
+# Held-out cases pin down a handful of numbers; these many of either kind do so, spread evenly over the utterances.
+_CASES = 2000
 _FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 3000
 _BLOCK = 512
+
+OF_WORDS = 0.3
+"""Of the cosine of words, so much is evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +59,14 @@ def evidence(
     total = scores.astype(np.float64)
     if logits is None:
         return total
-    total += 0.3 * words + 0.5 * softmax(logits) + 0.15 * logits.astype(np.float64)
+    total += OF_WORDS * words + heard(logits)
     return total
+
+
+def heard(logits: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The part of the evidence that is the head's."""
+    said: NDArray[np.float64] = 0.5 * softmax(logits) + 0.15 * logits.astype(np.float64)
+    return said
 
 
 def representative(lines: Sequence[int]) -> NDArray[np.bool_]:
@@ -99,26 +108,30 @@ def hold_out(
     fitting: Fitting | None,
     *,
     lines: Sequence[int] | None = None,
+    near: NDArray[np.float32] | None = None,
 ) -> HeldOut:
     """Put utterances to the rest of their registry, with their own intent and without it. Deterministic.
 
     `vectors` and `words` have one row an utterance; `fitting` is None where there is no head. The sentences of one of
-    the `lines` are held out together; without any, each utterance is a line.
+    the `lines` are held out together; without any, each utterance is a line. `near` are the weights of the head for all
+    utterances, with which those that have not seen some are found sooner.
     """
     index = ExactIndex(vectors, owners, aggregation)
     owner = np.asarray(owners, dtype=np.int64)
     line = np.arange(len(owner)) if lines is None else np.asarray(lines, dtype=np.int64)
-    cases = _Cases(index, ExactIndex(words, owners, "max"), owner, line)
+    cases = _Cases(index, ExactIndex(words, owners, "max"), owner, line, near)
     if len(index.owners) < 2:
         return cases.done()
     folds = _FOLDS if len(owner) <= _MANY else _FOLDS_OF_MANY
-    worth = np.flatnonzero(representative(line.tolist()))
-    step = max(1, -(-len(worth) // (_MOST_CASES // 2)))
-    asked = np.zeros(len(owner), dtype=bool)
-    asked[worth[::step]] = True
-    fold_of = _folds(index.vectors, owner, line, folds)
-    for fold in range(folds):
-        cases.add(fold_of == fold, asked, fitting, known=True)
+    worth = representative(line.tolist())
+    # Where one fold of many holds cases enough, the others need no head of their own.
+    asked, slices = _spread(worth), int(worth.sum()) // _CASES
+    fold_of = _folds(index.vectors, owner, line, max(folds, slices))
+    if slices > folds:
+        cases.add(fold_of == 0, worth, fitting, known=True)
+    else:
+        for fold in range(folds):
+            cases.add(fold_of == fold, asked, fitting, known=True)
     # Neighbouring intents in a file are often neighbours in meaning; they are left out in different rounds.
     group_of = owner % folds
     for group in range(folds if len(index.owners) > folds else len(index.owners)):
@@ -129,8 +142,15 @@ def hold_out(
 class _Cases:
     """Held-out cases as they are gathered."""
 
-    def __init__(self, index: ExactIndex, words: ExactIndex, owner: NDArray[np.int64], line: NDArray[np.int64]) -> None:
-        self._index, self._words, self._owner, self._line = index, words, owner, line
+    def __init__(
+        self,
+        index: ExactIndex,
+        words: ExactIndex,
+        owner: NDArray[np.int64],
+        line: NDArray[np.int64],
+        near: NDArray[np.float32] | None,
+    ) -> None:
+        self._index, self._words, self._owner, self._line, self._near = index, words, owner, line, near
         self._evidence: list[NDArray[np.float64]] = []
         self._rows: list[NDArray[np.int64]] = []
         self._known: list[NDArray[np.bool_]] = []
@@ -142,7 +162,7 @@ class _Cases:
         rows = np.flatnonzero(left_out & asked)
         if not len(rows) or left_out.all():
             return
-        logits = None if fitting is None else held_out_logits(fitting, left_out)[asked[left_out]]
+        logits = None if fitting is None else held_out_logits(fitting, left_out, self._near)[asked[left_out]]
         gone = np.unique(self._owner[left_out]) if not known else np.empty(0, dtype=np.int64)
         missing = np.isin(self._index.owners, gone)
         for start in range(0, len(rows), _BLOCK):
@@ -183,6 +203,14 @@ class _Cases:
             known=known,
             rows=rows,
         )
+
+
+def _spread(worth: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """As many of these utterances as cases are wanted of a kind, evenly over the registry."""
+    rows = np.flatnonzero(worth)
+    some = np.zeros(len(worth), dtype=bool)
+    some[rows[:: max(1, -(-len(rows) // _CASES))]] = True
+    return some
 
 
 def _folds(vectors: Vectors, owner: NDArray[np.int64], line: NDArray[np.int64], folds: int) -> NDArray[np.int64]:

@@ -280,6 +280,20 @@ def test_reloads_of_a_registry_made_up(run, tmp_path):
         assert 0.2 < edit["answers"] <= edit["learned"]
 
 
+@pytest.mark.parametrize("more", [(), ("--call-seconds", "0.002")])
+def test_the_server_beside_a_constant(run, yaml_registry, tmp_path, more):
+    out = tmp_path / "out.json"
+    words = ["--clients", 1, 4, "--seconds", 0.2, "--rounds", 1, "--json", out, *more]
+    done = run("bench_server", "--registry", yaml_registry, *words)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(out.read_text(encoding="utf-8"))["measurements"]
+    servers = ["constant", "intentmatch", *["one by one"] * bool(more)]
+    assert [(row["server"], row["clients"]) for row in rows] == [(name, n) for n in (1, 4) for name in servers]
+    for row in rows:
+        assert row["p99"] >= row["p50"] > 0
+        assert row["per_second"] > 0
+
+
 LANGUAGES = {
     "massive": ("en", "fa"),
     "xsid": ("de", "en", "zh"),

@@ -23,7 +23,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "words policy slots",
         "head",
         "heldout",
-        "calibration",
+        "calibration leading",
         "artefact learning",
         "build scoring",
         "engine lint",

@@ -49,6 +49,8 @@ class SentenceTransformerEncoder:
     Raises `MissingExtraError`, `ModelUnavailableError` (with the way out) or `SettingsError` (no such device).
     """
 
+    batches = True
+
     def __init__(
         self,
         model: str,

@@ -166,3 +166,17 @@ def test_what_is_missed_is_kept_and_what_answers_is_not(talkative: Matcher, tmp_
             say(client, text)
 
     assert [message.text for message in Inbox(tmp_path / "inbox.sqlite").messages()] == ["quantum chromodynamics"]
+
+
+def test_bots_of_one_server_do_not_answer_for_each_other(several: Path) -> None:
+    """Each has conversations of its own, whatever they are called."""
+    for name in ("bank", "shop"):
+        (several / name / "bot.yaml").write_text(INTENTS, encoding="utf-8")
+    with TestClient(create_app(several)) as client:
+
+        def told(bot: str, text: str) -> dict:
+            return client.post(f"/bots/{bot}/chat", json={"text": text, "conversation": "anna"}).json()
+
+        assert told("shop", "book a table")["asks_for"] == "city"
+        assert told("bank", "Munich")["intent"] is None
+        assert told("shop", "Munich")["intent"] == "book"

@@ -251,3 +251,14 @@ def test_a_store_has_a_url(tmp_path: Path, url: str) -> None:
     done = CliRunner().invoke(cli, ["serve", os.fspath(tmp_path), "--store", url])
 
     assert (done.exit_code, "--store takes a URL such as redis://localhost:6379/0: " in done.stderr) == (2, True)
+
+
+def test_what_a_store_in_redis_needs_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is served."""
+    (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
+    monkeypatch.setitem(sys.modules, "redis", None)
+    monkeypatch.delitem(sys.modules, "intentmatch.integrations.redis", raising=False)
+
+    done = CliRunner().invoke(cli, ["serve", os.fspath(tmp_path), "--store", "redis://localhost"])
+
+    assert (done.exit_code, 'pip install "intentmatch[redis]"' in done.stderr) == (5, True)

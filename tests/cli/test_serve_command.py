@@ -270,3 +270,14 @@ def test_a_folder_of_bots_is_served(tmp_path: Path) -> None:
         server.wait(PATIENCE)
     assert "is no registry but holds 2 bots: bank, shop" in log.read_text()
     assert "the bot shop is loaded" in log.read_text()
+
+
+def test_what_a_store_in_redis_needs_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is served."""
+    (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
+    monkeypatch.setitem(sys.modules, "redis", None)
+    monkeypatch.delitem(sys.modules, "intentmatch.integrations.redis", raising=False)
+
+    done = CliRunner().invoke(cli, ["serve", os.fspath(tmp_path), "--store", "redis://localhost"])
+
+    assert (done.exit_code, 'pip install "intentmatch[redis]"' in done.stderr) == (5, True)

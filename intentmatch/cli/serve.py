@@ -19,6 +19,7 @@ from intentmatch.errors import InputError
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from intentmatch.dialogue import Store
     from intentmatch.matcher import Matcher
     from intentmatch.server import BotFolder
 
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
 @click.option("--trusted-proxy", "proxies", multiple=True, metavar="ADDRESS", help="Believe its X-Forwarded headers.")
 @click.option("--tls-cert", type=FILE, help="Certificate, with those between it and the root: serves HTTPS.")
 @click.option("--tls-key", type=FILE, help="Its private key, where it is not in the same file.")
+@click.option("--store", metavar="URL", help="Redis that keeps what conversations wait for: redis://localhost:6379/0.")
 @click.option("--log-format", default="text", show_default=True, type=click.Choice(["text", "json"]))
 @click.option("--log-messages", is_flag=True, help="Log what users say, and what was made of it.")
 @click.option("--telemetry", is_flag=True, help="A span of OpenTelemetry for each match.")
@@ -118,6 +120,7 @@ def serve(
     proxies: tuple[str, ...],
     tls_cert: Path | None,
     tls_key: Path | None,
+    store: str | None,
     log_format: str,
     log_messages: bool,
     telemetry: bool,
@@ -167,6 +170,7 @@ def serve(
         rate_limit=rate_limit,
         cors_origins=origins,
         allowed_hosts=hosts,
+        store=store,
         reloads=reloads,
     )
     # Also where workers will make their own: what is wrong is told here, once, and their vectors are in the cache then.
@@ -191,11 +195,11 @@ def serve(
         serve_together(make_app, reloads, workers, **listening)
 
 
-def _app(load: Callable[[], Matcher | BotFolder], **options: Any) -> FastAPI:
+def _app(load: Callable[[], Matcher | BotFolder], *, store: str | None, **options: Any) -> FastAPI:
     """The webhook of one process."""
     from intentmatch.server import create_app
 
-    return create_app(load(), **options)
+    return create_app(load(), store=None if store is None else _store(store), **options)
 
 
 def _served(
@@ -209,6 +213,15 @@ def _served(
     if preload or memory:
         raise InputError(f"--preload and --bots-memory go with a folder of bots; say --bots if {intents} is one")
     return load(intents, settings)
+
+
+def _store(url: str) -> Store:
+    from intentmatch.integrations.redis import RedisStore
+
+    try:
+        return RedisStore.at(url)
+    except ValueError as error:
+        raise InputError(f"--store takes a URL such as redis://localhost:6379/0: {error}") from None
 
 
 def _tls(cert: Path | None, key: Path | None) -> dict[str, str]:

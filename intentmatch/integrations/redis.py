@@ -24,9 +24,13 @@ class RedisStore:
 
     def put(self, conversation: str, text: str, seconds: float) -> None:
         """Keep a text for so many seconds, in place of the one before."""
-        self._client.set(self._prefix + conversation, text, px=max(1, round(seconds * 1000)))
+        self._client.set(self._key(conversation), text, px=max(1, round(seconds * 1000)))
 
     def pop(self, conversation: str) -> str | None:
         """The text of a conversation, which is then gone; None without one."""
-        kept = self._client.getdel(self._prefix + conversation)
+        kept = self._client.getdel(self._key(conversation))
         return kept.decode() if isinstance(kept, bytes) else kept
+
+    def _key(self, conversation: str) -> bytes:
+        # What users choose for a name may hold halves of characters.
+        return (self._prefix + conversation).encode("utf-8", "surrogatepass")

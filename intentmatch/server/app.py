@@ -15,9 +15,10 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 from intentmatch import __version__, plugins
+from intentmatch.dialogue import MemoryStore, Store
 from intentmatch.errors import UnknownNameError
 from intentmatch.matcher import Matcher
-from intentmatch.server import access, gate, operating, problems, schemas
+from intentmatch.server import access, chat, gate, operating, problems, schemas
 from intentmatch.server.batches import Batches, Bounds
 from intentmatch.server.bots import Bots
 from intentmatch.server.folder import BotFolder, is_bot_folder
@@ -63,6 +64,7 @@ def create_app(
     body_seconds: float = 10.0,
     cors_origins: Collection[str] = (),
     allowed_hosts: Collection[str] = (),
+    store: Store | None = None,
     reloads: Reloads | None = None,
 ) -> FastAPI:
     """The webhook as an ASGI application.
@@ -87,6 +89,8 @@ def create_app(
     are no keys: `600/minute`. A body has to arrive in `body_seconds`. Pages of `cors_origins` may call from a browser.
     Where there are `allowed_hosts`, requests for others are refused. Apps in several processes that share `reloads`
     read their files again together.
+
+    What a conversation (`/chat`) waits for is kept in `store`; without one, in the memory of this process.
 
     Raises `InputError` where one of these cannot be.
     """
@@ -138,6 +142,7 @@ def create_app(
         app.include_router(protocol.router, prefix=_front(protocol, served))
     router = _router(served)
     _add_matching(router, _asked(served), max_text, max_batch)
+    chat.add_calls(router, _asked(served), store or MemoryStore(), max_text)
     _add_feedback(router, _asked(served), max_text)
     operating.add_calls(router, _asked(served))
     app.include_router(router)

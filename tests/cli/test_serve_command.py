@@ -243,6 +243,16 @@ def test_what_cannot_be_served_is_told_before(
     assert said in " ".join(done.stderr.split())
 
 
+@pytest.mark.parametrize("url", ["localhost", "http://localhost", "redis://localhost:many"])
+def test_a_store_has_a_url(tmp_path: Path, url: str) -> None:
+    """One that Redis knows."""
+    (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
+
+    done = CliRunner().invoke(cli, ["serve", os.fspath(tmp_path), "--store", url])
+
+    assert (done.exit_code, "--store takes a URL such as redis://localhost:6379/0: " in done.stderr) == (2, True)
+
+
 def test_a_folder_of_bots_is_served(tmp_path: Path) -> None:
     """It says that it takes it for one, and each answers below its name."""
     for name in ("bank", "shop"):
@@ -260,3 +270,14 @@ def test_a_folder_of_bots_is_served(tmp_path: Path) -> None:
         server.wait(PATIENCE)
     assert "is no registry but holds 2 bots: bank, shop" in log.read_text()
     assert "the bot shop is loaded" in log.read_text()
+
+
+def test_what_a_store_in_redis_needs_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is served."""
+    (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
+    monkeypatch.setitem(sys.modules, "redis", None)
+    monkeypatch.delitem(sys.modules, "intentmatch.integrations.redis", raising=False)
+
+    done = CliRunner().invoke(cli, ["serve", os.fspath(tmp_path), "--store", "redis://localhost"])
+
+    assert (done.exit_code, 'pip install "intentmatch[redis]"' in done.stderr) == (5, True)

@@ -113,7 +113,7 @@ def tested(name: str, python: Path, folder: Path, modules: Path | None) -> tuple
     surroundings = {**os.environ, "HOME": str(folder / name), "NODE_PATH": str(modules or "")}
     surroundings.pop("PYTHONPATH", None)
     command = [python, "-I", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", WARNINGS]
-    command += [f"--junitxml={report}", HERE / f"test_{name}.py"]
+    command += [f"--junitxml={report}", HERE / f"test_{name}.py", HERE / "test_snippets.py"]
     try:
         done = called(command, seconds=600, env=surroundings, check=False)
     except subprocess.TimeoutExpired as error:

@@ -9,7 +9,19 @@ import pytest
 
 from intentmatch import MissingExtraError
 
-PACKAGES = {"aiogram": "aiogram", "discord": "discord", "slack": "slack_bolt", "telegram": "telegram"}
+PACKAGES = {
+    "agents365": "microsoft_agents",
+    "aiogram": "aiogram",
+    "botbuilder": "botbuilder",
+    "discord": "discord",
+    "langchain": "langchain",
+    "mcp": "mcp",
+    "ovos": "ovos_bus_client",
+    "pydantic_ai": "pydantic_ai",
+    "redis": "redis",
+    "slack": "slack_bolt",
+    "telegram": "telegram",
+}
 
 
 @pytest.mark.parametrize("extra", sorted(PACKAGES))
@@ -18,5 +30,5 @@ def test_an_adapter_says_how_to_install_its_framework(extra, monkeypatch):
     monkeypatch.setitem(sys.modules, PACKAGES[extra], None)
     monkeypatch.delitem(sys.modules, f"intentmatch.integrations.{extra}", raising=False)
 
-    with pytest.raises(MissingExtraError, match=rf'pip install "intentmatch\[{extra}\]"'):
+    with pytest.raises(MissingExtraError, match=rf'pip install "intentmatch\[{extra.replace("_", "-")}\]"'):
         importlib.import_module(f"intentmatch.integrations.{extra}")

@@ -1,6 +1,7 @@
 """The command line: prints and exits; every command is a thin call into the rooms below."""
 
 from intentmatch.cli import evaluate
+from intentmatch.cli.chat import chat
 from intentmatch.cli.commands import main
 from intentmatch.cli.diff import diff
 from intentmatch.cli.edit import add, format_, move, remove, rename
@@ -14,6 +15,7 @@ from intentmatch.cli.tune import tune
 
 __all__ = [
     "add",
+    "chat",
     "diff",
     "evaluate",
     "explain_thresholds",

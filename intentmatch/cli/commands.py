@@ -17,7 +17,6 @@ from intentmatch.errors import InputError, IntentMatchError, pip_line
 
 if TYPE_CHECKING:
     from intentmatch.matcher import Matcher
-    from intentmatch.result import MatchResult
 
 # What `match` tells a script beside the errors: 0 matched, and these.
 EXIT_CODES = {"matched": 0, "ambiguous": 3, "out_of_scope": 4}
@@ -109,7 +108,7 @@ def match(
     if not given and sys.stdin.isatty():
         raise click.UsageError("Give a message, or pipe lines into the command.")
     if given in ([], ["-"]):
-        given = [line.rstrip("\r\n") for line in _standard_input()]
+        given = [line.rstrip("\r\n") for line in standard_input()]
     options: dict[str, Any] = {"language": language, "top_k": top_k, "allowed": allow or None, "context": context}
     found = load(intents, settings).match_many(given, **options)
     for number, result in enumerate(found):
@@ -124,48 +123,6 @@ def match(
             show.why(result)
     if len(found) == 1:
         sys.exit(EXIT_CODES[found[0].verdict])
-
-
-@cli.command()
-@intents_argument
-@click.option("--language", "-l", help="BCP-47 code of the messages; guessed otherwise.")
-@set_option
-def chat(intents: str, language: str | None, settings: tuple[str, ...]) -> None:
-    """Talk to the registry INTENTS and see why it answers what it answers.
-
-    \b
-    /why      explain the last answer, stage by stage
-    /reload   read the files again
-    /quit     leave (so does the end of the input)
-    """
-    from intentmatch.inbox import Inbox
-
-    matcher = load(intents, settings)
-    inbox = Inbox.of(matcher.settings)
-    click.echo(f"{len(matcher.registry)} intents from {intents}. Say something; /why, /reload, /quit.", err=True)
-    last: MatchResult | None = None
-    for line in _lines_of_talk():
-        if line == "/quit":
-            break
-        if line == "/reload":
-            try:
-                matcher.reload()
-                click.echo(f"{len(matcher.registry)} intents.")
-            except IntentMatchError as raised:
-                show.error(raised)
-                click.echo("The intents from before go on answering.", err=True)
-        elif line == "/why":
-            if last is None:
-                click.echo("Nothing was said yet.")
-            else:
-                show.why(last)
-        elif line.strip():
-            last = matcher.match(line, language=language)
-            show.turn(last)
-            if inbox is not None:
-                inbox.record(last)
-    if inbox is not None:
-        inbox.flush()
 
 
 @cli.command()
@@ -306,21 +263,9 @@ def load(intents: str, settings: Iterable[str]) -> Matcher:
         return Matcher.load(intents, progress=progress, **explicit)
 
 
-def _standard_input() -> Iterator[str]:
+def standard_input() -> Iterator[str]:
+    """Its lines, whatever bytes they are."""
     return (line.decode("utf-8", "replace") for line in sys.stdin.buffer)
-
-
-def _lines_of_talk() -> Iterator[str]:
-    if not sys.stdin.isatty():
-        for line in _standard_input():
-            yield line.strip()
-        return
-    while True:
-        try:
-            yield click.prompt("you", prompt_suffix="> ", default="", show_default=False).strip()
-        except click.Abort:
-            click.echo()
-            return
 
 
 def _encoder_row(name: str) -> dict[str, Any]:

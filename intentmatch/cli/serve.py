@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from intentmatch.cli import show
 from intentmatch.cli.commands import FILE, cli, intents_argument, load, set_option, settings_from
 from intentmatch.cli.origins import options_with_origins, read_config
 from intentmatch.errors import InputError
+
+if TYPE_CHECKING:
+    from intentmatch.dialogue import Store
 
 
 @cli.command(context_settings={"auto_envvar_prefix": "INTENTMATCH_SERVE"})
@@ -41,6 +45,7 @@ from intentmatch.errors import InputError
 @click.option("--trusted-proxy", "proxies", multiple=True, metavar="ADDRESS", help="Believe its X-Forwarded headers.")
 @click.option("--tls-cert", type=FILE, help="Certificate, with those between it and the root: serves HTTPS.")
 @click.option("--tls-key", type=FILE, help="Its private key, where it is not in the same file.")
+@click.option("--store", metavar="URL", help="Redis that keeps what conversations wait for: redis://localhost:6379/0.")
 @click.option("--log-format", default="text", show_default=True, type=click.Choice(["text", "json"]))
 @click.option("--log-messages", is_flag=True, help="Log what users say, and what was made of it.")
 @click.option("--telemetry", is_flag=True, help="A span of OpenTelemetry for each match.")
@@ -74,6 +79,7 @@ def serve(
     proxies: tuple[str, ...],
     tls_cert: Path | None,
     tls_key: Path | None,
+    store: str | None,
     log_format: str,
     log_messages: bool,
     telemetry: bool,
@@ -117,6 +123,7 @@ def serve(
         rate_limit=rate_limit,
         cors_origins=origins,
         allowed_hosts=hosts,
+        store=None if store is None else _store(store),
     )
     uvicorn.run(
         app,
@@ -129,6 +136,15 @@ def serve(
         timeout_graceful_shutdown=shutdown_seconds,
         **_tls(tls_cert, tls_key),
     )
+
+
+def _store(url: str) -> Store:
+    from intentmatch.integrations.redis import RedisStore
+
+    try:
+        return RedisStore.at(url)
+    except ValueError as error:
+        raise InputError(f"--store takes a URL such as redis://localhost:6379/0: {error}") from None
 
 
 def _tls(cert: Path | None, key: Path | None) -> dict[str, str]:

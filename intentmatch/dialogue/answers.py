@@ -10,11 +10,13 @@ from rapidfuzz import fuzz
 from intentmatch.text import fold
 
 _SAME_WORDS = 85.0
+# What makes an emoji of a digit: 1️⃣.
+_NO_KEYCAP = dict.fromkeys([0xFE0F, 0x20E3])
 
 
 def choice_by_number(answer: str, count: int) -> int | None:
     """The number from 1 to `count` that an answer is, in any script's digits and with any punctuation; else None."""
-    folded = fold(answer)
+    folded = fold(answer.translate(_NO_KEYCAP))
     if not folded or len(folded) > 3 or not all(unicodedata.decimal(letter, None) is not None for letter in folded):
         return None
     number = int("".join(str(unicodedata.decimal(letter)) for letter in folded))

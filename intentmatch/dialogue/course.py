@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from intentmatch.dialogue.answers import choice_by_number, choice_by_words
-from intentmatch.dialogue.pending import PREFIX, Pending, WhichIntent, WhichValue, new_id
+from intentmatch.dialogue.pending import Pending, WhichIntent, WhichValue, new_id
 from intentmatch.dialogue.phrases import Phrases, phrases_for
 from intentmatch.dialogue.turns import Choice, Turn
 from intentmatch.matcher import Matcher
@@ -26,7 +27,8 @@ class Manner:
     """How a dialogue asks."""
 
     attempts: int
-    phrases: Mapping[str, Phrases] | None
+    phrases: Mapping[str, Phrases]
+    """The caller's own, by language code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,8 @@ class Step:
 
 def step(matcher: Matcher, manner: Manner, heard: Heard, pending: Pending | None) -> Step:
     """What to do about a message while a question waits, or none."""
-    return _Course(matcher, manner, heard).on(pending)
+    # A copy stays with the registry that it has: what is reloaded meanwhile answers from the next message on.
+    return _Course(copy(matcher), manner, heard).on(pending)
 
 
 class _Course:
@@ -87,14 +90,14 @@ class _Course:
         return {slot.name: slot for slot in self._registry[intent].slots} if intent in self._registry else {}
 
     def _pressed(self, chosen: str, pending: Pending | None) -> Step:
-        question, _, number = chosen.removeprefix(PREFIX).rpartition(":")
-        if not isinstance(pending, WhichIntent) or question != pending.id or not number.isdecimal():
-            return Step(Turn(self._heard.text, reply=self._phrases(None).too_late), pending)
-        return self._chosen(pending, int(number))
+        if isinstance(pending, WhichIntent) and chosen in pending.choices:
+            return self._chosen(pending, pending.choices.index(chosen) + 1)
+        language = pending.language if pending else self._heard.language
+        return Step(Turn(self._heard.text, reply=self._phrases(language).too_late, language=language), pending)
 
     def _number(self, pending: WhichIntent) -> int | None:
         """The number of the choice that a message is the answer of, if it is one's number or title."""
-        number = choice_by_number(self._heard.text, len(pending.intents) + 1)
+        number = choice_by_number(self._heard.text, len(pending.choices))
         if number is not None:
             return number
         intents = [self._registry[name] for name in pending.intents]
@@ -103,8 +106,8 @@ class _Course:
 
     def _chosen(self, pending: WhichIntent, number: int, result: MatchResult | None = None) -> Step:
         language = pending.language
-        if not 1 <= number <= len(pending.intents):
-            return Step(Turn(self._heard.text, result=result, language=language))
+        if number > len(pending.intents):
+            return Step(Turn(self._heard.text.strip() or pending.message, result=result, language=language))
         name = pending.intents[number - 1]
         meant = self._matcher.match(pending.message, language=language, allowed=[name], now=self._heard.now)
         entities = meant.entities
@@ -127,12 +130,8 @@ class _Course:
         pending = WhichIntent(self._heard.text, names, new_id(), language)
         phrases = self._phrases(language)
         titles = [self._registry[name].title_in(language) or in_words(name) for name in names]
-        choices = tuple(
-            Choice(f"{PREFIX}{pending.id}:{number}", title, name)
-            for number, (title, name) in enumerate(
-                zip([*titles, phrases.none_of_these], [*names, None], strict=True), start=1
-            )
-        )
+        told = zip(pending.choices, [*titles, phrases.none_of_these], [*names, None], strict=True)
+        choices = tuple(Choice(*choice) for choice in told)
         turn = Turn(self._heard.text, reply=phrases.did_you_mean, choices=choices, result=result, language=language)
         return Step(turn, pending)
 
@@ -149,10 +148,10 @@ class _Course:
         if result.intent == pending.intent:
             found = [*found, *(entity for entity in result.entities if entity.slot not in told)]
         entities = _joined(pending.entities, found)
-        if found:
+        if any(entity.slot == pending.slot for entity in found):
             return self._settled(pending.intent, entities, pending.language, result)
-        if pending.left:
-            return self._ask_value(replace(pending, left=pending.left - 1), result)
+        if pending.left > 0:
+            return self._ask_value(replace(pending, entities=entities, left=pending.left - 1), result)
         return self._said(result)
 
     def _values(self, pending: WhichValue) -> list[Entity]:
@@ -175,7 +174,7 @@ class _Course:
         if lacking is not None:
             left = self._manner.attempts - 1
             return self._ask_value(WhichValue(name, lacking.name, entities, left, language), result)
-        said = result.response if result is not None and result.parts else intent.response(language)
+        said = intent.response(language)
         reply = _filled(said, entities) if said is not None else None
         return Step(Turn(self._heard.text, name, entities, reply, result=result, language=language))
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from intentmatch.result import Entity
+from intentmatch.text import language_code
 
 _VERSION = 1
 
@@ -26,6 +27,11 @@ class WhichIntent:
     id: str
     """What the buttons' ids begin with, so that a button of an older question is known as such."""
     language: str | None
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """What the buttons send, "none of these" last."""
+        return tuple(f"{PREFIX}{self.id}:{number}" for number in range(1, len(self.intents) + 2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +67,29 @@ def of_text(text: str | None) -> Pending | None:
         values: dict[str, Any] = json.loads(text or "null")
         if values.pop("version") != _VERSION:
             return None
+        pending: Pending
         if values.pop("kind") == "intent":
-            return WhichIntent(**{**values, "intents": tuple(values["intents"])})
-        return WhichValue(**{**values, "entities": tuple(Entity(**entity) for entity in values["entities"])})
-    except (ValueError, TypeError, KeyError, AttributeError):
+            pending = WhichIntent(**{**values, "intents": tuple(values["intents"])})
+        else:
+            pending = WhichValue(**{**values, "entities": tuple(Entity(**entity) for entity in values["entities"])})
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
+    return pending if _sound(pending) else None
+
+
+def _sound(pending: Pending) -> bool:
+    """Whether all that it holds is of the kind that it should be."""
+    language: object = pending.language
+    if language is not None and not (isinstance(language, str) and language_code(language) == language):
+        return False
+    if isinstance(pending, WhichIntent):
+        return _are(str, pending.message, pending.id, *pending.intents)
+    of_entities = [
+        _are(str, one.slot, one.text) and _are(int, one.start, one.end) and _are((str, int, float), one.value)
+        for one in pending.entities
+    ]
+    return _are(str, pending.intent, pending.slot) and _are(int, pending.left) and all(of_entities)
+
+
+def _are(kinds: type | tuple[type, ...], *values: object) -> bool:
+    return all(isinstance(value, kinds) for value in values)

@@ -26,13 +26,14 @@ class Phrases:
     """To a button of a question that is over."""
 
 
-def phrases_for(language: str | None, own: Mapping[str, Phrases] | None = None) -> Phrases:
+def phrases_for(language: str | None, own: Mapping[str, Phrases]) -> Phrases:
     """Those of a language or what it falls back to, the caller's own first; otherwise the English ones."""
-    known = {**_shipped(), **(own or {})}
+    known = {**shipped(), **own}
     return next(known[code] for code in [*(language_range(language) if language else []), "en"] if code in known)
 
 
 @cache
-def _shipped() -> Mapping[str, Phrases]:
+def shipped() -> Mapping[str, Phrases]:
+    """What is said in each language that there is something for."""
     values = yaml.safe_load(Path(__file__).with_name("phrases.yaml").read_text(encoding="utf-8"))
     return {code: Phrases(**said) for code, said in values.items()}

@@ -12,6 +12,7 @@ from intentmatch.dialogue.pending import PREFIX, Pending, of_text, to_text
 from intentmatch.dialogue.phrases import Phrases
 from intentmatch.dialogue.stores import MemoryStore, Store
 from intentmatch.dialogue.turns import Turn
+from intentmatch.errors import InputError
 from intentmatch.matcher import Matcher
 from intentmatch.text import language_code
 
@@ -25,7 +26,8 @@ class Dialogue:
 
     What is asked waits in `store` until the answer comes, at most `patience` seconds; then the next message is one of
     its own. A slot is asked for at most `attempts` times. `phrases` are what the bot says of its own accord, by
-    language code, where that is not what is shipped for 32 languages. Safe to use from many threads.
+    language code, where that is not what is shipped for 32 languages. Safe to use from many threads. Raises
+    `InputError` for a number or a code that cannot be.
 
     Messages are never turned down: one that is no text, or without words, makes a falsy `Turn`.
     """
@@ -39,10 +41,12 @@ class Dialogue:
         attempts: int = 2,
         phrases: Mapping[str, Phrases] | None = None,
     ) -> None:
+        if attempts < 1 or not patience > 0:
+            raise InputError(f"attempts must be 1 or more and patience above 0; they are {attempts} and {patience}")
         self.matcher = matcher
         self._store = MemoryStore() if store is None else store
         self._patience = patience
-        self._manner = Manner(attempts, phrases)
+        self._manner = Manner(attempts, {_checked(code): said for code, said in (phrases or {}).items()})
 
     def take(
         self,
@@ -66,11 +70,11 @@ class Dialogue:
             known: Turn = turn[_KEY]
             return known
         text = message if isinstance(message, str) else ""
-        spoken = language_code(language) if language else None
+        spoken = language_code(str(language)) if language else None
         if chosen is None and not text.strip():
             found = Turn(text)
         else:
-            heard = Heard(text, chosen, spoken, context, now)
+            heard = Heard(text, None if chosen is None else str(chosen), spoken, context, now)
             went = step(self.matcher, self._manner, heard, self._asked(conversation))
             self._ask(conversation, went.pending)
             found = went.turn
@@ -123,3 +127,10 @@ class Dialogue:
             self._store.put(conversation, to_text(pending), self._patience)
         except Exception:  # noqa: BLE001 - whatever it is, a bot without memory is better than none
             _log.exception("what was asked cannot be kept in the store")
+
+
+def _checked(code: str) -> str:
+    known = language_code(code)
+    if known is None:
+        raise InputError(f"phrases: {code!r} is not a language code; use BCP-47, such as en, pt-BR or zh-Hant")
+    return known

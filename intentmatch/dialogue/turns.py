@@ -25,6 +25,7 @@ class Turn:
     """What a bot does about one message. Falsy where there was no message to do anything about."""
 
     message: str
+    """As it was received; of a button without text that says "none of these", the message that it was asked about."""
     intent: str | None = None
     """What the user wants, with all that it needs; None while the user is asked something, or is not understood."""
     entities: tuple[Entity, ...] = ()
@@ -54,6 +55,12 @@ class Turn:
     def understood(self) -> bool:
         """Whether there is an intent, or a question on the way to it; otherwise the bot's fallback is due."""
         return self.intent is not None or self.asks
+
+    @property
+    def answers(self) -> bool:
+        """Whether the message is understood by the question before it; what it means on its own is then no matter."""
+        about = self.intent or self.pending
+        return about is not None and (self.result is None or self.result.intent != about)
 
     @property
     def slots(self) -> Mapping[str, str | int | float]:

@@ -74,10 +74,9 @@ def _chosen(activity: Activity) -> str | None:
 
 def _intents(turn: Turn) -> dict[str, IntentScore]:
     """The intent with the highest score is the turn's."""
-    result = turn.result
-    if turn.intent is not None and (result is None or result.intent != turn.intent):
+    if turn.intent is not None and turn.answers:
         return {turn.intent: IntentScore(score=1.0)}  # the user said so, when asked
-    ranked = {candidate.intent: _score(candidate) for candidate in result.candidates} if result else {}
+    ranked = {candidate.intent: _score(candidate) for candidate in turn.result.candidates} if turn.result else {}
     top = turn.intent or NONE
     most = 1.0 if turn.intent is None else ranked[top]
     others = {name: IntentScore(score=min(score, most)) for name, score in ranked.items() if name != top}

@@ -15,9 +15,10 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 from intentmatch import __version__, plugins
+from intentmatch.dialogue import MemoryStore, Store
 from intentmatch.errors import UnknownNameError
 from intentmatch.matcher import Matcher
-from intentmatch.server import access, gate, problems, schemas
+from intentmatch.server import access, chat, gate, problems, schemas
 from intentmatch.server.metrics import MEDIA_TYPE
 from intentmatch.server.observed import Observed
 from intentmatch.server.protocols import load
@@ -49,6 +50,7 @@ def create_app(
     body_seconds: float = 10.0,
     cors_origins: Collection[str] = (),
     allowed_hosts: Collection[str] = (),
+    store: Store | None = None,
 ) -> FastAPI:
     """The webhook as an ASGI application.
 
@@ -65,6 +67,8 @@ def create_app(
     `INTENTMATCH_ADMIN_KEYS`, or the files that these name with `_FILE` behind them. `rate_limit` bounds the requests of
     a key, or of an address where there are no keys: `600/minute`. A body has to arrive in `body_seconds`. Pages of
     `cors_origins` may call from a browser. Where there are `allowed_hosts`, requests for others are refused.
+
+    What a conversation (`/chat`) waits for is kept in `store`; without one, in the memory of this process.
 
     Raises `InputError` where one of these cannot be.
     """
@@ -104,6 +108,7 @@ def create_app(
     for protocol in spoken:
         app.include_router(protocol.router)
     _add_matching(app, service, max_text, max_batch)
+    chat.add_calls(app, lambda request: service, store or MemoryStore(), max_text)
     _add_feedback(app, service, max_text)
     _add_operating(app, service)
     return app

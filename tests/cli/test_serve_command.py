@@ -241,3 +241,13 @@ def test_what_cannot_be_served_is_told_before(
 
     assert done.exit_code == 2
     assert said in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("url", ["localhost", "http://localhost", "redis://localhost:many"])
+def test_a_store_has_a_url(tmp_path: Path, url: str) -> None:
+    """One that Redis knows."""
+    (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
+
+    done = CliRunner().invoke(cli, ["serve", os.fspath(tmp_path), "--store", url])
+
+    assert (done.exit_code, "--store takes a URL such as redis://localhost:6379/0: " in done.stderr) == (2, True)

@@ -7,8 +7,21 @@ from datetime import datetime
 
 import pytest
 from fakes import WordHashEncoder
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from intentmatch import Dialogue, Intent, Matcher, MemoryStore, Phrases, Registry, Slot, SlotValue, Utterance
+from intentmatch import (
+    Dialogue,
+    Intent,
+    IntentMatchError,
+    Matcher,
+    MemoryStore,
+    Phrases,
+    Registry,
+    Slot,
+    SlotValue,
+    Utterance,
+)
 
 NOW = datetime(2026, 5, 4, 12, 0)
 
@@ -64,11 +77,14 @@ def clock() -> Clock:
     return Clock()
 
 
+def loaded(*intents: Intent, **told: object) -> Matcher:
+    told = {"encoder": WordHashEncoder(), "threshold": 0.4, "margin": 0.15, "cache": "off", **told}
+    return Matcher.load(Registry(intents), **told)
+
+
 @pytest.fixture
 def bot(clock: Clock) -> Dialogue:
-    registry = Registry((STATUS, CANCEL, FOOD, NOTE))
-    matcher = Matcher.load(registry, encoder=WordHashEncoder(), threshold=0.4, margin=0.15, cache="off")
-    return Dialogue(matcher, store=MemoryStore(clock=clock), patience=60)
+    return Dialogue(loaded(STATUS, CANCEL, FOOD, NOTE), store=MemoryStore(clock=clock), patience=60)
 
 
 def test_what_is_clear_is_answered_at_once(bot):
@@ -149,13 +165,32 @@ def test_a_button_is_good_for_one_press(bot):
     assert bot.take(None, "anna", chosen=second[0].id).intent is None
 
 
-@pytest.mark.parametrize("pressed", ["im:", "im:x", "im::1", "im:nobody:1", "what", "", "im:x:²"])
+@pytest.mark.parametrize("pressed", ["im:", "im:x", "im::1", "im:nobody:1", "what", "", "im:x:²", 7, b"im:", {}])
 def test_a_button_of_someone_elses_presses_nothing(bot, pressed):
     """What the id is does not matter."""
     bot.take("my order", "anna")
 
     assert bot.take("", "anna", chosen=pressed).intent is None
     assert bot.take("1", "anna").intent == "order_status"
+
+
+@pytest.mark.parametrize("number", ["0", "4", "-1", "01", "²", "", "1" * 5_000])
+def test_a_button_has_one_of_the_numbers_there_are(bot, number):
+    """Whoever makes up an id presses nothing."""
+    question = bot.take("my order", "anna").choices[0].id.removesuffix("1")
+
+    assert bot.take("", "anna", chosen=question + number).intent is None
+    assert bot.take("1", "anna").intent == "order_status"
+
+
+def test_a_late_press_is_told_so_in_the_language_of_the_conversation(bot):
+    """That of what is asked now, else that of the channel."""
+    assert bot.take(None, "anna", chosen="im:x:1", language="de").reply.startswith("Diese Frage ist vorbei.")
+    bot.take("meine bestellung", "anna")
+
+    late = bot.take(None, "anna", chosen="im:x:1", language="en")
+
+    assert (late.reply.partition(".")[0], late.language) == ("Diese Frage ist vorbei", "de")
 
 
 def test_none_of_these_is_not_understood(bot):
@@ -165,6 +200,14 @@ def test_none_of_these_is_not_understood(bot):
         turn = bot.take(answer, "anna")
         assert (turn.intent, turn.understood) == (None, False)
         assert bot.take("1", "anna").intent is None
+
+
+def test_none_of_these_may_be_a_button(bot):
+    """What was asked about is then the message that is not understood: a fallback has something to go by."""
+    turn = bot.take(None, "anna", chosen=bot.take("my order", "anna").choices[-1].id)
+
+    assert turn
+    assert (turn.message, turn.reply, turn.understood) == ("my order", None, False)
 
 
 def test_another_request_is_no_answer(bot):
@@ -213,6 +256,15 @@ def test_a_slot_is_asked_for_so_many_times_and_no_more(bot):
     asked = [bot.take(text, "anna") for text in ("i am hungry", "quantum", "chromo", "dynamics")]
 
     assert [turn.asks_for for turn in asked] == ["dish", "dish", None, None]
+
+
+def test_answers_beside_the_question_do_not_make_it_endless(bot):
+    """They are kept, and the question counts as asked."""
+    turns = [bot.take(text, "anna") for text in ("bring me food", "3", "3", "3")]
+    kept = [bot.take(text, "bert") for text in ("bring me food", "3", "soup")]
+
+    assert [turn.asks_for for turn in turns] == ["dish", "dish", None, None]
+    assert (kept[-1].intent, kept[-1].slots) == ("order_food", {"count": 3, "dish": "soup"})
 
 
 def test_another_request_ends_the_questions(bot):
@@ -314,6 +366,74 @@ def test_a_slot_that_is_gone_is_asked_for_no_more(bot):
     assert bot.take("4", "anna").slots == {"count": 4}
 
 
+class Interrupted(WordHashEncoder):
+    """Lets something happen before the next text is encoded."""
+
+    def happens(self) -> None:
+        """Nothing, for now."""
+
+    def encode(self, texts, *, kind="utterance"):
+        happens, self.happens = self.happens, lambda: None
+        happens()
+        return super().encode(texts, kind=kind)
+
+
+def test_a_reload_in_the_middle_of_a_message_waits_for_the_next(tmp_path):
+    """A message is about one registry from beginning to end."""
+    file = tmp_path / "bot.yaml"
+    file.write_text(
+        "intents:\n  order_status: {utterances: [where is my order]}\n  cancel_order: {utterances: [cancel my order]}\n"
+    )
+    encoder = Interrupted()
+    dialogue = Dialogue(Matcher.load(file, encoder=encoder, threshold=0.4, margin=0.3, cache="off"))
+    assert dialogue.take("my order", "anna").asks
+
+    def reload() -> None:
+        file.write_text("intents:\n  take_note: {utterances: [take a note]}\n")
+        dialogue.matcher.reload()
+
+    encoder.happens = reload
+
+    assert dialogue.take("my order please", "anna").asks
+    assert not dialogue.take("my order please", "anna").understood
+    assert dialogue.take("take a note", "anna").intent == "take_note"
+
+
+words = st.sampled_from(
+    [
+        "my order",
+        "cancel",
+        "where is my order",
+        "i am hungry",
+        "2 pizza",
+        "soup",
+        "3",
+        "1",
+        "none of these",
+        "take a note",
+    ]
+)
+texts = words | st.text() | st.none() | st.integers() | st.binary()
+DIALOGUE = Dialogue(loaded(STATUS, CANCEL, FOOD, NOTE, several_intents=True))
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(texts, st.integers(-3, 6), st.sampled_from([None, "de", "fr_CA", "??", 7]))))
+def test_nothing_that_users_do_is_an_error(said):
+    """Whatever they say and press, in whatever order: each time there is a turn that makes sense."""
+    DIALOGUE.forget("anna")
+    choices = ()
+    for text, pressed, language in said:
+        chosen = choices[pressed].id if 0 <= pressed < len(choices) else "im:x:9" if pressed == -1 else None
+        turn = DIALOGUE.take(text, "anna", chosen=chosen, language=language)
+        choices = turn.choices or choices
+
+        assert turn.intent is None or not turn.asks
+        assert turn.reply or not turn.asks
+        assert (turn.asks_for is None) == (turn.pending is None)
+        assert bool(turn) or not turn.understood
+
+
 class Broken:
     def put(self, conversation, text, seconds):
         raise ConnectionError("no route to the store")
@@ -340,6 +460,23 @@ def test_phrases_may_be_ones_own(bot):
     assert curt.take("neither", "anna").intent is None
     curt.take("bring me pizza", "anna")
     assert curt.take("pizza", "anna").reply == "And count?"
+
+
+@pytest.mark.parametrize(
+    "told", [{"attempts": 0}, {"patience": 0}, {"patience": float("nan")}, {"phrases": {"x": None}}]
+)
+def test_what_cannot_be_is_told_at_once(bot, told):
+    """When the bot starts, and not when it first asks."""
+    with pytest.raises(IntentMatchError, match=r"must be|language code"):
+        Dialogue(bot.matcher, **told)
+
+
+def test_phrases_are_found_whatever_the_case_of_their_code(bot):
+    """As programs write them."""
+    own = Phrases("Qual?", "Nenhum", "E {slot}?", "Tarde demais.")
+    curt = Dialogue(bot.matcher, phrases={"PT_br": own})
+
+    assert curt.take(None, "anna", chosen="im:x:1", language="pt-BR").reply == "Tarde demais."
 
 
 def test_tags_and_time_reach_the_matcher(clock):

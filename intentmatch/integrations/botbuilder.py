@@ -44,7 +44,7 @@ class IntentRecognizer(Recognizer):  # type: ignore[misc]  # its package has no 
         turn = Turn("")
         if activity.type == ActivityTypes.message and not _is_own(activity):
             turn = await self.dialogue.atake(
-                activity.text,
+                _said(activity),
                 _conversation(activity),
                 chosen=_chosen(activity),
                 language=activity.locale,
@@ -59,6 +59,17 @@ class IntentRecognizer(Recognizer):  # type: ignore[misc]  # its package has no 
 def _is_own(activity: Activity) -> bool:
     user, bot = activity.from_property, activity.recipient
     return user is not None and bot is not None and user.id == bot.id
+
+
+def _said(activity: Activity) -> str | None:
+    """The text without the mention of the bot that groups have in it."""
+    text: str | None = activity.text
+    bot = activity.recipient.id if activity.recipient is not None else None
+    for entity in activity.entities or ():
+        match entity.additional_properties:
+            case {"mentioned": {"id": str(who)}, "text": str(mention)} if text and who == bot:
+                text = text.replace(mention, "")
+    return text
 
 
 def _conversation(activity: Activity) -> str:

@@ -221,6 +221,36 @@ def test_users_and_places_do_not_answer_for_each_other(chat):
     assert texts(chat.hear("2")) == ["Cancelled."]
 
 
+@pytest.mark.parametrize(
+    ("mention", "said"),
+    [
+        ({"type": "mention", "text": "<at>Bot</at>", "mentioned": {"id": "bot"}}, " where is my order"),
+        ({"type": "mention", "text": "<at>Bot</at>", "mentioned": {"id": "bernd"}}, "<at>Bot</at> where is my order"),
+        ({"type": "mention"}, "<at>Bot</at> where is my order"),
+        ({"type": "mention", "text": 7, "mentioned": {"id": "bot"}}, "<at>Bot</at> where is my order"),
+        ({"type": "mention", "text": "<at>Bot</at>", "mentioned": "bot"}, "<at>Bot</at> where is my order"),
+        ({"type": "clientInfo", "locale": "en"}, "<at>Bot</at> where is my order"),
+        ({}, "<at>Bot</at> where is my order"),
+    ],
+)
+def test_a_mention_is_no_part_of_what_is_said(chat, mention, said):
+    """If it is one of the bot."""
+    activity = Activity().deserialize({"entities": [mention]})
+
+    chat.hear("<at>Bot</at> where is my order", entities=activity.entities)
+
+    assert chat.results[-1].text == said
+
+
+def test_a_channel_need_not_tell_who_it_is(chat):
+    """Neither the user nor the bot."""
+    activity = Activity(type="message", text="where is my order", conversation=ConversationAccount(id="group"))
+
+    asyncio.run(chat.on_turn(TurnContext(TestAdapter(), activity)))
+
+    assert chat.top == "order_status"
+
+
 def test_a_message_is_recognised_once(chat):
     """Several dialogs may ask in one turn; they get the same answer, and what waits is not taken for it twice."""
     seen = []

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
 import numpy as np
+from numpy.typing import NDArray
 
 from intentmatch import plugins
 from intentmatch.errors import ModelUnavailableError, SettingsError
@@ -68,7 +69,7 @@ class Endpoint:
             # Its text would show the proxy's password.
             raise SettingsError(f"the proxy that the environment names for {parts.scheme} is no proxy") from None
 
-    def vectors(self, texts: Sequence[str]) -> Any:
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Float64 rows for texts, in their order and as the server gives them. Raises `ModelUnavailableError`."""
         body = self._post(self._asking(texts))
         try:

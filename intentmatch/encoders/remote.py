@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from intentmatch.encoders.endpoint import FORM, Endpoint
 from intentmatch.encoders.prompts import usual_prompts
@@ -28,9 +29,9 @@ _ALGORITHM = b"remote/1"
 # As many as text-embeddings-inference takes at a time, and as long as our own webhook does.
 _TEXTS_AT_ONCE, _MOST_CHARACTERS = 32, 2000
 _PROBES = ("where is my order", "wie ist das Wetter morgen", "cancel it", "请转人工客服")
-_NUMBERS_OF_A_PROBE = 32
-# Of the signs, that may change without another model: bfloat16 changes 1 in 100, a cosine of 0.9 changes 7 to 14.
-_SHARE_OF_SIGNS = 0.05
+_BITS_OF_A_PROBE = 32
+# Of the bits of all probes, that may differ: bfloat16 changes up to 4, vectors at a cosine of 0.9 are 16 apart.
+_MOST_BITS = 6
 
 
 def load(model: str, settings: Settings) -> RemoteEncoder:
@@ -74,20 +75,18 @@ class RemoteEncoder:
         self.dim = int(probes.shape[1])
         known = json.dumps([model, self.dim, self._prompts], sort_keys=True).encode()
         identity = hashlib.sha256(_ALGORITHM + known).hexdigest()[:16]
-        signs = np.packbits(probes[:, :_NUMBERS_OF_A_PROBE] > 0.0)
-        self.fingerprint = f"{identity}-{signs.tobytes().hex()}"
-        """Digest of the model's name, `dim` and the prompts, and the signs of the first numbers of the probes."""
+        self.fingerprint = f"{identity}-{_sketch(probes)}"
+        """Digest of the model's name, `dim` and the prompts, and a sketch of what it makes of the probes."""
 
     def same_as(self, fingerprint: str) -> bool:
-        """Whether another fingerprint is this one but for a few signs: the last digits of a server move."""
-        (ours, our_signs), (theirs, _, their_signs) = self.fingerprint.split("-"), fingerprint.partition("-")
-        if ours != theirs or len(our_signs) != len(their_signs):
+        """Whether another fingerprint is this one but for a few bits: the last digits of a server move."""
+        (ours, our_sketch), (theirs, _, their_sketch) = self.fingerprint.split("-"), fingerprint.partition("-")
+        if ours != theirs:
             return False
         try:
-            different = bin(int(our_signs, 16) ^ int(their_signs, 16)).count("1")
+            return bin(int(our_sketch, 16) ^ int(their_sketch, 16)).count("1") <= _MOST_BITS
         except ValueError:
             return False
-        return different <= _SHARE_OF_SIGNS * len(_PROBES) * min(self.dim, _NUMBERS_OF_A_PROBE)
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
         """Unit rows of shape `(len(texts), dim)`; a blank text, which servers refuse, is a row of zeros."""
@@ -101,6 +100,16 @@ class RemoteEncoder:
             lengths = np.linalg.norm(some, axis=1, keepdims=True)
             vectors[rows] = some / np.where(lengths > 0.0, lengths, 1.0)
         return vectors
+
+
+def _sketch(rows: NDArray[np.float64]) -> str:
+    """On which side of fixed planes each row lies (Charikar 2002, "Similarity Estimation Techniques"), in hex.
+
+    Two rows differ in a share of the bits that is their angle as a share of half a turn.
+    """
+    drawn = hashlib.shake_256(_ALGORITHM).digest(rows.shape[1] * _BITS_OF_A_PROBE)
+    planes = np.frombuffer(drawn, dtype=np.uint8).reshape(rows.shape[1], _BITS_OF_A_PROBE) - 127.5
+    return np.packbits(rows @ planes > 0.0).tobytes().hex()
 
 
 def _key() -> str | None:

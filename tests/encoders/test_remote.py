@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from embeddings_server import FakeServer, serving
+from embeddings_server import FakeServer, serving, serving_ours
 from fakes import WordHashEncoder
 
 from intentmatch import Intent, Matcher, Registry, Utterance
@@ -220,6 +220,52 @@ def test_a_server_that_goes_away_is_told_and_comes_back(server: FakeServer, tmp_
         matcher.match("something else")
     assert matcher.match("track my parcel").intent == "where"
     assert matcher.match("something else").candidates
+
+
+def test_our_own_webhook_is_such_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bot rests on the embedded encoder of another, with the key that one asks for, and answers as that would."""
+    pytest.importorskip("uvicorn", reason="needs the extra [server]")
+    messages = ["wo ist mein Paket", "cancel", "what a lovely day", "x" * 5000, "👩‍👩‍👧"]
+    with serving_ours(Matcher.load(REGISTRY, cache="off"), keys=[SECRET]) as url:
+        with pytest.raises(ModelUnavailableError, match="asks for a key"):
+            Matcher.load(REGISTRY, encoder=f"remote:{url}#embedded", cache="off")
+        monkeypatch.setenv("INTENTMATCH_REMOTE_KEY", SECRET)
+        there = Matcher.load(REGISTRY, encoder=f"remote:{url}#embedded", cache="off").match_many(messages)
+    here = Matcher.load(REGISTRY, cache="off").match_many(messages)
+
+    assert [result.verdict for result in there] == [result.verdict for result in here]
+    assert np.allclose([result.score for result in there], [result.score for result in here], atol=1e-5)
+
+
+def test_a_webhook_whose_encoder_is_away_says_so(server: FakeServer) -> None:
+    """503, with the reason, and 200 again when it is back."""
+    pytest.importorskip("fastapi", reason="needs the extra [server]")
+    from starlette.testclient import TestClient
+
+    from intentmatch.server import create_app
+
+    matcher = Matcher.load(REGISTRY, encoder=f"remote:{server.openai}#m", cache="off")
+    with TestClient(create_app(matcher)) as client:
+        server.script = [(404, {}, b"")]
+        answers = [client.post("/match", json={"text": f"number {turn}"}) for turn in range(2)]
+
+    assert [answer.status_code for answer in answers] == [503, 200]
+    assert "gives no vectors: it answered with the status 404" in answers[0].json()["detail"]
+
+
+def test_another_time_to_wait_is_taken_up(server: FakeServer, tmp_path: Path) -> None:
+    """When a registry that says so is loaded anew; otherwise the encoder stays, and nobody asks for its probes."""
+    file = tmp_path / "bot.yaml"
+    text = f"settings: {{encoder: 'remote:{server.openai}#m', cache: off}}\nintents: {{a: {{utterances: [hello]}}}}\n"
+    file.write_text(text, encoding="utf-8")
+    matcher = Matcher.load(file)
+    first = matcher.encoder
+    matcher.reload()
+    assert matcher.encoder is first
+
+    file.write_text(text.replace("cache", "remote_seconds: 3, cache"), encoding="utf-8")
+    matcher.reload()
+    assert matcher.encoder is not first
 
 
 def test_the_key_may_stand_in_a_file(server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,7 +84,7 @@ class RemoteEncoder:
         if ours != theirs:
             return False
         try:
-            return bin(int(our_sketch, 16) ^ int(their_sketch, 16)).count("1") <= _MOST_BITS
+            return (int(our_sketch, 16) ^ int(their_sketch, 16)).bit_count() <= _MOST_BITS
         except ValueError:
             return False
 

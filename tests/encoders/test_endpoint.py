@@ -304,6 +304,14 @@ def test_a_host_that_is_not_there_is_told(server: FakeServer, waits: list[float]
         Endpoint("http://nowhere.invalid/embed", "", key=None, seconds=10.0).vectors(TEXTS)
 
 
+def test_one_without_the_s_of_https_is_told(server: FakeServer, waits: list[float]) -> None:
+    """And so is any certificate that is not trusted."""
+    with pytest.raises(ModelUnavailableError, match="SSL"):
+        Endpoint(server.tei.replace("http", "https"), "", key=SECRET, seconds=10.0).vectors(TEXTS)
+
+    assert server.asked == []
+
+
 @pytest.mark.parametrize(
     "url",
     [

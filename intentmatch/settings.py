@@ -45,7 +45,7 @@ class Settings:
     threads: int = 1
     """That a call of an `onnx` encoder computes with; messages at the same time spread over the cores without them."""
     remote_seconds: float = 20.0
-    """How long the server of a `remote` encoder may be silent; then it is asked once more."""
+    """How long the server of a `remote` encoder may be silent, and have us wait when it is busy."""
     prompts: Mapping[str, str] = field(default_factory=dict)
     """Text put before every `utterance` and `query`, for models trained with such prefixes; empty: the model's own."""
     aggregation: str = "mean2"

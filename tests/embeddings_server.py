@@ -130,7 +130,9 @@ def serving_ours(matcher: Matcher, **options: Any) -> Iterator[str]:
 
     from intentmatch.server import create_app
 
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+    # asyncio sends at once only on sockets that are said to be TCP.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
+        listening.bind(("127.0.0.1", 0))
         app = create_app(matcher, protocols=["openai"], **options)
         server = uvicorn.Server(uvicorn.Config(app, log_config=None))
         thread = threading.Thread(target=server.run, args=([listening],))

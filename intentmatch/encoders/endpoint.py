@@ -27,15 +27,15 @@ _CONNECT_SECONDS = 5.0
 # A server that is overloaded is asked up to three times more; one that hangs or hangs up, once.
 _RETRIES, _RETRIES_OF_READING = 3, 1
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
-_BACKOFF_SECONDS, _MOST_BACKOFF_SECONDS, _MOST_RETRY_AFTER_SECONDS = 0.5, 8.0, 30
+_BACKOFF_SECONDS = 0.5
 _SHOWN = 200
 
 
 class Endpoint:
     """The server at `url`. Safe to use from many threads.
 
-    `seconds` bounds how long it may be silent. Raises `SettingsError` for a URL or a key that cannot be, and
-    `MissingExtraError`.
+    `seconds` is how long it may be silent, and have us wait when it is busy. Raises `SettingsError` for a URL or a key
+    that cannot be, and `MissingExtraError`.
     """
 
     def __init__(self, url: str, model: str, *, key: str | None, seconds: float) -> None:
@@ -57,9 +57,9 @@ class Endpoint:
                 allowed_methods=None,  # a text may be read twice
                 status_forcelist=_PASSING,
                 backoff_factor=_BACKOFF_SECONDS,
-                backoff_max=_MOST_BACKOFF_SECONDS,
+                backoff_max=seconds,
                 backoff_jitter=_BACKOFF_SECONDS,
-                retry_after_max=_MOST_RETRY_AFTER_SECONDS,
+                retry_after_max=seconds,
                 raise_on_status=False,
             ),
         }

@@ -62,7 +62,8 @@ class Artefact:
 
     def check_encoder(self, encoder: Encoder) -> None:
         """Raise `StaleArtefactError` unless the vectors were made by this encoder."""
-        if encoder.fingerprint != self.encoder_fingerprint:
+        same_as = getattr(encoder, "same_as", encoder.fingerprint.__eq__)
+        if not same_as(self.encoder_fingerprint):
             raise StaleArtefactError(
                 f"built with the encoder {self.encoder_name} @ {self.encoder_fingerprint}, but the one at hand is "
                 f"{encoder.name} @ {encoder.fingerprint}. Run `intentmatch build` again, or use the other encoder."
@@ -122,7 +123,7 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
             registry=from_plain(json.loads(tensors["registry"].tobytes().decode("utf-8", "surrogatepass"))),
             settings=Settings(**manifest["settings"], origins=manifest["origins"]),
             encoder_name=manifest["encoder"]["name"],
-            encoder_fingerprint=manifest["encoder"]["fingerprint"],
+            encoder_fingerprint=str(manifest["encoder"]["fingerprint"]),
             vectors=tensors["utterances"],
             negative_vectors=tensors["negatives"],
             label_vectors=tensors["labels"],

@@ -302,7 +302,7 @@ class Source:
     def _encoder(self, settings: Settings, old: Engine | None) -> Encoder:
         if self.encoder is not None:
             return self.encoder
-        names = ("encoder", "device", "precision", "prompts")
+        names = ("encoder", "device", "precision", "threads", "remote_seconds", "prompts")
         same = old is not None and all(getattr(old.settings, name) == getattr(settings, name) for name in names)
         return old.encoder if old is not None and same else self.load_encoder(settings)
 

@@ -26,6 +26,7 @@ BUILT_IN: Mapping[Group, Mapping[str, str]] = {
         "static": "intentmatch.encoders.static:load",
         "onnx": "intentmatch.encoders.onnx:load",
         "sentence_transformer": "intentmatch.encoders.sentence_transformer:load",
+        "remote": "intentmatch.encoders.remote:load",
     },
     "rerankers": {
         "cross_encoder": "intentmatch.rerank:load",

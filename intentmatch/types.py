@@ -252,6 +252,8 @@ class Encoder(Protocol):
     gives the letters of a cleaned text that it cannot read, in their order. `nested: bool` says that the first numbers
     of a vector are a smaller vector of the text, once they are scaled to unit length. `batches: bool` says that many
     texts are encoded in less time together than one by one, so that messages which arrive together had better be.
+    `same_as(fingerprint: str) -> bool` says whether vectors under another fingerprint are its own too, for an encoder
+    that is told by its vectors alone, whose last digits move.
     """
 
     @property

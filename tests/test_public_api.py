@@ -24,6 +24,7 @@ HEAVY = {
     "sklearn",
     "torch",
     "transformers",
+    "urllib3",
     "uvicorn",
     "watchfiles",
 }

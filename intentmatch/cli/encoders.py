@@ -68,6 +68,11 @@ def _encoder_row(name: str) -> dict[str, Any]:
             ("torch", "sentence_transformers"),
             "any sentence-transformers model by hub name or folder, on the GPU where there is one",
         ),
+        "remote": (
+            "remote",
+            ("urllib3",),
+            "remote:URL#MODEL, a server of embeddings that speaks as OpenAI's, or text-embeddings-inference",
+        ),
     }
     extra, packages, what = described.get(name, ("", (), "from another package"))
     available = all(map(plugins.installed, packages))

@@ -7,22 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 
 from intentmatch import models, plugins
+from intentmatch.encoders.prompts import usual_prompts
 from intentmatch.errors import ModelUnavailableError
 from intentmatch.settings import Settings
 from intentmatch.types import Kind, Vectors
 
-# e5 models were trained with these prefixes and lose several points without, but do not say so in their files.
-# For telling short texts apart by meaning their authors advise "query: " on both sides.
-_E5 = re.compile(r"(^|/)(multilingual-)?e5-(small|base|large)(-v2)?/?$")
-_E5_PROMPTS = {"utterance": "query: ", "query": "query: "}
 _PROMPT_NAMES: Mapping[Kind, tuple[str, ...]] = {"utterance": ("document", "passage"), "query": ("query",)}
 _FINGERPRINTED = (".safetensors", ".json", ".txt", ".model")
 _TOLERANCES = {"float32": 1e-4, "float16": 5e-3, "bfloat16": 3e-2}
@@ -115,7 +110,7 @@ class SentenceTransformerEncoder:
         if kind in given:
             return given[kind]
         own = next((self.model.prompts[name] for name in _PROMPT_NAMES[kind] if self.model.prompts.get(name)), "")
-        return own or (_E5_PROMPTS[kind] if _E5.search(Path(model).as_posix()) else "")
+        return own or usual_prompts(model)[kind]
 
 
 def _unit_rows(vectors: Vectors) -> Vectors:

@@ -24,7 +24,7 @@ def test_encoders_says_what_is_here() -> None:
     rows = [json.loads(line) for line in run("encoders", "--json").stdout.splitlines()]
 
     assert re.search(r"embedded, 1\d\d languages", done.stdout)
-    assert [row["encoder"] for row in rows][:3] == ["static", "onnx", "sentence_transformer"]
+    assert [row["encoder"] for row in rows][:4] == ["static", "onnx", "sentence_transformer", "remote"]
     assert rows[0] == {**rows[0], "available": True, "needs": ""}
 
 
@@ -32,8 +32,8 @@ def test_encoders_names_the_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where an extra is missing, the line to install it stands in the table."""
     monkeypatch.setattr("intentmatch.plugins.installed", lambda module: False)
 
-    assert 'pip install "intentmatch[torch]"' in run("encoders").stdout
-    assert 'pip install "intentmatch[onnx]"' in run("encoders").stdout
+    for extra in ("torch", "onnx", "remote"):
+        assert f'pip install "intentmatch[{extra}]"' in run("encoders").stdout
 
 
 def test_export_says_what_was_written_and_how_near_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

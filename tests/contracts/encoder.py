@@ -44,6 +44,14 @@ def says_who_it_is(encoder: Encoder) -> None:
 
 
 @law
+def knows_its_own_vectors(encoder: Encoder) -> None:
+    """Where there is `same_as`, its own fingerprint is, and one of something else is not."""
+    if hasattr(encoder, "same_as"):
+        assert encoder.same_as(encoder.fingerprint) is True
+        assert encoder.same_as("something else") is False
+
+
+@law
 def tells_its_languages_or_says_nothing(encoder: Encoder) -> None:
     """Where there are `languages`, they are None or codes, and stay."""
     languages = getattr(encoder, "languages", None)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from embeddings_server import FakeServer, serving
 
 from intentmatch.encoders.onnx import OnnxEncoder
 from intentmatch.encoders.onnx_export import export_onnx
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
+
+PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 
 _WORDS = ["where", "is", "my", "package", "order", "cancel", "query", "text", "this", "no", ":", "!"]
 _LETTERS = [chr(number) for number in range(ord("a"), ord("z") + 1)]
@@ -87,3 +90,20 @@ def onnx_minilm(minilm_folder: Path, tmp_path_factory: pytest.TempPathFactory) -
         return made[precision]
 
     return encoder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_of_the_machine() -> Iterator[None]:
+    """No proxy and no key of whoever runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in (*PROXIES, *map(str.upper, PROXIES), "INTENTMATCH_REMOTE_KEY", "INTENTMATCH_REMOTE_KEY_FILE"):
+            patch.delenv(name, raising=False)
+        yield
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    """A server of embeddings."""
+    pytest.importorskip("urllib3", reason="needs the extra [remote]")
+    with serving(FakeServer()) as server:
+        yield server

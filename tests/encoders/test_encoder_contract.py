@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import pytest
 from contracts.encoder import LAWS
+from embeddings_server import FakeServer, serving, serving_ours
 from fakes import WordHashEncoder
 
+from intentmatch import Intent, Matcher, Registry, Utterance
+from intentmatch.encoders.remote import RemoteEncoder
 from intentmatch.encoders.static import EMBEDDED, StaticEncoder
 from intentmatch.types import Encoder
 
 
-@pytest.fixture(scope="module", params=["fake", "static", "sentence_transformer", "onnx float32", "onnx int8"])
+@pytest.fixture(scope="module")
+def remote() -> Iterator[Callable[[str], RemoteEncoder]]:
+    """Makes the encoder of a server that speaks a dialect."""
+    pytest.importorskip("urllib3", reason="needs the extra [remote]")
+    with ExitStack() as servers:
+
+        def made(dialect: str) -> RemoteEncoder:
+            if dialect == "ours":
+                pytest.importorskip("uvicorn", reason="needs the extra [server]")
+                registry = Registry((Intent("greet", (Utterance("hello"),)), Intent("leave", (Utterance("goodbye"),))))
+                return RemoteEncoder(servers.enter_context(serving_ours(Matcher.load(registry))), "embedded")
+            server = servers.enter_context(serving(FakeServer()))
+            return RemoteEncoder(server.openai, "m") if dialect == "openai" else RemoteEncoder(server.tei)
+
+        yield made
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        "fake",
+        "static",
+        "sentence_transformer",
+        "onnx float32",
+        "onnx int8",
+        "remote openai",
+        "remote tei",
+        "remote ours",
+    ],
+)
 def encoder(request: pytest.FixtureRequest) -> Encoder:
     """Each encoder in turn, loaded once."""
     if request.param == "fake":
@@ -22,6 +55,9 @@ def encoder(request: pytest.FixtureRequest) -> Encoder:
     if request.param.startswith("onnx "):
         exported: Encoder = request.getfixturevalue("onnx_minilm")(request.param.removeprefix("onnx "))
         return exported
+    if request.param.startswith("remote "):
+        served: Encoder = request.getfixturevalue("remote")(request.param.removeprefix("remote "))
+        return served
     encoder: Encoder = request.getfixturevalue("minilm")
     return encoder
 

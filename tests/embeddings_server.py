@@ -1,0 +1,144 @@
+"""Servers of embeddings on this machine: one that says what a test wants, and our own."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from fakes import WordHashEncoder
+
+from intentmatch import Matcher
+from intentmatch.types import Encoder
+
+HANG_UP = object()
+"""In place of an answer: half of one, and the connection is reset."""
+
+Answer = tuple[int, dict[str, str], Any]
+"""Status, headers, and a body: JSON values, or bytes as they are."""
+
+
+class FakeServer:
+    """Speaks both dialects with the vectors of an encoder, unless `script` has something else to say first.
+
+    Each of `script` is the next answer, or makes it of what was asked. `asked` are the bodies, `headers` the headers.
+    """
+
+    def __init__(self, encoder: Encoder | None = None) -> None:
+        self.encoder: Encoder = encoder or WordHashEncoder()
+        self.script: list[Any] = []
+        self.asked: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.connections = 0
+        self.host = ""
+
+    @property
+    def openai(self) -> str:
+        return f"http://{self.host}/v1/embeddings"
+
+    @property
+    def tei(self) -> str:
+        return f"http://{self.host}/embed"
+
+    def rows(self, body: dict[str, Any]) -> list[list[float]]:
+        """What the encoder says, not of unit length."""
+        vectors = self.encoder.encode(body["input"] if "input" in body else body["inputs"]) * 3.0
+        return [[float(number) for number in row] for row in vectors]
+
+    def answer(self, path: str, body: dict[str, Any]) -> Any:
+        said = self.script.pop(0) if self.script else None
+        if callable(said):
+            said = said(body)
+        if said is not None:
+            return said
+        rows = self.rows(body)
+        return 200, {}, rows if path == "/embed" else openai_answer(rows)
+
+
+def openai_answer(rows: list[Any]) -> dict[str, Any]:
+    data = [{"object": "embedding", "index": index, "embedding": row} for index, row in enumerate(rows)]
+    return {"object": "list", "data": data, "model": "m", "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+
+
+def slowly(seconds: float) -> Callable[[dict[str, Any]], None]:
+    """An answer as usual, after a while."""
+    return lambda body: time.sleep(seconds)
+
+
+@contextmanager
+def serving(server: FakeServer) -> Iterator[FakeServer]:
+    """The server, as long as the block lasts."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def setup(self) -> None:
+            super().setup()
+            server.connections += 1
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            server.asked.append(body)
+            server.headers.append({name.lower(): value for name, value in self.headers.items()})
+            answer = server.answer(self.path, body)
+            if answer is HANG_UP:
+                self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{")
+                self.wfile.flush()
+                # Without lingering the peer is told that the connection is reset.
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                self.close_connection = True
+                return
+            status, headers, said = answer
+            content = said if isinstance(said, bytes) else json.dumps(said).encode()
+            self.send_response(status)
+            for name, value in {"content-length": str(len(content)), **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    class Listening(ThreadingHTTPServer):
+        daemon_threads = True
+
+        def handle_error(self, *_: Any) -> None:
+            pass  # a client that was tired of waiting
+
+    with Listening(("127.0.0.1", 0), Handler) as listening:
+        server.host = f"127.0.0.1:{listening.server_port}"
+        thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield server
+        finally:
+            listening.shutdown()
+            thread.join()
+
+
+@contextmanager
+def serving_ours(matcher: Matcher, **options: Any) -> Iterator[str]:
+    """The address of our own webhook, which speaks as OpenAI's, as long as the block lasts."""
+    import uvicorn
+
+    from intentmatch.server import create_app
+
+    # asyncio sends at once only on sockets that are said to be TCP.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
+        listening.bind(("127.0.0.1", 0))
+        app = create_app(matcher, protocols=["openai"], **options)
+        server = uvicorn.Server(uvicorn.Config(app, log_config=None))
+        thread = threading.Thread(target=server.run, args=([listening],))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1/embeddings"
+        finally:
+            server.should_exit = True
+            thread.join(20)

@@ -1,7 +1,7 @@
 """Other matchers beside this one: the same sets, the same machine, one run, each in an environment of its own.
 
     python tests/benchmarks/bench_peers.py --data FOLDER --model FOLDER --work FOLDER [--picture FILE.svg]
-    python tests/benchmarks/bench_peers.py --data FOLDER --model FOLDER --work FOLDER --peer tfidf --set clinc150:train_5
+    python tests/benchmarks/bench_peers.py --data FOLDER --model FOLDER --work FOLDER --peer tfidf --set NAME:TRAIN
 
 README.md beside this file says what each column means.
 """
@@ -69,26 +69,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     console = Console(stderr=True, highlight=False, markup=False)
     work = options.work.resolve()
+    sets = options.set or SETS
     rows: list[dict[str, Any]] = []
     try:
         for name in options.peer or PEERS:
             environment = _environment(name, work, options.model, console)
-            for chosen in options.set or SETS:
+            for chosen in sets:
                 if not PEERS[name].slow or chosen in (options.slow_set or SLOW_SETS):
                     rows.append(_measured(name, chosen, environment, options, console))
     except IntentMatchError as error:
         console.print(f"error: {error}", soft_wrap=True)
         return error.exit_code
-    rows.sort(key=lambda row: (options.set or SETS).index(row["set"]))
+    rows.sort(key=lambda row: sets.index(row["set"]))
     print_table(COLUMNS, [_cells(row) for row in rows], left=2)
     if options.json:
         options.json.write_text(json.dumps({"command": sys.argv, "rows": rows}, indent=1) + "\n", encoding="utf-8")
     if options.picture:
-        shown = [row for row in rows if row["set"] == (options.set or SETS)[min(1, len(options.set or SETS) - 1)]]
-        dots = [(row["p50"], 100 * row["first"], PEERS[row["peer"]].title) for row in shown]
-        picture = scatter(
-            dots, "milliseconds a message (median, one thread)", "first candidate right, %", shown[0]["set"]
-        )
+        drawn = sets[min(1, len(sets) - 1)]
+        dots = [(row["p50"], 100 * row["first"], PEERS[row["peer"]].title) for row in rows if row["set"] == drawn]
+        picture = scatter(dots, "milliseconds a message, median, one thread", "first candidate right, %", drawn)
         options.picture.write_text(picture, encoding="utf-8")
     return 0
 
@@ -157,7 +156,10 @@ def _measured(
     answers = said["answers"]
     inside = [row.intent is not None for row in rows]
     right = [row.intent == first for row, (first, _, _) in zip(rows, answers, strict=True)]
-    refused = [bool(refused) for _, _, refused in answers]
+    served = [
+        hit and verdict == "matched" if known else verdict == "out_of_scope"
+        for hit, known, (_, _, verdict) in zip(right, inside, answers, strict=True)
+    ]
     scores = [score for _, score, _ in answers]
     p50, p99 = percentiles(said["milliseconds"], (50, 99))
     return {
@@ -165,9 +167,7 @@ def _measured(
         "peer": name,
         "first": share([hit for hit, known in zip(right, inside, strict=True) if known]),
         "auroc": auroc(inside, scores),
-        "overall": share(
-            [(hit and not gone) if known else gone for hit, gone, known in zip(right, refused, inside, strict=True)]
-        ),
+        "overall": share(served),
         "best": best_overall(inside, right, scores),
         "p50": p50,
         "p99": p99,

@@ -22,7 +22,7 @@ class Nearest(Peer):
     def answer(self, message: str) -> Answer:
         cosines = self._vectors @ self._unit(self._model.encode([message]))[0]
         best = int(cosines.argmax())
-        return Answer(self._intents[best], float(cosines[best]), False)
+        return Answer(self._intents[best], float(cosines[best]), "matched")
 
     def _unit(self, vectors):
         vectors = vectors.astype(self._np.float32)

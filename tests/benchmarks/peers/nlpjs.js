@@ -19,7 +19,7 @@ async function main() {
     const found = await manager.process("en", message);
     milliseconds.push(performance.now() - began);
     const first = (found.classifications || []).find((one) => one.intent !== "None");
-    answers.push([first ? first.intent : null, first ? first.score : 0, found.intent === "None"]);
+    answers.push([first ? first.intent : null, first ? first.score : 0, found.intent === "None" ? "out_of_scope" : "matched"]);
   }
   const said = {
     load_seconds: (times[1] - times[0]) / 1000,

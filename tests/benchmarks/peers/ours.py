@@ -28,10 +28,8 @@ class Ours(Peer):
     def answer(self, message: str) -> Answer:
         result = self._matcher.match(message)
         first = result.candidates[0].intent if result.candidates else None
-        # A doubt is no refusal: the bot asks.
-        return Answer(
-            first, result.score if result.confidence is None else result.confidence, result.verdict == "out_of_scope"
-        )
+        score = result.score if result.confidence is None else result.confidence
+        return Answer(first, score, result.verdict)
 
 
 run(Ours())

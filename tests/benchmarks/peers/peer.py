@@ -1,4 +1,4 @@
-"""What every peer is asked, and how it is timed. Nothing but the standard library: this runs in each peer's environment.
+"""What every peer is asked, and how it is timed. Standard library only: this runs in each peer's environment.
 
     python NAME.py TASK ANSWERS
 
@@ -23,8 +23,8 @@ class Answer(NamedTuple):
     intent: str | None
     """The one that it ranks first, whatever its threshold."""
     score: float
-    refused: bool
-    """By the threshold that it comes with."""
+    verdict: str
+    """By the thresholds that it comes with: "matched", "ambiguous" or "out_of_scope"."""
 
 
 class Peer:
@@ -56,7 +56,7 @@ def run(peer: Peer) -> None:
         began = perf_counter()
         answer = peer.answer(message)
         milliseconds.append((perf_counter() - began) * 1e3)
-        answers.append([answer.intent, float(answer.score), answer.refused])
+        answers.append([answer.intent, float(answer.score), answer.verdict])
     said = {
         "load_seconds": times[1] - times[0],
         "build_seconds": times[2] - times[1],

@@ -25,7 +25,7 @@ class SemanticRouterPeer(Peer):
 
     def answer(self, message: str) -> Answer:
         choice = self._router(message)
-        return Answer(choice.name, choice.similarity_score or 0.0, choice.name is None)
+        return Answer(choice.name, choice.similarity_score or 0.0, "matched" if choice.name else "out_of_scope")
 
 
 run(SemanticRouterPeer())

@@ -28,7 +28,7 @@ class SetFitPeer(Peer):
     def answer(self, message: str) -> Answer:
         (probabilities,) = self._model.predict_proba([message])
         best = int(probabilities.argmax())
-        return Answer(self._model.labels[best], float(probabilities[best]), False)
+        return Answer(self._model.labels[best], float(probabilities[best]), "matched")
 
 
 run(SetFitPeer())

@@ -25,7 +25,7 @@ class TfIdf(Peer):
     def answer(self, message: str) -> Answer:
         (probabilities,) = self._model.predict_proba([message])
         best = int(probabilities.argmax())
-        return Answer(str(self._model.classes_[best]), float(probabilities[best]), False)
+        return Answer(str(self._model.classes_[best]), float(probabilities[best]), "matched")
 
 
 run(TfIdf())

@@ -19,8 +19,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from bench_accuracy import read_rows, registry_of
-from metrics import auroc, best_overall, percentiles, share
+from metrics import auroc, best_overall, share
 from rich.console import Console
 from scatter import scatter
 from tables import print_table
@@ -161,7 +162,7 @@ def _measured(
         for hit, known, (_, _, verdict) in zip(right, inside, answers, strict=True)
     ]
     scores = [score for _, score, _ in answers]
-    p50, p99 = percentiles(said["milliseconds"], (50, 99))
+    p50, p99 = np.percentile(said["milliseconds"], (50, 99)).tolist()
     return {
         "set": chosen,
         "peer": name,

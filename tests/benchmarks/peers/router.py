@@ -21,11 +21,11 @@ class SemanticRouterPeer(Peer):
         for text, intent in zip(texts, intents, strict=True):
             lines.setdefault(intent, []).append(text)
         routes = [self._route(name=name, utterances=some) for name, some in lines.items()]
-        self._router = self._router_class(encoder=self._encoder, routes=routes, auto_sync="local", aggregation="max")
+        self._router = self._router_class(encoder=self._encoder, routes=routes, aggregation="max")
 
     def answer(self, message: str) -> Answer:
         choice = self._router(message)
-        return Answer(choice.name, choice.similarity_score or 0.0, "matched" if choice.name else "out_of_scope")
+        return Answer(choice.name, choice.confidence or 0.0, "matched" if choice.name else "out_of_scope")
 
 
 run(SemanticRouterPeer())

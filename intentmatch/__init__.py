@@ -20,9 +20,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from intentmatch.artefact import Artefact, load_artefact, save_artefact
-    from intentmatch.errors import IntentMatchError, Location, Problem, RegistryError
+    from intentmatch.dialogue import Choice, Dialogue, MemoryStore, Phrases, Store, Turn
+    from intentmatch.errors import (
+        IntentMatchError,
+        Location,
+        MissingExtraError,
+        Problem,
+        RegistryError,
+        UnknownNameError,
+    )
     from intentmatch.matcher import Matcher
     from intentmatch.registry import read_registry
+    from intentmatch.registry.plan import plan_utterances
     from intentmatch.result import Candidate, Entity, MatchResult, Missing
     from intentmatch.settings import Settings
     from intentmatch.types import Encoder, Intent, Registry, Reranker, Rule, Slot, SlotValue, Utterance
@@ -32,6 +41,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "Artefact": "artefact",
     "Candidate": "result",
+    "Choice": "dialogue",
+    "Dialogue": "dialogue",
     "Encoder": "types",
     "Entity": "result",
     "Intent": "types",
@@ -39,7 +50,10 @@ _HOMES = {
     "Location": "errors",
     "MatchResult": "result",
     "Matcher": "matcher",
+    "MemoryStore": "dialogue",
     "Missing": "result",
+    "MissingExtraError": "errors",
+    "Phrases": "dialogue",
     "Problem": "errors",
     "Registry": "types",
     "RegistryError": "errors",
@@ -48,8 +62,12 @@ _HOMES = {
     "Settings": "settings",
     "Slot": "types",
     "SlotValue": "types",
+    "Store": "dialogue",
+    "Turn": "dialogue",
+    "UnknownNameError": "errors",
     "Utterance": "types",
     "load_artefact": "artefact",
+    "plan_utterances": "registry.plan",
     "read_registry": "registry",
     "save_artefact": "artefact",
 }
@@ -57,6 +75,8 @@ _HOMES = {
 __all__ = [
     "Artefact",
     "Candidate",
+    "Choice",
+    "Dialogue",
     "Encoder",
     "Entity",
     "Intent",
@@ -64,7 +84,10 @@ __all__ = [
     "Location",
     "MatchResult",
     "Matcher",
+    "MemoryStore",
     "Missing",
+    "MissingExtraError",
+    "Phrases",
     "Problem",
     "Registry",
     "RegistryError",
@@ -73,8 +96,12 @@ __all__ = [
     "Settings",
     "Slot",
     "SlotValue",
+    "Store",
+    "Turn",
+    "UnknownNameError",
     "Utterance",
     "load_artefact",
+    "plan_utterances",
     "read_registry",
     "save_artefact",
 ]

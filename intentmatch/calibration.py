@@ -79,6 +79,14 @@ class Calibration:
         """As `confidence`, for many."""
         return None if self.curve is None else _sigmoid(self.curve[0] + self.curve[1] * evidence)
 
+    def evidence(self, confidence: float) -> float | None:
+        """The least evidence that comes with such a confidence; None where no evidence tells."""
+        if self.curve is None or self.curve[1] == 0.0:
+            return None
+        if not 0.0 < confidence < 1.0:
+            return -math.inf if confidence <= 0.0 else math.inf
+        return (math.log(confidence / (1.0 - confidence)) - self.curve[0]) / self.curve[1]
+
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON values."""
         return asdict(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from time import perf_counter
@@ -16,11 +16,12 @@ from intentmatch.build import encode_all
 from intentmatch.calibration import policy_of
 from intentmatch.errors import InputError, IntentMatchError, UnknownNameError
 from intentmatch.languages import Coverage, LanguageGuess
+from intentmatch.leading import Scores
 from intentmatch.lexical import Hit, LexicalIndex
 from intentmatch.policy import Decision, decide
 from intentmatch.rerank import Pace
 from intentmatch.result import Candidate, Entity, MatchResult, Stage, Trace
-from intentmatch.scoring import RANKED, Scores, Scoring
+from intentmatch.scoring import RANKED, Scoring
 from intentmatch.text import clean, fold
 from intentmatch.types import Encoder, Reranker
 
@@ -81,6 +82,7 @@ class Engine:
         self._languages = LanguageGuess(folded, [u.language for u in self._utterances])
         self._coverage = Coverage(encoder)
         self._slots: Mapping[str, SlotReader] = {}
+        self._titled = {intent.name: intent for intent in self._intents if intent.titles}
         if any(intent.slots for intent in self._intents):
             from intentmatch.slots import slot_readers  # a registry without slots need not wait for it
 
@@ -119,7 +121,7 @@ class Engine:
             reason = f"the encoder {self.encoder.name} knows nothing of this message."
             return self._nothing(message, question, stages, reason)
 
-        dense = self._scoring.scores(vector, text)
+        dense = self._scoring.scores(vector, text, None if question.allowed is not None else list(hits))
         for intent, spelled in hits.items():
             dense.raise_to(intent, spelled.similarity)
         candidates = self._scoring.candidates(dense, fuzzy, question.allowed)
@@ -142,13 +144,19 @@ class Engine:
 
     def match_many(self, messages: Sequence[str], question: Question) -> list[MatchResult]:
         """As `match` for each; the messages that no spelling settles are encoded together."""
-        texts = {clean(_checked_text(message)[:MAX_CHARACTERS]) for message in messages}
-        keys = {text: fold(text) for text in texts}
-        unsettled = sorted(
-            t for t, key in keys.items() if key and not _only(self._lexical.exact(key), question.allowed)
-        )
-        vectors = dict(zip(unsettled, encode_all(self.encoder, unsettled, "query"), strict=True))
+        vectors = self.vectors([(message, question) for message in messages])
         return [self.match(message, question, vectors.__getitem__) for message in messages]
+
+    def vectors(self, asked: Iterable[tuple[str, Question]]) -> dict[str, NDArray[np.float32]]:
+        """Cleaned text to its vector, for the messages that no spelling settles; they are encoded together."""
+        unsettled = set()
+        for message, question in asked:
+            text = clean(_checked_text(message)[:MAX_CHARACTERS])
+            key = fold(text)
+            if key and not _only(self._lexical.exact(key), question.allowed):
+                unsettled.add(text)
+        texts = sorted(unsettled)
+        return dict(zip(texts, encode_all(self.encoder, texts, "query"), strict=True))
 
     def fill(self, message: str, intent: str, slots: Collection[str] | None, question: Question) -> tuple[Entity, ...]:
         """The entities of an intent's slots, or of those that are named. Raises `UnknownNameError`."""
@@ -272,8 +280,8 @@ class Engine:
             intent=intent,
             score=best.score if best else 0.0,
             confidence=best.confidence if best else None,
-            candidates=decision.ranked[: question.top_k],
-            rivals=decision.rivals,
+            candidates=self._in_words(decision.ranked[: question.top_k], question.language),
+            rivals=self._in_words(decision.rivals, question.language),
             language=question.language,
             response=self.artefact.registry[intent].response(question.language) if intent else None,
             trace=Trace(
@@ -285,6 +293,15 @@ class Engine:
             ),
             entities=reading.entities if reading else (),
             missing=reading.missing if reading else (),
+        )
+
+    def _in_words(self, candidates: tuple[Candidate, ...], language: str | None) -> tuple[Candidate, ...]:
+        """The candidates, with the titles that their author gave for the language."""
+        if not self._titled:
+            return candidates
+        return tuple(
+            replace(c, title=self._titled[c.intent].title_in(language)) if c.intent in self._titled else c
+            for c in candidates
         )
 
     def _nothing(self, message: str, question: Question, stages: _Stages, reason: str) -> MatchResult:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from intentmatch.errors import ChangedMeanwhileError
@@ -57,6 +57,25 @@ def swap_files(new: Mapping[Path, bytes], check: Callable[[], None]) -> None:
         for aside in asides.values():
             with suppress(OSError):
                 aside.unlink(missing_ok=True)
+
+
+@contextmanager
+def folder_aside(target: Path) -> Iterator[Path]:
+    """An empty folder to be filled, which takes the place of `target` at the end; if anything raises, it does not."""
+    aside, old = (target.with_name(f".{target.name}.{secrets.token_hex(4)}") for _ in range(2))
+    aside.mkdir(parents=True)
+    try:
+        yield aside
+        if target.exists():
+            target.replace(old)
+        try:
+            aside.replace(target)
+        except OSError:
+            old.replace(target)
+            raise
+    finally:
+        for rest in (aside, old):
+            shutil.rmtree(rest, ignore_errors=True)
 
 
 def refuse_locked(path: Path) -> None:

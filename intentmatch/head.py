@@ -110,10 +110,14 @@ def fit_head(fitting: Fitting, near: NDArray[np.float32] | None = None) -> Head:
     return Head(np.ascontiguousarray(fitting.axes @ weights, dtype=np.float32))
 
 
-def held_out_logits(fitting: Fitting, left_out: NDArray[np.bool_]) -> NDArray[np.float32]:
+def held_out_logits(
+    fitting: Fitting, left_out: NDArray[np.bool_], near: NDArray[np.float32] | None = None
+) -> NDArray[np.float32]:
     """What a head that has not seen them says of the utterances `left_out`, shape `(left out, intents)`.
 
-    An intent of which no utterance is left to learn from gets -inf, and its hints are left out with them.
+    An intent of which no utterance is left to learn from gets -inf, and its hints are left out with them. The weights
+    of the head for all rows may be given as `near`: from there the search takes fewer than half the steps, and ends as
+    flat as it would from anywhere.
     """
     known = np.unique(fitting.owners[: fitting.utterances][~left_out])
     logits = np.full((int(left_out.sum()), fitting.intents), -np.inf, dtype=np.float32)
@@ -122,7 +126,8 @@ def held_out_logits(fitting: Fitting, left_out: NDArray[np.bool_]) -> NDArray[np
         seen = np.flatnonzero(np.concatenate([~left_out, hinted]))
         numbers = np.searchsorted(known, fitting.owners[seen])
         asked = fitting.rows[: fitting.utterances][left_out]
-        logits[:, known] = asked @ _fitted(fitting, fitting.rows[seen], numbers, len(known))
+        start = None if near is None else fitting.axes.T @ near[:, known]
+        logits[:, known] = asked @ _fitted(fitting, fitting.rows[seen], numbers, len(known), start)
     return logits
 
 
@@ -169,7 +174,8 @@ def _fitted(
     weights = np.zeros((len(scales), intents), dtype=np.float32)
     loss, slope = loss_and_slope(weights)
     steepest = _steepest(slope, scales)
-    if start is not None:
+    # A slope of nothing is the minimum: there is one intent.
+    if start is not None and steepest > 0.0:
         weights = start / scales[:, None]
         loss, slope = loss_and_slope(weights)
     history: deque[tuple[NDArray[np.float32], NDArray[np.float32], float]] = deque(maxlen=_STEPS_REMEMBERED)

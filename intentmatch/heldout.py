@@ -24,6 +24,9 @@ _MOST_CASES = 4000
 _FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 3000
 _BLOCK = 512
 
+OF_WORDS = 0.3
+"""Of the cosine of words, so much is evidence."""
+
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
@@ -56,8 +59,14 @@ def evidence(
     total = scores.astype(np.float64)
     if logits is None:
         return total
-    total += 0.3 * words + 0.5 * softmax(logits) + 0.15 * logits.astype(np.float64)
+    total += OF_WORDS * words + heard(logits)
     return total
+
+
+def heard(logits: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The part of the evidence that is the head's."""
+    said: NDArray[np.float64] = 0.5 * softmax(logits) + 0.15 * logits.astype(np.float64)
+    return said
 
 
 def representative(lines: Sequence[int]) -> NDArray[np.bool_]:
@@ -99,16 +108,18 @@ def hold_out(
     fitting: Fitting | None,
     *,
     lines: Sequence[int] | None = None,
+    near: NDArray[np.float32] | None = None,
 ) -> HeldOut:
     """Put utterances to the rest of their registry, with their own intent and without it. Deterministic.
 
     `vectors` and `words` have one row an utterance; `fitting` is None where there is no head. The sentences of one of
-    the `lines` are held out together; without any, each utterance is a line.
+    the `lines` are held out together; without any, each utterance is a line. `near` are the weights of the head for all
+    utterances, with which those that have not seen some are found sooner.
     """
     index = ExactIndex(vectors, owners, aggregation)
     owner = np.asarray(owners, dtype=np.int64)
     line = np.arange(len(owner)) if lines is None else np.asarray(lines, dtype=np.int64)
-    cases = _Cases(index, ExactIndex(words, owners, "max"), owner, line)
+    cases = _Cases(index, ExactIndex(words, owners, "max"), owner, line, near)
     if len(index.owners) < 2:
         return cases.done()
     folds = _FOLDS if len(owner) <= _MANY else _FOLDS_OF_MANY
@@ -129,8 +140,15 @@ def hold_out(
 class _Cases:
     """Held-out cases as they are gathered."""
 
-    def __init__(self, index: ExactIndex, words: ExactIndex, owner: NDArray[np.int64], line: NDArray[np.int64]) -> None:
-        self._index, self._words, self._owner, self._line = index, words, owner, line
+    def __init__(
+        self,
+        index: ExactIndex,
+        words: ExactIndex,
+        owner: NDArray[np.int64],
+        line: NDArray[np.int64],
+        near: NDArray[np.float32] | None,
+    ) -> None:
+        self._index, self._words, self._owner, self._line, self._near = index, words, owner, line, near
         self._evidence: list[NDArray[np.float64]] = []
         self._rows: list[NDArray[np.int64]] = []
         self._known: list[NDArray[np.bool_]] = []
@@ -142,7 +160,7 @@ class _Cases:
         rows = np.flatnonzero(left_out & asked)
         if not len(rows) or left_out.all():
             return
-        logits = None if fitting is None else held_out_logits(fitting, left_out)[asked[left_out]]
+        logits = None if fitting is None else held_out_logits(fitting, left_out, self._near)[asked[left_out]]
         gone = np.unique(self._owner[left_out]) if not known else np.empty(0, dtype=np.int64)
         missing = np.isin(self._index.owners, gone)
         for start in range(0, len(rows), _BLOCK):

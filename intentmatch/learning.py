@@ -26,7 +26,7 @@ from intentmatch.words import WordRows, WordVectors
 _log = logging.getLogger(__name__)
 
 # To be raised with anything that changes what the same registry teaches.
-_VERSION = 2
+_VERSION = 3
 # Of what was learned, so much is kept: a bot, its last edits, and its neighbours.
 _MOST_FILES = 32
 # Of the labels, nearest to their own intent. Names of real registries: 0.65 to 0.92; numbered ones: up to 0.15.
@@ -48,8 +48,7 @@ def learn(registry: Registry, vectors: Vectors, labels: Vectors, settings: Setti
     tested = put_to_the_test(registry, vectors, labels, settings)
     calibration = calibrate(tested.held_out, settings.target, names, languages)
     # What has not been put to the test is not relied upon.
-    trusted = tested.features if calibration.curve is not None else None
-    return Learned(calibration, _opinion(trusted) if trusted else None)
+    return Learned(calibration, tested.opinion if calibration.curve is not None else None)
 
 
 class Before(NamedTuple):
@@ -74,17 +73,20 @@ class Tested(NamedTuple):
     """Held-out cases, and what they were scored with."""
 
     held_out: HeldOut
-    features: Features | None
+    opinion: Opinion | None
     """None where there is no head."""
 
 
 def put_to_the_test(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings) -> Tested:
     """Hold out a registry's utterances from itself, under the settings `scorer` and `aggregation`."""
     features = _features(registry, vectors, labels, settings)
-    rows = vectors[:, :0] if features is None else features.rows
-    fitting = None if features is None else features.fitting
-    held_out = hold_out(vectors, rows, registry.owners, settings.aggregation, fitting, lines=registry.lines)
-    return Tested(held_out, features)
+    owners, aggregation, lines = registry.owners, settings.aggregation, registry.lines
+    if features is None:
+        return Tested(hold_out(vectors, vectors[:, :0], owners, aggregation, None, lines=lines), None)
+    opinion = _opinion(features)
+    near = opinion.head.weights
+    held_out = hold_out(vectors, features.rows, owners, aggregation, features.fitting, lines=lines, near=near)
+    return Tested(held_out, opinion)
 
 
 def learned(

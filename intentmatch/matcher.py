@@ -9,14 +9,17 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from intentmatch.artefact import Artefact, load_artefact
 from intentmatch.build import Progress, build, uncovered
 from intentmatch.cache import VectorCache
 from intentmatch.encoders import load_encoder
 from intentmatch.engine import Engine, Question
-from intentmatch.errors import InputError, Problem
+from intentmatch.errors import InputError, Problem, UnavailableError
 from intentmatch.learning import Before, learned
 from intentmatch.policy import Policy
 from intentmatch.registry import check, is_yaml, read_registry
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
     from intentmatch.watch import OnError, OnReload, Watch
 
 _log = logging.getLogger(__name__)
+
+_Answer = TypeVar("_Answer")
 
 
 class Matcher:
@@ -110,6 +115,25 @@ class Matcher:
         engine = self._engine
         question = _question(engine, language, top_k, allowed, context, now=now)
         return [_whole_or_parts(engine, whole, question) for whole in engine.match_many(messages, question)]
+
+    def match_each(self, asked: Sequence[tuple[str, Mapping[str, Any]]]) -> list[MatchResult | Exception]:
+        """As `match` for messages of many callers, each with its own keywords, against one and the same registry.
+
+        Those of an encoder that `batches` are encoded together. Nobody pays for another's mistake: what `match` would
+        raise stands in the place of the one answer.
+        """
+        engine = self._engine
+        questions = [_attempt(_question, engine, **keywords) for _, keywords in asked]
+        ready = [(text, q) for (text, _), q in zip(asked, questions, strict=True) if isinstance(q, Question)]
+        encode = _encoded_together(engine, ready) if self.batches and len(ready) > 1 else None
+
+        def answer(message: str, question: Question) -> MatchResult:
+            return _whole_or_parts(engine, engine.match(message, question, encode), question)
+
+        return [
+            _attempt(answer, message, question) if isinstance(question, Question) else question
+            for (message, _), question in zip(asked, questions, strict=True)
+        ]
 
     async def amatch(
         self,
@@ -215,6 +239,11 @@ class Matcher:
         return self._engine.encoder
 
     @property
+    def batches(self) -> bool:
+        """Whether its encoder gains from messages that are matched together."""
+        return getattr(self._engine.encoder, "batches", False)
+
+    @property
     def reranker(self) -> Reranker | None:
         """The reranker in use now, if there is one."""
         return self._engine.reranker
@@ -233,6 +262,8 @@ class Source:
     explicit: Mapping[str, Any]
     encoder: Encoder | None = None
     reranker: Reranker | None = None
+    load_encoder: Callable[[Settings], Encoder] = load_encoder
+    load_reranker: Callable[[Settings], Reranker | None] = load_reranker
 
     def engine(
         self, old: Engine | None, progress: Progress | None = None, *, meanwhile: bool = False
@@ -273,13 +304,13 @@ class Source:
             return self.encoder
         names = ("encoder", "device", "precision", "prompts")
         same = old is not None and all(getattr(old.settings, name) == getattr(settings, name) for name in names)
-        return old.encoder if old is not None and same else load_encoder(settings)
+        return old.encoder if old is not None and same else self.load_encoder(settings)
 
     def _reranker(self, settings: Settings, old: Engine | None) -> Reranker | None:
         if self.reranker is not None:
             return self.reranker
         same = old is not None and (old.settings.reranker, old.settings.device) == (settings.reranker, settings.device)
-        return old.reranker if old is not None and same else load_reranker(settings)
+        return old.reranker if old is not None and same else self.load_reranker(settings)
 
 
 def _with_settings(artefact: Artefact, settings: Settings) -> Artefact:
@@ -311,9 +342,33 @@ def _whole_or_parts(engine: Engine, whole: MatchResult, question: Question) -> M
     return with_parts(engine, whole, question) if engine.settings.several_intents else whole
 
 
+def _encoded_together(
+    engine: Engine, asked: Sequence[tuple[str, Question]]
+) -> Callable[[str], NDArray[np.float32]] | None:
+    """The vectors of messages; None where that failed and one of them may be to blame, so that each is tried alone."""
+    try:
+        return engine.vectors(asked).__getitem__
+    except UnavailableError as error:
+        gone = error  # for all of them, and perhaps only after a while
+
+        def unavailable(text: str) -> NDArray[np.float32]:
+            raise gone
+
+        return unavailable
+    except Exception:  # noqa: BLE001 - whatever it is, whoever is to blame will have it
+        return None
+
+
+def _attempt(call: Callable[..., _Answer], *arguments: Any, **keywords: Any) -> _Answer | Exception:
+    try:
+        return call(*arguments, **keywords)
+    except Exception as error:  # noqa: BLE001 - it is for the one who asked
+        return error
+
+
 def _question(
     engine: Engine,
-    language: str | None,
+    language: str | None = None,
     top_k: int | None = None,
     allowed: Collection[str] | None = None,
     context: Collection[str] = (),

@@ -19,8 +19,8 @@ _FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "README.md"]
 _NOT_FILES = ["onnx/*", "openvino/*", "*.bin", "*.h5"]
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)---[ \t]*(\n|$)", re.DOTALL)
-# Only this entry is parsed: some cards bring thousands of lines of benchmark results.
-_LANGUAGE_ENTRY = re.compile(r"^language:([ \t].*)?\n([ \t#-].*\n|\n)*", re.MULTILINE)
+# Only the entry in question is parsed: some cards bring thousands of lines of benchmark results.
+_ENTRY = r"^{}:([ \t].*)?\n([ \t#-].*\n|\n)*"
 
 
 def model_folder(name: str) -> Path:
@@ -58,19 +58,24 @@ def model_folder(name: str) -> Path:
 def card_languages(folder: Path) -> frozenset[str] | None:
     """The languages that the model in a folder was trained on, as BCP-47 codes; None where it does not say.
 
-    They stand under `language` in the YAML at the head of its model card, `README.md`
-    (the form that Hugging Face gives it). What is no code ("multilingual") says nothing, nor does a card that cannot be
-    read.
+    They stand under `language` in its model card. What is no code ("multilingual") says nothing.
+    """
+    return frozenset(filter(None, map(language_code, card_entry(folder, "language")))) or None
+
+
+def card_entry(folder: Path, key: str) -> list[str]:
+    """The texts under a key of the YAML at the head of a model card, `README.md` (the form Hugging Face gives it).
+
+    None of them where it has no such key, or cannot be read.
     """
     try:
         head = _FRONT_MATTER.match((folder / "README.md").read_text(encoding="utf-8-sig"))
-        entry = head and _LANGUAGE_ENTRY.search(head[1])
+        entry = head and re.search(_ENTRY.format(key), head[1], re.MULTILINE)
         # The base loader makes nothing but text, lists and mappings, so that Norwegian stays "no".
-        named = yaml.load(entry[0], Loader=yaml.BaseLoader)["language"] if entry else []  # noqa: S506
+        named = yaml.load(entry[0], Loader=yaml.BaseLoader)[key] if entry else []  # noqa: S506
     except (OSError, ValueError, yaml.YAMLError, RecursionError):
-        return None
-    texts = [named] if isinstance(named, str) else filter(lambda item: isinstance(item, str), named)
-    return frozenset(filter(None, map(language_code, texts))) or None
+        return []
+    return [named] if isinstance(named, str) else [item for item in named if isinstance(item, str)]
 
 
 class Loaded(NamedTuple):

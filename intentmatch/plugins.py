@@ -24,6 +24,7 @@ Factory = Callable[..., Any]
 BUILT_IN: Mapping[Group, Mapping[str, str]] = {
     "encoders": {
         "static": "intentmatch.encoders.static:load",
+        "onnx": "intentmatch.encoders.onnx:load",
         "sentence_transformer": "intentmatch.encoders.sentence_transformer:load",
     },
     "rerankers": {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,31 +11,14 @@ from numpy.typing import NDArray
 from intentmatch.artefact import Artefact
 from intentmatch.heldout import evidence
 from intentmatch.index import ExactIndex
+from intentmatch.leading import Leading, Scores
 from intentmatch.lexical import Hit
 from intentmatch.policy import Policy
 from intentmatch.result import Candidate
+from intentmatch.words import OwnedWords
 
 RANKED = 5
 """Candidates there are at least: enough for a ranking to look at even when the caller wants one, and for a reranker."""
-
-
-@dataclass(slots=True)
-class Scores:
-    """Of one message, by meaning."""
-
-    scores: NDArray[np.float32]
-    """One for each intent."""
-    evidence: NDArray[np.float64]
-    """One for each intent."""
-    cosines: NDArray[np.float32]
-    """One for each utterance."""
-
-    def raise_to(self, intent: int, score: float) -> None:
-        """Let an intent have at least this score, and as much more evidence."""
-        more = score - float(self.scores[intent])
-        if more > 0:
-            self.scores[intent] = score
-            self.evidence[intent] += more
 
 
 class Scoring:
@@ -50,15 +33,41 @@ class Scoring:
         cuts = (policy.default, *policy.by_language.values(), *policy.by_intent.values())
         self._lowest_score = min((cut.value for cut in cuts if cut.on == "score"), default=np.inf)
         self._lowest_confidence = min((cut.value for cut in cuts if cut.on == "confidence"), default=np.inf)
+        # Rounded in favour of an intent: whether it passes is said by its confidence.
+        enough = artefact.calibration.evidence(self._lowest_confidence)
+        self._enough = None if enough is None else enough - 1e-9
+        self._leading = self._look_at_some()
 
-    def scores(self, vector: NDArray[np.float32], text: str) -> Scores:
-        """Scores and evidence, with those intents pushed away whose negatives are nearer than their utterances."""
-        scores, cosines = (array[0] for array in self._index.scores(vector[None, :]))
-        dense = Scores(scores, self._evidence(scores, vector, text), cosines)
-        if len(self._negatives.owners):
-            negative = self._negatives.scores(vector[None, :])[0][0]
-            for owner, against in zip(self._negatives.owners.tolist(), negative.tolist(), strict=True):
-                self._push(dense, owner, against)
+    def _look_at_some(self) -> Leading | None:
+        """What finds the leading intents, where evidence alone tells which can matter and that is worth the trouble."""
+        opinion = self._artefact.opinion
+        if opinion is None or not Leading.worth_it(len(self._intents), len(self._utterances)):
+            return None
+        if self._enough is None or self._lowest_score < np.inf:
+            return None
+        owners = np.asarray(self._artefact.registry.owners, dtype=np.int64)
+        return Leading(self._index, OwnedWords(opinion.rows, owners), self._enough, RANKED)
+
+    def scores(self, vector: NDArray[np.float32], text: str, needed: Sequence[int] | None = None) -> Scores:
+        """Scores and evidence, with those intents pushed away whose negatives are nearer than their utterances.
+
+        Of all intents; with `needed`, of these and of all that can matter to an answer, as `leading` says.
+        """
+        opinion = self._artefact.opinion
+        against = self._negatives.scores(vector[None, :])[0][0].tolist() if len(self._negatives.owners) else []
+        dense: Scores | None = None
+        if opinion is None:
+            dense = self._all(vector, None, None)
+        else:
+            words = opinion.words.words(text)
+            logits = opinion.head.logits(vector, words)
+            if needed is not None and self._leading is not None:
+                dense = self._leading.look(vector, words, logits, needed)
+            # How far an intent is pushed depends on the least of all.
+            if dense is None or (against and self._pushes(dense, against)):
+                dense = self._all(vector, opinion.rows.cosines(words), logits)
+        for owner, negative, nearest in self._pushes(dense, against):
+            self._push(dense, owner, negative, nearest)
         np.clip(dense.scores, -1.0, 1.0, out=dense.scores)
         return dense
 
@@ -68,23 +77,23 @@ class Scoring:
         if allowed is not None:
             ranking = [intent for intent in ranking if intent in allowed]
         passing = self._could_pass(dense)
-        some = ranking[:RANKED] + [intent for intent in ranking[RANKED:] if passing[intent]]
+        some = ranking[:RANKED] + [intent for intent in ranking[RANKED:] if intent in passing]
         rows = {intent: hit.row for intent, hit in fuzzy.items() if hit.similarity >= dense.scores[intent]}
         return [
-            self.moved(
-                self.candidate(
-                    intent,
-                    float(dense.scores[intent]),
-                    rows[intent] if intent in rows else self._index.nearest(dense.cosines, intent),
-                ),
+            self.candidate(
+                intent,
+                float(dense.scores[intent]),
+                rows[intent] if intent in rows else self._index.nearest(dense.cosines, intent),
                 float(dense.evidence[intent]),
             )
             for intent in some
         ]
 
-    def candidate(self, intent: int, score: float, row: int) -> Candidate:
-        """An intent with a score, and the utterance of this row that speaks for it."""
-        return Candidate(self._intents[intent].name, score, self._utterances[row], self._intents[intent].title)
+    def candidate(self, intent: int, score: float, row: int, evidence: float | None = None) -> Candidate:
+        """An intent with a score, the utterance of this row that speaks for it, and so much evidence."""
+        confidence = None if evidence is None else self._artefact.calibration.confidence(evidence)
+        named = self._intents[intent]
+        return Candidate(named.name, score, self._utterances[row], named.title, confidence, evidence)
 
     def moved(self, candidate: Candidate, evidence: float) -> Candidate:
         """The candidate with so much evidence, and the confidence that comes with it."""
@@ -94,31 +103,41 @@ class Scoring:
         """Rows of an intent's utterances that are nearest to the message, so many of them at most."""
         return self._index.leading(dense.cosines, intent, count)
 
-    def _evidence(self, scores: NDArray[np.float32], vector: NDArray[np.float32], text: str) -> NDArray[np.float64]:
-        opinion = self._artefact.opinion
-        if opinion is None:
-            return scores.astype(np.float64)
-        words = opinion.words.words(text)
-        spelled = self._index.best(opinion.rows.cosines(words))
-        return evidence(scores, spelled, opinion.head.logits(vector, words))
+    def _all(
+        self, vector: NDArray[np.float32], of_words: NDArray[np.float32] | None, logits: NDArray[np.float32] | None
+    ) -> Scores:
+        scores, cosines = (array[0] for array in self._index.scores(vector[None, :]))
+        if of_words is None:
+            return Scores(scores, scores.astype(np.float64), cosines)
+        return Scores(scores, evidence(scores, self._index.best(of_words), logits), cosines)
 
-    def _push(self, dense: Scores, owner: int, against: float) -> None:
-        """Push an intent away from a message that one of its negatives is `against` near to.
+    def _pushes(self, dense: Scores, against: Sequence[float]) -> list[tuple[int, float, float]]:
+        """The intents that a negative is nearer to than any of their utterances, with both cosines."""
+        found = []
+        for owner, negative in zip(self._negatives.owners.tolist(), against, strict=True):
+            # The score is at most the nearest cosine, which need not be looked for where even the score is higher.
+            if negative > dense.scores[owner] > 0.0:
+                nearest = float(dense.cosines[self._index.nearest(dense.cosines, owner)])
+                if negative > nearest:
+                    found.append((owner, negative, nearest))
+        return found
+
+    def _push(self, dense: Scores, owner: int, negative: float, nearest: float) -> None:
+        """Push an intent away from a message that one of its negatives is so near to.
 
         The score falls in proportion, from untouched where the negative is just as near as the nearest utterance, to
         nothing where the message is the negative; the evidence likewise, to that of the least likely intent.
         """
-        # The score is at most the nearest cosine, which need not be looked for where even the score is higher.
-        if against <= dense.scores[owner] or dense.scores[owner] <= 0.0:
-            return
-        nearest = float(dense.cosines[self._index.nearest(dense.cosines, owner)])
-        if against > nearest:
-            left = 1.0 - (against - nearest) / max(1.0 - nearest, 1e-6)
-            least = float(dense.evidence.min()) if self._artefact.opinion is not None else 0.0
-            dense.scores[owner] *= left
-            dense.evidence[owner] = least + left * (float(dense.evidence[owner]) - least)
+        left = 1.0 - (negative - nearest) / max(1.0 - nearest, 1e-6)
+        least = float(dense.evidence.min()) if self._artefact.opinion is not None else 0.0
+        dense.scores[owner] *= left
+        dense.evidence[owner] = least + left * (float(dense.evidence[owner]) - least)
 
-    def _could_pass(self, dense: Scores) -> NDArray[np.bool_]:
-        confidences = self._artefact.calibration.confidences(dense.evidence)
-        by_score: NDArray[np.bool_] = dense.scores >= self._lowest_score
-        return by_score if confidences is None else by_score | (confidences >= self._lowest_confidence)
+    def _could_pass(self, dense: Scores) -> list[int]:
+        could = dense.scores >= self._lowest_score
+        if self._enough is None:
+            confidence = self._artefact.calibration.confidence(0.0)
+            could |= confidence is not None and confidence >= self._lowest_confidence
+        else:
+            could |= dense.evidence >= self._enough
+        return np.flatnonzero(could).tolist()

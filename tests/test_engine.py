@@ -35,6 +35,17 @@ def matcher(*intents: Intent, **settings: object) -> Matcher:
     return Matcher.load(Registry(intents or (ORDERS, CANCEL, GREET)), **options)  # type: ignore[arg-type]
 
 
+def test_titles_are_in_the_language_of_the_result() -> None:
+    """Where the author gave one for it; otherwise the title for all."""
+    titled = intent("cancel", "cancel my order", "stop the purchase", title="Cancel it", titles={"de": "Stornieren"})
+    bot = matcher(ORDERS, titled, GREET, margin=0.4, threshold=0.3)
+
+    said = {code: {c.intent: c.title for c in bot.match("my order", language=code).rivals} for code in ("en", "de-AT")}
+
+    assert said["en"] == {"status": "Where is it?", "cancel": "Cancel it"}
+    assert said["de-AT"] == {"status": "Where is it?", "cancel": "Stornieren"}
+
+
 def test_an_exact_hit_touches_no_model() -> None:
     """The author's own line, whatever its case and punctuation, scores 1.0 and is not encoded."""
     bot = matcher()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from intentmatch.errors import ChangedMeanwhileError
-from intentmatch.files import refuse_locked, swap_files, write_file
+from intentmatch.files import folder_aside, refuse_locked, swap_files, write_file
 
 
 def nothing() -> None:
@@ -180,3 +180,49 @@ def test_no_update_is_ever_lost(tmp_path: Path) -> None:
     assert file.read_bytes() == b"80"
     assert refused.is_set()
     assert names(tmp_path) == ["number"]
+
+
+def test_a_folder_takes_the_place_of_another_whole(tmp_path: Path) -> None:
+    """A new one with the folders above it; over an older one, of which nothing stays; and nothing lies beside."""
+    target = tmp_path / "a" / "model"
+    for name in ("one", "two"):
+        with folder_aside(target) as folder:
+            (folder / name).write_text(name, encoding="utf-8")
+
+    assert names(target) == ["two"]
+    assert names(target.parent) == ["model"]
+
+
+def test_a_folder_that_was_not_finished_changes_nothing(tmp_path: Path) -> None:
+    """What was there stays as it was."""
+    target = tmp_path / "model"
+    with folder_aside(target) as folder:
+        (folder / "one").write_text("one", encoding="utf-8")
+    with pytest.raises(FileNotFoundError), folder_aside(target) as folder:
+        (folder / "nowhere" / "two").write_text("two", encoding="utf-8")
+
+    assert names(target) == ["one"]
+    assert names(tmp_path) == ["model"]
+
+
+def test_a_folder_that_cannot_take_its_place_leaves_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second of the two moves fails; the first is undone."""
+    target = tmp_path / "model"
+    with folder_aside(target) as folder:
+        (folder / "one").write_text("one", encoding="utf-8")
+    move, moves = Path.replace, []
+
+    def move_once(self: Path, to: Path) -> Path:
+        moves.append(to)
+        if len(moves) == 2:
+            raise OSError(28, "No space left on device")
+        return move(self, to)
+
+    monkeypatch.setattr(Path, "replace", move_once)
+    with pytest.raises(OSError, match="No space"), folder_aside(target):
+        pass
+
+    assert names(target) == ["one"]
+    assert names(tmp_path) == ["model"]

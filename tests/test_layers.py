@@ -23,15 +23,15 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "words policy slots",
         "head",
         "heldout",
-        "calibration",
+        "calibration leading",
         "artefact learning",
         "build scoring",
         "engine lint",
         "several",
         "matcher",
-        "inbox",
+        "dialogue inbox",
         "__init__",
-        "distill evaluation server",
+        "distill evaluation integrations server",
         "cli",
     )
 )

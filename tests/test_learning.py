@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from intentmatch import Intent, Registry, Utterance, learning
-from intentmatch.learning import Before, Learned, learn, learned, put_to_the_test
+from intentmatch.learning import Before, Learned, _features, learn, learned
 from intentmatch.settings import Settings
 from intentmatch.types import Vectors
 
@@ -184,13 +184,10 @@ def test_labels_count_where_they_tell_the_intents_apart(registry: Registry, vect
     nothing = np.zeros_like(telling)
 
     hinted, plain, misleading = (
-        put_to_the_test(registry, vectors, labels, Settings()).features.fitting
+        _features(registry, vectors, labels, Settings()).fitting
         for labels in (telling, nothing, np.roll(telling, 1, axis=0))
     )
 
-    assert hinted is not None
-    assert plain is not None
-    assert misleading is not None
     assert len(hinted.rows) == hinted.utterances + len(registry) == len(registry.utterances) + len(registry)
     assert len(plain.rows) == len(misleading.rows) == plain.utterances
 

@@ -71,7 +71,7 @@ def test_another_package_can_add_a_name(site: Path):
     imported_by_listing = "acme_encoders" in sys.modules
     factory = plugins.factory("encoders", "acme")
 
-    assert listed == ["static", "sentence_transformer", "acme"]
+    assert listed == ["static", "onnx", "sentence_transformer", "acme"]
     assert not imported_by_listing
     assert factory("small", None) == "acme small"
 

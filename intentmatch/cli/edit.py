@@ -63,15 +63,13 @@ def add(
       intentmatch add refund "I want my money back" --lang en --new --file intents/payments.yaml
       intentmatch add book "(book|reserve) a table [please]" --template --dry-run
     """
-    from intentmatch.registry.edits import AddIntent, AddUtterance
+    from intentmatch.registry.edits import additions
 
     if negative and new:
         raise click.UsageError("--new does not go with --not: an intent begins with an utterance.")
     if file and not new:
         raise click.UsageError("--file goes with --new: an intent that is there has its file.")
-    edits: list[Edit] = [AddUtterance(intent, text, language, negative, template) for text in utterances]
-    if new:
-        edits[0] = AddIntent(intent, utterances[0], language, file, template)
+    edits = additions(intent, utterances, language=language, negative=negative, template=template, new=new, file=file)
     try:
         _settle(intents, edits, dry_run=dry_run, yes=yes)
     except UnknownNameError as error:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,15 +16,48 @@ from intentmatch.cli.commands import FILE, cli, intents_argument, load, set_opti
 from intentmatch.cli.origins import options_with_origins, read_config
 from intentmatch.errors import InputError
 
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from intentmatch.dialogue import Store
+    from intentmatch.matcher import Matcher
+    from intentmatch.server import BotFolder
+
 
 @cli.command(context_settings={"auto_envvar_prefix": "INTENTMATCH_SERVE"})
 @intents_argument
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", "-p", default=8080, show_default=True, type=click.IntRange(0, 65535))
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Processes that answer.")
 @click.option("--watch", is_flag=True, help="Take up files that change by themselves; broken ones are told in the log.")
+@click.option(
+    "--bots/--no-bots",
+    default=None,
+    help="INTENTS is a folder of bots, or it is one registry; without either it is of bots where it is called `bots` "
+    "and has no YAML in itself.",
+)
+@click.option(
+    "--preload", multiple=True, metavar="PATTERN", help="Bots to load at the start, as in 'shop-*'; others when asked."
+)
+@click.option(
+    "--bots-memory",
+    type=click.IntRange(1),
+    metavar="MB",
+    help="Of all loaded bots, models not counted; those asked least recently make room.",
+)
 @click.option("--max-text", default=2000, show_default=True, type=click.IntRange(1), help="Characters of a message.")
 @click.option("--max-batch", default=256, show_default=True, type=click.IntRange(1), help="Messages of a batch.")
 @click.option("--max-body", default=1_000_000, show_default=True, type=click.IntRange(1), help="Bytes of a request.")
+@click.option(
+    "--body-seconds", default=10.0, show_default=True, type=click.FloatRange(0, min_open=True), help="For it to arrive."
+)
+@click.option(
+    "--max-together", default=32, show_default=True, type=click.IntRange(1), help="Messages that are encoded together."
+)
+@click.option("--max-queue", default=1024, show_default=True, type=click.IntRange(1), help="Messages that wait.")
+@click.option(
+    "--max-wait", default=10.0, show_default=True, type=click.FloatRange(0.1), help="Seconds that a message waits."
+)
 @click.option(
     "--protocol", "protocols", multiple=True, metavar="NAME", help="Also speak rasa, clu, dialogflow or openai."
 )
@@ -41,6 +78,7 @@ from intentmatch.errors import InputError
 @click.option("--trusted-proxy", "proxies", multiple=True, metavar="ADDRESS", help="Believe its X-Forwarded headers.")
 @click.option("--tls-cert", type=FILE, help="Certificate, with those between it and the root: serves HTTPS.")
 @click.option("--tls-key", type=FILE, help="Its private key, where it is not in the same file.")
+@click.option("--store", metavar="URL", help="Redis that keeps what conversations wait for: redis://localhost:6379/0.")
 @click.option("--log-format", default="text", show_default=True, type=click.Choice(["text", "json"]))
 @click.option("--log-messages", is_flag=True, help="Log what users say, and what was made of it.")
 @click.option("--telemetry", is_flag=True, help="A span of OpenTelemetry for each match.")
@@ -60,10 +98,18 @@ def serve(
     intents: str,
     host: str,
     port: int,
+    workers: int,
     watch: bool,
+    bots: bool | None,
+    preload: tuple[str, ...],
+    bots_memory: int | None,
     max_text: int,
     max_batch: int,
     max_body: int,
+    body_seconds: float,
+    max_together: int,
+    max_queue: int,
+    max_wait: float,
     protocols: tuple[str, ...],
     fulfillment: str | None,
     keys_file: Path | None,
@@ -74,6 +120,7 @@ def serve(
     proxies: tuple[str, ...],
     tls_cert: Path | None,
     tls_key: Path | None,
+    store: str | None,
     log_format: str,
     log_messages: bool,
     telemetry: bool,
@@ -85,7 +132,7 @@ def serve(
 
     Every option may also stand in the environment (--max-text as INTENTMATCH_SERVE_MAX_TEXT) or in the file that
     --config names (max-text: 500). A word wins over the environment, and that over the file. When it is told to stop,
-    the server answers what it has begun to.
+    the server answers what it has begun to. A hangup (SIGHUP) has the files read again.
 
     \b
     Examples:
@@ -96,20 +143,26 @@ def serve(
       intentmatch serve intents/ --set inbox=misses.sqlite
     """
     if show_config:
-        _show_config(context, intents, settings)
+        _show_config(context, intents, settings, bots)
         return
     uvicorn = plugins.require("uvicorn", what="The webhook", extra="server")
-    from intentmatch.server import create_app
     from intentmatch.server.access import file_keys
     from intentmatch.server.logs import log_config
+    from intentmatch.server.reloads import Reloads
 
-    app = create_app(
-        load(intents, settings),
+    reloads = Reloads(shared=workers > 1)
+    make_app = partial(
+        _app,
+        partial(_served, intents, settings, bots, preload, bots_memory),
         watch=watch,
         telemetry=telemetry,
         max_text=max_text,
         max_batch=max_batch,
         max_body=max_body,
+        body_seconds=body_seconds,
+        max_together=max_together,
+        max_queue=max_queue,
+        max_wait=max_wait,
         protocols=protocols,
         fulfillment=fulfillment,
         keys=None if keys_file is None else file_keys(keys_file),
@@ -117,9 +170,12 @@ def serve(
         rate_limit=rate_limit,
         cors_origins=origins,
         allowed_hosts=hosts,
+        store=store,
+        reloads=reloads,
     )
-    uvicorn.run(
-        app,
+    # Also where workers will make their own: what is wrong is told here, once, and their vectors are in the cache then.
+    app = make_app()
+    listening = dict(
         host=host,
         port=port,
         proxy_headers=bool(proxies),
@@ -129,6 +185,43 @@ def serve(
         timeout_graceful_shutdown=shutdown_seconds,
         **_tls(tls_cert, tls_key),
     )
+    if workers == 1:
+        reloads.heed_hangups()
+        uvicorn.run(app, **listening)
+    else:
+        del app
+        from intentmatch.server.workers import serve_together
+
+        serve_together(make_app, reloads, workers, **listening)
+
+
+def _app(load: Callable[[], Matcher | BotFolder], *, store: str | None, **options: Any) -> FastAPI:
+    """The webhook of one process."""
+    from intentmatch.server import create_app
+
+    return create_app(load(), store=None if store is None else _store(store), **options)
+
+
+def _served(
+    intents: str, settings: tuple[str, ...], bots: bool | None, preload: tuple[str, ...], memory: int | None
+) -> Matcher | BotFolder:
+    """One bot, loaded, or the folder of several."""
+    from intentmatch.server.folder import BotFolder, is_bot_folder
+
+    if is_bot_folder(intents) if bots is None else bots:
+        return BotFolder(intents, preload, memory, settings_from(settings))
+    if preload or memory:
+        raise InputError(f"--preload and --bots-memory go with a folder of bots; say --bots if {intents} is one")
+    return load(intents, settings)
+
+
+def _store(url: str) -> Store:
+    from intentmatch.integrations.redis import RedisStore
+
+    try:
+        return RedisStore.at(url)
+    except ValueError as error:
+        raise InputError(f"--store takes a URL such as redis://localhost:6379/0: {error}") from None
 
 
 def _tls(cert: Path | None, key: Path | None) -> dict[str, str]:
@@ -149,19 +242,35 @@ def _tls(cert: Path | None, key: Path | None) -> dict[str, str]:
     return files
 
 
-def _show_config(context: click.Context, intents: str, settings: tuple[str, ...]) -> None:
-    """The options of the server, and the settings of what it serves."""
+def _show_config(context: click.Context, intents: str, settings: tuple[str, ...], bots: bool | None) -> None:
+    """The options of the server, and the settings of what it serves; of several bots those that hold for all."""
     from intentmatch.artefact import load_artefact
     from intentmatch.registry import is_yaml, read_registry
+    from intentmatch.server.folder import is_bot_folder
     from intentmatch.settings import PARSERS, resolve
 
     explicit = settings_from(settings)
-    if is_yaml(intents):
+    if is_bot_folder(intents) if bots is None else bots:
+        resolved = resolve(explicit)
+    elif is_yaml(intents):
         registry = read_registry(intents)
         resolved = resolve(explicit, registry=registry.settings, locations=registry.setting_locations)
     else:
         resolved = resolve(explicit, base=load_artefact(intents).settings)
-    show.table(["option", "value", "from"], list(options_with_origins(context)))
+    show.table(["option", "value", "from"], [*options_with_origins(context), *_keys(context)])
     click.echo()
     rows = [(name, str(getattr(resolved, name)), resolved.origin(name)) for name in PARSERS]
     show.table(["setting", "value", "from"], rows)
+
+
+def _keys(context: click.Context) -> Iterator[tuple[str, str, str]]:
+    """How many keys there are of each kind, and where from: that they were found can be seen, and none of them."""
+    from intentmatch.server.access import ADMIN_KEYS, KEYS, environment_keys, file_keys
+
+    for option, variable in (("keys_file", KEYS), ("admin_keys_file", ADMIN_KEYS)):
+        file = context.params[option]
+        keys = environment_keys(variable) if file is None else file_keys(file)
+        variables = [name for name in (variable, f"{variable}_FILE") if name in os.environ]
+        origin = str(file) if file is not None else f"environment {', '.join(variables)}" if variables else "default"
+        value = f"set, {len(keys)} {'key' if len(keys) == 1 else 'keys'}" if keys else "none"
+        yield option.removesuffix("_file"), value, origin

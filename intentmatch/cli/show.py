@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,13 @@ import click
 
 from intentmatch import build
 from intentmatch.errors import IntentMatchError, Problem, RegistryError
-from intentmatch.result import Candidate, MatchResult
+from intentmatch.result import Candidate, Entity, MatchResult
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+    from intentmatch.dialogue import Turn
+    from intentmatch.types import Registry
 
 # Encoding fewer texts than this is over before a bar could be read.
 _WORTH_A_BAR = 256
@@ -73,19 +76,29 @@ def why(found: MatchResult) -> None:
         click.echo(click.style(f"  {stage.name:9} {stage.microseconds:7.0f} µs  {stage.says}", dim=True))
 
 
-def turn(found: MatchResult) -> None:
-    """One turn of a conversation: what a bot would say, and why in one dim line."""
-    if found.verdict == "matched":
-        asked = next((missing.question for missing in found.missing if missing.question), None)
-        said = asked or found.response or found.candidates[0].title or found.intent
-    elif found.verdict == "ambiguous":
-        said = "Did you mean: " + " / ".join(c.title or c.intent for c in found.rivals) + "?"
+def turn(taken: Turn, registry: Registry) -> None:
+    """One turn of a conversation: what a bot would say, and why in dim lines."""
+    if taken.intent is not None:
+        said = taken.text or registry[taken.intent].title_in(taken.language) or taken.intent
     else:
-        said = "(out of scope: this is where your bot's fallback answers)"
-    click.echo(click.style(f"bot> {said}", fg=_COLOURS[found.verdict]))
-    sure = "" if found.confidence is None else f", confidence {found.confidence:.0%}"
-    for line in (f"{found.intent or found.verdict}{sure}: {found.trace.reason}", *_slots(found)):
+        said = taken.text or "(out of scope: this is where your bot's fallback answers)"
+    colour = "ambiguous" if taken.choices else "matched" if taken.understood else "out_of_scope"
+    click.echo(click.style(f"bot> {said}".replace("\n", "\n     "), fg=_COLOURS[colour]))
+    for line in _reasons(taken):
         click.echo(click.style(f"     {line}", dim=True))
+
+
+def _reasons(taken: Turn) -> Iterator[str]:
+    """Why a turn is what it is."""
+    found = taken.result
+    if found is None or taken.answers:
+        yield f"{taken.intent or taken.pending or 'none of these'}: by the question before"
+    if found is not None:
+        sure = "" if found.confidence is None else f", confidence {found.confidence:.0%}"
+        yield f"{found.intent or found.verdict}{sure}: {found.trace.reason}"
+    yield from _found(taken.entities)
+    if taken.asks_for is not None:
+        yield f"{taken.asks_for}: missing  “{taken.reply}”"
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -243,10 +256,14 @@ def _nearest(candidate: Candidate) -> str:
 
 def _slots(found: MatchResult) -> Iterator[str]:
     """What is there of the intent's slots, and what is asked for."""
-    for entity in found.entities:
-        yield f"{entity.slot}: {entity.value}" + ("" if entity.text == entity.value else f"  “{entity.text}”")
+    yield from _found(found.entities)
     for missing in found.missing:
         yield f"{missing.slot}: missing" + (f"  “{missing.question}”" if missing.question else "")
+
+
+def _found(entities: Iterable[Entity]) -> Iterator[str]:
+    for entity in entities:
+        yield f"{entity.slot}: {entity.value}" + ("" if entity.text == entity.value else f"  “{entity.text}”")
 
 
 def _annotation(problem: Problem) -> str:

@@ -44,10 +44,13 @@ class SentenceTransformerEncoder:
     `precision` "auto" is half on a GPU and float32 elsewhere; new processors are faster in bfloat16. It is not part of
     the fingerprint: half precision moves a cosine by less than `tolerance`, and a registry built on a GPU must serve on
     a machine without one.
-    `prompts` are the texts put before an `utterance` and a `query`; where they are not given, the model's own.
+    `prompts` are the texts put before an `utterance` and a `query`; where they are not given, the model's own. `model`
+    is the library's object, and `folder` where its files are.
 
     Raises `MissingExtraError`, `ModelUnavailableError` (with the way out) or `SettingsError` (no such device).
     """
+
+    batches = True
 
     def __init__(
         self,
@@ -58,14 +61,14 @@ class SentenceTransformerEncoder:
         prompts: Mapping[str, str] | None = None,
         trust_remote_code: bool = False,
     ) -> None:
-        self._model, self._folder, self.device = models.load(
+        self.model, self.folder, self.device = models.load(
             "SentenceTransformer", model, device, what="A transformer encoder", trust_remote_code=trust_remote_code
         )
         self.name = f"sentence_transformer:{model}"
         self._precision = ("float32" if self.device == "cpu" else "float16") if precision == "auto" else precision
         if self._precision != "float32":
-            self._model.to(getattr(plugins.require("torch", what="A transformer", extra="torch"), self._precision))
-        self._prompts = {kind: self._prompt(kind, model, prompts or {}) for kind in _PROMPT_NAMES}
+            self.model.to(getattr(plugins.require("torch", what="A transformer", extra="torch"), self._precision))
+        self.prompts = {kind: self._prompt(kind, model, prompts or {}) for kind in _PROMPT_NAMES}
 
     @cached_property
     def dim(self) -> int:
@@ -82,26 +85,26 @@ class SentenceTransformerEncoder:
     def fingerprint(self) -> str:
         """Digest of the model's files (weights, tokenizer, pooling, length limit) and the prompts."""
         digest = hashlib.sha256(b"sentence_transformer/1")
-        for file in sorted(f for f in self._folder.rglob("*") if f.suffix in _FINGERPRINTED and f.is_file()):
-            digest.update(file.relative_to(self._folder).as_posix().encode())
+        for file in sorted(f for f in self.folder.rglob("*") if f.suffix in _FINGERPRINTED and f.is_file()):
+            digest.update(file.relative_to(self.folder).as_posix().encode())
             with file.open("rb") as content:
                 while block := content.read(1 << 22):
                     digest.update(block)
-        digest.update(json.dumps(self._prompts, sort_keys=True).encode())
+        digest.update(json.dumps(self.prompts, sort_keys=True).encode())
         return digest.hexdigest()[:16]
 
     @cached_property
     def languages(self) -> frozenset[str] | None:
         """The languages that the model's card names; None where it names none."""
-        return models.card_languages(self._folder)
+        return models.card_languages(self.folder)
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
         """Unit rows of shape `(len(texts), dim)`; longest texts go through the model first, so batches pad little."""
         if not texts:
             return np.empty((0, self.dim), dtype=np.float32)
-        vectors = self._model.encode(
+        vectors = self.model.encode(
             list(texts),
-            prompt=self._prompts[kind],
+            prompt=self.prompts[kind],
             batch_size=_BATCH[self.device.partition(":")[0]],
             convert_to_numpy=True,
             show_progress_bar=False,
@@ -111,7 +114,7 @@ class SentenceTransformerEncoder:
     def _prompt(self, kind: Kind, model: str, given: Mapping[str, str]) -> str:
         if kind in given:
             return given[kind]
-        own = next((self._model.prompts[name] for name in _PROMPT_NAMES[kind] if self._model.prompts.get(name)), "")
+        own = next((self.model.prompts[name] for name in _PROMPT_NAMES[kind] if self.model.prompts.get(name)), "")
         return own or (_E5_PROMPTS[kind] if _E5.search(Path(model).as_posix()) else "")
 
 

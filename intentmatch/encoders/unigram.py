@@ -114,10 +114,10 @@ def read_unigram(file: Path) -> UnigramTokenizer | None:
     """The tokenizer in a `tokenizer.json`, or None where it is of another kind. Raises `ValueError` for bad JSON."""
     with _no_collection():
         content = json.loads(file.read_bytes())
-    if not isinstance(content, dict) or not _is_ours(content):
-        return None
-    model = content["model"]
-    return UnigramTokenizer(model["vocab"], model["unk_id"])
+        if not isinstance(content, dict) or not _is_ours(content):
+            return None
+        model = content["model"]
+        return UnigramTokenizer(model["vocab"], model["unk_id"])
 
 
 @contextmanager

@@ -90,6 +90,8 @@ class _Losing:
             if feature not in self._says and getattr(intent, field) != nothing:
                 self.lose(intent.location, f"`{field}` of {intent.name!r}")
                 changes[field] = nothing
+        if "titles" not in self._says:
+            changes["titles"] = {}
         kept = replace(intent, **changes)
         if "languages" not in self._says and any(kept.responses):
             self.lose(intent.location, f"the languages of responses of {intent.name!r}")

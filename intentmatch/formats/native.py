@@ -91,7 +91,7 @@ class _Writer:
     def _intent(self, intent: Intent) -> dict[str, Any]:
         own = {slot.name: entry for slot in intent.slots if (entry := self._own(slot, intent)) is not None}
         said = {
-            "title": intent.title,
+            "title": dict(intent.titles) or intent.title,
             "description": intent.description,
             "when": emit.Short(intent.when),
             "threshold": intent.threshold,
@@ -222,7 +222,7 @@ def _languages(registry: Registry) -> set[str | None]:
     found |= {code or None for rule in registry.rules for code in rule.templates}
     for intent in registry:
         found |= {line.language for line in (*intent.utterances, *intent.negatives)}
-        found |= {code or None for code in intent.responses}
+        found |= {code or None for code in (*intent.responses, *intent.titles)}
     for slot in (*registry.slots, *(slot for intent in registry for slot in intent.slots)):
         found |= {code or None for code in slot.questions}
     return found

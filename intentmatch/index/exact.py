@@ -22,6 +22,8 @@ class ExactIndex:
         self.owners, self._starts = np.unique(owner_of_row, return_index=True)
         """`owners` lists each owner once, in the order of the columns that `scores` returns."""
         self._ends = np.append(self._starts[1:], len(owner_of_row))
+        self._sizes = self._ends - self._starts
+        self._spans = list(map(slice, self._starts.tolist(), self._ends.tolist()))
         self._aggregation = aggregation
 
     def scores(self, queries: Vectors) -> tuple[Vectors, Vectors]:
@@ -36,24 +38,38 @@ class ExactIndex:
         """
         if not len(self.owners):
             return np.empty((len(cosines), 0), dtype=np.float32)
-        best = self.best(cosines)
+        return self._aggregated(cosines, self._starts, self._sizes)
+
+    def look(self, query: NDArray[np.float32], columns: Sequence[int], cosines: NDArray[np.float32]) -> Vectors:
+        """The scores of some owners, shape `(columns,)`; `cosines`, one number a row, gets those of their rows.
+
+        Where these are a small part of all, this takes as small a part of the time of `scores`.
+        """
+        parts = []
+        for column in columns:
+            span = self._spans[column]
+            parts.append(np.dot(self.vectors[span], query, out=cosines[span]))
+        sizes = self._sizes[columns]
+        scores: Vectors = self._aggregated(np.concatenate(parts)[None, :], np.cumsum(sizes) - sizes, sizes)[0]
+        return scores
+
+    def _aggregated(self, cosines: Vectors, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> Vectors:
+        best: Vectors = np.maximum.reduceat(cosines, starts, axis=1)
         if self._aggregation == "max":
             return best
-        mean: Vectors = (best + self._second(cosines, best)) / np.float32(2.0)
+        mean: Vectors = (best + _second(cosines, best, starts, sizes)) / np.float32(2.0)
         return mean
+
+    def centres(self) -> Vectors:
+        """The mean of each owner's vectors, shape `(owners, dim)`."""
+        sizes = self._sizes.astype(np.float32)
+        means: Vectors = (np.add.reduceat(self.vectors, self._starts, axis=0) / sizes[:, None]).astype(np.float32)
+        return means
 
     def best(self, cosines: Vectors) -> Vectors:
         """The largest of each owner's, along the last axis, which has one number a row."""
         best: Vectors = np.maximum.reduceat(cosines, self._starts, axis=-1)
         return best
-
-    def _second(self, cosines: Vectors, best: Vectors) -> Vectors:
-        """The second largest cosine of each owner; of an owner with one row, or one that counts, that row's."""
-        sizes = self._ends - self._starts
-        is_best = cosines == np.repeat(best, sizes, axis=1)
-        second = np.maximum.reduceat(np.where(is_best, np.float32(-np.inf), cosines), self._starts, axis=1)
-        tied = np.add.reduceat(is_best, self._starts, axis=1, dtype=np.int64) > 1
-        return np.where(tied | np.isneginf(second), best, second)
 
     def nearest(self, cosines: NDArray[np.float32], column: int) -> int:
         """The row of an owner (by its column) that lies nearest to one query, given that query's cosines."""
@@ -65,3 +81,11 @@ class ExactIndex:
         start, end = int(self._starts[column]), int(self._ends[column])
         order = np.argsort(-cosines[start:end], kind="stable")[:count]
         return [start + int(row) for row in order]
+
+
+def _second(cosines: Vectors, best: Vectors, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> Vectors:
+    """The second largest cosine of each owner; of an owner with one row, or one that counts, that row's."""
+    is_best = cosines == np.repeat(best, sizes, axis=1)
+    second = np.maximum.reduceat(np.where(is_best, np.float32(-np.inf), cosines), starts, axis=1)
+    tied = np.add.reduceat(is_best, starts, axis=1, dtype=np.int64) > 1
+    return np.where(tied | np.isneginf(second), best, second)

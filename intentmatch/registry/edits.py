@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -66,7 +68,7 @@ class AddIntent:
                 return files[0]
             places = " or ".join(map(str, files)) or "a file that is not there yet"
             raise InputError(f"the intent {self.name!r} could go into {places}: name the file")
-        target = self.file.resolve()
+        target = _place(self.file)
         for file in files:
             if file.resolve() == target:
                 return file
@@ -170,6 +172,34 @@ class RemoveIntent:
         while entry := next(folder.entries(self.name), None):
             folder = folder.replaced(entry.file, entry.document.without(entry.name, comments=True))
         return folder
+
+
+def additions(
+    intent: str,
+    utterances: Sequence[str],
+    *,
+    language: str | None = None,
+    negative: bool = False,
+    template: bool = False,
+    new: bool = False,
+    file: Path | None = None,
+) -> list[Edit]:
+    """The edits that add utterances to an intent, or begin a `new` one with them, perhaps in another file."""
+    edits: list[Edit] = [AddUtterance(intent, text, language, negative, template) for text in utterances]
+    if new:
+        edits[:1] = [AddIntent(intent, text, language, file, template) for text in utterances[:1]]
+    return edits
+
+
+def _place(file: Path) -> Path:
+    """Where a file is, or could be. Raises `InputError` where none can."""
+    try:
+        target = file.resolve()
+        with suppress(FileNotFoundError):
+            target.lstat()
+    except (OSError, ValueError) as error:
+        raise InputError(f"{str(file)!r} cannot be the name of a file: {error}") from error
+    return target
 
 
 def _canonical(language: str | None) -> str | None:

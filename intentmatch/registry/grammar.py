@@ -153,6 +153,9 @@ class FileGrammar:
         def text(key: str) -> str | None:
             return page.text(entries[key], f"`{key}`") if key in entries else None
 
+        titles: dict[str, str] = {}
+        if isinstance(entries.get("title"), Mapping):
+            titles = page.said(entries["title"], "`title`", "title")
         if "slots" in entries:
             self._content.slots_of_intents += [(name, e) for e in self._slots.read(entries["slots"], refine=True)]
         return Intent(
@@ -161,7 +164,7 @@ class FileGrammar:
             if "utterances" in entries
             else (),
             negatives=tuple(self._utterances(entries["not"], "not", name)) if "not" in entries else (),
-            title=text("title"),
+            title=_first_title(titles, page.language) if titles else text("title"),
             description=text("description"),
             threshold=self._threshold(entries["threshold"]) if "threshold" in entries else None,
             responses=page.said(entries["response"], "`response`", "response") if "response" in entries else {},
@@ -170,6 +173,7 @@ class FileGrammar:
             when=tuple(dict.fromkeys(tag.text.strip() for tag in page.texts(entries["when"], "`when`")))
             if "when" in entries
             else (),
+            titles=titles,
         )
 
     def _threshold(self, node: Node) -> float | None:
@@ -279,3 +283,8 @@ class FileGrammar:
             items = list(self._page.items(node, "`metadata`"))
             return [self._json(item, level + 1) for item in items]
         return json.loads(node.text) if node.plain and _JSON_LITERAL.fullmatch(node.text) else node.text
+
+
+def _first_title(titles: dict[str, str], language: str | None) -> str:
+    """The one for readers of any language: that of the file's own, else the English, else the first."""
+    return next(titles[code] for code in (language, "en", *titles) if code in titles)

@@ -73,4 +73,5 @@ def _joined(known: Intent, more: Intent) -> Intent:
         responses={**more.responses, **known.responses},
         metadata={**more.metadata, **known.metadata},
         when=known.when or more.when,
+        titles=known.titles if known.title is not None else more.titles,
     )

@@ -32,6 +32,7 @@ def to_plain(registry: Registry) -> dict[str, Any]:
                 "negatives": _lines(intent.negatives),
                 "slots": [slots.number(_slot(slot)) for slot in intent.slots],
                 "when": list(intent.when),
+                "titles": dict(intent.titles),
             }
             for intent in registry
         ],

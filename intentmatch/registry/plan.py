@@ -13,7 +13,7 @@ from pathlib import Path
 from intentmatch.errors import ChangedMeanwhileError, InputError, Problem, RegistryError
 from intentmatch.files import refuse_locked, swap_files
 from intentmatch.registry.document import Document
-from intentmatch.registry.edits import Edit
+from intentmatch.registry.edits import Edit, additions
 from intentmatch.registry.folder import Folder
 from intentmatch.registry.reader import examine, is_yaml, yaml_files
 from intentmatch.types import Registry
@@ -115,6 +115,37 @@ def plan(path: str | os.PathLike[str], edits: Iterable[Edit]) -> Changes:
     registry, after = examine(path, instead={file: text.encode("utf-8") for file, text in new.items()})
     changed = [Change(file, old.get(file), text) for file, text in new.items() if text != old.get(file)]
     return Changes(Path(path), tuple(changed), registry, tuple(after), _brought(before, after), held)
+
+
+def plan_utterances(
+    path: str | os.PathLike[str],
+    intent: str,
+    utterances: Sequence[str],
+    *,
+    language: str | None = None,
+    negative: bool = False,
+    template: bool = False,
+    new: bool = False,
+    file: str | os.PathLike[str] | None = None,
+) -> Changes:
+    """What adding utterances to an intent makes of the files of a registry: `diff` shows it, `write()` writes it.
+
+    `language` is that of the file, or the only one that the intent has, if it is None. `negative` utterances go to
+    `not:`. In a `template` brackets are marks; otherwise a text is what users say, to the letter. A `new` intent begins
+    with the utterances, in `file` where there are several to choose from, or where it is to have one of its own.
+
+    Raises `RegistryError` where a file is no YAML, `UnknownNameError` for an intent that is not there, and `InputError`
+    for what cannot be added.
+    """
+    if isinstance(utterances, str) or not all(isinstance(text, str) for text in utterances):
+        raise InputError(f"utterances must be a list of texts, not {utterances!r}")
+    if new and negative:
+        raise InputError(f"the intent {intent!r} cannot be begun with a negative: an intent begins with an utterance")
+    if file is not None and not new:
+        raise InputError(f"{file} is for a new intent: one that is there has its file")
+    place = None if file is None else Path(file)
+    more = additions(intent, utterances, language=language, negative=negative, template=template, new=new, file=place)
+    return plan(path, more)
 
 
 def unified(old: str | None, new: str, path: str) -> str:

@@ -32,7 +32,7 @@ _DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "tests": "Messages with the intent that should answer them, for `intentmatch eval`.",
     },
     "intent": {
-        "title": "For people: what stands in “did you mean ...?”.",
+        "title": "For people: what stands in “did you mean ...?”; a text, or one for each language.",
         "description": "For people.",
         "utterances": f"What users say: a list, or one for each language. {_MARKS}",
         "not": "What looks like this intent and is not, likewise: a message near to it is pushed away.",
@@ -109,7 +109,7 @@ def _of_file() -> dict[str, Any]:
 
 def _of_intent() -> dict[str, Any]:
     return {
-        "title": _TEXT,
+        "title": _SAID,
         "description": _TEXT,
         "utterances": _UTTERANCES,
         "not": _UTTERANCES,

@@ -12,5 +12,6 @@ for module in ("fastapi", "prometheus_client"):
     plugins.require(module, what="The webhook", extra="server")
 
 from intentmatch.server.app import create_app  # noqa: E402 - see above
+from intentmatch.server.folder import BotFolder  # noqa: E402
 
-__all__ = ["create_app"]
+__all__ = ["BotFolder", "create_app"]

@@ -3,6 +3,10 @@
 Every route asks for a key where the app has any, unless it says `OPEN`; one that says `ADMIN` always asks for a key of
 its own kind. Both are what the OpenAPI document says of it too. Keys are kept as digests, so that nothing here can
 tell them; compared are all of them, in constant time.
+
+Where an app has several bots, a key is written with its bot, `shop:KEY`, or `*:KEY` if it is good for all of them: one
+without is refused at the start, so that none is good for more than its owner meant. The path of a route names the bot
+as `{bot}`; where the body does, the protocol asks `allowed` once it is read.
 """
 
 from __future__ import annotations
@@ -30,6 +34,12 @@ OPEN: Mapping[str, Any] = {"security": []}
 ADMIN: Mapping[str, Any] = {"security": [{"admin_bearer": []}, {"admin_header": []}]}
 """As `openapi_extra` of a route: it always asks for an admin key."""
 
+EVERY = "*"
+"""In the place of a bot's name: all bots."""
+
+_Doors = tuple[tuple[bytes, str], ...]
+"""Digests of keys, each with the bot that it is good for."""
+
 _KEY_HEADER = "X-API-Key"
 _CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
@@ -38,13 +48,20 @@ class Access:
     """Who may call an app, and how often."""
 
     def __init__(
-        self, keys: Collection[str] = (), admin_keys: Collection[str] = (), rate_limit: str | None = None
+        self,
+        keys: Collection[str] = (),
+        admin_keys: Collection[str] = (),
+        rate_limit: str | None = None,
+        *,
+        several: bool = False,
     ) -> None:
-        """Raises `InputError` for a key that no header could carry, or a rate that is none."""
-        if set(checked(keys)) & set(checked(admin_keys)):
+        """Raises `InputError` for a key that no header could carry, or a rate that is none.
+
+        Where there are `several` bots, keys are written with theirs.
+        """
+        self._keys, self._admin_keys = _doors(checked(keys), several), _doors(checked(admin_keys), several)
+        if {key for key, _ in self._keys} & {key for key, _ in self._admin_keys}:
             raise InputError("an admin key must be another than the keys for all other calls")
-        self._keys = tuple(map(_digest, keys))
-        self._admin_keys = tuple(map(_digest, admin_keys))
         self._rates = None if rate_limit is None else Rates(rate_limit)
 
     @property
@@ -57,13 +74,18 @@ class Access:
         """Whether admin calls can be made at all."""
         return bool(self._admin_keys)
 
-    def is_admin(self, presented: str | None) -> bool:
-        """Whether this is an admin key."""
-        return _is_among(self._admin_keys, presented)
+    @property
+    def bots(self) -> set[str]:
+        """The bots that keys are good for, by name."""
+        return {bot for _, bot in self._keys + self._admin_keys if bot != EVERY}
 
-    def is_known(self, presented: str | None) -> bool:
-        """Whether this is a key of either kind."""
-        return _is_among(self._keys + self._admin_keys, presented)
+    def is_admin(self, presented: str | None, bot: str | None = None) -> bool:
+        """Whether this is an admin key, of that bot if one is named."""
+        return _is_among(self._admin_keys, presented, bot)
+
+    def is_known(self, presented: str | None, bot: str | None = None) -> bool:
+        """Whether this is a key of either kind, of that bot if one is named; of all bots if that is `EVERY`."""
+        return _is_among(self._keys + self._admin_keys, presented, bot)
 
     def count(self, request: Request, presented: str | None) -> None:
         """Count a request for its key, or for the address it comes from. Raises `ProblemError` (429) for too many."""
@@ -106,13 +128,33 @@ def checked(keys: Collection[str]) -> tuple[str, ...]:
 def authorised(request: Request, presented: str | None) -> bool:
     """Whether a request may be answered: it presents one of the app's keys, or the app has none.
 
+    Where there are several bots, whether the key is for the one in question is for `allowed` to say.
+
     Raises `ProblemError` (429) where it may, but not so often.
     """
     access: Access = request.app.state.access
+    request.state.presented = presented
     if access.has_keys and not access.is_known(presented):
         return False
     access.count(request, presented)
     return True
+
+
+def allowed(request: Request, bot: str) -> bool:
+    """Whether a request that was `authorised` may go on to this bot, or to all bots."""
+    access: Access = request.app.state.access
+    return not access.has_keys or access.is_known(request.state.presented, bot)
+
+
+def may_know(request: Request) -> bool:
+    """Whether a request to an `OPEN` route may be told what only those should know who have a key."""
+    access: Access = request.app.state.access
+    return not access.has_keys or access.is_known(presented(request))
+
+
+def presented(request: Request) -> str | None:
+    """The key of a request, in either header."""
+    return request.headers.get(_KEY_HEADER) or bearer(request)
 
 
 def bearer(request: Request) -> str | None:
@@ -170,14 +212,17 @@ def _header_scheme(kind: str) -> dict[str, str]:
 def _admit(request: Request, admin: bool) -> None:
     """Raise `ProblemError` unless a request may be answered."""
     access: Access = request.app.state.access
+    bot = request.path_params.get("bot")
     if admin and not access.has_admin_keys:
         detail = "Admin calls are off. They are on where the server was started with an admin key."
         raise ProblemError(ProblemDetails.of(403, detail))
-    presented = request.headers.get(_KEY_HEADER) or bearer(request)
-    if not authorised(request, presented) or (admin and not access.is_known(presented)):
+    key = presented(request)
+    if (admin or access.has_keys) and access.is_known(key) and not access.is_known(key, bot):
+        raise ProblemError(ProblemDetails.of(403, "The key is none for this bot."))
+    if not authorised(request, key) or (admin and not access.is_known(key)):
         detail = f"A key is needed, as Authorization: Bearer KEY or {_KEY_HEADER}: KEY, and it must be one known here."
         raise ProblemError(ProblemDetails.of(401, detail), _CHALLENGE)
-    if admin and not access.is_admin(presented):
+    if admin and not access.is_admin(key, bot):
         raise ProblemError(ProblemDetails.of(403, "The key is none for admin calls."))
 
 
@@ -185,7 +230,17 @@ def _digest(key: str | None) -> bytes:
     return hashlib.sha256((key or "").encode("utf-8", "surrogatepass")).digest()
 
 
-def _is_among(digests: tuple[bytes, ...], presented: str | None) -> bool:
+def _doors(keys: Collection[str], several: bool) -> _Doors:
+    if not several:
+        return tuple((_digest(key), EVERY) for key in keys)
+    parts = [key.partition(":") for key in keys]
+    if not all(bot and key for bot, _, key in parts):
+        raise InputError("where there are several bots, write each key with its bot: shop:KEY, or *:KEY for all")
+    return tuple((_digest(key), bot) for bot, _, key in parts)
+
+
+def _is_among(doors: _Doors, presented: str | None, bot: str | None) -> bool:
     given = _digest(presented)
-    # A sum, so that all are compared, whichever is right.
-    return sum(secrets.compare_digest(given, digest) for digest in digests) > 0
+    # All are compared, whichever is right.
+    opened = [whose for digest, whose in doors if secrets.compare_digest(given, digest)]
+    return bool(opened) and (bot is None or bot in opened or EVERY in opened)

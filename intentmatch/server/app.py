@@ -4,24 +4,29 @@
 # them are known only where they are made.
 import asyncio
 import os
-from collections.abc import AsyncIterator, Collection, Sequence
+import re
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Response
-from fastapi.responses import PlainTextResponse
+from fastapi import APIRouter, Depends, FastAPI, Path, Request, Response
 from pydantic import Field
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 from intentmatch import __version__, plugins
+from intentmatch.dialogue import MemoryStore, Store
 from intentmatch.errors import UnknownNameError
 from intentmatch.matcher import Matcher
-from intentmatch.server import access, gate, problems, schemas
-from intentmatch.server.metrics import MEDIA_TYPE
+from intentmatch.server import access, chat, gate, operating, problems, schemas
+from intentmatch.server.batches import Batches, Bounds
+from intentmatch.server.bots import Bots
+from intentmatch.server.folder import BotFolder, is_bot_folder
+from intentmatch.server.metrics import Metrics
 from intentmatch.server.observed import Observed
 from intentmatch.server.protocols import load
-from intentmatch.server.protocols.host import Host
+from intentmatch.server.protocols.host import Host, Protocol
+from intentmatch.server.reloads import Reloads
 from intentmatch.server.service import Service
 from intentmatch.server.telemetry import Continued, Spans
 
@@ -30,15 +35,25 @@ _ABOUT = """Tells what a user means, from a folder of YAML intents.
 Every error has the shape `ProblemDetails` (RFC 9457) and the media type `application/problem+json`.
 """
 
+_BOT = "/bots/{bot}"
+"""In front of the calls of one bot, where there are several."""
+
+_Asked = Callable[[Request], Service]
+"""The bot that a request is for."""
+
+_JSON = "application/json"
 _BODY_ERRORS = (400, 401, 408, 413, 415, 422, 429, 503)
 
 
 def create_app(
-    matcher: Matcher | str | os.PathLike[str] = "intents",
+    matcher: Matcher | BotFolder | str | os.PathLike[str] = "intents",
     *,
     max_text: int = 2000,
     max_batch: int = 256,
     max_body: int = 1_000_000,
+    max_together: int = 32,
+    max_queue: int = 1024,
+    max_wait: float = 10.0,
     watch: bool = False,
     telemetry: bool = False,
     protocols: Collection[str] = (),
@@ -49,37 +64,56 @@ def create_app(
     body_seconds: float = 10.0,
     cors_origins: Collection[str] = (),
     allowed_hosts: Collection[str] = (),
+    store: Store | None = None,
+    reloads: Reloads | None = None,
 ) -> FastAPI:
     """The webhook as an ASGI application.
 
     A path is loaded when the server starts, and what is wrong with it (`Matcher.load` says what may be) keeps the
-    server from starting; a `Matcher` is used as it is. `max_text` bounds the characters of a message, `max_batch` the
-    messages of a batch, `max_body` the bytes of a request. With `watch`, files that change are taken up by themselves.
-    The setting `inbox` has messages kept that were not understood. `telemetry` makes matches spans of OpenTelemetry.
+    server from starting; a `Matcher` is used as it is. A `BotFolder` holds several bots, and so does the path of a
+    folder that is called `bots` and has no YAML in itself: their calls stand below `/bots/{bot}`.
+
+    `max_text` bounds the characters of a message, `max_batch` the messages of a batch, `max_body` the bytes of a
+    request. Messages that arrive together are encoded together where the encoder gains from that, `max_together` of
+    them; `max_queue` may wait, and each for `max_wait` seconds: beyond that the answer is 503. With `watch`, files that
+    change are taken up by themselves. The setting `inbox` has messages kept that were not understood. `telemetry` makes
+    matches spans of OpenTelemetry.
 
     `protocols` names what bots already speak and shall be answered in: `rasa`, `clu`, `dialogflow`, `openai`.
     `fulfillment` is the URL that Dialogflow's intents with `metadata: {webhook: true}` are fulfilled by.
 
     Where there are `keys`, a caller must present one. Admin calls are off unless there are `admin_keys`, which are good
     for the other calls too. Without either, those of the environment are taken: `INTENTMATCH_KEYS` and
-    `INTENTMATCH_ADMIN_KEYS`, or the files that these name with `_FILE` behind them. `rate_limit` bounds the requests of
-    a key, or of an address where there are no keys: `600/minute`. A body has to arrive in `body_seconds`. Pages of
-    `cors_origins` may call from a browser. Where there are `allowed_hosts`, requests for others are refused.
+    `INTENTMATCH_ADMIN_KEYS`, or the files that these name with `_FILE` behind them. Several bots want each key with its
+    bot, `shop:KEY`, or `*:KEY` for all of them. `rate_limit` bounds the requests of a key, or of an address where there
+    are no keys: `600/minute`. A body has to arrive in `body_seconds`. Pages of `cors_origins` may call from a browser.
+    Where there are `allowed_hosts`, requests for others are refused. Apps in several processes that share `reloads`
+    read their files again together.
+
+    What a conversation (`/chat`) waits for is kept in `store`; without one, in the memory of this process.
 
     Raises `InputError` where one of these cannot be.
     """
     if watch:
         plugins.check_installed("watchfiles", what="Watching files", extra="watch")
-    service = Service(matcher, watch=watch, spans=Spans() if telemetry else None)
-    spoken = load(protocols, Host(service.bot_named, service.match, max_text, max_batch, fulfillment))
+    if not isinstance(matcher, (Matcher, BotFolder)) and is_bot_folder(matcher):
+        matcher = BotFolder(matcher)
+    spans = Spans() if telemetry else None
+    batches = Batches(Bounds(max_together, max_queue, max_wait), Metrics(several=isinstance(matcher, BotFolder)))
+    served: Service | Bots
+    if isinstance(matcher, BotFolder):
+        served = Bots(matcher, batches, watch=watch, spans=spans, reloads=reloads)
+    else:
+        served = Service(matcher, batches, watch=watch, spans=spans, reloads=reloads)
+    spoken = load(protocols, Host(served.bot_named, max_text, max_batch, fulfillment))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        await service.load()
+        await served.load()
         try:
             yield
         finally:
-            await service.close()
+            await served.close()
 
     app = _Webhook(
         title="intentmatch",
@@ -90,23 +124,65 @@ def create_app(
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
-    app.state.metrics = service.metrics
+    app.state.metrics = served.metrics
     app.router.route_class = access.Route
     app.state.access = access.Access(
         access.environment_keys(access.KEYS) if keys is None else keys,
         access.environment_keys(access.ADMIN_KEYS) if admin_keys is None else admin_keys,
         rate_limit,
+        several=isinstance(served, Bots),
     )
+    if isinstance(served, Bots):
+        served.tell_missing(app.state.access.bots)
     _add_gate(app, max_body, body_seconds, gate.checked_origins(cors_origins), allowed_hosts)
     if telemetry:
         app.add_middleware(Continued)
-    problems.install(app, [(protocol.paths, protocol.shape) for protocol in spoken])
+    problems.install(app, [(_paths(protocol, served), protocol.shape) for protocol in spoken])
     for protocol in spoken:
-        app.include_router(protocol.router)
-    _add_matching(app, service, max_text, max_batch)
-    _add_feedback(app, service, max_text)
-    _add_operating(app, service)
+        app.include_router(protocol.router, prefix=_front(protocol, served))
+    router = _router(served)
+    _add_matching(router, _asked(served), max_text, max_batch)
+    chat.add_calls(router, _asked(served), store or MemoryStore(), max_text)
+    _add_feedback(router, _asked(served), max_text)
+    operating.add_calls(router, _asked(served))
+    app.include_router(router)
+    operating.add_process(app, served)
     return app
+
+
+def _front(protocol: Protocol, served: Service | Bots) -> str:
+    """What stands before the paths of a protocol."""
+    return "" if protocol.names_bots or isinstance(served, Service) else _BOT
+
+
+def _paths(protocol: Protocol, served: Service | Bots) -> re.Pattern[str]:
+    return re.compile(f"{_front(protocol, served)}({protocol.paths.pattern})".replace("{bot}", "[^/]+"))
+
+
+def _router(served: Service | Bots) -> APIRouter:
+    """For the calls of one bot."""
+    if isinstance(served, Service):
+        return APIRouter(route_class=access.Route)
+    bots = served
+
+    async def enter(request: Request, bot: Annotated[str, Path(description="Its name.", examples=["shop"])]) -> None:
+        request.state.bot = await bots.service(bot)
+
+    return APIRouter(
+        route_class=access.Route, prefix=_BOT, dependencies=[Depends(enter)], responses=problems.responses(403, 404)
+    )
+
+
+def _asked(served: Service | Bots) -> _Asked:
+    """How a call finds the bot that it is for."""
+    if isinstance(served, Service):
+        return lambda request: served
+    return _entered
+
+
+def _entered(request: Request) -> Service:
+    bot: Service = request.state.bot
+    return bot
 
 
 class _Webhook(FastAPI):
@@ -129,7 +205,7 @@ def _add_gate(app: FastAPI, max_body: int, body_seconds: float, origins: Sequenc
         app.add_middleware(gate.AllowedHosts, hosts=hosts)
 
 
-def _add_matching(app: FastAPI, service: Service, max_text: int, max_batch: int) -> None:
+def _add_matching(app: APIRouter, asked: _Asked, max_text: int, max_batch: int) -> None:
     # The limits of this app, written into the models so that /docs shows them.
     message = Annotated[str, Field(max_length=max_text)]
 
@@ -157,32 +233,37 @@ def _add_matching(app: FastAPI, service: Service, max_text: int, max_batch: int)
             default=None, min_length=1, max_length=100, description="The slots asked for; without it all of the intent."
         )
 
-    @app.post("/match", tags=["matching"], responses=problems.responses(*_BODY_ERRORS))
-    async def match(body: MatchRequest) -> schemas.MatchResponse:
+    errors = problems.responses(*_BODY_ERRORS)
+
+    # Their answers are written here and not by FastAPI, which would check them against the models over and over.
+    @app.post("/match", tags=["matching"], response_model=schemas.MatchResponse, responses=errors)
+    async def match(body: MatchRequest, request: Request) -> Response:
         """What one message means."""
+        service = asked(request)
         result = await service.match(service.matcher, body.text, **body.options())
-        return schemas.MatchResponse.of(result)
+        return Response(schemas.MatchResponse.json_of(result), media_type=_JSON)
 
-    @app.post("/match/batch", tags=["matching"], responses=problems.responses(*_BODY_ERRORS))
-    async def match_batch(body: BatchRequest) -> schemas.BatchResponse:
+    @app.post("/match/batch", tags=["matching"], response_model=schemas.BatchResponse, responses=errors)
+    async def match_batch(body: BatchRequest, request: Request) -> Response:
         """What each of many messages means; faster than one by one."""
-        return await asyncio.to_thread(_match_all, service, body.texts, body)
+        return Response(await asyncio.to_thread(_match_all, asked(request), body.texts, body), media_type=_JSON)
 
-    @app.post("/fill", tags=["matching"], responses=problems.responses(*_BODY_ERRORS))
-    def fill(body: FillRequest) -> schemas.FillResponse:
+    @app.post("/fill", tags=["matching"], responses=errors)
+    def fill(body: FillRequest, request: Request) -> schemas.FillResponse:
         """What the answer to a question says for the slots of an intent."""
-        entities = service.matcher.fill(body.text, body.intent, body.slots, language=body.language, now=body.now)
+        matcher = asked(request).matcher
+        entities = matcher.fill(body.text, body.intent, body.slots, language=body.language, now=body.now)
         return schemas.FillResponse.of(entities)
 
 
-def _match_all(service: Service, texts: list[str], options: schemas.Options) -> schemas.BatchResponse:
+def _match_all(service: Service, texts: list[str], options: schemas.Options) -> bytes:
     with service.answering() as matcher:
         results = matcher.match_many(texts, **options.options())
     service.record(results)
-    return schemas.BatchResponse(results=[schemas.MatchResponse.of(result) for result in results])
+    return b'{"results":[' + b",".join(map(schemas.MatchResponse.json_of, results)) + b"]}"
 
 
-def _add_feedback(app: FastAPI, service: Service, max_text: int) -> None:
+def _add_feedback(app: APIRouter, asked: _Asked, max_text: int) -> None:
     class FeedbackRequest(schemas.Correction):
         """What a user said that a message means."""
 
@@ -191,8 +272,9 @@ def _add_feedback(app: FastAPI, service: Service, max_text: int) -> None:
         )
 
     @app.post("/feedback", status_code=202, tags=["matching"], responses=problems.responses(*_BODY_ERRORS))
-    async def feedback(body: FeedbackRequest) -> schemas.FeedbackResponse:
+    async def feedback(body: FeedbackRequest, request: Request) -> schemas.FeedbackResponse:
         """Keep a correction in the inbox, for the author of the intents to look at."""
+        service = asked(request)
         inbox = service.inbox
         if inbox is None:
             detail = "There is no inbox to keep it in; the setting `inbox` turns one on."
@@ -204,58 +286,3 @@ def _add_feedback(app: FastAPI, service: Service, max_text: int) -> None:
             raise problems.ProblemError(schemas.ProblemDetails.of(422, error, [item]))
         inbox.correct(body.text, body.intent, body.language)
         return schemas.FeedbackResponse()
-
-
-def _add_operating(app: FastAPI, service: Service) -> None:
-    @app.get("/intents", tags=["operating"], responses=problems.responses(401, 429, 503))
-    def intents() -> schemas.IntentsResponse:
-        """The intents in use now."""
-        registry = service.matcher.registry
-        return schemas.IntentsResponse(
-            fingerprint=registry.fingerprint, intents=[schemas.IntentInfo.of(intent) for intent in registry]
-        )
-
-    @app.post(
-        "/reload",
-        tags=["operating"],
-        responses=problems.responses(401, 403, 409, 413, 429, 503),
-        openapi_extra=dict(access.ADMIN),
-    )
-    async def reload() -> schemas.ReloadResponse:
-        """Read the files again; if anything is wrong with them, the old intents go on answering."""
-        registry = (await service.reload()).registry
-        return schemas.ReloadResponse(
-            fingerprint=registry.fingerprint,
-            intents=len(registry),
-            utterances=len(registry.utterances),
-        )
-
-    @app.get("/healthz", tags=["operating"], openapi_extra=dict(access.OPEN))
-    async def healthz() -> schemas.Health:
-        """Whether the process is alive: it is, if this answers."""
-        return schemas.Health()
-
-    @app.get("/readyz", tags=["operating"], responses=problems.responses(503), openapi_extra=dict(access.OPEN))
-    async def readyz() -> schemas.Ready:
-        """Whether messages are answered, and by the newest files or by those before them (`stale`).
-
-        Where they are not, the type of the problem is `urn:intentmatch:warming` or `urn:intentmatch:broken`.
-        """
-        registry = (await service.ready()).registry
-        return schemas.Ready(
-            status="stale" if service.reload_error else "ready",
-            fingerprint=registry.fingerprint,
-            intents=len(registry),
-            stale=service.reload_error is not None,
-            reload_error=service.reload_error,
-        )
-
-    @app.get("/version", tags=["operating"], responses=problems.responses(401, 429))
-    async def version() -> schemas.Version:
-        """What runs here."""
-        return schemas.Version(version=__version__)
-
-    @app.get("/metrics", tags=["operating"], response_class=PlainTextResponse, responses=problems.responses(401, 429))
-    def metrics() -> Response:
-        """Counts and times for Prometheus."""
-        return Response(service.exposition(), media_type=MEDIA_TYPE)

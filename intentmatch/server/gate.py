@@ -10,6 +10,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from intentmatch.errors import InputError
+from intentmatch.server.batches import client
 from intentmatch.server.problems import ProblemError, response
 from intentmatch.server.schemas import ProblemDetails
 
@@ -62,6 +63,8 @@ class BodyLimit:
             if received > self.max_bytes:
                 raise ProblemError(self._too_large())
             complete = not message.get("more_body", False)
+            if complete:
+                client.set(receive)
             return message
 
         await self.app(scope, counted, send)

@@ -19,8 +19,8 @@ request_id: ContextVar[str | None] = ContextVar("intentmatch_request_id", defaul
 
 # What others make of an id (a log, a search, a shell) is not known here, so that it may hold nothing surprising.
 _SANE = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
-# As web servers log a client that went away.
-_GONE = 499
+CLIENT_GONE = 499
+"""As web servers log a client that went away."""
 _NO_ROUTE = "none"
 
 _log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class Observed:
         identity = given if _SANE.fullmatch(given) else uuid.uuid4().hex
         # Until the end of its task: servers log what an app raised after the app is left.
         request_id.set(identity)
-        status = _GONE
+        status = CLIENT_GONE
         start = time.perf_counter()
 
         async def noting(message: Message) -> None:

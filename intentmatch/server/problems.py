@@ -14,13 +14,16 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import Scope
 
 from intentmatch.errors import InputError, IntentMatchError, Problem, RegistryError, UnavailableError, UnknownNameError
+from intentmatch.server.observed import CLIENT_GONE
 from intentmatch.server.schemas import ErrorItem, ProblemDetails
 
 MEDIA_TYPE = "application/problem+json"
+WARMING, BROKEN = "urn:intentmatch:warming", "urn:intentmatch:broken"
 
 # A body of a megabyte can hold a hundred thousand mistakes; nobody reads on after these.
 _MAX_ERRORS = 50
@@ -34,14 +37,16 @@ _log = logging.getLogger(__name__)
 _DESCRIPTIONS: Mapping[int, str] = {
     400: "The body cannot be read as JSON.",
     401: "A key is needed.",
-    403: "The key is none for admin calls, or those are off.",
+    403: "The key is none for admin calls, or those are off; where there are several bots, it is none for this one.",
+    404: "There is no bot of this name.",
     408: "The body took too long.",
     409: "The files cannot be used; every problem is listed, and the old intents go on answering.",
     413: "The body is too large.",
     415: "The body is not declared as JSON.",
     422: "The body is JSON, but not what is asked for here; every problem is listed.",
     429: "Too many requests; the header Retry-After says when to try again.",
-    503: "The intents are not loaded yet, or something that is needed is not installed or not turned on.",
+    503: "The intents are not loaded yet, too many messages are waiting (then the header Retry-After says when to try "
+    "again), or something that is needed is not installed or not turned on.",
 }
 
 # Where the words of pydantic are for Python programmers.
@@ -67,6 +72,7 @@ def install(app: FastAPI, shapes: Sequence[tuple[re.Pattern[str], Shape]] = ()) 
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(IntentMatchError, _intentmatch)
+    app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -170,6 +176,11 @@ def _naming(request: Request, error: UnknownNameError) -> str:
     if error.kind == "slot":
         return ".slots"
     return ".intent" if request.scope["path"].endswith("/fill") else ".allowed"
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    # Nobody reads it.
+    return Response(status_code=CLIENT_GONE)
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:

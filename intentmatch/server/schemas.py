@@ -13,6 +13,7 @@ from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import to_json
 
 from intentmatch import result
 from intentmatch.errors import Problem, Severity
@@ -197,6 +198,14 @@ class MatchResponse(_Response):
         """The same answer, checked against what is documented here."""
         return cls.model_validate(result.to_dict())
 
+    @classmethod
+    def json_of(cls, result: MatchResult) -> bytes:
+        """The same answer as JSON. Only what cannot be written as it is takes the long way through the model."""
+        try:
+            return to_json(result.to_dict(), inf_nan_mode="null")
+        except ValueError:
+            return cls.of(result).model_dump_json().encode()
+
 
 class FillResponse(_Response):
     """What the answer to a question says for an intent's slots."""
@@ -280,7 +289,38 @@ class Ready(_Response):
     fingerprint: str = Field(description="Of the registry in use.")
     intents: int = Field(description="How many it has.")
     stale: bool = Field(description="Whether the files have changed to something that could not be loaded.")
-    reload_error: ProblemDetails | None = Field(description="Why the last reload failed; null when it did not.")
+    reload_error: ProblemDetails | None = Field(
+        description="Why the last reload failed; null when it did not, and where a key is needed that is not presented."
+    )
+
+
+BotState = Literal["idle", "warming", "ready", "stale", "broken"]
+
+
+class BotInfo(_Response):
+    """One of several bots."""
+
+    name: str
+    state: BotState = Field(
+        description="`idle`: not loaded, but it will be when it is asked; `broken`: it could not be loaded, or answer."
+    )
+
+
+class BotsResponse(_Response):
+    """The bots that the caller may ask."""
+
+    bots: list[BotInfo]
+
+
+class BotsReady(_Response):
+    """Bots are there to be asked; whether each can answer is another question."""
+
+    status: Literal["ready"] = "ready"
+    bots: int = Field(description="How many there are.")
+    loaded: int = Field(description="How many of them are loaded.")
+    idle: int = Field(description="How many are not, and will be when they are asked.")
+    stale: int = Field(description="How many answer by files older than those on disk.")
+    broken: int = Field(description="How many could not be loaded, or answer.")
 
 
 class ErrorItem(_Response):
@@ -317,7 +357,8 @@ class ProblemDetails(_Response):
     type: str = Field(
         default="about:blank",
         description="`about:blank`: the status says what kind of problem it is. `urn:intentmatch:warming`: nothing can "
-        "be answered yet. `urn:intentmatch:broken`: nothing can be answered any more.",
+        "be answered yet. `urn:intentmatch:broken`: nothing can be answered any more. "
+        "`urn:intentmatch:busy`: too much to do at once.",
     )
     title: str = Field(description="The status in words.", examples=["Unprocessable Entity"])
     status: int = Field(description="As in the status line.", examples=[422])

@@ -8,16 +8,20 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
+
+from starlette.requests import ClientDisconnect, Request
 
 from intentmatch.errors import InputError, IntentMatchError, Problem
 from intentmatch.inbox import Inbox
 from intentmatch.matcher import Matcher
 from intentmatch.result import MatchResult
+from intentmatch.server.batches import Batches
 from intentmatch.server.logs import messages_log
-from intentmatch.server.metrics import Metrics
-from intentmatch.server.problems import ProblemError, of_problems, of_reload
+from intentmatch.server.metrics import Now, State
+from intentmatch.server.problems import BROKEN, WARMING, ProblemError, of_problems, of_reload
+from intentmatch.server.reloads import Reloads
 from intentmatch.server.schemas import ProblemDetails
 from intentmatch.server.telemetry import Spans
 from intentmatch.settings import Settings
@@ -28,17 +32,29 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_WARMING = "urn:intentmatch:warming"
-_BROKEN = "urn:intentmatch:broken"
+_SECONDS_BETWEEN_LOOKS = 0.1
 
 
 class Service:
     """Holds the matcher of one app: the one it was given, or the one `load` reads from a path."""
 
     def __init__(
-        self, source: Matcher | str | os.PathLike[str], *, watch: bool = False, spans: Spans | None = None
+        self,
+        source: Matcher | str | os.PathLike[str],
+        batches: Batches,
+        *,
+        watch: bool = False,
+        spans: Spans | None = None,
+        reloads: Reloads | None = None,
+        reloads_seen: int = 0,
+        name: str | None = None,
     ) -> None:
+        """One of several has a `name`; what waits for them, and is counted, they have in common.
+
+        A matcher that was loaded after some of the `reloads` has `reloads_seen`.
+        """
         self._source = source
+        self._name = name
         self._spans = spans
         self._watching = watch
         self._watch: Watch | None = None
@@ -47,10 +63,13 @@ class Service:
         self._matcher = source if isinstance(source, Matcher) else None
         # One thread: reloads wait for each other there, and not in the threads that messages are matched in.
         self._reloader = ThreadPoolExecutor(1, thread_name_prefix="intentmatch-reload")
+        self._reloads, self._reloads_seen = reloads, reloads_seen
+        self._following: asyncio.Task[None] | None = None
         self._warming = self._matcher is None
         self._failed = False
         self._loaded_at = time.time()
-        self.metrics = Metrics()
+        self._batches = batches
+        self.metrics = batches.metrics
         self.reload_error: ProblemDetails | None = None
         """Why the last reload failed; None when it did not."""
 
@@ -62,12 +81,12 @@ class Service:
                 "The intents are not loaded. They are when the server starts, in the app's lifespan; an app that is "
                 "mounted in another gets no lifespan of its own and must be made from a loaded Matcher."
             )
-            raise ProblemError(ProblemDetails.of(503, detail, kind=_WARMING))
+            raise ProblemError(ProblemDetails.of(503, detail, kind=WARMING))
         return self._matcher
 
-    async def bot_named(self, name: str | None) -> Matcher:
-        """The one bot that there is, whatever others call it. Raises as `matcher` does."""
-        return self.matcher
+    async def bot_named(self, request: Request, name: str | None) -> Service:
+        """The one bot that there is, whatever others call it."""
+        return self
 
     @contextmanager
     def answering(self) -> Iterator[Matcher]:
@@ -75,7 +94,7 @@ class Service:
         matcher = self.matcher
         try:
             yield matcher
-        except InputError:
+        except (InputError, ProblemError, ClientDisconnect):
             raise
         except Exception:
             self._failed = True
@@ -85,27 +104,27 @@ class Service:
     async def match(self, matcher: Matcher, text: str, **options: Any) -> MatchResult:
         """What a matcher says of a text, recorded."""
         with self.answering():
-            result = await matcher.amatch(text, **options)
+            result = await self._batches.match(matcher, text, **options)
         self.record([result])
         return result
 
-    async def ready(self) -> Matcher:
+    async def ready(self, *, telling: bool = True) -> Matcher:
         """The matcher, if it answers; where the last message got no answer, others are tried.
 
-        Raises `ProblemError` (503) while it is warming up, and when it is broken.
+        Raises `ProblemError` (503) while it is warming up, and when it is broken: `telling` why, or only that it is.
         """
         matcher = self.matcher
         if self._warming:
             detail = "The intents are loaded, and the first messages are being tried."
-            raise ProblemError(ProblemDetails.of(503, detail, kind=_WARMING))
+            raise ProblemError(ProblemDetails.of(503, detail, kind=WARMING))
         if self._failed:
             try:
                 await asyncio.to_thread(self._try)
             except Exception as error:
                 _log.warning("no message can be answered: %s", error)
-                said = f": {error}" if isinstance(error, IntentMatchError) else ", see the log."
+                said = f": {error}" if telling and isinstance(error, IntentMatchError) else ", see the log."
                 detail = f"No message can be answered{said}"
-                raise ProblemError(ProblemDetails.of(503, detail, kind=_BROKEN)) from error
+                raise ProblemError(ProblemDetails.of(503, detail, kind=BROKEN)) from error
         return matcher
 
     def _try(self) -> None:
@@ -133,9 +152,13 @@ class Service:
             self._watch = await asyncio.to_thread(
                 self.matcher.watch, on_reload=self._was_reloaded, on_error=self._was_refused
             )
+        if self._reloads is not None:
+            self._following = asyncio.create_task(self._follow(self._reloads))
 
     async def close(self) -> None:
         """Stop watching, and see that what goes to the inbox is written."""
+        if self._following is not None:
+            self._following.cancel()
         if self._watch is not None:
             await asyncio.to_thread(self._watch.stop)
         if self._inbox is not None:
@@ -154,7 +177,7 @@ class Service:
 
     def record(self, results: Sequence[MatchResult]) -> None:
         """Count, trace and log what was made of messages, and keep what was missed: each where it is asked for."""
-        self.metrics.matched(results)
+        self.metrics.matched(results, self._name)
         if self._spans is not None:
             self._spans.matched(results, self.matcher.registry.fingerprint)
         for result in results:
@@ -165,19 +188,44 @@ class Service:
             for result in results:
                 inbox.record(result)
 
+    @property
+    def state(self) -> State:
+        """As `/readyz` has it, without trying."""
+        if self._matcher is None or self._warming:
+            return "warming"
+        if self._failed:
+            return "broken"
+        return "ready" if self.reload_error is None else "stale"
+
+    @property
+    def now(self) -> Now:
+        """What there is to look up."""
+        return Now(self.state, self._matcher, self._loaded_at, self._name)
+
     def exposition(self) -> bytes:
         """What Prometheus is told."""
-        if self._matcher is None or self._warming:
-            state = "warming"
-        elif self._failed:
-            state = "broken"
-        else:
-            state = "ready" if self.reload_error is None else "stale"
-        return self.metrics.exposition(self._matcher, self._loaded_at, state)
+        return self.metrics.exposition([self.now])
 
     async def reload(self) -> Matcher:
-        """Read the files again. Raises `ProblemError` where they cannot be used; the old registry then stays."""
+        """Read the files again, and have other workers do so too.
+
+        Raises `ProblemError` where they cannot be used; the old registry then stays.
+        """
+        if self._reloads is not None:
+            self._reloads_seen = self._reloads.ask()
+        return await self._reload_here()
+
+    async def _reload_here(self) -> Matcher:
         return await asyncio.get_running_loop().run_in_executor(self._reloader, self._reload, self.matcher)
+
+    async def _follow(self, reloads: Reloads) -> None:
+        """Reload whenever that was asked for elsewhere."""
+        while True:
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+            if (asked := reloads.asked) != self._reloads_seen:
+                self._reloads_seen = asked
+                with suppress(ProblemError):  # the log and /readyz have it
+                    await self._reload_here()
 
     def _reload(self, matcher: Matcher) -> Matcher:
         try:

@@ -1,6 +1,7 @@
 """How long intentmatch takes, and how much memory, on one thread.
 
     python tests/benchmarks/bench_latency.py --registry intents
+    python tests/benchmarks/bench_latency.py --train train.jsonl --messages valid.jsonl
 
 README.md beside this file says what is measured and how.
 """
@@ -19,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
-from time import perf_counter, perf_counter_ns
+from time import perf_counter, perf_counter_ns, process_time
 from typing import Any
 
 ONE_THREAD = {
@@ -32,10 +33,11 @@ ONE_THREAD = {
 """Read by numpy, torch and tokenizers when they are imported, so they are set before."""
 os.environ.update(ONE_THREAD)
 
-from jsonl import read_jsonl  # noqa: E402 - see ONE_THREAD
-from metrics import percentiles, plain_table, provenance  # noqa: E402 - see ONE_THREAD
+from bench_accuracy import read_rows, registry_of  # noqa: E402 - see ONE_THREAD
+from jsonl import read_jsonl  # noqa: E402
+from metrics import percentiles, plain_table, provenance  # noqa: E402
 
-from intentmatch import IntentMatchError, Matcher  # noqa: E402
+from intentmatch import IntentMatchError, Matcher, save_artefact  # noqa: E402
 from intentmatch.errors import InputError  # noqa: E402
 from intentmatch.text import clean, fold  # noqa: E402
 
@@ -51,7 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write; the exit code is 0, or that of the error."""
     options = _parser().parse_args(arguments)
     try:
-        numbers = _measure(options)
+        with tempfile.TemporaryDirectory() as folder:
+            learned = _learn(options, Path(folder, "train.intentmatch")) if options.train else {}
+            numbers = _measure(options) | learned
     except IntentMatchError as error:
         sys.stderr.write(f"error: {error}\n")
         return error.exit_code
@@ -64,12 +68,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--registry", default="intents", metavar="PATH", help="YAML or an artefact (intents)")
+    parser.add_argument("--train", type=Path, metavar="FILE", help="jsonl with text and intent: a registry instead")
     parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="as the setting of that name")
     parser.add_argument("--messages", type=Path, metavar="FILE", help="jsonl with a field text; else made up")
     parser.add_argument("--runs", type=int, default=5, help="cold starts of each kind (5); 0 leaves them out")
     parser.add_argument("--count", type=int, default=2000, help="distinct messages (2000)")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write all numbers to this file")
     return parser
+
+
+def _learn(options: argparse.Namespace, artefact: Path) -> dict[str, Any]:
+    """Build a registry of train rows into an artefact, which is measured in its place; how long that took."""
+    registry, _ = registry_of(read_rows(options.train))
+    settings = {"encoder": options.encoder} if options.encoder else {}
+    _tell(f"building {len(registry.utterances)} utterances")
+    start, began = perf_counter(), process_time()
+    matcher = Matcher.load(registry, cache="off", **settings)
+    taken = {"wall": perf_counter() - start, "processor": process_time() - began}
+    save_artefact(matcher.artefact, artefact)
+    options.registry = artefact
+    return {"build_seconds": taken}
 
 
 def _measure(options: argparse.Namespace) -> dict[str, Any]:
@@ -187,13 +205,13 @@ def _cold_starts(options: argparse.Namespace, message: str) -> dict[str, Any]:
     environment = dict(os.environ)
     if options.encoder:
         environment["INTENTMATCH_ENCODER"] = options.encoder
-    taken: dict[str, list[float]] = {"python -c pass": [], 'python -c "import numpy"': [], "empty": [], "warm": []}
+    lines = {"pass": "pass", "numpy": "import numpy", "intentmatch": "import numpy, intentmatch"}
+    taken: dict[str, list[float]] = {name: [] for name in (*lines, "empty", "warm")}
     for run in range(options.runs + 1):
         _tell(f"cold starts, round {run} of {options.runs}")
         with tempfile.TemporaryDirectory() as cache:
             commands = {
-                "python -c pass": [sys.executable, "-c", "pass"],
-                'python -c "import numpy"': [sys.executable, "-c", "import numpy"],
+                **{name: [sys.executable, "-c", line] for name, line in lines.items()},
                 "empty": match,
                 "warm": match,
             }
@@ -229,7 +247,13 @@ def _print(numbers: dict[str, Any]) -> None:
         f"one thread: {' '.join(f'{name}={value}' for name, value in numbers['threads'].items())}",
     ]
     if "cold_start_milliseconds" in numbers:
-        names = {"empty": "intentmatch match, empty cache", "warm": "intentmatch match, warm cache"}
+        names = {
+            "pass": "python -c pass",
+            "numpy": 'python -c "import numpy"',
+            "intentmatch": 'python -c "import numpy, intentmatch"',
+            "empty": "intentmatch match, empty cache",
+            "warm": "intentmatch match, warm cache",
+        }
         rows = [
             [names.get(name, name), *(f"{times[key]:.0f}" for key in ("median", "min", "max"))]
             for name, times in numbers["cold_start_milliseconds"].items()
@@ -244,6 +268,9 @@ def _print(numbers: dict[str, Any]) -> None:
     told += ["", plain_table(["one message, µs", "p50", "p99"], rows)]
     speed = numbers["messages_per_second"]
     told += ["", f"match_many: {speed['median']:.0f} messages a second ({speed['min']:.0f} to {speed['max']:.0f})"]
+    if "build_seconds" in numbers:
+        built = numbers["build_seconds"]
+        told += [f"built, with head and thresholds, in {built['wall']:.1f} s ({built['processor']:.1f} s of processor)"]
     told += [
         f"peak memory: {memory['imports']:.0f} MiB after imports, {memory['loaded']:.0f} with the registry loaded, "
         f"{memory['matched']:.0f} after matching"

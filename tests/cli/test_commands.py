@@ -16,6 +16,7 @@ from terminal import in_a_terminal
 
 import intentmatch
 from intentmatch.cli.commands import cli
+from intentmatch.inbox import Inbox
 
 YAML = """\
 intents:
@@ -169,6 +170,35 @@ def test_chat_answers_explains_and_reloads(shop: str) -> None:
     assert "never read" not in done.stdout
 
 
+def test_chat_asks_which_is_meant_and_takes_the_answer(shop: str) -> None:
+    """By number or by words; a number asks the matcher nothing, and chat says so."""
+    done = run(
+        "chat", shop, "--set", "margin=0.9", "--set", "threshold=0.2", stdin="my order\n2\n/why\nmy order\n3\n/quit\n"
+    )
+
+    asked = done.stdout.partition("bot> ")[2].splitlines()
+    assert asked[0] == "Did you mean:"
+    assert sorted(asked[1:3]) == sorted(["     1. Where is it?", "     2. Cancel it"])
+    assert asked[3] == "     3. None of these"
+    assert asked[4].startswith("     ambiguous: ")
+    assert "by the question before" in done.stdout
+    assert "It is one of the answers to the question before; nothing was matched." in done.stdout
+    assert "none of these: by the question before" in done.stdout
+    assert "out of scope" in done.stdout
+
+
+def test_chat_refuses_a_language_that_is_none(shop: str) -> None:
+    """Before anything is said."""
+    done = run("chat", shop, "--language", "english!")
+
+    assert (done.exit_code, "'english!' is not a language code" in done.stderr) == (2, True)
+
+
+def test_chat_speaks_the_language_it_is_told(booking: str) -> None:
+    """Where the message does not tell."""
+    assert "bot> In welcher Stadt?" in run("chat", booking, stdin="einen Tisch buchen\n").stdout
+
+
 def test_chat_survives_a_broken_edit(shop: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reload of broken files is reported and the old intents go on."""
 
@@ -176,7 +206,7 @@ def test_chat_survives_a_broken_edit(shop: str, monkeypatch: pytest.MonkeyPatch)
         Path(shop, "shop.yaml").write_text("intents: [", encoding="utf-8")
         return ["/reload", "cancel my order"]
 
-    monkeypatch.setattr("intentmatch.cli.commands._lines_of_talk", lines)
+    monkeypatch.setattr(sys.modules["intentmatch.cli.chat"], "_lines", lines)
     done = run("chat", shop)
 
     assert "yaml-syntax" in done.stderr
@@ -238,24 +268,6 @@ def test_build_warns_of_languages_not_covered(shop: str, tmp_path: Path) -> None
     assert "more.yaml:3:36: warning [language-not-covered] static was not trained on ln" in done.stdout
 
 
-def test_encoders_says_what_is_here() -> None:
-    """Each encoder with what it would need; as JSON too."""
-    done = run("encoders")
-    rows = [json.loads(line) for line in run("encoders", "--json").stdout.splitlines()]
-
-    assert "static" in done.stdout
-    assert re.search(r"embedded, 1\d\d languages", done.stdout)
-    assert "sentence_transformer" in done.stdout
-    assert rows[0] == {**rows[0], "encoder": "static", "available": True, "needs": ""}
-
-
-def test_encoders_names_the_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the extra is missing, the line to install it stands in the table."""
-    monkeypatch.setattr("intentmatch.plugins.installed", lambda module: False)
-
-    assert 'pip install "intentmatch[torch]"' in run("encoders").stdout
-
-
 def test_every_command_has_help() -> None:
     """`--help` works everywhere and the main ones show an example."""
     for name in cli.commands:
@@ -314,13 +326,22 @@ def test_match_explains_the_slots(booking: str) -> None:
 
 
 def test_chat_asks_for_what_is_missing(booking: str) -> None:
-    """As a bot would, instead of its response; then it has both."""
-    done = run("chat", booking, stdin="book a table\nbook a table in Rome\n/quit\n")
+    """As a bot would, instead of its response; the next line is the answer."""
+    done = run("chat", booking, stdin="book a table for 3\nRoma\nbook a table in Rome\n/quit\n")
 
     assert "bot> In which city?" in done.stdout
     assert "     city: missing  “In which city?”" in done.stdout
-    assert "bot> Booked.\n" in done.stdout
-    assert "     city: Rome\n" in done.stdout
+    assert done.stdout.count("bot> Booked.\n") == 2
+    assert "     guests: 3  “3”\n     city: Rome  “Roma”\n" in done.stdout
+
+
+def test_chat_keeps_no_answer_in_the_inbox(booking: str, tmp_path: Path) -> None:
+    """What answers a question was understood, whatever it would mean on its own."""
+    inbox = tmp_path / "inbox.sqlite"
+    said = "book a table\nRoma\nquantum chromodynamics\n/quit\n"
+    assert run("chat", booking, "--set", f"inbox={inbox}", stdin=said).exit_code == 0
+
+    assert [message.text for message in Inbox(inbox).messages()] == ["quantum chromodynamics"]
 
 
 def test_a_built_file_finds_what_the_yaml_did(booking: str, tmp_path: Path) -> None:

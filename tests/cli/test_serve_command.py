@@ -41,10 +41,10 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def ask(port: int, text: str) -> dict:
+def ask(port: int, text: str, path: str = "/match") -> dict:
     """The answer to a message; nothing while there is no server."""
     request = urllib.request.Request(
-        f"http://127.0.0.1:{port}/match", json.dumps({"text": text}).encode(), {"content-type": "application/json"}
+        f"http://127.0.0.1:{port}{path}", json.dumps({"text": text}).encode(), {"content-type": "application/json"}
     )
     try:
         with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
@@ -241,3 +241,43 @@ def test_what_cannot_be_served_is_told_before(
 
     assert done.exit_code == 2
     assert said in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("url", ["localhost", "http://localhost", "redis://localhost:many"])
+def test_a_store_has_a_url(tmp_path: Path, url: str) -> None:
+    """One that Redis knows."""
+    (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
+
+    done = CliRunner().invoke(cli, ["serve", os.fspath(tmp_path), "--store", url])
+
+    assert (done.exit_code, "--store takes a URL such as redis://localhost:6379/0: " in done.stderr) == (2, True)
+
+
+def test_a_folder_of_bots_is_served(tmp_path: Path) -> None:
+    """It says that it takes it for one, and each answers below its name."""
+    for name in ("bank", "shop"):
+        (tmp_path / "bots" / name).mkdir(parents=True)
+        (tmp_path / "bots" / name / "bot.yaml").write_text(GOOD.replace("greet", name), encoding="utf-8")
+    port, log = free_port(), tmp_path / "log.txt"
+    words = ["serve", str(tmp_path / "bots"), "--port", str(port), "--preload", "*", "--bots-memory", "100"]
+    with log.open("w") as out:
+        server = subprocess.Popen([sys.executable, "-m", "intentmatch", *words], stdout=out, stderr=out)
+    try:
+        until(lambda: ask(port, "hello", "/bots/shop/match").get("intent") == "shop")
+        assert ask(port, "hello", "/bots/bank/match")["intent"] == "bank"
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(PATIENCE)
+    assert "is no registry but holds 2 bots: bank, shop" in log.read_text()
+    assert "the bot shop is loaded" in log.read_text()
+
+
+def test_what_a_store_in_redis_needs_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is served."""
+    (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
+    monkeypatch.setitem(sys.modules, "redis", None)
+    monkeypatch.delitem(sys.modules, "intentmatch.integrations.redis", raising=False)
+
+    done = CliRunner().invoke(cli, ["serve", os.fspath(tmp_path), "--store", "redis://localhost"])
+
+    assert (done.exit_code, 'pip install "intentmatch[redis]"' in done.stderr) == (5, True)

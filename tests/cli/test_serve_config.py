@@ -119,3 +119,33 @@ def test_an_artefact_is_shown_with_the_settings_it_was_built_with(bot: Path, tmp
     save_artefact(Matcher.load(bot).artefact, built)
 
     assert shown(run(built, "--show-config"))["top_k"] == ("3", f"{bot}:1")
+
+
+def test_that_keys_were_found_is_shown_and_none_of_them(bot: Path, tmp_path: Path) -> None:
+    """With the number of them and where they come from."""
+    (tmp_path / "keys").write_text("one\ntwo\n", encoding="utf-8")
+    assert shown(run(bot, "--show-config"))["admin_keys"] == ("none", "default")
+
+    result = run(
+        bot, "--show-config", "--keys-file", tmp_path / "keys", INTENTMATCH_KEYS="no", INTENTMATCH_ADMIN_KEYS="boss"
+    )
+    told = shown(result)
+    assert told["keys"] == ("set, 2 keys", str(tmp_path / "keys"))
+    assert told["admin_keys"] == ("set, 1 key", "environment INTENTMATCH_ADMIN_KEYS")
+    assert "boss" not in result.stdout
+
+
+def test_of_a_folder_of_bots_the_settings_for_all_are_shown(tmp_path: Path) -> None:
+    """Each has its own beside them."""
+    for name in ("bank", "shop"):
+        (tmp_path / "bots" / name).mkdir(parents=True)
+        (tmp_path / "bots" / name / "bot.yaml").write_text(BOT, encoding="utf-8")
+    assert shown(run(tmp_path / "bots", "--show-config"))["top_k"] == ("5", "default")
+    assert shown(run(tmp_path / "bots/shop", "--no-bots", "--show-config"))["top_k"][0] == "3"
+
+
+@pytest.mark.parametrize("words", [["--preload", "shop"], ["--bots-memory", 5], ["--bots"], ["--body-seconds", 0]])
+def test_what_goes_with_bots_only_is_refused_without(bot: Path, words: list[object]) -> None:
+    """So is a folder of bots that is none."""
+    result = run(bot, *words)
+    assert (result.exit_code, "Traceback" in result.output) == (2, False)

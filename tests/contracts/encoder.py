@@ -54,6 +54,13 @@ def tells_its_languages_or_says_nothing(encoder: Encoder) -> None:
 
 
 @law
+def says_whether_it_gains_from_batches(encoder: Encoder) -> None:
+    """Where there is `batches`, it is yes or no, and stays."""
+    assert getattr(encoder, "batches", False) in (True, False)
+    assert getattr(encoder, "batches", False) is getattr(encoder, "batches", False)
+
+
+@law
 def names_unknown_letters_in_their_order(encoder: Encoder) -> None:
     """Where there is `unknown`, it gives letters of the text and nothing else; a text it knows none of is zeros."""
     if not hasattr(encoder, "unknown"):

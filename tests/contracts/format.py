@@ -144,7 +144,7 @@ FEATURES: Mapping[Feature, Registry] = {
     "blanks": _with_slot(_PLAIN_CITY, _template("to {city}")),
     "negatives": registry("hello", negatives=(Utterance("hello there"),)),
     "responses": registry("hello", responses={"": "Hello to you"}),
-    "titles": registry("hello", title="A greeting"),
+    "titles": registry("hello", title="A greeting", titles={"de": "Ein Gruß", "en": "A greeting"}),
     "descriptions": registry("hello", description="Says hello."),
     "thresholds": registry("hello", threshold=0.25),
     "metadata": registry("hello", metadata={"team": "one", "count": 3, "deep": {"list": [1.5, True, None, "x"]}}),

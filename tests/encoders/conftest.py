@@ -1,13 +1,20 @@
-"""The real transformer that a package of the registry carries: all-MiniLM-L6-v2."""
+"""The real transformer that a package of the registry carries, all-MiniLM-L6-v2, and tiny ones of random weights."""
 
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from intentmatch.encoders.onnx import OnnxEncoder
+from intentmatch.encoders.onnx_export import export_onnx
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
+
+_WORDS = ["where", "is", "my", "package", "order", "cancel", "query", "text", "this", "no", ":", "!"]
+_LETTERS = [chr(number) for number in range(ord("a"), ord("z") + 1)]
 
 
 @pytest.fixture(scope="session")
@@ -24,3 +31,59 @@ def minilm_folder() -> Path:
 def minilm(minilm_folder: Path) -> SentenceTransformerEncoder:
     """The encoder, loaded once for all tests, on the CPU."""
     return SentenceTransformerEncoder(str(minilm_folder), device="cpu")
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Makes a BERT of a few random weights; `modules(library, dim)` are what comes after it."""
+    for package in ("onnx", "onnxruntime", "onnxscript", "sentence_transformers", "torch"):
+        pytest.importorskip(package, reason="needs the extra [onnx-export]")
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules as library
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    def make(modules: Callable[[Any, int], list[Any]], max_length: int = 24, **options: Any) -> Path:
+        folder = tmp_path_factory.mktemp("tiny")
+        pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *_LETTERS, *(f"##{letter}" for letter in _LETTERS), *_WORDS]
+        (folder / "vocab.txt").write_text("\n".join(dict.fromkeys(pieces)), encoding="utf-8")
+        BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
+        torch.manual_seed(1)
+        shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+        # Weights larger than a beginner's, so that texts differ.
+        config = BertConfig(vocab_size=len(pieces), max_position_embeddings=64, initializer_range=0.2, **shape)
+        BertModel(config).save_pretrained(folder)
+        transformer = library.Transformer(str(folder), max_seq_length=max_length)
+        whole = tmp_path_factory.mktemp("model")
+        SentenceTransformer(modules=[transformer, *modules(library, 32)], device="cpu", **options).save(str(whole))
+        return whole
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def tiny_folder(tiny: Callable[..., Path]) -> Path:
+    """The usual: the mean over all pieces, scaled to unit length."""
+    return tiny(lambda library, dim: [library.Pooling(dim, "mean"), library.Normalize()])
+
+
+@pytest.fixture(scope="session")
+def exported_folder(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tiny model, exported once for all tests; not to be written to."""
+    return export_onnx(str(tiny_folder), tmp_path_factory.mktemp("exported") / "tiny").folder
+
+
+@pytest.fixture(scope="session")
+def onnx_minilm(minilm_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], OnnxEncoder]:
+    """all-MiniLM-L6-v2, exported in a precision once for all tests."""
+    for package in ("onnx", "onnxruntime", "onnxscript"):
+        pytest.importorskip(package, reason="needs the extra [onnx-export]")
+    made: dict[str, OnnxEncoder] = {}
+
+    def encoder(precision: str) -> OnnxEncoder:
+        if precision not in made:
+            folder = tmp_path_factory.mktemp("minilm") / precision
+            made[precision] = OnnxEncoder(export_onnx(str(minilm_folder), folder, precision).folder)
+        return made[precision]
+
+    return encoder

@@ -12,13 +12,16 @@ from intentmatch.encoders.static import EMBEDDED, StaticEncoder
 from intentmatch.types import Encoder
 
 
-@pytest.fixture(scope="module", params=["fake", "static", "sentence_transformer"])
+@pytest.fixture(scope="module", params=["fake", "static", "sentence_transformer", "onnx float32", "onnx int8"])
 def encoder(request: pytest.FixtureRequest) -> Encoder:
     """Each encoder in turn, loaded once."""
     if request.param == "fake":
         return WordHashEncoder()
     if request.param == "static":
         return StaticEncoder(EMBEDDED)
+    if request.param.startswith("onnx "):
+        exported: Encoder = request.getfixturevalue("onnx_minilm")(request.param.removeprefix("onnx "))
+        return exported
     encoder: Encoder = request.getfixturevalue("minilm")
     return encoder
 

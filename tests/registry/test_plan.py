@@ -25,7 +25,7 @@ from intentmatch.registry.edits import (
     RenameIntent,
 )
 from intentmatch.registry.formatting import Format
-from intentmatch.registry.plan import Changes, plan, unified
+from intentmatch.registry.plan import Changes, plan, plan_utterances, unified
 
 DATA = Path(__file__).with_name("data")
 TEXT = "language: en\nintents:\n  a:\n    utterances: [one, other]\n  b:\n    utterances: [two]\n"
@@ -331,3 +331,33 @@ def test_a_diff_is_of_whole_lines() -> None:
         "-b",
         "+c",
     ]
+
+
+def test_utterances_are_planned_for_an_intent_old_or_new(shop: Path) -> None:
+    """As the edits one by one would have it; a new intent may have a file of its own."""
+    old = plan_utterances(shop, "c", ["y", "z"], language="de", negative=True)
+    new = plan_utterances(shop, "d", ["v", "(w)"], language="en", new=True, file=shop / "h.yaml")
+
+    assert old.diff == plan(shop, [AddUtterance("c", text, "de", negative=True) for text in "yz"]).diff
+    assert [line.text for line in new.registry["d"].utterances] == ["v", "(w)"]
+    assert [change.path.name for change in new.files] == ["h.yaml"]
+    assert not plan_utterances(shop, "d", [], new=True).files
+
+
+@pytest.mark.parametrize(
+    ("utterances", "options", "said"),
+    [
+        ("x", {}, "must be a list of texts"),
+        ([7], {}, "must be a list of texts"),
+        (["x"], {"new": True, "file": "a\0b.yaml"}, "cannot be the name of a file"),
+        (["x"], {"new": True, "file": f"{'a' * 5000}.yaml"}, "cannot be the name of a file"),
+        (["x"], {"new": True, "file": "\ud800.yaml"}, "cannot be the name of a file"),
+        (["x"], {"new": True, "negative": True}, "begins with an utterance"),
+        (["x"], {"file": "f.yaml"}, "is for a new intent"),
+        (["x"], {}, "unknown intent 'd'"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(shop: Path, utterances, options, said) -> None:
+    """Before anything is written, as an `InputError`."""
+    with pytest.raises(InputError, match=said):
+        plan_utterances(shop, "d", utterances, **options)

@@ -74,7 +74,7 @@ def as_plain(found: Registry) -> dict:
                 "responses": dict(intent.responses),
                 "metadata": dict(intent.metadata),
                 "location": place(intent),
-                **said(slots=slots(intent.slots), when=intent.when),
+                **said(slots=slots(intent.slots), when=intent.when, titles=dict(intent.titles)),
             }
             for intent in found
         },

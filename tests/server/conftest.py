@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import several_bots
 from starlette.testclient import TestClient
 
 from intentmatch import Matcher
-from intentmatch.server import create_app
+from intentmatch.server import bots, create_app
 
 INTENTS = """\
 intents:
@@ -44,6 +45,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of intents to be edited."""
     monkeypatch.setenv("INTENTMATCH_CACHE", "off")
     return write(tmp_path / "intents")
+
+
+@pytest.fixture
+def several(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three bots in a folder that is called so."""
+    monkeypatch.setenv("INTENTMATCH_CACHE", "off")
+    monkeypatch.setattr(bots, "_SECONDS_BETWEEN_LOOKS", 0.05)
+    return several_bots.write(tmp_path / "bots", "bank", "pizza", "shop")
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ ORDINARY = {
     ("POST", "/match"): {"text": "hello"},
     ("POST", "/match/batch"): {"texts": ["hello"]},
     ("POST", "/fill"): {"text": "hello", "intent": "greet"},
+    ("POST", "/chat"): {"text": "hello", "conversation": "anna"},
     ("POST", "/feedback"): {"text": "hello", "intent": "greet"},
     ("GET", "/intents"): None,
 }

@@ -25,7 +25,7 @@ def test_every_answer_has_its_headers(matcher: Matcher, monkeypatch: pytest.Monk
     """Also an error, and also one that is a defect of ours."""
     client = TestClient(create_app(matcher), raise_server_exceptions=False)
     answers = [client.get("/healthz"), client.get("/nowhere"), client.post("/match", content=b"{")]
-    monkeypatch.setattr(matcher, "amatch", None)
+    monkeypatch.setattr(matcher, "match_each", None)
     answers.append(client.post("/match", json={"text": "a"}))
     assert [answer.status_code for answer in answers] == [200, 404, 415, 500]
     for answer in answers:

@@ -53,11 +53,11 @@ def test_an_id_is_made_where_there_is_none_of_use(client: TestClient, given: str
 def test_every_answer_has_an_id(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
     """Refusals and defects too, which one asks about most."""
 
-    async def fail(*_: object, **__: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
     with TestClient(create_app(matcher, max_body=100), raise_server_exceptions=False) as client:
-        monkeypatch.setattr(matcher, "amatch", fail)
+        monkeypatch.setattr(matcher, "match_each", fail)
         for status, answer in {
             404: client.get("/nothing", headers={"X-Request-ID": "mine"}),
             413: client.post("/match", content=b"a" * 101, headers={"X-Request-ID": "mine"}),

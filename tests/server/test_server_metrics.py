@@ -93,11 +93,11 @@ def test_requests_are_counted_by_route_and_status(client: TestClient) -> None:
 def test_a_defect_is_counted(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the 500 that the caller sees."""
 
-    async def fail(*_: object, **__: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
     with TestClient(create_app(matcher), raise_server_exceptions=False) as client:
-        monkeypatch.setattr(matcher, "amatch", fail)
+        monkeypatch.setattr(matcher, "match_each", fail)
         assert client.post("/match", json={"text": "hello"}).status_code == 500
 
         assert value(client, "intentmatch_requests_total", path="/match", status="500") == 1

@@ -248,7 +248,7 @@ def test_our_own_faults_have_the_shape_too(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(matcher, "match", fail)
+    monkeypatch.setattr(matcher, "match_each", fail)
     client = TestClient(create_app(matcher), raise_server_exceptions=False)
     answer = client.post("/match", json={"text": "hello"})
     details = ProblemDetails.model_validate(answer.json())

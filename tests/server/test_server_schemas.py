@@ -16,6 +16,7 @@ ROUTES = {
     ("post", "/match"): {"200", *BODY},
     ("post", "/match/batch"): {"200", *BODY},
     ("post", "/fill"): {"200", *BODY},
+    ("post", "/chat"): {"200", *BODY},
     ("post", "/feedback"): {"202", *BODY},
     ("get", "/intents"): {"200", "401", "429", "503"},
     ("post", "/reload"): {"200", "401", "403", "409", "413", "429", "503"},

@@ -48,6 +48,17 @@ def document(**options: Any) -> Any:
     return schemathesis.openapi.from_asgi("/openapi.json", app)
 
 
+def document_of_several() -> Any:
+    """The document of a server with two bots."""
+    folder = Path(FOLDER.name) / "bots"
+    for name in ("bank", "shop"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        inbox = f"settings: {{cache: off, inbox: '{FOLDER.name}/{name}.sqlite'}}\n"
+        (folder / name / "bot.yaml").write_text(inbox + INTENTS, encoding="utf-8")
+    app = create_app(folder, max_batch=5, max_body=10_000_000, keys=[f"*:{KEY}"], admin_keys=[f"*:{ADMIN_KEY}"])
+    return schemathesis.openapi.from_asgi("/openapi.json", app)
+
+
 bounded = settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 
@@ -63,3 +74,12 @@ def test_with_keys_every_answer_is_as_documented(case: schemathesis.Case) -> Non
 def test_without_keys_every_answer_is_as_documented(case: schemathesis.Case) -> None:
     """To anybody."""
     case.call_and_validate(excluded_checks=EXCLUDED)
+
+
+@document_of_several().parametrize()
+@bounded
+def test_of_several_bots_every_answer_is_as_documented(case: schemathesis.Case) -> None:
+    """Also of those that are not there, which most are that Schemathesis thinks of."""
+    if len(case.path_parameters.get("bot", "")) % 2:
+        case.path_parameters["bot"] = "shop"
+    case.call_and_validate(headers={"Authorization": f"Bearer {ADMIN_KEY}"}, excluded_checks=EXCLUDED)

@@ -122,3 +122,21 @@ def test_what_fails_while_warming_up_keeps_the_server_from_starting(folder: Path
 
     with pytest.raises(UnavailableError, match="the model is away"), TestClient(app):
         pass
+
+
+def test_what_is_wrong_with_the_files_is_told_to_those_with_a_key(folder: Path) -> None:
+    """Anybody may know that it is stale, or broken; which files there are, and what is in them, not."""
+    encoder = FlakyEncoder()
+    matcher = Matcher.load(folder, encoder=encoder, cache="off")
+    with TestClient(create_app(matcher, keys=["one"], admin_keys=["boss"]), raise_server_exceptions=False) as client:
+        (folder / "bot.yaml").write_text("intents: 1", encoding="utf-8")
+        assert client.post("/reload", headers={"x-api-key": "boss"}).status_code == 409
+        for key, telling in ((None, False), ("two", False), ("one", True), ("boss", True)):
+            headers = {"x-api-key": key} if key else {}
+            ready = client.get("/readyz", headers=headers)
+            assert (ready.json()["stale"], str(folder) in ready.text) == (True, telling)
+
+        encoder.error = UnavailableError("the model at /secret is away")
+        assert client.post("/match", json={"text": "so what"}, headers={"x-api-key": "one"}).status_code == 503
+        assert "/secret" not in client.get("/readyz").text
+        assert "/secret" in client.get("/readyz", headers={"x-api-key": "one"}).text

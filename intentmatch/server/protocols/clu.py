@@ -72,17 +72,19 @@ def protocol(host: Host) -> Protocol:
         if not authorised(request, request.headers.get("ocp-apim-subscription-key") or bearer(request)):
             raise refused(401, _NO_KEY)
         task = await read(request, _Task)
-        bot = await host.bot(task.parameters.project_name)
+        bot = await host.bot(request, task.parameters.project_name)
         item = task.analysis_input.conversation_item
         # All intents are ranked, however many.
-        result = await host.match(bot, item.text, language=item.language or None, top_k=max(1, len(bot.registry)))
-        prediction = _prediction(result, bot, _COUNTED[task.parameters.string_index_type])
+        result = await host.match(
+            bot, item.text, language=item.language or None, top_k=max(1, len(bot.matcher.registry))
+        )
+        prediction = _prediction(result, bot.matcher, _COUNTED[task.parameters.string_index_type])
         found = {"query": result.message, "detectedLanguage": result.language, "prediction": prediction}
         if result.language is None:
             del found["detectedLanguage"]
         return JSONResponse({"kind": "ConversationResult", "result": found})
 
-    return Protocol(router, re.compile(r"/language/.*"), _shape)
+    return Protocol(router, re.compile(r"/language/.*"), _shape, names_bots=True)
 
 
 def _prediction(result: MatchResult, bot: Matcher, counted: Callable[[str], int]) -> dict[str, Any]:
@@ -188,7 +190,7 @@ def _shape(details: ProblemDetails) -> Response:
     status = 400 if details.status == 422 else details.status
     code = _CODES.get(status, "InvalidRequest" if status < 500 else "InternalServerError")
     error: dict[str, Any] = {"code": code, "message": details.detail}
-    if details.errors:
+    if details.errors and status == 400:
         error["code"] = "InvalidArgument"
         error["details"] = [
             {"code": "InvalidArgument", "message": item.message, "target": item.location} for item in details.errors

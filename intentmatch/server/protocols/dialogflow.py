@@ -112,9 +112,9 @@ def protocol(host: Host) -> Protocol:
         if asked is None or not asked.text:
             raise refused(400, "Input text not set: `queryInput.text` is all that is understood here.")
         parameters = body.query_params or _Parameters()
-        bot = await host.bot(project)
+        bot = await host.bot(request, project)
         result = await host.match(bot, asked.text, language=asked.language_code or None, context=parameters.active)
-        intent = next((intent for intent in bot.registry if intent.name == result.intent), None)
+        intent = next((intent for intent in bot.matcher.registry if intent.name == result.intent), None)
         path: str = request.scope["path"]
         session = path[path.index("projects/") :].removesuffix(":detectIntent")
         answer = {
@@ -127,7 +127,7 @@ def protocol(host: Host) -> Protocol:
 
     for path in _PATHS:
         router.add_api_route(path, detect_intent, methods=["POST"])
-    return Protocol(router, re.compile(r"/v2(beta1)?/.*"), _shape)
+    return Protocol(router, re.compile(r"/v2(beta1)?/.*"), _shape, names_bots=True)
 
 
 def _query_result(result: MatchResult, intent: Intent | None, session: str, language: str) -> dict[str, Any]:
@@ -240,7 +240,7 @@ def _shape(details: ProblemDetails) -> Response:
     code = 400 if details.status == 422 else details.status
     status = _STATUSES.get(code, "INVALID_ARGUMENT" if code < 500 else "INTERNAL")
     error: dict[str, Any] = {"code": code, "message": details.detail, "status": status}
-    if details.errors:
+    if details.errors and code == 400:
         violations = [{"field": item.location, "description": item.message} for item in details.errors]
         error["details"] = [{"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": violations}]
     return JSONResponse({"error": error}, code)

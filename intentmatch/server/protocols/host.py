@@ -12,10 +12,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
 from intentmatch.errors import UnknownNameError
-from intentmatch.matcher import Matcher
 from intentmatch.result import Candidate, MatchResult
 from intentmatch.server.problems import ProblemError, Shape, of_findings
 from intentmatch.server.schemas import ProblemDetails
+from intentmatch.server.service import Service
 
 
 @dataclass(frozen=True)
@@ -27,16 +27,16 @@ class Protocol:
     """The paths that are its own, also those where it has nothing."""
     shape: Shape
     """A problem as its clients expect to be told."""
+    names_bots: bool = False
+    """Whether its requests say which bot they are for; where not and there are several, the path in front does."""
 
 
 @dataclass(frozen=True)
 class Host:
     """The bots and limits of a server."""
 
-    bot_named: Callable[[str | None], Awaitable[Matcher]]
-    """The bot of that name, None where the protocol has no names. Raises `UnknownNameError`."""
-    ask: Callable[..., Awaitable[MatchResult]]
-    """What a bot says of a text, under the options of `Matcher.match`."""
+    bot_named: Callable[[Request, str | None], Awaitable[Service]]
+    """The bot of that name, None where the protocol has no names. Raises `UnknownNameError`, or `ProblemError`."""
     max_text: int
     """Characters of a text."""
     max_batch: int
@@ -44,17 +44,20 @@ class Host:
     fulfillment: str | None = None
     """The URL of Dialogflow's webhook for fulfillment."""
 
-    async def bot(self, name: str | None = None) -> Matcher:
-        """The bot of that name. Raises `ProblemError` (404) where there is none."""
+    async def bot(self, request: Request, name: str | None = None) -> Service:
+        """The bot of that name. Raises `ProblemError`: 404 for none, 403 for one that the caller has no key for."""
         try:
-            return await self.bot_named(name)
+            return await self.bot_named(request, name)
         except UnknownNameError as error:
             raise refused(404, str(error)) from error
 
-    async def match(self, bot: Matcher, text: str, **options: Any) -> MatchResult:
-        """What a bot says of a text. Raises `ProblemError` (400) for one that is too long."""
+    async def match(self, bot: Service, text: str, **options: Any) -> MatchResult:
+        """What a bot says of a text, under the options of `Matcher.match`.
+
+        Raises `ProblemError` (400) for one that is too long.
+        """
         self.bound(text)
-        return await self.ask(bot, text, **options)
+        return await bot.match(bot.matcher, text, **options)
 
     def bound(self, text: str) -> None:
         """Raise `ProblemError` (400) for a text that is too long."""

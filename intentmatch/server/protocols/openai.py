@@ -41,7 +41,7 @@ def protocol(host: Host) -> Protocol:
             raise refused(401, "Incorrect API key provided.")
         asked = await read(request, _Embeddings)
         texts = _texts(asked.input, host)
-        encoder = (await host.bot()).encoder
+        encoder = (await host.bot(request)).matcher.encoder
         dimensions = _dimensions(asked.dimensions, encoder)
         vectors = await asyncio.to_thread(_vectors, encoder, texts, dimensions)
         tokens = sum(len(text.split()) for text in texts)
@@ -102,7 +102,7 @@ def _shape(details: ProblemDetails) -> Response:
     error = {
         "message": details.detail,
         "type": kind,
-        "param": details.errors[0].location if details.errors else None,
+        "param": details.errors[0].location if details.errors and status == 400 else None,
         "code": "invalid_api_key" if status == 401 else None,
     }
     return JSONResponse({"error": error}, status)

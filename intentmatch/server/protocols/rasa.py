@@ -48,7 +48,7 @@ def protocol(host: Host) -> Protocol:
     @router.get("/status")
     async def status(request: Request) -> Response:
         _authorise(request, _token(request))
-        fingerprint = (await host.bot()).registry.fingerprint
+        fingerprint = (await host.bot(request)).matcher.registry.fingerprint
         model = {"model_file": f"{fingerprint}.intentmatch", "model_id": fingerprint}
         return JSONResponse({**model, "fingerprint": {"registry": fingerprint}, "num_active_training_jobs": 0})
 
@@ -58,7 +58,7 @@ def protocol(host: Host) -> Protocol:
         _authorise(request, _token(request) or message.token)
         if request.query_params.get("emulation_mode"):
             raise refused(400, "There is no `emulation_mode` here; other protocols have routes of their own.")
-        result = await host.match(await host.bot(), message.text, top_k=_RANKING_LENGTH)
+        result = await host.match(await host.bot(request), message.text, top_k=_RANKING_LENGTH)
         return JSONResponse(_parsed(result))
 
     return Protocol(router, re.compile(r"/|/version|/status|/model/.*"), _shape)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,12 +37,11 @@ def guarded(bot: Matcher) -> Iterator[TestClient]:
 @pytest.fixture
 def answers(bot: Matcher, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Have the bot say something else beside its answers: entities, what is missing."""
-    original = bot.amatch
 
     def change(**changes: Any) -> None:
-        async def amatch(message: str, **options: Any) -> MatchResult:
-            return replace(await original(message, **options), **changes)
+        def match_each(asked: Sequence[tuple[str, Mapping[str, Any]]]) -> list[MatchResult]:
+            return [replace(bot.match(message, **options), **changes) for message, options in asked]
 
-        monkeypatch.setattr(bot, "amatch", amatch)
+        monkeypatch.setattr(bot, "match_each", match_each)
 
     return change

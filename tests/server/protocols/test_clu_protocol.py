@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import regex
+from fastapi import Request
 from hypothesis import given
 from hypothesis import strategies as st
 from speaking import BERLIN, KEY, TWO, client
@@ -193,11 +194,11 @@ def test_the_project_is_the_bot(bot: Matcher, monkeypatch: pytest.MonkeyPatch) -
     """The bot is asked for by the project's name; one that there is not is not found."""
     asked = []
 
-    async def bot_named(_: Service, name: str | None) -> Matcher:
+    async def bot_named(service: Service, request: Request, name: str | None) -> Service:
         asked.append(name)
         if name != "shop":
             raise UnknownNameError("bot", str(name), ["shop"])
-        return bot
+        return service
 
     monkeypatch.setattr(Service, "bot_named", bot_named)
     speaking = client(bot)

@@ -12,6 +12,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from fastapi import Request
 from speaking import BERLIN, KEY, NO_DAY, TWO, client
 from starlette.testclient import TestClient
 
@@ -169,7 +170,7 @@ def test_a_key_opens(guarded: TestClient, query: str, headers: dict, status: int
 def test_the_project_is_the_bot(speaker: TestClient, bot: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
     """A project that there is not is not found."""
 
-    async def bot_named(_: Service, name: str | None) -> Matcher:
+    async def bot_named(service: Service, request: Request, name: str | None) -> Service:
         raise UnknownNameError("bot", str(name), ["store"])
 
     monkeypatch.setattr(Service, "bot_named", bot_named)

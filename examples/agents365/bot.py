@@ -1,0 +1,43 @@
+"""An agent for Microsoft Teams, Copilot, web chats and more. README.md beside it says how to start and try it."""
+
+import os
+from pathlib import Path
+
+from aiohttp import web
+from microsoft_agents.activity import load_configuration_from_env
+from microsoft_agents.authentication.msal import MsalConnectionManager
+from microsoft_agents.hosting.aiohttp import CloudAdapter, jwt_authorization_middleware, start_agent_process
+from microsoft_agents.hosting.core import AgentApplication, MemoryStorage, TurnContext, TurnState
+
+from intentmatch import Dialogue, Matcher, Turn
+from intentmatch.integrations.agents365 import IntentRouter
+
+connections = MsalConnectionManager(**load_configuration_from_env(os.environ))
+adapter = CloudAdapter(connection_manager=connections)
+agent = AgentApplication[TurnState](storage=MemoryStorage(), connection_manager=connections)
+router = IntentRouter(agent, Dialogue(Matcher.load(Path(__file__).with_name("bot.yaml"))))
+
+
+@router.intent("order_status")
+async def order_status(context: TurnContext, state: TurnState, turn: Turn) -> None:
+    """Intents with a function are answered by it; all others, with their response in bot.yaml."""
+    await context.send_activity("Your order is on its way.")
+
+
+@router.fallback
+async def fallback(context: TurnContext, state: TurnState, turn: Turn) -> None:
+    """What is not understood ends up here."""
+    await context.send_activity("Sorry, I can help with orders and the weather.")
+
+
+async def messages(request: web.Request) -> web.StreamResponse | None:
+    """What channels call with each message."""
+    return await start_agent_process(request, agent, adapter)
+
+
+app = web.Application(middlewares=[jwt_authorization_middleware])
+app["agent_configuration"] = connections.get_default_connection_configuration()
+app.router.add_post("/api/messages", messages)
+
+if __name__ == "__main__":
+    web.run_app(app, host="localhost", port=int(os.environ.get("PORT", "3978")))

@@ -1,0 +1,33 @@
+"""A Telegram bot that answers what customers ask about their orders. README.md says how to run it."""
+
+import asyncio
+import os
+from pathlib import Path
+
+from aiogram import Bot, Dispatcher
+from aiogram.types import Message
+
+from intentmatch import Dialogue, Matcher, Turn
+from intentmatch.integrations.aiogram import IntentRouter
+
+
+def intents() -> IntentRouter:
+    """A router for the intents of bot.yaml."""
+    router = IntentRouter(Dialogue(Matcher.load(Path(__file__).with_name("bot.yaml"))))
+
+    @router.intent("cancel_order")
+    async def cancel_order(message: Message, turn: Turn) -> None:
+        # This is where the shop would be told. What to say is in bot.yaml, in the language of the user.
+        await message.answer(turn.reply or "")
+
+    @router.fallback
+    async def not_understood(message: Message) -> None:
+        await message.answer("Sorry, I did not understand that.")
+
+    return router
+
+
+if __name__ == "__main__":
+    dispatcher = Dispatcher()
+    dispatcher.include_router(intents())
+    asyncio.run(dispatcher.start_polling(Bot(os.environ["TELEGRAM_TOKEN"])))

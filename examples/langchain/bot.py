@@ -1,0 +1,85 @@
+"""A graph that answers what is clear without a language model, and leaves the rest to an agent with the right tools."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from langchain.agents import create_agent
+from langchain.chat_models import init_chat_model
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import tool
+from langgraph.graph import START, MessagesState, StateGraph
+
+from intentmatch import Matcher
+from intentmatch.integrations.langchain import IntentRunnable, IntentToolMiddleware
+
+
+class State(MessagesState):
+    """What the nodes share."""
+
+    match: dict[str, Any]
+
+
+class NoModel(BaseChatModel):
+    """Stands in for a language model, to try the example without one."""
+
+    _llm_type = "none"
+
+    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+        """Remember their names."""
+        return self.bind(tools=[one.name for one in tools])
+
+    def _generate(self, messages: Any, *args: Any, tools: Any = (), **kwargs: Any) -> ChatResult:
+        answer = AIMessage(f"(a model would answer, with the tools {', '.join(tools)})")
+        return ChatResult(generations=[ChatGeneration(message=answer)])
+
+
+@tool
+def order_status(order: str) -> str:
+    """Where an order is."""
+    return f"{order} is on its way."
+
+
+@tool
+def order_cancel(order: str) -> str:
+    """Cancel an order."""
+    return f"{order} is cancelled."
+
+
+@tool
+def search(text: str) -> str:
+    """Search the shop."""
+    return f"Nothing about {text}."
+
+
+def tell_status(state: State) -> dict[str, Any]:
+    """Answers without a model, if the user said which order."""
+    slots = {entity["slot"]: entity["value"] for entity in state["match"]["entities"]}
+    answer = order_status.invoke(slots) if slots else "Which order?"
+    return {"messages": [AIMessage(answer)]}
+
+
+matcher = Matcher.load(Path(__file__).with_name("bot.yaml"))
+intents = IntentRunnable(matcher)
+model = init_chat_model(os.environ["MODEL"]) if os.environ.get("MODEL") else NoModel()
+agent = create_agent(model, [order_status, order_cancel, search], middleware=[IntentToolMiddleware(matcher)])
+
+graph = StateGraph(State)
+graph.add_node("recognise", intents.node())
+graph.add_node("tell_status", tell_status)
+graph.add_node("agent", agent)
+graph.add_edge(START, "recognise")
+graph.add_conditional_edges(
+    "recognise", intents.edge({"order_status": "tell_status"}, otherwise="agent"), ["tell_status", "agent"]
+)
+bot = graph.compile()
+
+if __name__ == "__main__":
+    while True:
+        try:
+            said = input("> ")
+        except EOFError:
+            break
+        print(bot.invoke({"messages": [("user", said)]})["messages"][-1].text)

@@ -1,0 +1,30 @@
+"""A Slack bot that answers what customers ask about their orders. README.md says how to run it."""
+
+import os
+from pathlib import Path
+
+from slack_bolt import App, Say
+from slack_bolt.adapter.socket_mode import SocketModeHandler
+
+from intentmatch import Dialogue, Matcher, Turn
+from intentmatch.integrations.slack import IntentRouter
+
+
+def add_intents(app: App) -> None:
+    """Answer the intents of bot.yaml."""
+    router = IntentRouter(app, Dialogue(Matcher.load(Path(__file__).with_name("bot.yaml"))))
+
+    @router.intent("cancel_order")
+    def cancel_order(say: Say, turn: Turn) -> None:
+        # This is where the shop would be told. What to say is in bot.yaml, in the language of the user.
+        say(turn.reply or "")
+
+    @router.fallback
+    def not_understood(say: Say) -> None:
+        say("Sorry, I did not understand that.")
+
+
+if __name__ == "__main__":
+    app = App(token=os.environ["SLACK_BOT_TOKEN"])
+    add_intents(app)
+    SocketModeHandler(app, os.environ["SLACK_APP_TOKEN"]).start()

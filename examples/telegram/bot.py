@@ -1,0 +1,31 @@
+"""A Telegram bot that answers what customers ask about their orders. README.md says how to run it."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from telegram import Update
+from telegram.ext import Application
+
+from intentmatch import Dialogue, Matcher, Turn
+from intentmatch.integrations.telegram import IntentRouter
+
+
+def add_intents(app: Application) -> None:
+    """Answer the intents of bot.yaml."""
+    router = IntentRouter(app, Dialogue(Matcher.load(Path(__file__).with_name("bot.yaml"))))
+
+    @router.intent("cancel_order")
+    async def cancel_order(update: Update, context: Any, turn: Turn) -> None:
+        # This is where the shop would be told. What to say is in bot.yaml, in the language of the user.
+        await update.effective_chat.send_message(turn.reply or "")
+
+    @router.fallback
+    async def not_understood(update: Update, context: Any, turn: Turn) -> None:
+        await update.effective_chat.send_message("Sorry, I did not understand that.")
+
+
+if __name__ == "__main__":
+    app = Application.builder().token(os.environ["TELEGRAM_TOKEN"]).build()
+    add_intents(app)
+    app.run_polling()

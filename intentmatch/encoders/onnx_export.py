@@ -1,0 +1,228 @@
+"""A sentence-transformers model as a folder that the `onnx` encoder runs, put to the test before it is there."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from intentmatch import files, models, plugins
+from intentmatch.encoders.onnx import CONFIG, GRAPH, TOKENIZER, OnnxEncoder
+from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
+from intentmatch.errors import InputError, IntentMatchError
+
+Precision = Literal["float32", "int8"]
+
+_WHAT = "Exporting a model"
+_EXTRA = "onnx-export"
+# The first in which attention is one operation. So are rotary positions, which onnxruntime does not take as torch
+# writes them; a model with these is written in the one before.
+_OPSET = 23
+# Weights of this many inputs share a scale. Fewer lose less and take longer.
+_BLOCK = 64
+# Sums are made of products of 8 bits, each row of inputs with a scale of its own: no text alters the vector of another.
+_INT8_ACCURACY_LEVEL = 4
+_BEYOND_ANY_MODEL = 1_000_000
+# How far a number may be off in float32, and the least cosine of a vector in int8.
+_SAME_NUMBERS, _SAME_VECTORS = 1e-5, 0.99
+_PROBES = (
+    "where is my package",
+    "Please CANCEL the order no. 12-345, I don't want it any more!",
+    "no",
+    "wo ist mein Paket?",
+    "siparişim nerede",
+    "我的包裹在哪里",
+    "أين طردي",
+    "👩‍👩‍👧 family, e\u0301te\u0301",
+    "a message that goes on and on, " * 200,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written."""
+
+    folder: Path
+    dim: int
+    difference: float
+    """The largest between a number of its vectors and sentence-transformers'."""
+    similarity: float
+    """The least cosine of its vectors with sentence-transformers'."""
+    megabytes: float
+
+
+def export_onnx(model: str, output: Path, precision: Precision = "float32") -> Exported:
+    """Write a model by hub name or folder to `output`, whole or not at all.
+
+    Raises `InputError` where `output` is something else or the model cannot be expressed, `IntentMatchError` where its
+    vectors are not those of sentence-transformers, and what `SentenceTransformerEncoder` raises.
+    """
+    for package in ("onnx", "onnxruntime", "onnxscript", "tokenizers", "torch"):
+        plugins.check_installed(package, what=_WHAT, extra=_EXTRA)
+    if output.exists() and not (output / CONFIG).is_file() and not (output.is_dir() and not any(output.iterdir())):
+        raise InputError(
+            f"{output} is there and is no exported model; name a folder that is new, empty or one of those"
+        )
+    encoder = SentenceTransformerEncoder(model, device="cpu", precision="float32")
+    tokenizer = _tokenizer(encoder.model, model)
+    try:
+        with files.folder_aside(output) as folder:
+            tokenizer.save(str(folder / TOKENIZER))
+            _write_graph(encoder, folder / GRAPH, model)
+            if precision == "int8":
+                _quantise(folder / GRAPH)
+            _tidy(folder / GRAPH)
+            _write_config(encoder, folder, precision)
+            difference, similarity = _compare(encoder, OnnxEncoder(folder))
+            if not (difference <= _SAME_NUMBERS if precision == "float32" else similarity >= _SAME_VECTORS):
+                raise IntentMatchError(
+                    f"{model} cannot be exported: in {precision} its vectors are not sentence-transformers' (a number "
+                    f"is off by {difference:.2g}, least cosine {similarity:.4f}). Nothing was written."
+                )
+            size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
+    except OSError as error:
+        raise InputError(f"{output} cannot be written: {error}") from None
+    return Exported(output, encoder.dim, difference, similarity, size)
+
+
+def _tokenizer(model: Any, name: str) -> Any:
+    """That of the model, cutting and padding by itself as sentence-transformers has it do."""
+    library = plugins.require("tokenizers", what=_WHAT, extra=_EXTRA)
+    original = model.tokenizer
+    backend = getattr(original, "backend_tokenizer", None)
+    if backend is None:
+        raise InputError(f"{name} is no transformer with a fast tokenizer; a static model runs as it is: static:FOLDER")
+    tokenizer = library.Tokenizer.from_str(backend.to_str())
+    limit = model.max_seq_length
+    tokenizer.no_truncation()
+    if limit is not None and limit < _BEYOND_ANY_MODEL:
+        tokenizer.enable_truncation(limit)
+    tokenizer.enable_padding(pad_id=original.pad_token_id, pad_token=original.pad_token)
+    return tokenizer
+
+
+def _write_graph(encoder: SentenceTransformerEncoder, file: Path, name: str) -> None:
+    torch = plugins.require("torch", what=_WHAT, extra=_EXTRA)
+    model = encoder.model.eval()
+    pooling = next((module for module in model if hasattr(module, "pooling_mode")), None)
+    if pooling is None:
+        raise InputError(f"{name} has no pooling, so that it gives no one vector for a text")
+    if not pooling.include_prompt and any(encoder.prompts.values()):
+        raise InputError(f"{name} leaves its prompts out of the pooling, which the encoder onnx does not")
+
+    rotary = any("Rotary" in type(part).__name__ for part in model.modules())
+
+    class Graph(torch.nn.Module):  # type: ignore[misc, name-defined]
+        """From pieces to unit rows."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, *inputs: Any) -> Any:
+            features = dict(zip(pieces, inputs, strict=True))
+            vectors = self.model(features)["sentence_embedding"][:, : model.truncate_dim]
+            return torch.nn.functional.normalize(vectors, dim=-1)
+
+    # Two texts of different length, so that neither rows nor columns are taken for one.
+    pieces = dict(model.tokenizer(["a text", "a text that is longer"], padding=True, return_tensors="pt"))
+    free = dict.fromkeys((0, 1), torch.export.Dim.DYNAMIC)
+    try:
+        with _quietly(), torch.no_grad():
+            torch.onnx.export(
+                Graph(),
+                tuple(pieces.values()),
+                str(file),
+                dynamo=True,
+                verbose=False,
+                opset_version=_OPSET - rotary,
+                input_names=list(pieces),
+                output_names=["vectors"],
+                dynamic_shapes=(tuple(free for _ in pieces),),
+            )
+    except Exception as error:
+        raise InputError(f"{name} cannot be exported; torch says: {str(error).strip()}") from error
+
+
+def _quantise(file: Path) -> None:
+    """Weights of 8 bits in the place of those of 32."""
+    onnx = plugins.require("onnx", what=_WHAT, extra=_EXTRA)
+    library = plugins.require("onnxruntime.quantization.matmul_nbits_quantizer", what=_WHAT, extra=_EXTRA)
+    config = library.DefaultWeightOnlyQuantConfig(
+        block_size=_BLOCK, is_symmetric=True, accuracy_level=_INT8_ACCURACY_LEVEL, bits=8
+    )
+    with _quietly():
+        quantizer = library.MatMulNBitsQuantizer(onnx.load(file), algo_config=config)
+        quantizer.process()
+        for old in file.parent.glob(f"{file.name}*"):
+            old.unlink()
+        quantizer.model.save_model_to_file(str(file), use_external_data_format=True)
+
+
+def _tidy(file: Path) -> None:
+    """Leave out whose line of source made each operation, and let all who may read the graph read its weights."""
+    onnx = plugins.require("onnx", what=_WHAT, extra=_EXTRA)
+    model = onnx.load(file, load_external_data=False)
+    for part in (model.graph, *model.graph.node, *model.graph.value_info, *model.graph.input, *model.graph.output):
+        del part.metadata_props[:]
+        part.doc_string = ""
+    onnx.save(model, file)
+    for weights in file.parent.glob(f"{file.name}?*"):
+        shutil.copymode(file, weights)
+
+
+def _write_config(encoder: SentenceTransformerEncoder, folder: Path, precision: Precision) -> None:
+    name = encoder.name.partition(":")[2]
+    config = {
+        "dim": encoder.dim,
+        "precision": precision,
+        "max_length": encoder.model.max_seq_length,
+        "prompts": encoder.prompts,
+        "pooling": next(module.pooling_mode for module in encoder.model if hasattr(module, "pooling_mode")),
+        "weights": {
+            # A path of the machine that exports says nothing elsewhere.
+            "model": Path(name).resolve().name if Path(name).is_dir() else name,
+            "fingerprint": encoder.fingerprint,
+            "licence": models.card_entry(encoder.folder, "license"),
+        },
+    }
+    (folder / CONFIG).write_text(json.dumps(config, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    # The card goes with the weights: languages, licence, and whose work they are.
+    for file in encoder.folder.iterdir():
+        if file.is_file() and file.stem.upper() in {"README", "LICENSE", "LICENCE", "NOTICE"}:
+            shutil.copyfile(file, folder / file.name)
+
+
+def _compare(original: SentenceTransformerEncoder, exported: OnnxEncoder) -> tuple[float, float]:
+    """The largest difference of two numbers, and the least cosine, over texts that are known to both."""
+    differences, cosines = [], []
+    for kind in original.prompts:
+        there, here = original.encode(_PROBES, kind=kind), exported.encode(_PROBES, kind=kind)
+        known = here.any(axis=1)
+        differences.append(np.abs(there - here)[known].max(initial=0.0 if known.any() else np.inf))
+        cosines.append((there * here).sum(axis=1)[known].min(initial=1.0))
+    return float(max(differences)), float(min(cosines))
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Without what the exporter tells its developers."""
+    loggers = [logging.getLogger(name) for name in ("torch.onnx", "onnxscript", "onnx_ir", "onnxruntime.quantization")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

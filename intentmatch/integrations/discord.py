@@ -1,0 +1,79 @@
+"""intentmatch in Discord, with discord.py: `IntentRouter`."""
+
+from __future__ import annotations
+
+from intentmatch import Dialogue, MissingExtraError, Turn
+from intentmatch.integrations.routes import Routes
+
+try:
+    from discord import AllowedMentions, Guild, Interaction, InteractionType, Message, User
+    from discord.ext import commands
+    from discord.ui import Button, View
+except ModuleNotFoundError as error:
+    raise MissingExtraError("The adapter for Discord", "discord") from error
+
+_LONGEST_BUTTON = 80
+_NOBODY = AllowedMentions.none()
+
+
+class IntentRouter(Routes):
+    """Answers what users write to a bot, directly, or where it reads along, and the buttons that they press.
+
+    A function gets the message or, after a button, the interaction, which is acknowledged already, and the turn:
+
+        @router.intent("order_status")
+        async def order_status(event, turn):
+            await event.channel.send(f"Order {turn.slots['order']} is on its way.")
+
+    Commands of the bot are left to it.
+    """
+
+    def __init__(self, bot: commands.Bot, dialogue: Dialogue) -> None:
+        super().__init__(dialogue)
+        self._bot = bot
+        bot.add_listener(self._hear, "on_message")
+        bot.add_listener(self._press, "on_interaction")
+
+    async def _hear(self, message: Message) -> None:
+        if message.author.bot or message.is_system() or (await self._bot.get_context(message)).valid:
+            return
+        said = message.content.replace(self._bot.user.mention, "")
+        await self._answer(message, message.author, said, _language(message.guild))
+
+    async def _press(self, interaction: Interaction) -> None:
+        chosen = (interaction.data or {}).get("custom_id")
+        if interaction.type is InteractionType.component and self.dialogue.is_choice(chosen):
+            await interaction.response.defer()
+            await self._answer(interaction, interaction.user, _title(interaction), str(interaction.locale), chosen)
+
+    async def _answer(
+        self, event: Message | Interaction, user: User, said: str, language: str | None, chosen: str | None = None
+    ) -> None:
+        conversation = f"discord:{event.channel.id}:{user.id}"
+        turn = await self.dialogue.atake(said, conversation, chosen=chosen, language=language)
+        if (handler := self.handler(turn)) is not None:
+            await handler(event, turn)
+        elif turn.reply is not None:
+            # What a user said may be in the reply, and must not mention everyone.
+            await event.channel.send(turn.reply, view=_buttons(turn), allowed_mentions=_NOBODY)
+
+
+def _language(guild: Guild | None) -> str | None:
+    """What a community has chosen; of other guilds Discord says that it is English."""
+    return str(guild.preferred_locale) if guild is not None and "COMMUNITY" in guild.features else None
+
+
+def _title(interaction: Interaction) -> str:
+    """What is on the button that was pressed."""
+    buttons = [button for row in interaction.message.components for button in row.children]
+    return str(next(button.label for button in buttons if button.custom_id == interaction.data["custom_id"]))
+
+
+def _buttons(turn: Turn) -> View | None:
+    if not turn.choices:
+        return None
+    view = View()
+    for choice in turn.choices:
+        view.add_item(Button(label=choice.title[:_LONGEST_BUTTON], custom_id=choice.id))
+    view.stop()  # the router listens to the buttons, so there is nothing to keep in memory for them
+    return view

@@ -1,0 +1,118 @@
+"""A pipeline plugin for OpenVoiceOS: it matches utterances, asks where it is in doubt, and speaks the responses.
+
+What it needs stands in `mycroft.conf`, below `intents`:
+
+    "intentmatch-pipeline-plugin": {"intents": "~/intents", "high": 0.9, "medium": 0.7}
+
+and its stages are named in `intents.pipeline`: `intentmatch-pipeline-plugin-high`, and likewise `-medium` and `-low`.
+An intent with `metadata: {skill_id: SKILL}` starts that skill, by the message `SKILL:NAME`. Any other is told as
+`intentmatch:NAME`, and its response is spoken.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from intentmatch import Dialogue, IntentMatchError, Matcher, MemoryStore, MissingExtraError, Turn
+
+try:
+    from ovos_bus_client.message import Message
+    from ovos_bus_client.session import SessionManager
+    from ovos_plugin_manager.templates.pipeline import ConfidenceMatcherPipeline, IntentHandlerMatch
+except ModuleNotFoundError as error:
+    raise MissingExtraError("The pipeline plugin for OpenVoiceOS", "ovos") from error
+
+NAME = "intentmatch-pipeline-plugin"
+_OWN = "intentmatch"
+_ASK = "intentmatch.ask"
+_SECONDS = 300.0
+
+
+class IntentPipeline(ConfidenceMatcherPipeline):  # type: ignore[misc] # the framework has no types where mypy runs
+    """Three stages over one `Dialogue`: what is surely meant, what is probably meant, and what has to be asked."""
+
+    def __init__(self, bus: Any = None, config: dict[str, Any] | None = None) -> None:
+        """Raises `IntentMatchError` where the configuration names no intents, or some that cannot be used."""
+        super().__init__(bus, config)
+        if "intents" not in self.config:
+            raise IntentMatchError(f"mycroft.conf must say where the intents are: intents.{NAME}.intents")
+        matcher = Matcher.load(Path(self.config["intents"]).expanduser(), **self.config.get("settings", {}))
+        self.dialogue = Dialogue(matcher, patience=_SECONDS)
+        self._high, self._medium = self.config.get("high", 0.9), self.config.get("medium", 0.7)
+        self._unasked = MemoryStore()
+        self._spoken = [_ASK, *(f"{_OWN}:{intent.name}" for intent in matcher.registry if not _skill(intent.metadata))]
+        for topic in self._spoken:
+            self.bus.on(topic, self._speak)
+
+    def match_high(self, utterances: list[str], lang: str, message: Message) -> IntentHandlerMatch | None:
+        """What is surely meant, and what answers our question."""
+        return self._match(utterances, lang, message, self._high)
+
+    def match_medium(self, utterances: list[str], lang: str, message: Message) -> IntentHandlerMatch | None:
+        """What is probably meant."""
+        return self._match(utterances, lang, message, self._medium)
+
+    def match_low(self, utterances: list[str], lang: str, message: Message) -> IntentHandlerMatch | None:
+        """What is meant at all, and what has to be asked about."""
+        return self._match(utterances, lang, message, 0.0)
+
+    def shutdown(self) -> None:
+        """Hear nothing any more."""
+        for topic in self._spoken:
+            self.bus.remove(topic, self._speak)
+
+    def _match(self, utterances: list[str], lang: str, message: Message, least: float) -> IntentHandlerMatch | None:
+        session = str(SessionManager.get(message).session_id)
+        turn = self._take(utterances, lang, message, session)
+        if not turn.understood or _sureness(turn) < least:
+            return None
+        self._unasked.pop(session)
+        data = {
+            "intent": turn.intent,
+            "slots": dict(turn.slots),
+            "confidence": turn.result and turn.result.confidence,
+            "reply": turn.text,
+            "language": turn.language,
+            "expect_response": turn.asks,
+        }
+        if turn.intent is None:
+            return IntentHandlerMatch(_ASK, data, utterance=turn.message)
+        skill = _skill(self.dialogue.matcher.registry[turn.intent].metadata)
+        return IntentHandlerMatch(f"{skill or _OWN}:{turn.intent}", data, skill_id=skill, utterance=turn.message)
+
+    def _take(self, utterances: list[str], lang: str, message: Message, session: str) -> Turn:
+        """The turn of a message, taken by the first stage that is asked, for all of them."""
+        # On the message itself: what is in its data or context would travel over the bus.
+        kept: dict[str, Any] = vars(message).setdefault(_OWN, {})
+        if not kept and self._unasked.pop(session):
+            # Another plugin answered while our question was still in a later stage.
+            self.dialogue.forget(session)
+        said = next((said for said in utterances if said), None)
+        turn = self.dialogue.take(said, session, language=lang, turn=kept)
+        if turn.asks:
+            self._unasked.put(session, _ASK, _SECONDS)
+        return turn
+
+    def _speak(self, message: Message) -> None:
+        """Say what is to be said, and that this is all."""
+        if message.data.get("reply"):
+            said = {"utterance": message.data["reply"], "expect_response": message.data["expect_response"]}
+            language = message.data["language"] or message.data.get("lang")
+            self.bus.emit(message.forward("speak", {**said, "lang": language}))
+        self.bus.emit(message.forward("ovos.utterance.handled"))
+
+
+def _skill(metadata: Any) -> str | None:
+    skill = metadata.get("skill_id")
+    return None if skill is None else str(skill)
+
+
+def _sureness(turn: Turn) -> float:
+    """How sure it is that this is for us, from 0 to 1."""
+    if turn.answers:
+        found = any(turn.message[entity.start : entity.end] == entity.text for entity in turn.entities)
+        return 1.0 if turn.intent or found else 0.0
+    if turn.choices or turn.result is None:
+        return 0.0
+    return turn.result.score if turn.result.confidence is None else turn.result.confidence

@@ -1,0 +1,182 @@
+"""Messages that wait to be matched, and how those that arrive together are matched together.
+
+A batch begins as soon as the one before it has ended, and holds what has arrived meanwhile: many callers make large
+batches, and whoever is alone is answered at once. All of it happens in a thread, so that the event loop never waits,
+and in one thread for a matcher, because more of them would only take turns. What waits is bounded, in number and in
+time; whoever is beyond that is told when to come again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive
+
+from intentmatch.matcher import Matcher
+from intentmatch.result import MatchResult
+from intentmatch.server.metrics import Metrics
+from intentmatch.server.problems import ProblemError
+from intentmatch.server.schemas import ProblemDetails
+
+client: ContextVar[Receive | None] = ContextVar("intentmatch_client", default=None)
+"""Where the client of the request that is being answered here is heard of, once its body is complete."""
+
+_BUSY = "urn:intentmatch:busy"
+_THREADS = 8
+# Where nothing is gained by a batch, its first message must not wait long for the last.
+_SECONDS_OF_A_BATCH = 0.01
+# Most messages are answered before it is worth asking whether anybody still waits.
+_SECONDS_UNWATCHED = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What may wait, and how much is done at once."""
+
+    together: int = 32
+    """Messages that are encoded together."""
+    queue: int = 1024
+    """Messages that wait, all bots together."""
+    seconds: float = 10.0
+    """That a message waits for its batch to begin."""
+
+
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    text: str
+    options: Mapping[str, Any]
+    answer: asyncio.Future[MatchResult]
+    watch: asyncio.TimerHandle | asyncio.Task[None] | None = None
+    """What ends the waiting early, or will begin to look for a reason to."""
+    since: float = field(default_factory=time.perf_counter)
+
+
+@dataclass(slots=True, eq=False)
+class _Line:
+    """Those who wait for one matcher."""
+
+    waiting: dict[_Waiting, None] = field(default_factory=dict)
+    """In the order of their arrival; whoever leaves is found at once."""
+    moving: asyncio.Task[None] | None = None
+    pace: float = 0.0
+    """Seconds for a message, going by those of late."""
+
+
+class Batches:
+    """The messages of one server, to be used in its event loop only."""
+
+    def __init__(self, bounds: Bounds, metrics: Metrics) -> None:
+        self._bounds = bounds
+        self.metrics = metrics
+        self._lines: WeakKeyDictionary[Matcher, _Line] = WeakKeyDictionary()
+        self._length = 0
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="intentmatch-match")
+
+    async def match(self, matcher: Matcher, text: str, **options: Any) -> MatchResult:
+        """As `Matcher.match`.
+
+        Raises `ProblemError` (503) with the time to come again where too many wait or it took too long, and
+        `ClientDisconnect` where nobody waits for the answer any more.
+        """
+        line = self._lines.setdefault(matcher, _Line())
+        if self._length >= self._bounds.queue:
+            raise self._refused(line, "full", f"{self._length} messages are waiting already")
+        loop = asyncio.get_running_loop()
+        waiting = _Waiting(text, options, loop.create_future())
+        waiting.watch = loop.call_later(_SECONDS_UNWATCHED, self._begin_to_watch, line, waiting, client.get())
+        line.waiting[waiting] = None
+        self._lengthen(1)
+        if line.moving is None:
+            line.moving = loop.create_task(self._move(matcher, line))
+        try:
+            return await waiting.answer
+        finally:
+            waiting.watch.cancel()
+            self._leave(line, waiting)
+
+    async def _move(self, matcher: Matcher, line: _Line) -> None:
+        """Match what waits in a line, batch by batch, until nothing does."""
+        loop = asyncio.get_running_loop()
+        try:
+            while batch := self._next(matcher, line):
+                asked = [(waiting.text, waiting.options) for waiting in batch]
+                began = time.perf_counter()
+                answers: Sequence[MatchResult | Exception]
+                try:
+                    answers = await loop.run_in_executor(self._threads, matcher.match_each, asked)
+                except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must hear of it
+                    answers = [error] * len(batch)
+                pace = (time.perf_counter() - began) / len(batch)
+                line.pace = (line.pace + pace) / 2 if line.pace else pace
+                for waiting, answer in zip(batch, answers, strict=True):
+                    _tell(waiting, answer)
+        finally:
+            line.moving = None
+
+    def _next(self, matcher: Matcher, line: _Line) -> list[_Waiting]:
+        """Take those out of a line who are matched next."""
+        most = self._bounds.together
+        if not matcher.batches:
+            most = max(1, min(most, int(_SECONDS_OF_A_BATCH / line.pace))) if line.pace else 1
+        batch = list(islice(line.waiting, most))
+        now = time.perf_counter()
+        for waiting in batch:
+            self._leave(line, waiting)
+        if batch:
+            self.metrics.batched([now - waiting.since for waiting in batch])
+        return batch
+
+    def _leave(self, line: _Line, waiting: _Waiting) -> None:
+        if waiting in line.waiting:
+            del line.waiting[waiting]
+            self._lengthen(-1)
+
+    def _lengthen(self, by: int) -> None:
+        self._length += by
+        self.metrics.queued(self._length)
+
+    def _begin_to_watch(self, line: _Line, waiting: _Waiting, receive: Receive | None) -> None:
+        waiting.watch = asyncio.get_running_loop().create_task(self._watch(line, waiting, receive))
+
+    async def _watch(self, line: _Line, waiting: _Waiting, receive: Receive | None) -> None:
+        """End the waiting of one whose client leaves, or whose batch does not begin."""
+        gone = asyncio.Event().wait() if receive is None else _gone(receive)
+        try:
+            await asyncio.wait_for(gone, self._bounds.seconds - _SECONDS_UNWATCHED)
+        except asyncio.TimeoutError:
+            if waiting in line.waiting:
+                why = f"the message has waited for {self._bounds.seconds:g} seconds"
+                _tell(waiting, self._refused(line, "late", why))
+        else:
+            self.metrics.refused("gone")
+            _tell(waiting, ClientDisconnect())
+
+    def _refused(self, line: _Line, reason: str, why: str) -> ProblemError:
+        self.metrics.refused(reason)
+        seconds = max(1, math.ceil(len(line.waiting) * line.pace))
+        detail = f"Too much to do here: {why}. Try again in {seconds} s."
+        return ProblemError(ProblemDetails.of(503, detail, kind=_BUSY), {"Retry-After": str(seconds)})
+
+
+def _tell(waiting: _Waiting, answer: MatchResult | Exception) -> None:
+    if waiting.answer.done():  # whoever asked has left
+        return
+    if isinstance(answer, Exception):
+        waiting.answer.set_exception(answer)
+    else:
+        waiting.answer.set_result(answer)
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,42 @@
+"""What the environments of adapters and examples are made of: `run.py` makes them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+NAMES = sorted(path.stem for path in HERE.glob("*.txt"))
+SHARED = {"routes", "tools"}
+ADAPTERS = sorted(path.stem for path in (ROOT / "intentmatch" / "integrations").glob("[!_]*.py"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_environment_has_tests_and_exact_versions(name):
+    """What passes today passes tomorrow."""
+    lines = (HERE / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    manifest = HERE / f"{name}.package.json"
+    packages = json.loads(manifest.read_text(encoding="utf-8"))["dependencies"] if manifest.exists() else {}
+
+    assert (HERE / f"test_{name}.py").exists()
+    assert [line for line in lines if not re.match(r"#|[\w.\[\],-]+==[\w.+!]+( ;.*)?$", line)] == []
+    assert [version for version in packages.values() if not re.fullmatch(r"\d+\.\d+\.\d+", version)] == []
+
+
+@pytest.mark.parametrize("name", [name for name in ADAPTERS if name not in SHARED])
+def test_an_adapter_has_an_environment(name):
+    """All but what they share meet what they are written for."""
+    assert name in NAMES
+
+
+@pytest.mark.parametrize("readme", sorted((ROOT / "examples").glob("*/README.md")), ids=lambda path: path.parent.name)
+def test_what_an_example_says_to_try_is_short(readme):
+    """A page that a newcomer reads to the end."""
+    lines = [line for line in readme.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+    assert lines[0].startswith("# ")
+    assert len(lines) <= 15

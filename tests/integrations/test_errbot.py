@@ -1,0 +1,103 @@
+"""The example for Errbot holds conversations, in the framework's own test bot and in its terminal."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from queue import Empty
+
+import pytest
+
+pytest.importorskip("errbot", reason="needs errbot")
+
+from chats import EXAMPLES, NUMBERED
+from errbot.backends import test as testing
+from errbot.backends.base import Message
+
+ERRBOT = EXAMPLES / "errbot"
+
+
+@pytest.fixture(scope="module")
+def bot() -> Iterator[testing.TestBot]:
+    """Errbot with the plugin of the example, and few of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("INTENTMATCH_CACHE", "off")
+        plugins = {"CORE_PLUGINS": ("Utils",)}
+        running = testing.TestBot(extra_plugin_dir=str(ERRBOT / "shop"), loglevel=logging.ERROR, extra_config=plugins)
+        running.start()
+        yield running
+        running.stop()
+
+
+def in_group(bot: testing.TestBot, user: str, text: str) -> list[str]:
+    """What is said in a room to someone who mentions the bot, if they do."""
+    backend = bot.bot
+    message = Message(text, frm=testing.TestOccupant(user, "room"), to=testing.TestRoom("room", bot=backend))
+    backend.callback_message(message)
+    mentioned = [backend.build_identifier(word[1:]) for word in text.split() if word.startswith("@")]
+    if mentioned:
+        backend.callback_mention(message, mentioned)
+    said = []
+    while True:
+        try:
+            said.append(bot.pop_message(block=False))
+        except Empty:
+            return said
+
+
+def test_messages_are_answered_in_their_language(bot):
+    """Without a prefix."""
+    assert bot.exec_command("hello") == "Hello!"
+    assert bot.exec_command("guten Morgen") == "Hallo!"
+
+
+def test_a_command_and_an_intent_do_the_same(bot):
+    """The intent has the command's name."""
+    assert bot.exec_command("!order status") == "Your order is on its way."
+    assert bot.exec_command("wo ist meine Bestellung?") == "Your order is on its way."
+
+
+@pytest.mark.parametrize("answer", ["2", "cancel an order", "cancel"])
+def test_a_doubt_is_asked_about(bot, answer):
+    """A number is an answer here, though with a prefix it repeats a command."""
+    assert bot.exec_command("my order") == NUMBERED
+    assert bot.exec_command(answer) == "Your order is cancelled."
+
+
+def test_a_slot_is_asked_for(bot):
+    """In the language of the message."""
+    assert bot.exec_command("regnet es?") == "In welcher Stadt?"
+    assert bot.exec_command("Paris") == "In Paris scheint die Sonne."
+
+
+def test_what_is_not_understood_is_told(bot):
+    """Once; to an empty message nothing is said."""
+    bot.push_message("")
+    assert bot.exec_command("sing a song") == "Sorry, I can help with orders and the weather."
+
+
+def test_a_group_is_answered_where_the_bot_is_mentioned(bot):
+    """And what waits for one is not answered by another."""
+    assert in_group(bot, "anna", "hello") == []
+    assert in_group(bot, "anna", "@Bernd hello") == []
+    assert in_group(bot, "anna", "@Err my order") == [NUMBERED]
+    assert in_group(bot, "bernd", "@Err 2") == ["Sorry, I can help with orders and the weather."]
+    assert in_group(bot, "anna", "@Err 2") == ["Your order is cancelled."]
+
+
+def test_the_configuration_starts_it_in_the_terminal(tmp_path):
+    """As the README says."""
+    environment = {**os.environ, "ERRBOT_DATA": str(tmp_path / "data"), "INTENTMATCH_CACHE": "off", "PYTHONUTF8": "1"}
+    command = [Path(sys.executable).with_name("errbot"), "-c", ERRBOT / "config.py"]
+    talk = "my order\n2\n"
+
+    done = subprocess.run(
+        command, input=talk, env=environment, capture_output=True, encoding="utf-8", timeout=60, check=False
+    )
+
+    assert "2. Cancel an order" in done.stdout, done.stderr
+    assert "Your order is cancelled." in done.stdout

@@ -1,0 +1,334 @@
+"""Intents in chains, graphs and agents of LangChain."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any, TypedDict
+
+import pytest
+from fakes import WordHashEncoder
+
+from intentmatch import Intent, IntentMatchError, Matcher, MissingExtraError, Registry, UnknownNameError, Utterance
+
+pytest.importorskip("langchain", reason="needs the extra `langchain`")
+
+from langchain.agents import create_agent
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import RunnablePassthrough
+from langchain_core.tools import tool
+from langchain_core.tracers.base import BaseTracer
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, MessagesState, StateGraph
+
+from intentmatch.integrations.langchain import IntentRunnable, IntentToolMiddleware
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "langchain"
+
+
+@pytest.fixture
+def matcher() -> Matcher:
+    intents = (
+        Intent("status", (Utterance("where is my order"), Utterance("track my parcel"))),
+        Intent("cancel", (Utterance("cancel it please"),)),
+        Intent("mute", (Utterance("sound off now"),)),
+        Intent("unmute", (Utterance("sound on now"),)),
+        Intent("vip", (Utterance("my manager"),), when=("vip",)),
+    )
+    return Matcher.load(Registry(intents), encoder=WordHashEncoder(), cache="off", margin=0.4)
+
+
+@pytest.fixture
+def intents(matcher) -> IntentRunnable:
+    return IntentRunnable(matcher)
+
+
+class TestRunnable:
+    @pytest.mark.parametrize(
+        "said",
+        [
+            "where is my order",
+            HumanMessage("where is my order"),
+            HumanMessage([{"type": "text", "text": "where is my order"}, {"type": "image_url", "image_url": "x"}]),
+            [SystemMessage("Be nice."), HumanMessage("where is my order"), AIMessage("One moment.")],
+            [("user", "cancel it please"), {"role": "user", "content": "where is my order"}],
+            {"messages": [HumanMessage("where is my order")]},
+            ChatPromptTemplate.from_messages([("user", "where is my {what}")]).invoke({"what": "order"}),
+        ],
+    )
+    def test_whatever_holds_a_message_of_a_user_is_understood(self, intents, said):
+        """Text, a message, a list of them, a state, a prompt: the last thing that the user said."""
+        assert intents.invoke(said).intent == "status"
+
+    @pytest.mark.parametrize(
+        "nothing",
+        [
+            "",
+            [],
+            {"messages": []},
+            AIMessage("where is my order"),
+            [SystemMessage("where is my order")],
+            HumanMessage([{"type": "image_url", "image_url": "x"}]),
+        ],
+    )
+    def test_nothing_said_is_no_intent(self, intents, nothing):
+        """The model's own words are not the user's, and an image has none."""
+        assert intents.invoke(nothing).verdict == "out_of_scope"
+
+    @pytest.mark.parametrize("wrong", [None, 7, {"question": "where is my order"}, [7], [{"role": "cat"}], [{}]])
+    def test_what_holds_no_message_is_refused(self, intents, wrong):
+        """As the matcher refuses it."""
+        with pytest.raises(IntentMatchError, match="a message must be text"):
+            intents.invoke(wrong)
+
+    def test_options_are_those_of_match(self, intents):
+        """Through `bind`, or with the call."""
+        assert intents.invoke("my manager").intent is None
+        assert intents.bind(context=["vip"]).invoke("my manager").intent == "vip"
+        assert intents.bind(context=["vip"]).batch(["my manager"])[0].intent == "vip"
+
+    def test_a_batch_is_encoded_together(self, matcher, intents):
+        """In one call, sync or async; the results are in the order of the messages."""
+        sizes = []
+        encode = matcher.encoder.encode
+        matcher.encoder.encode = lambda texts, **options: (sizes.append(len(texts)), encode(texts, **options))[1]
+        said = ["where may my order be", HumanMessage("do cancel it please"), "penguins"]
+
+        for results in (intents.batch(said), asyncio.run(intents.abatch(said))):
+            assert [result.intent for result in results] == ["status", "cancel", None]
+        assert sizes == [3, 3]
+        assert intents.batch([]) == []
+
+    def test_one_bad_message_of_a_batch_spoils_no_other(self, intents):
+        """Where exceptions are to be returned; otherwise it is raised."""
+        good, bad = intents.batch(["track my parcel", 7], return_exceptions=True)
+
+        assert good.intent == "status"
+        assert isinstance(bad, IntentMatchError)
+        with pytest.raises(IntentMatchError, match="not int"):
+            intents.batch(["track my parcel", 7])
+
+    def test_it_is_traced_by_its_name(self, intents):
+        """What observes chains sees the message go in and the result come out."""
+        runs = []
+
+        class Tracer(BaseTracer):
+            def _persist_run(self, run: Any) -> None:
+                runs.append(run)
+
+        intents.invoke("track my parcel", {"callbacks": [Tracer()]})
+
+        assert [run.name for run in runs] == ["IntentRunnable"]
+        assert runs[0].outputs["output"].intent == "status"
+
+    def test_its_output_has_a_schema(self, intents):
+        """For whoever serves or draws a chain."""
+        assert "verdict" in str(intents.get_output_jsonschema())
+
+    def test_the_loop_goes_on(self, matcher, intents):
+        """While a message is encoded, or a batch."""
+        for call in (lambda: intents.ainvoke("some message"), lambda: intents.abatch(["one thing", "some message"])):
+            went_on = threading.Event()
+            encode = matcher.encoder.encode
+            matcher.encoder.encode = lambda *args, on=went_on, encode=encode, **options: (
+                on.wait(10) or pytest.fail("the loop stood still"),
+                encode(*args, **options),
+            )[1]
+
+            async def both(call=call, went_on=went_on) -> None:
+                task = asyncio.create_task(call())
+                await asyncio.sleep(0.05)
+                went_on.set()
+                await task
+
+            asyncio.run(both())
+
+
+class TestRoutes:
+    def test_a_chain_branches_by_intent(self, intents):
+        """The route gets the input and the result; what has no route goes to the last."""
+        chain = intents.branch(
+            {"status": lambda taken: f"status of {taken['input']}", "cancel": lambda taken: taken["match"].intent},
+            lambda taken: f"{taken['match'].verdict}!",
+        )
+
+        said = ["track my parcel", "cancel it please", "sound now", "penguins"]
+        expected = ["status of track my parcel", "cancel", "ambiguous!", "out_of_scope!"]
+        assert chain.batch(said) == expected
+        assert asyncio.run(chain.abatch(said)) == expected
+
+    def test_it_is_piped_like_any_other(self, intents):
+        """Beside the input, say."""
+        chain = RunnablePassthrough.assign(match=intents) | (lambda state: state["match"].intent)
+
+        assert chain.invoke({"messages": [HumanMessage("track my parcel")]}) == "status"
+
+    def test_a_graph_goes_where_the_intent_leads(self, matcher, intents):
+        """A node writes plain values, the edge behind it chooses; one message is encoded once."""
+
+        class State(MessagesState):
+            match: dict[str, Any]
+
+        graph = StateGraph(State)
+        graph.add_node("recognise", intents.node())
+        graph.add_node("orders", lambda state: {"messages": [AIMessage(f"orders: {state['match']['intent']}")]})
+        graph.add_node("agent", lambda state: {"messages": [AIMessage("agent")]})
+        graph.add_edge(START, "recognise")
+        graph.add_conditional_edges(
+            "recognise", intents.edge({"status": "orders", "cancel": "orders"}, otherwise="agent"), ["orders", "agent"]
+        )
+        graph.add_edge("orders", END)
+        app = graph.compile(checkpointer=InMemorySaver())
+
+        def answer(text: str) -> str:
+            state = app.invoke({"messages": [("user", text)]}, {"configurable": {"thread_id": "1"}})
+            return state["messages"][-1].content
+
+        matcher.encoder.encoded.clear()
+        assert [answer("where may my order be"), answer("penguins")] == ["orders: status", "agent"]
+        assert matcher.encoder.encoded == ["where may my order be", "penguins"]
+
+    def test_an_edge_without_its_node_leads_elsewhere(self, intents):
+        """Whatever the state is."""
+
+        class State(TypedDict, total=False):
+            match: dict[str, Any]
+
+        edge = intents.edge({"status": "orders"}, otherwise="agent")
+
+        assert [edge({}), edge(object()), edge({"match": {"intent": "status"}})] == ["agent", "agent", "orders"]
+
+    def test_routes_of_no_intent_are_told_at_once(self, intents):
+        """When the chain or graph is made."""
+        with pytest.raises(UnknownNameError, match="Did you mean 'status'"):
+            intents.branch({"statsu": "x"}, "y")
+        with pytest.raises(UnknownNameError, match="Did you mean 'status'"):
+            intents.edge({"statsu": "x"}, "y")
+
+
+@tool
+def status() -> str:
+    """Where an order is."""
+    return "on its way"
+
+
+@tool
+def cancel() -> str:
+    """Cancel an order."""
+    return "cancelled"
+
+
+@tool
+def search() -> str:
+    """Search the web."""
+    return "nothing"
+
+
+class Model(GenericFakeChatModel):
+    """Calls the tools that it was told to call, and remembers which it was shown."""
+
+    shown: list[list[str]]
+
+    def bind_tools(self, tools: Any, **_: Any) -> Model:
+        self.shown.append([one["type"] if isinstance(one, dict) else one.name for one in tools])
+        return self
+
+
+def agent_of(matcher: Matcher, *answers: AIMessage, tools: Any = None, **options: Any) -> tuple[Any, list[list[str]]]:
+    model = Model(messages=iter(answers), shown=[])
+    middleware = [IntentToolMiddleware(matcher, tools)]
+    return create_agent(model, [status, cancel, search], middleware=middleware, **options), model.shown
+
+
+CALL = AIMessage("", tool_calls=[{"name": "status", "args": {}, "id": "1"}])
+DONE = AIMessage("Done.")
+
+
+class TestToolMiddleware:
+    @pytest.mark.parametrize("mode", ["sync", "async"])
+    def test_the_model_is_shown_the_tool_of_the_intent(self, matcher, mode):
+        """And those that belong to no intent; matched once, though the model is called again after the tool."""
+        agent, shown = agent_of(matcher, CALL, DONE)
+        matcher.encoder.encoded.clear()
+        said = {"messages": [("user", "where may my order be")]}
+
+        state = agent.invoke(said) if mode == "sync" else asyncio.run(agent.ainvoke(said))
+
+        assert shown == [["status", "search"]] * 2
+        assert [message.content for message in state["messages"][2:]] == ["on its way", "Done."]
+        assert matcher.encoder.encoded == ["where may my order be"]
+        assert "intentmatch" not in state
+
+    @pytest.mark.parametrize(
+        ("said", "expected"),
+        [
+            ("penguins", ["status", "cancel", "search"]),
+            ("sound off now", ["status", "cancel", "search"]),
+            ([{"type": "image_url", "image_url": {"url": "x"}}], ["status", "cancel", "search"]),
+        ],
+    )
+    def test_what_is_not_understood_or_has_no_tool_leaves_the_choice_to_the_model(self, matcher, said, expected):
+        """No tool is kept from it that it might need."""
+        agent, shown = agent_of(matcher, DONE)
+
+        agent.invoke({"messages": [HumanMessage(said)]})
+
+        assert shown == [expected]
+
+    def test_an_intent_may_have_several_tools(self, matcher):
+        """By the table that the author gives; where two intents are too close, the tools of both."""
+        tools = {"status": ["status", "search"], "mute": ["status"], "unmute": ["cancel"]}
+        agent, shown = agent_of(matcher, DONE, DONE, tools=tools)
+
+        agent.invoke({"messages": [("user", "track my parcel")]})
+        agent.invoke({"messages": [("user", "sound now")]})
+
+        assert shown == [["status", "search"], ["status", "cancel"]]
+
+    def test_every_turn_of_a_conversation_has_its_own(self, matcher):
+        """What was meant before does not count any more."""
+        agent, shown = agent_of(matcher, DONE, DONE, checkpointer=InMemorySaver())
+        thread = {"configurable": {"thread_id": "1"}}
+
+        agent.invoke({"messages": [("user", "track my parcel")]}, thread)
+        agent.invoke({"messages": [("user", "cancel it please")]}, thread)
+
+        assert shown == [["status", "search"], ["cancel", "search"]]
+
+    def test_a_table_of_no_intent_is_told_at_once(self, matcher):
+        """When the agent is made."""
+        with pytest.raises(UnknownNameError, match="Did you mean 'cancel'"):
+            IntentToolMiddleware(matcher, {"cancle": ["cancel"]})
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    """With the line to install it."""
+    monkeypatch.setitem(sys.modules, "langchain.agents", None)
+    monkeypatch.delitem(sys.modules, "intentmatch.integrations.langchain")
+
+    with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[langchain\]"'):
+        importlib.import_module("intentmatch.integrations.langchain")
+
+
+def test_the_example_holds_a_conversation(tmp_path):
+    """What is clear is answered without a model; the rest goes to one, with the tools that it may need."""
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLE / "bot.py")], env={**os.environ, "MODEL": "", "PYTHONUTF8": "1"}, cwd=tmp_path,
+        input="wo ist die Bestellung XY-1234\ncancel my order\nmy order\nwhat do penguins eat\n",
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert [line.removeprefix("> ") for line in done.stdout.splitlines()[:-1]] == [
+        "XY-1234 is on its way.",
+        "(a model would answer, with the tools order_cancel, search)",
+        "(a model would answer, with the tools order_status, order_cancel, search)",
+        "(a model would answer, with the tools order_status, order_cancel, search)",
+    ]

@@ -1,0 +1,277 @@
+"""The tools of agents, through a client of the protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes import WordHashEncoder
+
+from intentmatch import Matcher
+
+mcp = pytest.importorskip("mcp", reason="needs the extra `mcp`")
+
+from intentmatch.integrations.mcp import intent_server  # noqa: E402
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "mcp"
+YAML = """\
+version: 1
+language: en
+intents:
+  greet:
+    title: Say hello
+    description: Somebody comes in.
+    response: Hi!
+    utterances: [hello there, "good (morning|evening)"]
+  leave:
+    when: [inside]
+    utterances: [goodbye, see you later]
+    not: [good grief]
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "bot.yaml"
+    path.write_text(YAML, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def matcher(file: Path) -> Matcher:
+    return Matcher.load(file, encoder=WordHashEncoder())
+
+
+def calls(server: Any, *wanted: tuple[str, dict[str, Any]]) -> list[Any]:
+    """What the tools answer, one after the other: a dict, or the text of an error."""
+
+    async def talk() -> list[Any]:
+        async with mcp.Client(server) as client:
+            answers = [await client.call_tool(tool, arguments) for tool, arguments in wanted]
+        return [answer.content[0].text if answer.is_error else answer.structured_content for answer in answers]
+
+    return asyncio.run(talk())
+
+
+def add(server: Any, **arguments: Any) -> Any:
+    return calls(server, ("add_utterances", arguments))[0]
+
+
+def test_a_message_is_matched(matcher):
+    """The answer is that of `match`, explained in words instead of stages; no words are no intent."""
+    server = intent_server(matcher)
+
+    hello, nothing = calls(server, ("match_intent", {"message": "hello there"}), ("match_intent", {"message": ""}))
+
+    assert (hello["verdict"], hello["intent"], hello["response"]) == ("matched", "greet", "Hi!")
+    assert hello["explanation"].startswith("Matched: ")
+    assert (nothing["verdict"], nothing["intent"]) == ("out_of_scope", None)
+
+
+def test_tags_are_handed_on(matcher):
+    """An intent with `when` answers where its tag is active."""
+    call = {"message": "goodbye"}
+
+    outside, inside = calls(
+        intent_server(matcher), ("match_intent", call), ("match_intent", {**call, "context": ["inside"]})
+    )
+
+    assert (outside["intent"], inside["intent"]) == (None, "leave")
+
+
+def test_intents_are_listed_and_shown_with_their_places(matcher, file):
+    """What the author wrote, a template once, so that an agent can jump to it."""
+    listed, shown = calls(intent_server(matcher), ("list_intents", {}), ("show_intent", {"name": "greet"}))
+
+    assert listed["languages"] == ["en"]
+    assert [intent["name"] for intent in listed["intents"]] == ["greet", "leave"]
+    assert listed["intents"][0] == {
+        "name": "greet",
+        "title": "Say hello",
+        "description": "Somebody comes in.",
+        "languages": ["en"],
+        "location": f"{file}:4:3",
+    }
+    assert [line["text"] for line in shown["utterances"]] == ["hello there", "good (morning|evening)"]
+    assert shown["utterances"][0]["location"] == f"{file}:8:18"
+    assert shown["responses"] == {"en": "Hi!"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("match_intent", {"message": "x", "language": "klingon!"}, "is not a language code"),
+        ("match_intent", {"message": 7}, "valid string"),
+        ("show_intent", {"name": "gret"}, "Did you mean 'greet'?"),
+    ],
+)
+def test_a_mistake_is_told(matcher, tool, arguments, said):
+    """The agent reads what is wrong, and can do better."""
+    assert said in calls(intent_server(matcher), (tool, arguments))[0]
+
+
+def test_without_permission_nothing_can_be_edited(matcher):
+    """The tool is not there, and calling it all the same changes nothing."""
+    server = intent_server(matcher)
+
+    async def names() -> list[str]:
+        async with mcp.Client(server) as client:
+            tools = (await client.list_tools()).tools
+        assert all(tool.annotations.read_only_hint for tool in tools)
+        return [tool.name for tool in tools]
+
+    assert asyncio.run(names()) == ["match_intent", "list_intents", "show_intent"]
+    assert "Unknown tool" in add(server, intent="greet", utterances=["hey"])
+
+
+def test_an_addition_is_shown_then_written_then_matched(matcher, file):
+    """Two calls: the first writes nothing, the second what was shown, and the matcher answers from the new file."""
+    server = intent_server(matcher, editable=file)
+    wanted = {"intent": "greet", "utterances": ["grüß Gott", "moin"], "language": "de"}
+
+    preview = add(server, **wanted)
+
+    assert (preview["written"], file.read_text(encoding="utf-8")) == (False, YAML)
+    assert "+      de: [grüß Gott, moin]\n" in preview["diff"]
+    assert matcher.match("moin").intent is None
+
+    done = add(server, **wanted, confirm=preview["confirm"])
+
+    assert (done["written"], done["diff"]) == (True, preview["diff"])
+    assert matcher.match("moin").intent == "greet"
+
+
+def test_a_new_intent_is_begun(matcher, file):
+    """With the first of its utterances, and all others."""
+    server = intent_server(matcher, editable=file)
+    wanted = {"intent": "thank", "utterances": ["thank you", "cheers"], "new": True}
+
+    add(server, **wanted, confirm=add(server, **wanted)["confirm"])
+
+    assert [line.text for line in matcher.registry["thank"].utterances] == ["thank you", "cheers"]
+
+
+def test_brackets_are_to_the_letter(matcher, file):
+    """What an agent adds are messages of users, no templates."""
+    server = intent_server(matcher, editable=file)
+    wanted = {"intent": "greet", "utterances": ["hello (again)"]}
+
+    add(server, **wanted, confirm=add(server, **wanted)["confirm"])
+
+    assert "hello (again)" in [line.text for line in matcher.registry["greet"].utterances]
+
+
+def test_only_what_was_shown_is_written(matcher, file):
+    """Other words, a file that was changed meanwhile, an invented confirmation: refused, and shown anew."""
+    server = intent_server(matcher, editable=file)
+    confirm = add(server, intent="greet", utterances=["moin"])["confirm"]
+
+    assert "+" in add(server, intent="greet", utterances=["servus"], confirm=confirm)
+    assert "Nothing is written" in add(server, intent="greet", utterances=["moin"], confirm="yes")
+    file.write_text(YAML.replace("see you later", "so long"), encoding="utf-8")
+    assert "Nothing is written" in add(server, intent="greet", utterances=["moin"], confirm=confirm)
+    assert file.read_text(encoding="utf-8") == YAML.replace("see you later", "so long")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"intent": "gret", "utterances": ["x"]}, "Did you mean 'greet'?"),
+        ({"intent": "greet", "utterances": ["Hello there!"]}, "already stands at {file}:8"),
+        ({"intent": "greet", "utterances": ["goodbye"]}, "{file}:11:18: error [conflicting-utterance]"),
+        ({"intent": "greet", "utterances": ["..."]}, "has no words"),
+        ({"intent": "greet", "utterances": []}, "at least 1 item"),
+        ({"intent": "greet", "utterances": ["x"], "file": "a.yaml"}, "is for a new intent"),
+        ({"intent": "new", "utterances": ["x"], "new": True, "negative": True}, "begins with an utterance"),
+        ({"intent": "new", "utterances": ["x"], "new": True, "file": "/etc/passwd.yaml"}, "would not be read"),
+    ],
+)
+def test_what_cannot_be_added_is_told_with_its_place(matcher, file, arguments, said):
+    """Nothing is written, confirmed or not."""
+    server = intent_server(matcher, editable=file)
+
+    assert said.format(file=file) in add(server, **arguments)
+    assert file.read_text(encoding="utf-8") == YAML
+
+
+def test_a_reload_that_fails_is_told(matcher, file):
+    """What was wrong with the files before is no reason not to write; the intents from before go on answering."""
+    server = intent_server(matcher, editable=file)
+    file.write_text(YAML + "  broken: {}\n", encoding="utf-8")
+    wanted = {"intent": "greet", "utterances": ["moin"]}
+
+    said = add(server, **wanted, confirm=add(server, **wanted)["confirm"])
+
+    assert "It is written, but" in said
+    assert f"{file}:13:3: error [no-utterances]" in said
+    assert "moin" in file.read_text(encoding="utf-8")
+    assert matcher.match("hello there").intent == "greet"
+
+
+def test_a_slow_match_holds_up_nobody(matcher, monkeypatch):
+    """While one message is encoded, other calls are answered."""
+    encoding, listed = threading.Event(), threading.Event()
+    slow = matcher.encoder.encode
+
+    def encode(*args: Any, **options: Any) -> Any:
+        encoding.set()
+        assert listed.wait(10)
+        return slow(*args, **options)
+
+    monkeypatch.setattr(matcher.encoder, "encode", encode)
+
+    async def talk() -> None:
+        async with mcp.Client(intent_server(matcher)) as client:
+            first = asyncio.create_task(client.call_tool("match_intent", {"message": "some message"}))
+            await asyncio.to_thread(encoding.wait, 10)
+            await client.call_tool("list_intents", {})
+            listed.set()
+            assert not (await first).is_error
+
+    asyncio.run(talk())
+
+
+def test_the_command_takes_up_what_an_editor_writes(file):
+    """With `--watch`, and without permission to edit, over standard input and output."""
+    pytest.importorskip("watchfiles", reason="needs the extra `watch`")
+    words = ["-m", "intentmatch", "mcp", str(file), "--watch"]
+    server = mcp.StdioServerParameters(command=sys.executable, args=words, env=dict(os.environ))
+
+    async def talk() -> None:
+        async with mcp.Client(mcp.stdio_client(server)) as client:
+            assert "add_utterances" not in [tool.name for tool in (await client.list_tools()).tools]
+            file.write_text(YAML + "  thank:\n    utterances: [much obliged]\n", encoding="utf-8")
+            deadline = time.monotonic() + 60
+            while True:
+                answer = await client.call_tool("match_intent", {"message": "much obliged"})
+                if answer.structured_content["intent"] == "thank":
+                    return
+                assert time.monotonic() < deadline, "it never came about"
+                await asyncio.sleep(0.1)
+
+    asyncio.run(talk())
+
+
+def test_the_example_speaks_to_the_command(tmp_path):
+    """A client and `intentmatch mcp` as two processes: asked, shown, written, asked again."""
+    bot = tmp_path / "bot.yaml"
+    shutil.copy(EXAMPLE / "bot.yaml", bot)
+
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLE / "agent.py")], env={**os.environ, "INTENTS": str(bot), "PYTHONUTF8": "1"},
+        input="y\n", capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert "order_cancel: The user wants an order not to be sent." in done.stdout
+    assert "warehouse? Out of scope: " in done.stdout
+    assert "warehouse? Matched: " in done.stdout
+    assert "has my stuff left your warehouse" in bot.read_text(encoding="utf-8")

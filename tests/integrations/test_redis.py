@@ -1,0 +1,153 @@
+"""The store in Redis."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+
+import pytest
+from fakes import WordHashEncoder
+
+from intentmatch import Dialogue, Intent, Matcher, Registry, Store, Utterance
+
+redis = pytest.importorskip("redis", reason="needs the extra `redis`")
+fakeredis = pytest.importorskip("fakeredis", reason="needs fakeredis")
+
+from intentmatch.integrations.redis import RedisStore  # noqa: E402 - the extra comes first
+
+SERVER = os.environ.get("REDIS_SERVER") or shutil.which("redis-server")
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    """A real server, where there is one."""
+    if SERVER is None:
+        pytest.skip("there is no redis-server here")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [
+        SERVER,
+        "--port",
+        str(port),
+        "--bind",
+        "127.0.0.1",
+        "--save",
+        "",
+        "--dir",
+        str(tmp_path_factory.mktemp("r")),
+    ]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    try:
+        with redis.Redis(port=port) as client:
+            for _ in range(200):
+                try:
+                    client.ping()
+                    break
+                except redis.ConnectionError:
+                    time.sleep(0.05)
+        yield f"redis://127.0.0.1:{port}/0"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+@pytest.fixture(params=["fake", "real"])
+def client(request):
+    """A Redis with nothing in it."""
+    if request.param == "fake":
+        yield fakeredis.FakeRedis()
+        return
+    with redis.Redis.from_url(request.getfixturevalue("url")) as real:
+        real.flushall()
+        yield real
+
+
+def bot(store: Store) -> Dialogue:
+    intents = (
+        Intent("order_status", (Utterance("where is my order"), Utterance("track my order"))),
+        Intent("cancel_order", (Utterance("cancel my order"), Utterance("stop my order"))),
+    )
+    encoder = WordHashEncoder()
+    matcher = Matcher.load(Registry(intents), encoder=encoder, threshold=0.4, margin=0.15, cache="off")
+    return Dialogue(matcher, store=store)
+
+
+def test_it_is_a_store(client):
+    """By the protocol that a dialogue asks for."""
+    assert isinstance(RedisStore(client), Store)
+
+
+def test_a_text_is_there_once(client):
+    """And the last that was put there."""
+    store = RedisStore(client)
+    store.put("anna", "one", 10)
+    store.put("anna", "zwei 🙂", 10)
+
+    assert store.pop("anna") == "zwei 🙂"
+    assert store.pop("anna") is None
+    assert store.pop("bert") is None
+
+
+def test_a_text_is_kept_for_so_long(client):
+    """Redis forgets it by itself."""
+    store = RedisStore(client)
+    store.put("anna", "a", 90)
+    store.put("bert", "b", 0.001)
+    time.sleep(0.05)
+
+    assert 80_000 < client.pttl("intentmatch:anna") <= 90_000
+    assert store.pop("bert") is None
+
+
+def test_stores_of_several_bots_share_a_server(client):
+    """Each under its prefix."""
+    RedisStore(client, prefix="one:").put("anna", "a", 10)
+
+    assert RedisStore(client, prefix="two:").pop("anna") is None
+    assert client.keys() == [b"one:anna"]
+
+
+def test_a_client_that_decodes_will_do():
+    """As many programs have one."""
+    store = RedisStore(fakeredis.FakeRedis(decode_responses=True))
+    store.put("anna", "grün", 10)
+
+    assert store.pop("anna") == "grün"
+
+
+def test_one_process_asks_and_another_hears_the_answer(client):
+    """What they share is the store alone."""
+    asked = bot(RedisStore(client)).take("my order", "anna")
+    answered = bot(RedisStore(client)).take("2", "anna")
+
+    assert asked.choices
+    assert answered.intent == asked.choices[1].intent
+
+
+def test_conversations_may_be_called_anything(client):
+    """Keys of Redis are bytes, and users choose their names."""
+    store = RedisStore(client)
+    for name in ("", "a b\n", "グループ:🙂", "\udcff"):
+        store.put(name, "kept", 10)
+        assert store.pop(name) == "kept"
+
+
+def test_a_server_by_its_url(url):
+    """As it stands in a configuration."""
+    store = RedisStore.at(url, prefix="by-url:")
+    store.put("anna", "a", 10)
+
+    assert store.pop("anna") == "a"
+
+
+def test_a_server_that_is_not_there_costs_the_memory_and_nothing_else(caplog):
+    """Every message is then one of its own, and the log says why."""
+    forgetful = bot(RedisStore.at("redis://127.0.0.1:9/0"))
+
+    assert forgetful.take("my order", "anna").asks
+    assert forgetful.take("1", "anna").intent is None
+    assert "cannot be kept in the store" in caplog.text

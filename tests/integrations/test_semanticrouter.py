@@ -1,0 +1,95 @@
+"""The example for semantic-router, inside the real one."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes import WordHashEncoder
+
+from intentmatch import Intent, Matcher, Registry, Utterance
+
+pytest.importorskip("semantic_router", reason="needs the package `semantic-router`")
+
+from semantic_router import Chain, Route
+from semantic_router.routers.base import BaseRouter
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "semantic_router" / "bot.py"
+
+
+@pytest.fixture
+def router() -> Any:
+    intents = (
+        Intent("status", (Utterance("where is my order"),), description="Where an order is."),
+        Intent("mute", (Utterance("sound off now"),)),
+        Intent("unmute", (Utterance("sound on now"),)),
+    )
+    matcher = Matcher.load(Registry(intents), encoder=WordHashEncoder(), cache="off", margin=0.4)
+    return runpy.run_path(str(EXAMPLE))["IntentRouter"](matcher)
+
+
+def test_routes_are_the_intents(router):
+    """With what their author wrote."""
+    assert [route.name for route in router.routes] == ["status", "mute", "unmute"]
+    assert router.routes[0] == Route(name="status", description="Where an order is.", utterances=["where is my order"])
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("where is my order", {"status"}),
+        ("sound now", {"mute", "unmute"}),
+        ("penguins", set()),
+        ("", set()),
+    ],
+)
+def test_it_decides_as_the_matcher_does(router, said, expected):
+    """One route, several, or none; the same sync and async."""
+    assert {choice.name for choice in router(said, limit=None)} == expected
+    assert {choice.name for choice in asyncio.run(router.acall(said, limit=None))} == expected
+    assert (router(said).name is None) == (not expected)
+
+
+def test_many_are_matched_together(router):
+    """As the evaluation of a router does."""
+    sizes = []
+    match_many = router.matcher.match_many
+    router.matcher.match_many = lambda messages: (sizes.append(len(messages)), match_many(messages))[1]
+
+    assert router.evaluate(["where is my order", "penguins"], ["status", None]) == 1.0
+    assert sizes == [2]
+
+
+def test_a_chain_goes_on_where_no_route_is_accepted(router):
+    """The second router is asked only then."""
+    asked = []
+
+    class Model(BaseRouter):
+        async def _scores(self, query: str) -> dict[str, float]:
+            asked.append(query)
+            return {"mute": 1.0}
+
+    chain = Chain([router, Model([Route(name="mute")])])
+
+    assert [chain("where is my order").name, chain("penguins").name] == ["status", "mute"]
+    assert asked == ["penguins"]
+
+
+def test_the_example_holds_a_conversation(tmp_path):
+    """In both languages."""
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLE)], env={**os.environ, "PYTHONUTF8": "1"}, cwd=tmp_path,
+        input="wo ist meine Bestellung\ncancel my order\nmy order\nwhat do penguins eat\n",
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    first, second, third, fourth = (line.removeprefix("> ") for line in done.stdout.splitlines()[:-1])
+    assert (first, second, fourth) == ("order_status", "order_cancel", "none of them")
+    assert set(third.split(" or ")) == {"order_status", "order_cancel"}

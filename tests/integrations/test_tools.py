@@ -1,0 +1,73 @@
+"""Which tools a model is shown."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from fakes import WordHashEncoder
+
+from intentmatch import Intent, Matcher, Registry, UnknownNameError, Utterance
+from intentmatch.integrations.tools import Tools
+
+NAMES = ["status", "cancel", "search"]
+
+
+@pytest.fixture
+def matcher() -> Matcher:
+    intents = (
+        Intent("status", (Utterance("where is my order"),)),
+        Intent("cancel", (Utterance("cancel it please"),)),
+        Intent("yes", (Utterance("yes"),)),
+        Intent("mute", (Utterance("sound off now"),)),
+        Intent("unmute", (Utterance("sound on now"),)),
+    )
+    registry = Registry(intents)
+    return Matcher.load(registry, encoder=WordHashEncoder(), cache="off", margin=0.4, several_intents=True)
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("where is my order", ["status"]),
+        ("Where is my order? Cancel it please!", ["status", "cancel"]),
+        ("sound now", ["mute", "unmute"]),
+        ("penguins", []),
+        ("", []),
+    ],
+)
+def test_what_a_message_may_mean(matcher, message, expected):
+    """One intent, several requests, two that are too close, none; the same without blocking a loop."""
+    tools = Tools(matcher)
+
+    assert sorted(tools.intents(message)) == sorted(expected)
+    assert asyncio.run(tools.aintents(message)) == tools.intents(message)
+
+
+@pytest.mark.parametrize(
+    ("intents", "expected"),
+    [
+        (["status"], {"status", "search"}),
+        (["status", "cancel"], {"status", "cancel", "search"}),
+        (["yes"], set(NAMES)),
+        ([], set(NAMES)),
+    ],
+)
+def test_a_tool_belongs_to_the_intent_of_its_name(matcher, intents, expected):
+    """One of no intent is always there, and all are where the intents have none."""
+    assert Tools(matcher).needed(NAMES, intents) == expected
+
+
+def test_a_table_says_which_tools_an_intent_has(matcher):
+    """Then names count for nothing; a tool that is not there is none."""
+    tools = Tools(matcher, {"status": ["search", "status"], "yes": ["cancel"], "mute": ["gone"]})
+
+    assert tools.needed(NAMES, ["status"]) == {"search", "status"}
+    assert tools.needed(NAMES, ["yes"]) == {"cancel"}
+    assert tools.needed(NAMES, ["cancel"]) == tools.needed(NAMES, ["mute"]) == set(NAMES)
+
+
+def test_an_unknown_intent_is_told(matcher):
+    """When the table is given."""
+    with pytest.raises(UnknownNameError, match="Did you mean 'status'"):
+        Tools(matcher, {"statsu": []})

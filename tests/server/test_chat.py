@@ -1,0 +1,182 @@
+"""A conversation over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import fakeredis
+import pytest
+from starlette.testclient import TestClient
+
+from intentmatch import Matcher, MemoryStore
+from intentmatch.inbox import Inbox
+from intentmatch.integrations.redis import RedisStore
+from intentmatch.server import create_app
+
+INTENTS = """\
+settings: {threshold: 0.3, margin: 0.5}
+intents:
+  order_status:
+    title: {en: Where is my order?, de: Wo ist meine Bestellung?}
+    response: {en: On its way., de: Unterwegs.}
+    utterances: {en: [where is my order, track my order], de: [wo ist meine Bestellung]}
+  cancel_order:
+    title: {en: Cancel an order, de: Bestellung stornieren}
+    response: {en: Cancelled.}
+    utterances: {en: [cancel my order, stop my order], de: [meine Bestellung stornieren]}
+  book:
+    response: {en: "A table in {city}."}
+    slots: {city: {values: [Rome, Munich], required: true, ask: {en: In which city?}}}
+    utterances: {en: [book a table]}
+  pay:
+    when: checkout
+    utterances: {en: [put it on my card]}
+"""
+
+
+@pytest.fixture(scope="module")
+def talkative(tmp_path_factory: pytest.TempPathFactory) -> Matcher:
+    file = tmp_path_factory.mktemp("chat") / "bot.yaml"
+    file.write_text(INTENTS, encoding="utf-8")
+    return Matcher.load(file, cache="off")
+
+
+@pytest.fixture
+def bot(talkative: Matcher) -> Iterator[TestClient]:
+    with TestClient(create_app(talkative), raise_server_exceptions=False) as client:
+        yield client
+
+
+def say(client: TestClient, text: str, conversation: str = "anna", **more: object) -> dict:
+    answer = client.post("/chat", json={"text": text, "conversation": conversation, **more})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_what_is_clear_is_answered_at_once(bot: TestClient) -> None:
+    """With all keys there, and what the matcher said."""
+    said = say(bot, "where is my order")
+
+    assert (said["intent"], said["reply"], said["text"], said["understood"]) == (
+        "order_status",
+        "On its way.",
+        "On its way.",
+        True,
+    )
+    assert (said["choices"], said["asks_for"], said["pending"], said["entities"]) == ([], None, None, [])
+    assert said["result"] == bot.post("/match", json={"text": "where is my order"}).json() | {
+        "trace": said["result"]["trace"]
+    }
+
+
+@pytest.mark.parametrize("by", ["number", "button", "words"])
+def test_a_doubt_is_asked_about_and_the_answer_taken(bot: TestClient, by: str) -> None:
+    """By number, by button, in words."""
+    asked = say(bot, "my order please")
+    choice = next(choice for choice in asked["choices"] if choice["intent"] == "cancel_order")
+    number = asked["choices"].index(choice) + 1
+    said = {"number": {"text": str(number)}, "button": {"chosen": choice["id"]}, "words": {"text": choice["title"]}}[by]
+
+    answered = bot.post("/chat", json={"conversation": "anna", **said}).json()
+
+    assert asked["text"].startswith("Did you mean:\n1. ")
+    assert (asked["intent"], asked["understood"], asked["choices"][-1]["intent"]) == (None, True, None)
+    assert (answered["intent"], answered["reply"], answered["result"]) == ("cancel_order", "Cancelled.", None)
+
+
+def test_a_slot_is_asked_for_and_filled(bot: TestClient) -> None:
+    """The response comes with its value."""
+    asked = say(bot, "book a table")
+    answered = say(bot, "rome")
+
+    assert (asked["reply"], asked["asks_for"], asked["pending"]) == ("In which city?", "city", "book")
+    assert (answered["intent"], answered["reply"]) == ("book", "A table in Rome.")
+    assert [entity["value"] for entity in answered["entities"]] == ["Rome"]
+
+
+def test_conversations_do_not_know_of_each_other(bot: TestClient) -> None:
+    """What Anna was asked, Bert does not answer."""
+    say(bot, "book a table", "anna")
+
+    assert say(bot, "Rome", "bert")["intent"] is None
+    assert say(bot, "Rome", "anna")["intent"] == "book"
+
+
+def test_what_the_caller_knows_is_used(bot: TestClient) -> None:
+    """The language of the user, and the tags that are active."""
+    assert say(bot, "", chosen="im:gone:1", language="de_AT")["reply"].startswith("Diese Frage ist vorbei.")
+    assert say(bot, "put it on my card")["intent"] is None
+    assert say(bot, "put it on my card", context=["checkout"])["intent"] == "pay"
+
+
+def test_no_text_is_no_error(bot: TestClient) -> None:
+    """A sticker, say: there is nothing to do, and what waits goes on waiting."""
+    say(bot, "book a table")
+    nothing = bot.post("/chat", json={"conversation": "anna"}).json()
+
+    assert (nothing["understood"], nothing["reply"], nothing["result"]) == (False, None, None)
+    assert say(bot, "Rome")["intent"] == "book"
+
+
+@pytest.mark.parametrize(
+    ("body", "location"),
+    [
+        ({"text": "hello"}, "body.conversation"),
+        ({"text": "hello", "conversation": ""}, "body.conversation"),
+        ({"text": 7, "conversation": "anna"}, "body.text"),
+        ({"text": "a" * 2001, "conversation": "anna"}, "body.text"),
+        ({"text": "hello", "conversation": "anna", "chosen": 1}, "body.chosen"),
+        ({"text": "hello", "conversation": "anna", "language": "english!"}, "body"),
+        ({"text": "hello", "conversation": "anna", "user": 1}, "body.user"),
+    ],
+)
+def test_a_request_that_is_none_is_told_what_is_wrong(bot: TestClient, body: dict, location: str) -> None:
+    """In the shape of every error."""
+    answer = bot.post("/chat", json=body)
+
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["location"] == location
+
+
+def test_a_key_is_asked_for_as_everywhere(talkative: Matcher) -> None:
+    """Where the app has any."""
+    with TestClient(create_app(talkative, keys=["a-good-key"])) as client:
+        body = {"text": "hello", "conversation": "anna"}
+
+        assert client.post("/chat", json=body).status_code == 401
+        assert client.post("/chat", json=body, headers={"x-api-key": "a-good-key"}).status_code == 200
+
+
+@pytest.mark.parametrize("shared", [MemoryStore, lambda: RedisStore(fakeredis.FakeRedis())])
+def test_processes_may_share_what_waits(talkative: Matcher, shared) -> None:
+    """One asks, another hears the answer."""
+    store = shared()
+    with TestClient(create_app(talkative, store=store)) as one, TestClient(create_app(talkative, store=store)) as two:
+        assert say(one, "book a table")["asks_for"] == "city"
+        assert say(two, "Munich")["intent"] == "book"
+
+
+def test_what_is_missed_is_kept_and_what_answers_is_not(talkative: Matcher, tmp_path: Path) -> None:
+    """An answer is no message that was not understood, whatever it would be on its own."""
+    file = tmp_path / "bot.yaml"
+    file.write_text(INTENTS, encoding="utf-8")
+    with TestClient(create_app(Matcher.load(file, cache="off", inbox=tmp_path / "inbox.sqlite"))) as client:
+        for text in ("book a table", "Munich", "quantum chromodynamics"):
+            say(client, text)
+
+    assert [message.text for message in Inbox(tmp_path / "inbox.sqlite").messages()] == ["quantum chromodynamics"]
+
+
+def test_bots_of_one_server_do_not_answer_for_each_other(several: Path) -> None:
+    """Each has conversations of its own, whatever they are called."""
+    for name in ("bank", "shop"):
+        (several / name / "bot.yaml").write_text(INTENTS, encoding="utf-8")
+    with TestClient(create_app(several)) as client:
+
+        def told(bot: str, text: str) -> dict:
+            return client.post(f"/bots/{bot}/chat", json={"text": text, "conversation": "anna"}).json()
+
+        assert told("shop", "book a table")["asks_for"] == "city"
+        assert told("bank", "Munich")["intent"] is None
+        assert told("shop", "Munich")["intent"] == "book"

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -617,3 +618,57 @@ def test_the_table_of_several_intents(run, lights):
     assert header[-3:] == ["off", "on", "divided"]
     assert [row[:4] for row in rows] == [["toy", "train", "1", "1"], ["toy", "train", "2", "1"]]
     assert rows[1][4] == "0.0"
+
+
+@pytest.fixture
+def peers(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    return load("bench_peers")
+
+
+def test_peers_are_asked_the_same_and_judged_alike(peers, tmp_path, monkeypatch, capsys):
+    script = tmp_path / "parrot.py"
+    script.write_text(
+        f"import sys\nsys.path.insert(0, {str(FOLDER / 'peers')!r})\n"
+        "from peer import Answer, Peer, run\n"
+        "class Parrot(Peer):\n"
+        "    def build(self, texts, intents):\n"
+        "        self.known = dict(zip(texts, intents))\n"
+        "    def answer(self, message):\n"
+        "        found = self.known.get(message)\n"
+        "        return Answer(found, float(found is not None), 'matched' if found else 'out_of_scope')\n"
+        "run(Parrot())\n"
+    )
+    folder = tmp_path / "data" / "tiny"
+    folder.mkdir(parents=True)
+    rows = [{"text": "hello", "intent": "greet"}, {"text": "goodbye", "intent": "leave"}]
+    asked = [*rows, {"text": "bye bye", "intent": "leave"}, {"text": "an apple", "intent": "", "oos": True}]
+    for name, lines in (("train", rows), ("valid", asked)):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    environment = tmp_path / "work" / "parrot"
+    (environment / "bin").mkdir(parents=True)
+    (environment / "bin" / "python").symlink_to(sys.executable)
+    (environment / "installed.json").write_text('{"bytes": 2000000}')
+    monkeypatch.setattr(peers, "PEERS", {"parrot": peers.Peer("A parrot", str(script), ())})
+    out, picture = tmp_path / "out.json", tmp_path / "out.svg"
+    words = ["--data", tmp_path / "data", "--model", tmp_path, "--work", tmp_path / "work", "--set", "tiny:train"]
+
+    assert peers.main([*map(str, words), "--json", str(out), "--picture", str(picture)]) == 0
+
+    (row,) = json.loads(out.read_text())["rows"]
+    assert (row["first"], row["auroc"], row["overall"]) == (pytest.approx(2 / 3), pytest.approx(5 / 6), 0.75)
+    assert row["install_mb"] == 2
+    assert row["p99"] >= row["p50"] > 0
+    assert "A parrot" in capsys.readouterr().out
+    drawn = ElementTree.fromstring(picture.read_text())
+    titles = [title.text for title in drawn.iter() if title.tag.endswith("}title")]
+    assert titles[0] == "tiny:train"
+    assert titles[1].startswith("A parrot: 66.7 at")
+
+
+def test_dots_lie_where_their_numbers_are(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    drawn = ElementTree.fromstring(load("scatter").scatter([(1, 80, "a <b>"), (100, 90, "c")], "ms", "%", "T"))
+    first, second = (dot for dot in drawn.iter() if dot.tag.endswith("}circle"))
+    assert float(first.get("cx")) < float(second.get("cx"))
+    assert float(first.get("cy")) > float(second.get("cy"))

@@ -1,0 +1,223 @@
+"""Other matchers beside this one: the same sets, the same machine, one run, each in an environment of its own.
+
+    python tests/benchmarks/bench_peers.py --data FOLDER --model FOLDER --work FOLDER [--picture FILE.svg]
+    python tests/benchmarks/bench_peers.py --data FOLDER --model FOLDER --work FOLDER --peer tfidf --set NAME:TRAIN
+
+README.md beside this file says what each column means.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from bench_accuracy import read_rows, registry_of
+from metrics import auroc, best_overall, share
+from rich.console import Console
+from scatter import scatter
+from tables import print_table
+
+from intentmatch import IntentMatchError
+
+HERE = Path(__file__).parent / "peers"
+ROOT = Path(__file__).parents[2]
+
+
+class Peer(NamedTuple):
+    """How one peer is had and run."""
+
+    title: str
+    script: str
+    requires: tuple[str, ...]
+    """What pip is told; a name with .json stands for npm."""
+    slow: bool = False
+    """Trained for minutes: only asked about the sets of --slow-set."""
+
+
+PEERS = {
+    "ours": Peer("intentmatch", "ours.py", (str(ROOT),)),
+    "ours_onnx": Peer("intentmatch, MiniLM int8", "ours.py", (f"{ROOT}[onnx]",)),
+    "ours_minilm": Peer("intentmatch, MiniLM", "ours.py", (f"{ROOT}[torch]", "torch==2.13.0")),
+    "router": Peer("semantic-router, MiniLM", "router.py", ("-r", str(HERE / "router.txt"))),
+    "nearest": Peer("model2vec of MiniLM, nearest", "nearest.py", ("-r", str(HERE / "nearest.txt"))),
+    "tfidf": Peer("scikit-learn TF-IDF + LR", "tfidf.py", ("-r", str(HERE / "tfidf.txt"))),
+    "nlpjs": Peer("NLP.js", "nlpjs.js", (str(HERE / "nlpjs.package.json"),)),
+    "set_fit": Peer("SetFit of MiniLM, capped", "set_fit.py", ("-r", str(HERE / "set_fit.txt")), slow=True),
+}
+SETS = ("clinc150:train_5", "clinc150:train_10", "banking77:train_10", "banking77_oos:train")
+SLOW_SETS = ("clinc150:train_5",)
+_STEPS = 250
+_OWN_WEIGHTS = frozenset({"nearest", "ours_onnx"})
+"""Those that need the shared weights in another form."""
+
+COLUMNS = (
+    "set", "peer", "first", "AUROC", "overall", "best", "p50 ms", "p99 ms", "build s", "start s", "again s", "MB",
+    "install MB",
+)  # fmt: skip
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Install, ask, print, and write; the exit code is 0, or that of the error."""
+    options = _parser().parse_args(arguments)
+    console = Console(stderr=True, highlight=False, markup=False)
+    work = options.work.resolve()
+    sets = options.set or SETS
+    rows: list[dict[str, Any]] = []
+    try:
+        for name in options.peer or PEERS:
+            environment = _environment(name, work, options.model, console)
+            for chosen in sets:
+                if not PEERS[name].slow or chosen in (options.slow_set or SLOW_SETS):
+                    rows.append(_measured(name, chosen, environment, options, console))
+    except IntentMatchError as error:
+        console.print(f"error: {error}", soft_wrap=True)
+        return error.exit_code
+    rows.sort(key=lambda row: sets.index(row["set"]))
+    print_table(COLUMNS, [_cells(row) for row in rows], left=2)
+    if options.json:
+        options.json.write_text(json.dumps({"command": sys.argv, "rows": rows}, indent=1) + "\n", encoding="utf-8")
+    if options.picture:
+        drawn = sets[min(1, len(sets) - 1)]
+        dots = [(row["p50"], 100 * row["first"], PEERS[row["peer"]].title) for row in rows if row["set"] == drawn]
+        picture = scatter(dots, "milliseconds a message, median, one thread", "first candidate right, %", drawn)
+        options.picture.write_text(picture, encoding="utf-8")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, metavar="FOLDER", required=True, help="a folder of sets")
+    parser.add_argument("--model", type=Path, metavar="FOLDER", required=True, help="the transformer that peers share")
+    parser.add_argument("--work", type=Path, metavar="FOLDER", required=True, help="keeps the environments")
+    parser.add_argument("--peer", action="append", choices=list(PEERS), help="only this one; may be repeated")
+    parser.add_argument("--set", action="append", metavar="NAME:TRAIN", help="only this set; may be repeated")
+    parser.add_argument("--slow-set", action="append", metavar="NAME:TRAIN", help="sets for what trains for minutes")
+    parser.add_argument("--json", type=Path, metavar="OUT", help="write all numbers to this file")
+    parser.add_argument("--picture", type=Path, metavar="OUT.svg", help="draw accuracy against latency")
+    return parser
+
+
+def _environment(name: str, work: Path, model: Path, console: Console) -> Path:
+    """The folder of a peer's environment, made where it is not there; what came with it is in its `installed.json`."""
+    folder = work / name
+    if (folder / "installed.json").exists():
+        return folder
+    console.print(f"{PEERS[name].title}: installing")
+    requires = PEERS[name].requires
+    if requires[0].endswith(".json"):
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy(requires[0], folder / "package.json")
+        subprocess.run(["npm", "install", "--silent", "--ignore-scripts"], cwd=folder, check=True)
+        size = _bytes(folder / "node_modules")
+    else:
+        size = _pip(folder, requires)
+    if name in _OWN_WEIGHTS:
+        _pip(work / "weights", ("-r", str(HERE / "weights.txt"), f"{ROOT}[onnx,torch]"))
+        made = work / f"{name}-{model.name}"
+        subprocess.run([work / "weights/bin/python", HERE / "weights.py", name, model.resolve(), made], check=True)
+    (folder / "installed.json").write_text(json.dumps({"bytes": size}), encoding="utf-8")
+    return folder
+
+
+def _pip(folder: Path, requires: Sequence[str]) -> int:
+    """Bytes that an install adds to a fresh environment."""
+    venv.create(folder, with_pip=True, clear=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    before = _bytes(packages)
+    subprocess.run([folder / "bin/pip", "install", "--quiet", "--disable-pip-version-check", *requires], check=True)
+    return _bytes(packages) - before
+
+
+def _bytes(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file() and not file.is_symlink())
+
+
+def _measured(
+    name: str, chosen: str, environment: Path, options: argparse.Namespace, console: Console
+) -> dict[str, Any]:
+    """One peer on one set."""
+    set_name, _, train = chosen.partition(":")
+    registry, _ = registry_of(read_rows(options.data / set_name / f"{train}.jsonl"))
+    rows = [row for row in read_rows(options.data / set_name / "valid.jsonl") if row is not None]
+    examples = [[line.text, intent.name] for intent in registry for line in intent.utterances]
+    messages = [row.text for row in rows]
+    console.print(f"{PEERS[name].title}: {chosen}, {len(examples)} examples, {len(messages)} messages")
+    shutil.rmtree(environment / "home", ignore_errors=True)
+    said = _ask(name, environment, options.model, examples, messages)
+    again = _ask(name, environment, options.model, examples, messages[:1])
+    answers = said["answers"]
+    inside = [row.intent is not None for row in rows]
+    right = [row.intent == first for row, (first, _, _) in zip(rows, answers, strict=True)]
+    served = [
+        hit and verdict == "matched" if known else verdict == "out_of_scope"
+        for hit, known, (_, _, verdict) in zip(right, inside, answers, strict=True)
+    ]
+    scores = [score for _, score, _ in answers]
+    p50, p99 = np.percentile(said["milliseconds"], (50, 99)).tolist()
+    return {
+        "set": chosen,
+        "peer": name,
+        "first": share([hit for hit, known in zip(right, inside, strict=True) if known]),
+        "auroc": auroc(inside, scores),
+        "overall": share(served),
+        "best": best_overall(inside, right, scores),
+        "p50": p50,
+        "p99": p99,
+        "build": said["build_seconds"],
+        "start": said["load_seconds"] + said["build_seconds"],
+        "again": again["load_seconds"] + again["build_seconds"],
+        "mb": said["peak_mb"],
+        "install_mb": json.loads((environment / "installed.json").read_text())["bytes"] / 1e6,
+    }
+
+
+def _ask(name: str, environment: Path, model: Path, examples: list[list[str]], messages: list[str]) -> dict[str, Any]:
+    task, answers = environment / "task.json", environment / "answers.json"
+    encoder = environment.parent / f"{name}-{model.name}" if name in _OWN_WEIGHTS else model
+    said = {"train": examples, "messages": messages, "encoder": str(encoder.resolve()), "steps": _STEPS}
+    task.write_text(json.dumps(said), encoding="utf-8")
+    (environment / "home").mkdir(exist_ok=True)
+    one = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    kept = {key: os.environ[key] for key in ("PATH", "LANG") if key in os.environ}
+    offline = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+    home = str(environment / "home")
+    script = HERE / PEERS[name].script
+    command = ["node", script] if script.suffix == ".js" else [environment / "bin/python", script]
+    node = {"NODE_PATH": str(environment / "node_modules")}
+    variables = {**kept, **one, **offline, **node, "HOME": home, "XDG_CACHE_HOME": home, "PEER": name}
+    subprocess.run([*command, task, answers], cwd=home, env=variables, check=True, stdout=subprocess.DEVNULL)
+    return dict(json.loads(answers.read_text(encoding="utf-8")))
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    def percent(value: float | None) -> str:
+        return "-" if value is None else f"{100 * value:.1f}"
+
+    return [
+        row["set"],
+        PEERS[row["peer"]].title,
+        percent(row["first"]),
+        "-" if row["auroc"] is None else f"{row['auroc']:.3f}",
+        percent(row["overall"]),
+        percent(row["best"]),
+        f"{row['p50']:.2f}",
+        f"{row['p99']:.2f}",
+        f"{row['build']:.2f}",
+        f"{row['start']:.2f}",
+        f"{row['again']:.2f}",
+        f"{row['mb']:.0f}",
+        f"{row['install_mb']:.0f}",
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

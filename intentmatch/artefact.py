@@ -1,5 +1,9 @@
 """A built registry in one self-describing file: tensors in safetensors, and a manifest in its header.
 
+Vectors of a large registry are not copied into memory: the file is mapped, so that processes share what the system has
+read of it and the system may take it back. That they are what was written is checked at every start all the same: it
+takes a small part of the time that the texts take, and a damaged disk must never give a wrong answer.
+
 The manifest is JSON under the key `intentmatch` of the header's metadata. It names everything the answers depend on:
 format, text version, encoder and its fingerprint, the words that the head knows, settings, calibration, and a digest of
 the content. The registry
@@ -33,7 +37,9 @@ from intentmatch.words import VERSION as WORDS_VERSION
 
 FORMAT = 3
 SUFFIX = ".intentmatch"
-_KEY = "intentmatch"
+_KEY, _VECTORS = "intentmatch", "utterances"
+# Smaller files are read and closed, so that they may be overwritten while they are in use, on every system.
+_MAPPED_FROM = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,7 @@ def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
     target = Path(path)
     registry = json.dumps(to_plain(artefact.registry), ensure_ascii=False, separators=(",", ":"))
     tensors: dict[str, NDArray[Any]] = {
-        "utterances": np.ascontiguousarray(artefact.vectors),
+        _VECTORS: np.ascontiguousarray(artefact.vectors),
         "negatives": np.ascontiguousarray(artefact.negative_vectors),
         "labels": np.ascontiguousarray(artefact.label_vectors),
         "registry": np.frombuffer(registry.encode("utf-8", "surrogatepass"), dtype=np.uint8),
@@ -115,7 +121,11 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
                     f"made by another release than this one, which reads {FORMAT}, {TEXT_VERSION} and "
                     f"{WORDS_VERSION}. Run `intentmatch build` again."
                 )
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+            large = Path(path).stat().st_size >= _MAPPED_FROM
+            names = [name for name in file.keys() if not (large and name == _VECTORS)]  # noqa: SIM118 - no mapping
+            tensors = {name: file.get_tensor(name) for name in names}
+        if large:
+            tensors[_VECTORS] = _mapped(path)
         if _digest(tensors) != manifest["content"]:
             raise ArtefactError(f"{path} is damaged: its content is not what was written. Build it again.")
         return Artefact(
@@ -123,7 +133,7 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
             settings=Settings(**manifest["settings"], origins=manifest["origins"]),
             encoder_name=manifest["encoder"]["name"],
             encoder_fingerprint=manifest["encoder"]["fingerprint"],
-            vectors=tensors["utterances"],
+            vectors=tensors[_VECTORS],
             negative_vectors=tensors["negatives"],
             label_vectors=tensors["labels"],
             calibration=Calibration.from_dict(manifest["calibration"]),
@@ -135,9 +145,18 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
         raise ArtefactError(f"{path} is no artefact of `intentmatch build`, or is damaged ({error})") from error
 
 
+def _mapped(path: str | os.PathLike[str]) -> Vectors:
+    """The vectors as they stand in the file, whose first number says how long its header is."""
+    with Path(path).open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        where = json.loads(file.read(length))[_VECTORS]
+    mapped = np.memmap(path, "<f4", "r", 8 + length + where["data_offsets"][0], tuple(where["shape"]))
+    return np.asarray(mapped)
+
+
 def _digest(tensors: Mapping[str, NDArray[Any]]) -> str:
     digest = hashlib.sha256()
     for name in sorted(tensors):
         digest.update(f"{name} {tensors[name].dtype} {tensors[name].shape} ".encode())
-        digest.update(np.ascontiguousarray(tensors[name]).tobytes())
+        digest.update(np.ascontiguousarray(tensors[name]).data)
     return digest.hexdigest()

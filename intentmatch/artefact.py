@@ -37,9 +37,10 @@ from intentmatch.words import VERSION as WORDS_VERSION
 
 FORMAT = 3
 SUFFIX = ".intentmatch"
-_KEY, _VECTORS = "intentmatch", "utterances"
+_KEY, _VECTORS, _GRAPH = "intentmatch", "utterances", "graph"
 # Smaller files are read and closed, so that they may be overwritten while they are in use, on every system.
 _MAPPED_FROM = 1 << 26
+_MAPPED = {_VECTORS: "<f4", _GRAPH: "u1"}
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ class Artefact:
     calibration: Calibration
     opinion: Opinion | None = None
     """The head and the words of the utterances, where there is a head."""
+    graph: NDArray[np.uint8] | None = None
+    """Of an approximate index, where one is searched."""
 
     @property
     def fingerprint(self) -> str:
@@ -75,6 +78,11 @@ class Artefact:
             )
 
 
+def searched_by(settings: Settings, opinion: Opinion | None) -> str:
+    """The kind of index: a head finds the leading intents by itself, so that only without one is another of use."""
+    return settings.index if opinion is None else "exact"
+
+
 def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
     """Write the file whole or not at all. Raises `ArtefactError` where it cannot be written."""
     target = Path(path)
@@ -85,6 +93,7 @@ def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
         "labels": np.ascontiguousarray(artefact.label_vectors),
         "registry": np.frombuffer(registry.encode("utf-8", "surrogatepass"), dtype=np.uint8),
         **({} if artefact.opinion is None else artefact.opinion.to_tensors()),
+        **({} if artefact.graph is None else {_GRAPH: artefact.graph}),
     }
     manifest = {
         "format": FORMAT,
@@ -122,10 +131,10 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
                     f"{WORDS_VERSION}. Run `intentmatch build` again."
                 )
             large = Path(path).stat().st_size >= _MAPPED_FROM
-            names = [name for name in file.keys() if not (large and name == _VECTORS)]  # noqa: SIM118 - no mapping
+            names = [name for name in file.keys() if not (large and name in _MAPPED)]  # noqa: SIM118 - no mapping
             tensors = {name: file.get_tensor(name) for name in names}
         if large:
-            tensors[_VECTORS] = _mapped(path)
+            tensors |= _mapped(path)
         if _digest(tensors) != manifest["content"]:
             raise ArtefactError(f"{path} is damaged: its content is not what was written. Build it again.")
         return Artefact(
@@ -138,6 +147,7 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
             label_vectors=tensors["labels"],
             calibration=Calibration.from_dict(manifest["calibration"]),
             opinion=Opinion.from_tensors(tensors),
+            graph=tensors.get(_GRAPH),
         )
     except OSError as error:
         raise ArtefactError(f"{path} cannot be read: {error.strerror or error}") from error
@@ -145,13 +155,16 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
         raise ArtefactError(f"{path} is no artefact of `intentmatch build`, or is damaged ({error})") from error
 
 
-def _mapped(path: str | os.PathLike[str]) -> Vectors:
-    """The vectors as they stand in the file, whose first number says how long its header is."""
+def _mapped(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
+    """What is large, as it stands in the file, whose first number says how long its header is."""
     with Path(path).open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
-        where = json.loads(file.read(length))[_VECTORS]
-    mapped = np.memmap(path, "<f4", "r", 8 + length + where["data_offsets"][0], tuple(where["shape"]))
-    return np.asarray(mapped)
+        header = json.loads(file.read(length))
+    return {
+        name: np.asarray(np.memmap(path, kind, "r", 8 + length + place["data_offsets"][0], tuple(place["shape"])))
+        for name, kind in _MAPPED.items()
+        if (place := header.get(name))
+    }
 
 
 def _digest(tensors: Mapping[str, NDArray[Any]]) -> str:

@@ -26,14 +26,17 @@ from typing import Any
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 os.environ.update(ONE_THREAD)
 
-from metrics import percentiles, plain_table, provenance  # noqa: E402 - see ONE_THREAD
+import numpy as np  # noqa: E402 - see ONE_THREAD
+from metrics import percentiles, plain_table, provenance  # noqa: E402
 
-from intentmatch import IntentMatchError, Matcher, read_registry, save_artefact  # noqa: E402
+from intentmatch import IntentMatchError, Matcher, Registry, load_artefact, read_registry, save_artefact  # noqa: E402
 from intentmatch.build import build  # noqa: E402
 from intentmatch.cache import VectorCache  # noqa: E402
 from intentmatch.encoders import load_encoder  # noqa: E402
+from intentmatch.index import ExactIndex, load_index  # noqa: E402
+from intentmatch.learning import Before  # noqa: E402
 from intentmatch.settings import Settings, resolve  # noqa: E402
-from intentmatch.text import fold  # noqa: E402
+from intentmatch.text import clean, fold  # noqa: E402
 from intentmatch.types import Intent, Utterance  # noqa: E402
 
 SIZES = ("1000x10", "1000x100", "10000x10", "10000x100", "10000x1000", "100000x100", "100000x1000", "100000x10000")
@@ -41,6 +44,7 @@ SOURCE = Path(__file__).parents[2] / "intents"
 _SEED = 20240501
 _OWN_WORDS, _INTENTS_A_FILE = 6, 100
 _WARM_UP, _PATIENCE = 20, 50
+_LOOKS, _SEARCHED = 9, 200
 _SECONDS = 14_400
 
 
@@ -203,17 +207,18 @@ def _build(folder: Path, options: argparse.Namespace) -> dict[str, float]:
 
 
 def _rebuild(folder: Path, options: argparse.Namespace) -> dict[str, float]:
-    """Build again after one line has changed, with the vectors of all others at hand."""
+    """Build again after one line has changed, as a bot under `Matcher.watch` does before it answers."""
     settings = _settings(options)
     encoder = load_encoder(settings)
-    encoder.encode(["a"])
+    old = load_artefact(folder / "built.intentmatch")
+    before = Before(old.calibration, old.opinion, [intent.name for intent in old.registry])
     registry = read_registry(folder / "intents")
     first = registry.intents[0]
     edited = Utterance(f"{first.utterances[0].text} {os.getpid()}", first.utterances[0].language)
     changed = Intent(first.name, (edited, *first.utterances[1:]))
-    registry = type(registry)((changed, *registry.intents[1:]))
+    registry = Registry((changed, *registry.intents[1:]))
     began = process_time()
-    build(registry, encoder, settings, cache=VectorCache(folder / "cache"))
+    build(registry, encoder, settings, cache=VectorCache(folder / "cache"), meanwhile=before)
     return {"rebuild": process_time() - began}
 
 
@@ -240,8 +245,29 @@ def _serve(folder: Path, options: argparse.Namespace) -> dict[str, float]:
         "right": right / len(messages),
         "memory": anonymous,
         "mapped": mapped,
-        "load_memory": _peak_mebibytes(),
+        **_searched(matcher, [text for text, _ in messages[:_SEARCHED]]),
     }
+
+
+def _searched(matcher: Matcher, messages: Sequence[str]) -> dict[str, float]:
+    """What one look at every row takes in units of reading the rows once; and what an approximate index finds."""
+    artefact, vectors = matcher.artefact, matcher.artefact.vectors
+    queries = matcher.encoder.encode([clean(message) for message in messages], kind="query")
+    exact = ExactIndex(vectors, artefact.registry.owners, artefact.settings.aggregation)
+    numbers = vectors.view(np.int32).reshape(-1)
+    ratios = []
+    for query in queries[:_LOOKS]:
+        start = thread_time_ns()
+        np.bitwise_or.reduce(numbers)
+        read = thread_time_ns()
+        exact.scores(query[None, :])
+        ratios.append((thread_time_ns() - read) / (read - start))
+    found = {"search_to_read": median(ratios)}
+    if artefact.graph is not None:
+        index = load_index("usearch", vectors, artefact.registry.owners, artefact.settings.aggregation, artefact.graph)
+        hits = sum(len({*index.search(q, 10)[0].tolist()} & {*exact.search(q, 10)[0].tolist()}) for q in queries)
+        found["recall"] = hits / (10 * len(queries))
+    return found
 
 
 _PHASES: dict[str, Callable[[Path, argparse.Namespace], dict[str, float]]] = {
@@ -283,6 +309,8 @@ _COLUMNS = {
     "p99": ("p99, ms", "{:.2f}"),
     "memory": ("memory, MiB", "{:.0f}"),
     "mapped": ("mapped, MiB", "{:.0f}"),
+    "search_to_read": ("search / read", "{:.2f}"),
+    "recall": ("recall at 10", "{:.4f}"),
     "head": ("head", "{:.0f}"),
     "right": ("right", "{:.3f}"),
 }

@@ -21,7 +21,8 @@ from intentmatch.types import Encoder, Kind, Registry, Vectors
 Progress = Callable[[int, int], None]
 """Told (texts encoded, texts to encode) as a build goes on; the texts that the cache has do not count."""
 
-# Finished vectors go to the cache after each so many, so that a build that is stopped begins where it ended.
+# Finished vectors go to the cache after each so many, if the encoder wants no other number, so that a build that is
+# stopped begins where it ended.
 _TEXTS_AT_ONCE = 1024
 _UNIT_WITHIN = 0.01
 
@@ -103,10 +104,11 @@ def encode_all(
             missing.setdefault(text, []).append(position)
     # Longest first over the whole build, so that each batch holds texts of like length.
     new = sorted(missing, key=lambda text: (-len(text), text))
-    for start in range(0, len(new), _TEXTS_AT_ONCE):
+    together: int = getattr(encoder, "texts_at_once", _TEXTS_AT_ONCE)
+    for start in range(0, len(new), together):
         if progress is not None:
             progress(start, len(new))
-        some = new[start : start + _TEXTS_AT_ONCE]
+        some = new[start : start + together]
         encoded = _checked(encoder, encoder.encode(some, kind=kind), len(some))
         cache.put(encoder, some, encoded, kind)
         for text, vector in zip(some, encoded, strict=True):

@@ -37,7 +37,7 @@ class Settings:
     encoder: str = "static"
     """`KIND` or `KIND:MODEL`: `static`, `static:./folder`, `sentence_transformer:NAME_OR_FOLDER`."""
     device: str = "auto"
-    """Where a transformer runs: auto (the GPU when there is one), cpu, cuda, cuda:1, mps."""
+    """Where a transformer runs: auto (the GPU when there is one), cpu, cuda, cuda:1, cuda:all, mps."""
     precision: str = "auto"
     """Of a transformer's arithmetic: auto (half on a GPU), float32, float16, bfloat16."""
     prompts: Mapping[str, str] = field(default_factory=dict)

@@ -242,7 +242,8 @@ class Encoder(Protocol):
     Some more members are optional. Two are looked for by `languages.Coverage` alone: `languages: frozenset[str] | None`
     are the BCP-47 codes that the encoder was trained on, None where it does not say, and `unknown(text: str) -> str`
     gives the letters of a cleaned text that it cannot read, in their order. `nested: bool` says that the first numbers
-    of a vector are a smaller vector of the text, once they are scaled to unit length.
+    of a vector are a smaller vector of the text, once they are scaled to unit length. `texts_at_once: int` is how many
+    a build should give it in one call.
     """
 
     @property

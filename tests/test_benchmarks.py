@@ -284,6 +284,30 @@ def test_reloads_of_a_registry_made_up(run, tmp_path):
         assert 0.2 < edit["answers"] <= edit["learned"]
 
 
+def test_growth_of_two_sizes_and_its_picture(run, tmp_path):
+    out, picture = tmp_path / "out.json", tmp_path / "growth.svg"
+    sizes = ["--size", "300x10", "--size", "200x4", "--setting", "scorer=cosine"]
+    done = run("bench_growth", *sizes, "--runs", 1, "--count", 20, "--json", out, "--picture", picture)
+    assert done.returncode == 0, done.stderr
+    small, large = json.loads(out.read_text(encoding="utf-8"))["sizes"]
+    assert (small["utterances"], small["intents"], large["utterances"]) == (200, 4, 300)
+    for row in (small, large):
+        assert row["head"] == 0
+        assert 0 < row["p50"] <= row["p99"]
+        assert min(row[key] for key in ("build", "rebuild", "memory", "artefact", "search_to_read", "right")) > 0
+    assert picture.read_text(encoding="utf-8").count("<polyline") == 6 * 2
+
+    again = run("bench_growth", "--add", out)
+    assert again.stdout.split()[-2:] == done.stdout.split()[-2:]
+
+
+def test_growth_says_which_phase_failed(run):
+    done = run("bench_growth", "--size", "100x4", "--runs", 1, "--setting", "margin=9")
+    assert done.returncode == 1
+    assert "build ended with exit code 1: " in done.stderr
+    assert "setting 'margin' cannot be '9'" in done.stderr
+
+
 @pytest.fixture
 def kept(monkeypatch):
     monkeypatch.syspath_prepend(FOLDER)

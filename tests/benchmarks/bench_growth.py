@@ -27,9 +27,10 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THRE
 os.environ.update(ONE_THREAD)
 
 import numpy as np  # noqa: E402 - see ONE_THREAD
+from lines import panels  # noqa: E402
 from metrics import percentiles, plain_table, provenance  # noqa: E402
 
-from intentmatch import IntentMatchError, Matcher, Registry, load_artefact, read_registry, save_artefact  # noqa: E402
+from intentmatch import Matcher, Registry, load_artefact, read_registry, save_artefact  # noqa: E402
 from intentmatch.build import build  # noqa: E402
 from intentmatch.cache import VectorCache  # noqa: E402
 from intentmatch.encoders import load_encoder  # noqa: E402
@@ -49,26 +50,25 @@ _SECONDS = 14_400
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, and write; the exit code is 0, or that of the error."""
+    """Measure, print, and write; the exit code is 1 where a process failed."""
     options = _parser().parse_args(arguments)
     if options.phase:
         sys.stdout.write(json.dumps(_PHASES[options.phase](options.folder, options)) + "\n")
         return 0
-    rows = []
-    for size in options.size or SIZES:
+    rows = [row for file in options.add for row in json.loads(file.read_text(encoding="utf-8"))["sizes"]]
+    for size in options.size or (() if options.add else SIZES):
         utterances, _, intents = size.partition("x")
         sys.stderr.write(f"{size}\n")
-        try:
-            rows.append(_measured(int(utterances), int(intents), options))
-        except IntentMatchError as error:
-            sys.stderr.write(f"error: {error}\n")
-            return error.exit_code
+        rows.append(_measured(int(utterances), int(intents), options))
         sys.stdout.write(_table(rows[-1:]) + "\n")
+    rows.sort(key=lambda row: (row["utterances"], row["intents"]))
     sys.stdout.write("\n" + _table(rows) + "\n")
+    if options.picture:
+        options.picture.write_text(_picture(rows), encoding="utf-8")
     if options.json:
         numbers = provenance([Path(sys.executable).name, *sys.argv], load_encoder(_settings(options))) | {"sizes": rows}
         options.json.write_text(json.dumps(numbers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    return 0
+    return 0 if all("p50" in row for row in rows) else 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -78,6 +78,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--count", type=int, default=500, help="messages (500)")
     parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="as `--set`")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write all numbers to this file")
+    parser.add_argument("--picture", type=Path, metavar="SVG", help="draw the numbers")
+    parser.add_argument("--add", type=Path, action="append", default=[], metavar="JSON", help="of other runs")
     parser.add_argument("--phase", choices=sorted(_PHASES), help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     return parser
@@ -306,7 +308,7 @@ _COLUMNS = {
     "artefact": ("artefact, MiB", "{:.1f}"),
     "load": ("load, s", "{:.2f}"),
     "p50": ("match p50, ms", "{:.2f}"),
-    "p99": ("p99, ms", "{:.2f}"),
+    "p99": ("match p99, ms", "{:.2f}"),
     "memory": ("memory, MiB", "{:.0f}"),
     "mapped": ("mapped, MiB", "{:.0f}"),
     "search_to_read": ("search / read", "{:.2f}"),
@@ -319,6 +321,17 @@ _COLUMNS = {
 def _table(rows: Sequence[dict[str, Any]]) -> str:
     cells = [[form.format(row[key]) if key in row else "-" for key, (_, form) in _COLUMNS.items()] for row in rows]
     return plain_table([title for title, _ in _COLUMNS.values()], cells)
+
+
+def _picture(rows: Sequence[dict[str, Any]]) -> str:
+    """A panel for each number that matters, against utterances, with a line for each number of intents."""
+    of: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for key in ("build", "rebuild", "p50", "p99", "memory", "artefact"):
+        lines = of.setdefault(_COLUMNS[key][0], {})
+        for row in rows:
+            if row.get(key):
+                lines.setdefault(f"{row['intents']:,} intents", []).append((row["utterances"], row[key]))
+    return panels({title: lines for title, lines in of.items() if lines}, "utterances")
 
 
 if __name__ == "__main__":

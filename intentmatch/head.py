@@ -116,8 +116,8 @@ def held_out_logits(
     """What a head that has not seen them says of the utterances `left_out`, shape `(left out, intents)`.
 
     An intent of which no utterance is left to learn from gets -inf, and its hints are left out with them. The weights
-    of the head for all rows may be given as `near`: from there the search takes a third of the steps, and ends as far
-    from the minimum as it would from anywhere.
+    of the head for all rows may be given as `near`: from there the search takes fewer than half the steps, and ends as
+    flat as it would from anywhere.
     """
     known = np.unique(fitting.owners[: fitting.utterances][~left_out])
     logits = np.full((int(left_out.sum()), fitting.intents), -np.inf, dtype=np.float32)

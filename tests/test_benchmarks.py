@@ -301,6 +301,15 @@ def test_growth_of_two_sizes_and_its_picture(run, tmp_path):
     assert again.stdout.split()[-2:] == done.stdout.split()[-2:]
 
 
+def test_every_way_to_keep_vectors_is_measured(run):
+    done = run("bench_storage", "--rows", 2000, "--runs", 1)
+    assert done.returncode == 0, done.stderr
+    furthest = {line.split()[0]: float(line.split()[-1]) for line in done.stdout.splitlines()[1:]}
+    assert list(furthest) == ["float32", "float16", "bfloat16", "int8"]
+    assert furthest["float32"] <= 1e-6
+    assert max(furthest.values()) < 0.01
+
+
 def test_growth_says_which_phase_failed(run):
     done = run("bench_growth", "--size", "100x4", "--runs", 1, "--setting", "margin=9")
     assert done.returncode == 1

@@ -8,6 +8,7 @@ by one thread, row by row, so that the same rows make the same graph.
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -47,12 +48,15 @@ class ApproximateIndex(ExactIndex):
         super().__init__(vectors, owners, aggregation)
         self._column_of_row = np.repeat(np.arange(len(self.owners)), self._sizes)
         self._centres = self.centres()
+        # A search writes down in the graph what it has visited.
+        self._one_at_a_time = threading.Lock()
         # The graph is looked at where it is, so that it must stay there.
         self._bytes, self._graph = self._viewed(graph)
 
     def search(self, query: NDArray[np.float32], count: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """As in `ExactIndex`, of the rows that the graph leads to."""
-        found = self._graph.search(query, max(count, _ROWS), threads=1).keys
+        with self._one_at_a_time:
+            found = self._graph.search(query, max(count, _ROWS), threads=1).keys
         rows = np.sort(np.asarray(found, dtype=np.int64))
         cosines: NDArray[np.float32] = self.vectors[rows] @ query
         order = np.argsort(-cosines, kind="stable")[:count]

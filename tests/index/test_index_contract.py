@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -66,6 +67,18 @@ def test_the_owners_of_the_nearest_rows_are_worth_a_look(kind, loaded, vectors):
 
         assert int(np.argmax(vectors @ query)) // (ROWS // OWNERS) in columns
         assert scores == pytest.approx(index.scores(query[None])[0][0][columns], abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_number_of_threads_may_search(kind, loaded, vectors):
+    """At once, each with the answer that it gets alone."""
+    index, queries = loaded(kind), vectors[::20]
+    alone = [index.search(query, 10)[0].tolist() for query in queries]
+
+    with ThreadPoolExecutor(8) as threads:
+        together = list(threads.map(lambda query: index.search(query, 10)[0].tolist(), queries))
+
+    assert together == alone
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from intentmatch.artefact import Artefact
+from intentmatch.artefact import Artefact, searched_by
 from intentmatch.cache import VectorCache
 from intentmatch.errors import IntentMatchError, Location, Problem, RegistryError
+from intentmatch.index import check_extra, make_graph
 from intentmatch.languages import Coverage
 from intentmatch.learning import Before, learned
 from intentmatch.registry import check
@@ -20,7 +21,8 @@ from intentmatch.types import Encoder, Kind, Registry, Vectors
 Progress = Callable[[int, int], None]
 """Told (texts encoded, texts to encode) as a build goes on; the texts that the cache has do not count."""
 
-# Finished vectors go to the cache after each so many, so that a build that is stopped begins where it ended.
+# Finished vectors go to the cache after each so many, if the encoder wants no other number, so that a build that is
+# stopped begins where it ended.
 _TEXTS_AT_ONCE = 1024
 _UNIT_WITHIN = 0.01
 
@@ -43,9 +45,13 @@ def build(
     if errors:
         raise RegistryError(errors)
     settings = settings or Settings()
+    if settings.index != "exact":
+        check_extra()
     vectors = encode_all(encoder, texts_of(registry), "utterance", cache, progress)
     of_utterances, others = np.split(vectors, [len(registry.utterances)])
     of_negatives, of_labels = np.split(others, [len(registry.negatives)])
+    taught = learned(registry, of_utterances, of_labels, settings, cache.folder if cache else None, meanwhile=meanwhile)
+    searched = searched_by(settings, taught.opinion)
     return Artefact(
         registry=registry,
         settings=settings,
@@ -54,9 +60,8 @@ def build(
         vectors=of_utterances,
         negative_vectors=of_negatives,
         label_vectors=of_labels,
-        **learned(
-            registry, of_utterances, of_labels, settings, cache.folder if cache else None, meanwhile=meanwhile
-        )._asdict(),
+        graph=None if searched == "exact" else make_graph(of_utterances),
+        **taught._asdict(),
     )
 
 
@@ -99,10 +104,11 @@ def encode_all(
             missing.setdefault(text, []).append(position)
     # Longest first over the whole build, so that each batch holds texts of like length.
     new = sorted(missing, key=lambda text: (-len(text), text))
-    for start in range(0, len(new), _TEXTS_AT_ONCE):
+    together: int = getattr(encoder, "texts_at_once", _TEXTS_AT_ONCE)
+    for start in range(0, len(new), together):
         if progress is not None:
             progress(start, len(new))
-        some = new[start : start + _TEXTS_AT_ONCE]
+        some = new[start : start + together]
         encoded = _checked(encoder, encoder.encode(some, kind=kind), len(some))
         cache.put(encoder, some, encoded, kind)
         for text, vector in zip(some, encoded, strict=True):

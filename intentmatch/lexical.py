@@ -9,9 +9,12 @@ would be "anmelden". That is far stricter than a ratio over the whole line, whic
 from __future__ import annotations
 
 import unicodedata
+from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
+import numpy as np
 from rapidfuzz.distance import OSA
 
 _LETTERS_FOR_ONE_MISTAKE = 4
@@ -32,21 +35,23 @@ class LexicalIndex:
     def __init__(self, folded: Sequence[str], owners: Sequence[int], cut_off: float) -> None:
         self._owners = tuple(owners)
         self._cut_off = cut_off
-        self._rows: dict[str, list[int]] = {}
-        for row, text in enumerate(folded):
-            self._rows.setdefault(text, []).append(row)
-        self._words = frozenset(word for text in self._rows for word in text.split(" "))
+        self._texts = folded
         # What can be one text with typing mistakes shares either every letter or every word's first; so a message
         # is held against a handful of texts, however many there are.
-        self._by_letters: dict[str, list[str]] = {}
-        self._by_initials: dict[str, list[str]] = {}
-        for text in self._rows:
-            self._by_letters.setdefault(_letters(text), []).append(text)
-            self._by_initials.setdefault(_initials(text), []).append(text)
+        known: set[str] = set()
+        letters, initials = array("q"), array("q")
+        for text in folded:
+            words = text.split(" ")
+            known.update(words)
+            letters.append(hash("".join(words)))
+            initials.append(hash(_initials(words)))
+        self._words = frozenset(known)
+        self._by_text = _Rows(array("q", map(hash, folded)))
+        self._by_letters, self._by_initials = _Rows(letters), _Rows(initials)
 
     def rows(self, folded: str) -> Sequence[int]:
-        """Every row that folds to the same text."""
-        return self._rows.get(folded, ())
+        """Every row that folds to the same text, rising."""
+        return [row for row in self._by_text.of(folded) if self._texts[row] == folded]
 
     def exact(self, folded: str) -> dict[int, Hit]:
         """Owner to its first row that folds to the same text."""
@@ -56,14 +61,14 @@ class LexicalIndex:
         """Owner to its best row that differs by typing mistakes only, at or above the cut-off."""
         if self._cut_off >= 1.0:
             return {}
-        near = {*self._by_letters.get(_letters(folded), ()), *self._by_initials.get(_initials(folded), ())}
-        typos = [text for text in near if only_typos(folded, text, self._words)]
+        near = (*self._by_letters.of(_letters(folded)), *self._by_initials.of(_initials(folded.split(" "))))
+        typos = [text for text in {self._texts[row] for row in near} if only_typos(folded, text, self._words)]
         similar = [(OSA.normalized_similarity(folded, text), text) for text in typos]
         return self._first_by_owner(
             (row, similarity)
             for similarity, text in sorted(similar, reverse=True)
             if similarity >= self._cut_off
-            for row in self._rows[text]
+            for row in self.rows(text)
         )
 
     def _first_by_owner(self, rows: Iterable[tuple[int, float]]) -> dict[int, Hit]:
@@ -71,6 +76,23 @@ class LexicalIndex:
         for row, similarity in rows:
             hits.setdefault(self._owners[row], Hit(row, similarity))
         return hits
+
+
+class _Rows:
+    """Rows by key, in 12 bytes each: a key is known by its hash, so that rows of another key may come along."""
+
+    def __init__(self, hashes: array[int]) -> None:
+        order = np.argsort(hashes, kind="stable")
+        self._hashes = array("q", np.asarray(hashes)[order].tobytes())
+        self._rows = array("i", order.astype(np.int32).tobytes())
+
+    def of(self, key: str) -> Sequence[int]:
+        """The rows with this key, rising."""
+        sought, hashes = hash(key), self._hashes
+        begin = bisect_left(hashes, sought)
+        if begin == len(hashes) or hashes[begin] != sought:
+            return ()
+        return self._rows[begin : bisect_right(hashes, sought, begin)]
 
 
 def only_typos(message: str, utterance: str, known: Collection[str] = ()) -> bool:
@@ -102,5 +124,5 @@ def _letters(folded: str) -> str:
     return folded.replace(" ", "")
 
 
-def _initials(folded: str) -> str:
-    return "".join(word[:1] for word in folded.split(" "))
+def _initials(words: Iterable[str]) -> str:
+    return "".join([word[:1] for word in words])

@@ -14,6 +14,7 @@ from intentmatch import plugins
 from intentmatch.errors import ModelUnavailableError, SettingsError
 from intentmatch.text import language_code
 
+ALL_GPUS = "cuda:all"
 _SECONDS_TO_REACH_THE_HUB = 5.0
 _FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "README.md"]
 _NOT_FILES = ["onnx/*", "openvino/*", "*.bin", "*.h5"]
@@ -127,7 +128,7 @@ def quietly() -> Iterator[None]:
 def device(setting: str) -> str:
     """The device that the `device` setting names; "auto" is the GPU where torch sees one, otherwise the CPU.
 
-    Raises `SettingsError` for a device that is not there.
+    Of several GPUs ("cuda:all") it is the first. Raises `SettingsError` for a device that is not there.
     """
     torch = plugins.require("torch", what="A transformer", extra="torch")
     present = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
@@ -135,10 +136,19 @@ def device(setting: str) -> str:
         return next(name for name in ("cuda", "mps", "cpu") if present[name])
     kind = setting.partition(":")[0]
     if kind not in present:
-        raise SettingsError(f"device {setting!r} is not known: use auto, cpu, cuda, cuda:1 or mps")
+        raise SettingsError(f"device {setting!r} is not known: use auto, cpu, cuda, cuda:1, cuda:all or mps")
     if not present[kind]:
         raise SettingsError(f"device {setting!r}: torch {torch.__version__} sees none; use auto or cpu")
-    return setting
+    return "cuda" if setting == ALL_GPUS else setting
+
+
+def devices(setting: str) -> list[str]:
+    """All GPUs for "cuda:all"; for any other setting the one that `device` finds."""
+    first = device(setting)
+    if setting != ALL_GPUS:
+        return [first]
+    torch = plugins.require("torch", what="A transformer", extra="torch")
+    return [f"cuda:{number}" for number in range(torch.cuda.device_count())]
 
 
 def _cached(hub: Any, repository: str) -> Path | None:

@@ -253,7 +253,8 @@ class Encoder(Protocol):
     of a vector are a smaller vector of the text, once they are scaled to unit length. `batches: bool` says that many
     texts are encoded in less time together than one by one, so that messages which arrive together had better be.
     `same_as(fingerprint: str) -> bool` says whether vectors under another fingerprint are its own too, for an encoder
-    that is told by its vectors alone, whose last digits move.
+    that is told by its vectors alone, whose last digits move. `texts_at_once: int` is how many a build
+    should give it in one call.
     """
 
     @property

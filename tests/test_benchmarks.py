@@ -299,6 +299,39 @@ def test_the_server_beside_a_constant(run, yaml_registry, tmp_path, more):
         assert row["per_second"] > 0
 
 
+def test_growth_of_two_sizes_and_its_picture(run, tmp_path):
+    out, picture = tmp_path / "out.json", tmp_path / "growth.svg"
+    sizes = ["--size", "300x10", "--size", "200x4", "--setting", "scorer=cosine"]
+    done = run("bench_growth", *sizes, "--runs", 1, "--count", 20, "--json", out, "--picture", picture)
+    assert done.returncode == 0, done.stderr
+    small, large = json.loads(out.read_text(encoding="utf-8"))["sizes"]
+    assert (small["utterances"], small["intents"], large["utterances"]) == (200, 4, 300)
+    for row in (small, large):
+        assert row["head"] == 0
+        assert 0 < row["p50"] <= row["p99"]
+        assert min(row[key] for key in ("build", "rebuild", "memory", "artefact", "search_to_read", "right")) > 0
+    assert picture.read_text(encoding="utf-8").count("<polyline") == 6 * 2
+
+    again = run("bench_growth", "--add", out)
+    assert again.stdout.split()[-2:] == done.stdout.split()[-2:]
+
+
+def test_every_way_to_keep_vectors_is_measured(run):
+    done = run("bench_storage", "--rows", 2000, "--runs", 1)
+    assert done.returncode == 0, done.stderr
+    furthest = {line.split()[0]: float(line.split()[-1]) for line in done.stdout.splitlines()[1:]}
+    assert list(furthest) == ["float32", "float16", "bfloat16", "int8"]
+    assert furthest["float32"] <= 1e-6
+    assert max(furthest.values()) < 0.01
+
+
+def test_growth_says_which_phase_failed(run):
+    done = run("bench_growth", "--size", "100x4", "--runs", 1, "--setting", "margin=9")
+    assert done.returncode == 1
+    assert "build ended with exit code 1: " in done.stderr
+    assert "setting 'margin' cannot be '9'" in done.stderr
+
+
 @pytest.fixture
 def kept(monkeypatch):
     monkeypatch.syspath_prepend(FOLDER)

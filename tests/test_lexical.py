@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
+from intentmatch import lexical
 from intentmatch.lexical import Hit, LexicalIndex, only_typos
 from intentmatch.text import fold
 
@@ -34,6 +35,20 @@ def test_exact_finds_what_is_there_and_nothing_else(texts, message):
     index = LexicalIndex(texts, range(len(texts)), 0.8)
 
     assert sorted(index.exact(message)) == [row for row, text in enumerate(texts) if text == message]
+
+
+def test_texts_with_the_same_hash_are_told_apart(monkeypatch):
+    """Rows are found by hash, and a hash may be that of another text: then nothing is found that does not read so."""
+    texts = ["where is my parcel", "hello there", "where is my parcel", "goodbye"]
+    messages = [*texts, "where is my parcle", "hello", "where is my house"]
+    apart = LexicalIndex(texts, range(4), 0.8)
+    expected = [(apart.exact(message), apart.fuzzy(message), list(apart.rows(message))) for message in messages]
+
+    monkeypatch.setattr(lexical, "hash", lambda text: 7, raising=False)
+    together = LexicalIndex(texts, range(4), 0.8)
+
+    found = [(together.exact(message), together.fuzzy(message), list(together.rows(message))) for message in messages]
+    assert found == expected
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,10 @@ _PROMPT_NAMES: Mapping[Kind, tuple[str, ...]] = {"utterance": ("document", "pass
 _FINGERPRINTED = (".safetensors", ".json", ".txt", ".model")
 _TOLERANCES = {"float32": 1e-4, "float16": 5e-3, "bfloat16": 3e-2}
 _BATCH = {"cpu": 32, "mps": 64, "cuda": 256}
+# Between two visits to the cache a GPU is to be busy for seconds.
+_TEXTS_AT_ONCE = {"cpu": 1024, "mps": 4096, "cuda": 32_768}
+# Processes of other GPUs take seconds to start.
+_WORTH_A_POOL = 8192
 
 
 def load(model: str, settings: Settings) -> SentenceTransformerEncoder:
@@ -59,6 +63,7 @@ class SentenceTransformerEncoder:
         self.model, self.folder, self.device = models.load(
             "SentenceTransformer", model, device, what="A transformer encoder", trust_remote_code=trust_remote_code
         )
+        self._devices = models.devices(device)
         self.name = f"sentence_transformer:{model}"
         self._precision = ("float32" if self.device == "cpu" else "float16") if precision == "auto" else precision
         if self._precision != "float32":
@@ -75,6 +80,11 @@ class SentenceTransformerEncoder:
     def tolerance(self) -> float:
         """Padding in a batch moves the last digits; half precision moves more."""
         return _TOLERANCES[self._precision]
+
+    @property
+    def texts_at_once(self) -> int:
+        """As many as a build should encode together."""
+        return self._per_kind(_TEXTS_AT_ONCE) * len(self._devices)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -97,14 +107,18 @@ class SentenceTransformerEncoder:
         """Unit rows of shape `(len(texts), dim)`; longest texts go through the model first, so batches pad little."""
         if not texts:
             return np.empty((0, self.dim), dtype=np.float32)
-        vectors = self.model.encode(
-            list(texts),
-            prompt=self.prompts[kind],
-            batch_size=_BATCH[self.device.partition(":")[0]],
-            convert_to_numpy=True,
-            show_progress_bar=False,
-        )
-        return _unit_rows(np.asarray(vectors, dtype=np.float32))
+        how = {"prompt": self.prompts[kind], "batch_size": self._per_kind(_BATCH), "show_progress_bar": False}
+        if len(self._devices) > 1 and len(texts) >= _WORTH_A_POOL:
+            vectors = self.model.encode(list(texts), device=self._devices, **how)
+            # The pool leaves the model on the CPU.
+            self.model.to(self.device)
+            return _unit_rows(np.asarray(vectors, dtype=np.float32))
+        # Batches stay where they are computed until the last one is, so that a GPU waits for no copy.
+        stacked = self.model.encode(list(texts), convert_to_tensor=True, **how)
+        return _unit_rows(stacked.float().cpu().numpy())
+
+    def _per_kind(self, numbers: Mapping[str, int]) -> int:
+        return numbers[self.device.partition(":")[0]]
 
     def _prompt(self, kind: Kind, model: str, given: Mapping[str, str]) -> str:
         if kind in given:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from sys import intern
 from typing import Any
 
 from intentmatch.errors import Location
@@ -98,8 +99,8 @@ def _lines(utterances: Sequence[Utterance]) -> list[list[Any]]:
 
 def _lines_of(lines: Iterable[list[Any]]) -> tuple[Utterance, ...]:
     found: list[Utterance] = []
-    for text, language, place, *sentences in lines:
-        location = _place_of(place)
+    for text, code, place, *sentences in lines:
+        location, language = _place_of(place), code and intern(code)
         if not sentences:
             found.append(Utterance(text, language, location))
         for sentence, *parts in sentences[0] if sentences else ():
@@ -126,4 +127,5 @@ def _place(location: Location | None) -> list[Any] | None:
 
 
 def _place_of(values: list[Any] | None) -> Location | None:
-    return None if values is None else Location(*values)
+    # A file's name comes with each of its lines; it need not be kept so often.
+    return None if values is None else Location(intern(values[0]), *values[1:])

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from intentmatch import plugins
+from intentmatch import models, plugins
 from intentmatch.encoders import load_encoder
+from intentmatch.encoders import sentence_transformer as room
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
-from intentmatch.errors import MissingExtraError, ModelUnavailableError
+from intentmatch.errors import MissingExtraError, ModelUnavailableError, SettingsError
 from intentmatch.settings import Settings
 
 
@@ -115,6 +116,59 @@ def test_without_the_extra_the_pip_line_is_named(monkeypatch: pytest.MonkeyPatch
 
     with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[torch\]"'):
         SentenceTransformerEncoder("any")
+
+
+def test_texts_come_back_in_order_and_in_one_copy(minilm: SentenceTransformerEncoder) -> None:
+    """Sorted by length for the model, and back in the order they were given, whatever the lengths."""
+    texts = ["a " * length + "parcel" for length in (9, 1, 40, 3, 0, 17)]
+
+    alone = np.vstack([minilm.encode([text]) for text in texts])
+
+    assert minilm.encode(texts).dtype == np.float32
+    assert np.abs(minilm.encode(texts) - alone).max() <= minilm.tolerance
+
+
+def test_all_gpus_need_a_gpu() -> None:
+    """The setting `cuda:all` without one is an error that names it."""
+    torch = pytest.importorskip("torch")
+    if torch.cuda.is_available():
+        pytest.skip("there is an accelerator here")
+    with pytest.raises(SettingsError, match="'cuda:all'"):
+        models.devices("cuda:all")
+    assert models.devices("cpu") == ["cpu"]
+
+
+def test_many_texts_go_through_a_pool_of_devices(minilm_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With several devices a build's texts are spread over them, and the model is back in its place afterwards."""
+    encoder = SentenceTransformerEncoder(str(minilm_folder), device="cpu")
+    expected = encoder.encode(["one", "two"])
+    asked: list[object] = []
+
+    def pooled(texts: list[str], *, device: list[str], **how: object) -> np.ndarray:
+        asked.append((texts, device))
+        return np.asarray(expected, dtype=np.float16)
+
+    monkeypatch.setattr(room, "_WORTH_A_POOL", 2)
+    monkeypatch.setattr(encoder, "_devices", ["cuda:0", "cuda:1"])
+    monkeypatch.setattr(encoder._model, "encode", pooled)
+
+    assert np.abs(encoder.encode(["one", "two"]) - expected).max() < 1e-3
+    assert asked == [(["one", "two"], ["cuda:0", "cuda:1"])]
+    assert encoder.texts_at_once == 2048
+
+
+@pytest.mark.gpu
+def test_several_gpus_agree_with_one(minilm_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The vectors of a pool are those of one card within the declared tolerance."""
+    torch = pytest.importorskip("torch")
+    if torch.cuda.device_count() < 2:
+        pytest.skip("fewer than two GPUs here")
+    monkeypatch.setattr(room, "_WORTH_A_POOL", 100)
+    one = SentenceTransformerEncoder(str(minilm_folder), device="cuda:0")
+    several = SentenceTransformerEncoder(str(minilm_folder), device="cuda:all")
+    texts = [f"message number {number} about parcels" for number in range(300)]
+
+    assert np.abs(several.encode(texts) - one.encode(texts)).max() <= one.tolerance
 
 
 @pytest.mark.gpu

@@ -1,0 +1,106 @@
+"""How near a build on a GPU comes to the best that sentence-transformers does there, and how near its vectors are.
+
+    python tests/benchmarks/bench_gpu.py --model NAME_OR_FOLDER
+    python tests/benchmarks/bench_gpu.py --model NAME_OR_FOLDER --device cpu --count 2000
+
+README.md beside this file says what is measured and how.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections.abc import Callable, Sequence
+from itertools import count, islice
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from bench_growth import SOURCE, texts
+from metrics import plain_table, provenance
+
+from intentmatch import IntentMatchError
+from intentmatch.build import encode_all
+from intentmatch.cache import VectorCache
+from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
+
+_SEED = 20240501
+_BATCHES = (64, 256, 1024)
+_EACH, _INTENTS, _COMPARED = 100, 500, 1000
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, and write; the exit code is 0, or that of the error."""
+    options = _parser().parse_args(arguments)
+    try:
+        encoder = SentenceTransformerEncoder(options.model, device=options.device, precision=options.precision)
+        rows, difference = measured(encoder, _texts(options.count), options)
+    except IntentMatchError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return error.exit_code
+    best = max(speed for name, speed in rows.items() if name != "build")
+    table = [[name, f"{speed:.0f}", f"{speed / best:.2f}"] for name, speed in rows.items()]
+    sys.stdout.write(plain_table(["", "texts a second", "of the best"], table) + "\n")
+    sys.stdout.write(f"furthest from the CPU's vectors: {difference:.1e}, of {encoder.tolerance:.0e} allowed\n")
+    if options.json:
+        numbers = provenance([Path(sys.executable).name, *sys.argv], encoder) | {
+            "device": encoder.device,
+            "texts_per_second": rows,
+            "furthest": difference,
+        }
+        options.json.write_text(json.dumps(numbers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", required=True, metavar="NAME_OR_FOLDER", help="of sentence-transformers")
+    parser.add_argument("--device", default="cuda", help="as the setting (cuda)")
+    parser.add_argument("--precision", default="auto", help="as the setting (auto)")
+    parser.add_argument("--count", type=int, default=100_000, help="distinct texts (100000)")
+    parser.add_argument("--runs", type=int, default=3, help="of each, in turns, of which the median counts (3)")
+    parser.add_argument("--json", type=Path, metavar="OUT", help="write all numbers to this file")
+    return parser
+
+
+def _texts(wanted: int) -> list[str]:
+    """Distinct lines of made-up intents."""
+    lines_of = texts(SOURCE, _INTENTS, random.Random(_SEED))
+    lines = (text for number in count() for text, _ in islice(lines_of(number), _EACH))
+    return list(islice(dict.fromkeys(islice(lines, 2 * wanted)), wanted))
+
+
+def measured(
+    encoder: SentenceTransformerEncoder, lines: list[str], options: argparse.Namespace
+) -> tuple[dict[str, float], float]:
+    """Texts a second of a build and of the library alone, and how far any number is from the CPU's."""
+    library: Any = encoder._model
+    calls: dict[str, Callable[[], object]] = {
+        "build": lambda: encode_all(encoder, lines, "utterance", VectorCache(None)),
+        **{
+            f"encode, batches of {size}": lambda size=size: library.encode(
+                lines, batch_size=size, convert_to_tensor=True, normalize_embeddings=True, show_progress_bar=False
+            ).cpu()
+            for size in _BATCHES
+        },
+    }
+    taken: dict[str, list[float]] = {name: [] for name in calls}
+    # The first round warms kernels and allocator.
+    for run in range(options.runs + 1):
+        for name, call in calls.items():
+            start = perf_counter()
+            call()
+            if run > 0:
+                taken[name].append(len(lines) / (perf_counter() - start))
+    on_cpu = SentenceTransformerEncoder(options.model, device="cpu")
+    some = lines[:_COMPARED]
+    difference = float(np.abs(encoder.encode(some) - on_cpu.encode(some)).max())
+    return {name: median(speeds) for name, speeds in taken.items()}, difference
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""What a look at every row costs with vectors kept as float32, float16, bfloat16 or int8, and reading them once.
+
+    python tests/benchmarks/bench_storage.py
+    python tests/benchmarks/bench_storage.py --rows 1000000
+
+README.md beside this file says what is measured and how.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from statistics import median
+from time import thread_time_ns
+
+os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"})
+
+import numpy as np
+from metrics import plain_table
+from numpy.typing import NDArray
+
+_SEED, _DIM, _BLOCK = 20240501, 256, 1024
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print; the exit code is 0."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=300_000, help="of 256 numbers (300000)")
+    parser.add_argument("--runs", type=int, default=7, help="of each, in turns, of which the median counts (7)")
+    options = parser.parse_args(arguments)
+    vectors = np.random.default_rng(_SEED).standard_normal((options.rows, _DIM), dtype=np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    query = vectors[0].copy()
+    exact = vectors @ query
+    rows = []
+    for name, (stored, search) in kept(vectors).items():
+        reads, looks = [], []
+        for _ in range(options.runs):
+            reads.append(_milliseconds(lambda stored=stored: np.bitwise_or.reduce(stored.view(np.int64).reshape(-1))))
+            looks.append(_milliseconds(lambda search=search: search(query)))
+        error = float(np.abs(search(query) - exact).max())
+        ratio = median(look / read for look, read in zip(looks, reads, strict=True))
+        size = stored.nbytes / 2**20
+        cells = [f"{size:.0f}", f"{median(reads):.1f}", f"{median(looks):.1f}", f"{ratio:.2f}", f"{error:.0e}"]
+        rows.append([name, *cells])
+    titles = ["kept as", "MiB", "read once, ms", "a look at every row, ms", "look / read", "furthest cosine"]
+    sys.stdout.write(plain_table(titles, rows) + "\n")
+    return 0
+
+
+Search = Callable[[NDArray[np.float32]], NDArray[np.float32]]
+
+
+def kept(vectors: NDArray[np.float32]) -> dict[str, tuple[NDArray[np.generic], Search]]:
+    """Each way to keep vectors, what is kept, and the cosines of a query to all of it."""
+    half = vectors.astype(np.float16)
+    brain = ((vectors.view(np.uint32) + 0x8000) >> 16).astype(np.uint16)
+    scales = np.abs(vectors).max(axis=1) / np.float32(127)
+    small = np.rint(vectors / scales[:, None]).astype(np.int8)
+
+    def shift(block: NDArray[np.float32], start: int, end: int) -> None:
+        np.left_shift(brain[start:end], 16, out=block.view(np.uint32), dtype=np.uint32, casting="unsafe")
+
+    of_small = blockwise(len(vectors), lambda block, start, end: np.copyto(block, small[start:end]))
+    return {
+        "float32": (vectors, lambda query: vectors @ query),
+        "float16": (half, blockwise(len(vectors), lambda block, start, end: np.copyto(block, half[start:end]))),
+        "bfloat16": (brain, blockwise(len(vectors), shift)),
+        "int8": (small, lambda query: of_small(query) * scales),
+    }
+
+
+def blockwise(rows: int, read: Callable[[NDArray[np.float32], int, int], None]) -> Search:
+    """Cosines by way of blocks of float32 that `read` fills, small enough to stay in the processor's cache."""
+
+    def search(query: NDArray[np.float32]) -> NDArray[np.float32]:
+        cosines = np.empty(rows, dtype=np.float32)
+        buffer = np.empty((_BLOCK, _DIM), dtype=np.float32)
+        for start in range(0, rows, _BLOCK):
+            end = min(rows, start + _BLOCK)
+            block = buffer[: end - start]
+            read(block, start, end)
+            np.dot(block, query, out=cosines[start:end])
+        return cosines
+
+    return search
+
+
+def _milliseconds(call: Callable[[], object]) -> float:
+    start = thread_time_ns()
+    call()
+    return (thread_time_ns() - start) / 1e6
+
+
+if __name__ == "__main__":
+    sys.exit(main())

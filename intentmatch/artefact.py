@@ -1,5 +1,9 @@
 """A built registry in one self-describing file: tensors in safetensors, and a manifest in its header.
 
+Vectors of a large registry are not copied into memory: the file is mapped, so that processes share what the system has
+read of it and the system may take it back. That they are what was written is checked at every start all the same: it
+takes a small part of the time that the texts take, and a damaged disk must never give a wrong answer.
+
 The manifest is JSON under the key `intentmatch` of the header's metadata. It names everything the answers depend on:
 format, text version, encoder and its fingerprint, the words that the head knows, settings, calibration, and a digest of
 the content. The registry
@@ -33,7 +37,10 @@ from intentmatch.words import VERSION as WORDS_VERSION
 
 FORMAT = 3
 SUFFIX = ".intentmatch"
-_KEY = "intentmatch"
+_KEY, _VECTORS, _GRAPH = "intentmatch", "utterances", "graph"
+# Smaller files are read and closed, so that they may be overwritten while they are in use, on every system.
+_MAPPED_FROM = 1 << 26
+_MAPPED = {_VECTORS: "<f4", _GRAPH: "u1"}
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,8 @@ class Artefact:
     calibration: Calibration
     opinion: Opinion | None = None
     """The head and the words of the utterances, where there is a head."""
+    graph: NDArray[np.uint8] | None = None
+    """Of an approximate index, where one is searched."""
 
     @property
     def fingerprint(self) -> str:
@@ -69,16 +78,22 @@ class Artefact:
             )
 
 
+def searched_by(settings: Settings, opinion: Opinion | None) -> str:
+    """The kind of index: a head finds the leading intents by itself, so that only without one is another of use."""
+    return settings.index if opinion is None else "exact"
+
+
 def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
     """Write the file whole or not at all. Raises `ArtefactError` where it cannot be written."""
     target = Path(path)
     registry = json.dumps(to_plain(artefact.registry), ensure_ascii=False, separators=(",", ":"))
     tensors: dict[str, NDArray[Any]] = {
-        "utterances": np.ascontiguousarray(artefact.vectors),
+        _VECTORS: np.ascontiguousarray(artefact.vectors),
         "negatives": np.ascontiguousarray(artefact.negative_vectors),
         "labels": np.ascontiguousarray(artefact.label_vectors),
         "registry": np.frombuffer(registry.encode("utf-8", "surrogatepass"), dtype=np.uint8),
         **({} if artefact.opinion is None else artefact.opinion.to_tensors()),
+        **({} if artefact.graph is None else {_GRAPH: artefact.graph}),
     }
     manifest = {
         "format": FORMAT,
@@ -115,7 +130,11 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
                     f"made by another release than this one, which reads {FORMAT}, {TEXT_VERSION} and "
                     f"{WORDS_VERSION}. Run `intentmatch build` again."
                 )
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+            large = Path(path).stat().st_size >= _MAPPED_FROM
+            names = [name for name in file.keys() if not (large and name in _MAPPED)]  # noqa: SIM118 - no mapping
+            tensors = {name: file.get_tensor(name) for name in names}
+        if large:
+            tensors |= _mapped(path)
         if _digest(tensors) != manifest["content"]:
             raise ArtefactError(f"{path} is damaged: its content is not what was written. Build it again.")
         return Artefact(
@@ -123,11 +142,12 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
             settings=Settings(**manifest["settings"], origins=manifest["origins"]),
             encoder_name=manifest["encoder"]["name"],
             encoder_fingerprint=manifest["encoder"]["fingerprint"],
-            vectors=tensors["utterances"],
+            vectors=tensors[_VECTORS],
             negative_vectors=tensors["negatives"],
             label_vectors=tensors["labels"],
             calibration=Calibration.from_dict(manifest["calibration"]),
             opinion=Opinion.from_tensors(tensors),
+            graph=tensors.get(_GRAPH),
         )
     except OSError as error:
         raise ArtefactError(f"{path} cannot be read: {error.strerror or error}") from error
@@ -135,9 +155,21 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
         raise ArtefactError(f"{path} is no artefact of `intentmatch build`, or is damaged ({error})") from error
 
 
+def _mapped(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
+    """What is large, as it stands in the file, whose first number says how long its header is."""
+    with Path(path).open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(length))
+    return {
+        name: np.asarray(np.memmap(path, kind, "r", 8 + length + place["data_offsets"][0], tuple(place["shape"])))
+        for name, kind in _MAPPED.items()
+        if (place := header.get(name))
+    }
+
+
 def _digest(tensors: Mapping[str, NDArray[Any]]) -> str:
     digest = hashlib.sha256()
     for name in sorted(tensors):
         digest.update(f"{name} {tensors[name].dtype} {tensors[name].shape} ".encode())
-        digest.update(np.ascontiguousarray(tensors[name]).tobytes())
+        digest.update(np.ascontiguousarray(tensors[name]).data)
     return digest.hexdigest()

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from intentmatch.artefact import Artefact
+from intentmatch.artefact import Artefact, searched_by
 from intentmatch.cache import VectorCache
 from intentmatch.errors import IntentMatchError, Location, Problem, RegistryError
+from intentmatch.index import check_extra, make_graph
 from intentmatch.languages import Coverage
 from intentmatch.learning import Before, learned
 from intentmatch.registry import check
@@ -43,9 +44,13 @@ def build(
     if errors:
         raise RegistryError(errors)
     settings = settings or Settings()
+    if settings.index != "exact":
+        check_extra()
     vectors = encode_all(encoder, texts_of(registry), "utterance", cache, progress)
     of_utterances, others = np.split(vectors, [len(registry.utterances)])
     of_negatives, of_labels = np.split(others, [len(registry.negatives)])
+    taught = learned(registry, of_utterances, of_labels, settings, cache.folder if cache else None, meanwhile=meanwhile)
+    searched = searched_by(settings, taught.opinion)
     return Artefact(
         registry=registry,
         settings=settings,
@@ -54,9 +59,8 @@ def build(
         vectors=of_utterances,
         negative_vectors=of_negatives,
         label_vectors=of_labels,
-        **learned(
-            registry, of_utterances, of_labels, settings, cache.folder if cache else None, meanwhile=meanwhile
-        )._asdict(),
+        graph=None if searched == "exact" else make_graph(of_utterances),
+        **taught._asdict(),
     )
 
 

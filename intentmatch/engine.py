@@ -15,6 +15,7 @@ from intentmatch.artefact import Artefact
 from intentmatch.build import encode_all
 from intentmatch.calibration import policy_of
 from intentmatch.errors import InputError, IntentMatchError, UnknownNameError
+from intentmatch.extent import beyond_a_head
 from intentmatch.languages import Coverage, LanguageGuess
 from intentmatch.leading import Scores
 from intentmatch.lexical import Hit, LexicalIndex
@@ -77,6 +78,7 @@ class Engine:
         self._utterances = registry.utterances
         self._numbers = {intent.name: number for number, intent in enumerate(self._intents)}
         self._scoring = Scoring(artefact, self.policy)
+        self._handed_over = self.settings.scorer == "head" and beyond_a_head(registry)
         folded = [fold(u.text) for u in self._utterances]
         self._lexical = LexicalIndex(folded, registry.owners, self.settings.fuzzy)
         self._languages = LanguageGuess(folded, [u.language for u in self._utterances])
@@ -126,8 +128,7 @@ class Engine:
             dense.raise_to(intent, spelled.similarity)
         candidates = self._scoring.candidates(dense, fuzzy, question.allowed)
         stages.add("dense", ", ".join(f"{c.intent} {c.score:.2f}" for c in candidates[:_SHOWN]))
-        if self.artefact.opinion is not None:
-            stages.add("head", ", ".join(f"{c.intent} {c.confidence:.0%}" for c in candidates[:_SHOWN]))
+        self._say_head(candidates, stages)
 
         decision = decide(candidates, self.policy, question.language)
         leading = decision.ranked[0]
@@ -215,6 +216,13 @@ class Engine:
         guessed = self._languages.of(key, [language for language in languages if language] or None)
         stages.add("language", f"reads like {guessed}" if guessed else "like none of the registry's")
         return replace(question, language=guessed)
+
+    def _say_head(self, candidates: Sequence[Candidate], stages: _Stages) -> None:
+        """What the head makes of the message, or why there is none where one is wanted."""
+        if self.artefact.opinion is not None:
+            stages.add("head", ", ".join(f"{c.intent} {c.confidence:.0%}" for c in candidates[:_SHOWN]))
+        elif self._handed_over:
+            stages.add("head", "too many utterances and intents to fit one; cosine decides")
 
     def _add_otherwise(self, decision: Decision, allowed: frozenset[int], stages: _Stages) -> None:
         """Say what would have matched if every intent might answer, where that is one that may not."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from intentmatch.head import Fitting, held_out_logits, softmax
 from intentmatch.index import ExactIndex
 from intentmatch.types import Vectors
+from intentmatch.words import WordRows, sparse
 
 # Two utterances of like meaning and like words nearer than this are one line but for spelling: each would answer for
 # the other, as no message of a user will.
@@ -22,7 +23,8 @@ _SAME = 0.985
 # Held-out cases pin down a handful of numbers; these many do so, spread evenly over the utterances.
 _MOST_CASES = 4000
 _FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 3000
-_BLOCK = 512
+# So many cases are looked at together, or fewer where each is held against so many rows that memory would be the limit.
+_BLOCK, _NUMBERS_AT_ONCE = 512, 1 << 25
 
 OF_WORDS = 0.3
 """Of the cosine of words, so much is evidence."""
@@ -109,78 +111,102 @@ def hold_out(
     *,
     lines: Sequence[int] | None = None,
     near: NDArray[np.float32] | None = None,
+    sample: NDArray[np.int64] | None = None,
+    word_rows: WordRows | None = None,
 ) -> HeldOut:
     """Put utterances to the rest of their registry, with their own intent and without it. Deterministic.
 
     `vectors` and `words` have one row an utterance; `fitting` is None where there is no head. The sentences of one of
     the `lines` are held out together; without any, each utterance is a line. `near` are the weights of the head for all
     utterances, with which those that have not seen some are found sooner.
+
+    With a `sample`, rising rows of the utterances, only these are asked about, `words` and `fitting` are theirs alone,
+    and `word_rows` has the words of all.
     """
     index = ExactIndex(vectors, owners, aggregation)
     owner = np.asarray(owners, dtype=np.int64)
     line = np.arange(len(owner)) if lines is None else np.asarray(lines, dtype=np.int64)
-    cases = _Cases(index, ExactIndex(words, owners, "max"), owner, line, near)
+    chosen = np.arange(len(owner)) if sample is None else sample
+    cases = _Cases(index, words, word_rows or WordRows.of(words), owner, line=line, sample=chosen, near=near)
     if len(index.owners) < 2:
         return cases.done()
-    folds = _FOLDS if len(owner) <= _MANY else _FOLDS_OF_MANY
-    worth = np.flatnonzero(representative(line.tolist()))
+    folds = _FOLDS if len(chosen) <= _MANY else _FOLDS_OF_MANY
+    _, firsts, number = np.unique(line[chosen], return_index=True, return_inverse=True)
+    line_of = firsts[number]
+    worth = np.flatnonzero(representative(line_of.tolist()))
     step = max(1, -(-len(worth) // (_MOST_CASES // 2)))
-    asked = np.zeros(len(owner), dtype=bool)
+    asked = np.zeros(len(chosen), dtype=bool)
     asked[worth[::step]] = True
-    fold_of = _folds(index.vectors, owner, line, folds)
+    fold_of = _folds(index.vectors[chosen], owner[chosen], line_of, folds)
     for fold in range(folds):
         cases.add(fold_of == fold, asked, fitting, known=True)
     # Neighbouring intents in a file are often neighbours in meaning; they are left out in different rounds.
-    group_of = owner % folds
+    group_of = owner[chosen] % folds
     for group in range(folds if len(index.owners) > folds else len(index.owners)):
         cases.add(group_of == group, asked, fitting, known=False)
     return cases.done()
 
 
 class _Cases:
-    """Held-out cases as they are gathered."""
+    """Held-out cases as they are gathered: of each, its two leading intents and what speaks for them."""
 
     def __init__(
         self,
         index: ExactIndex,
-        words: ExactIndex,
+        words: Vectors,
+        word_rows: WordRows,
         owner: NDArray[np.int64],
+        *,
         line: NDArray[np.int64],
+        sample: NDArray[np.int64],
         near: NDArray[np.float32] | None,
     ) -> None:
-        self._index, self._words, self._owner, self._line, self._near = index, words, owner, line, near
+        self._index, self._words, self._word_rows, self._owner, self._line = index, words, word_rows, owner, line
+        self._sample, self._near = sample, near
+        self._block = max(1, min(_BLOCK, _NUMBERS_AT_ONCE // max(1, len(owner))))
         self._evidence: list[NDArray[np.float64]] = []
+        self._leading: list[NDArray[np.int64]] = []
         self._rows: list[NDArray[np.int64]] = []
         self._known: list[NDArray[np.bool_]] = []
 
     def add(
         self, left_out: NDArray[np.bool_], asked: NDArray[np.bool_], fitting: Fitting | None, *, known: bool
     ) -> None:
-        """Ask about the rows of one fold, or of one group of intents."""
-        rows = np.flatnonzero(left_out & asked)
-        if not len(rows) or left_out.all():
+        """Ask about one fold of the sample, or about those of one group of intents."""
+        places = np.flatnonzero(left_out & asked)
+        if not len(places) or left_out.all():
             return
         logits = None if fitting is None else held_out_logits(fitting, left_out, self._near)[asked[left_out]]
-        gone = np.unique(self._owner[left_out]) if not known else np.empty(0, dtype=np.int64)
+        gone = np.unique(self._owner[self._sample[left_out]]) if not known else np.empty(0, dtype=np.int64)
         missing = np.isin(self._index.owners, gone)
-        for start in range(0, len(rows), _BLOCK):
-            some = rows[start : start + _BLOCK]
+        for start in range(0, len(places), self._block):
+            some = self._sample[places[start : start + self._block]]
             cosines = self._index.vectors[some] @ self._index.vectors.T
             same = (cosines > _SAME) & (self._owner[some][:, None] == self._owner)
             same |= self._line[some][:, None] == self._line
-            of_words = self._words.vectors[some] @ self._words.vectors.T
-            cosines[same] = of_words[same] = -np.inf
-            scores, spelled = self._index.aggregate(cosines), self._words.aggregate(of_words)
+            cosines[same] = -np.inf
+            scores = self._index.aggregate(cosines)
             scores[:, missing] = -np.inf
             own = np.arange(len(some)), np.searchsorted(self._index.owners, self._owner[some])
             # An utterance that is its intent's only one leaves nothing to be found.
             usable = np.isfinite(scores[own]) if known else np.ones(len(some), dtype=bool)
-            said = None if logits is None else logits[start : start + _BLOCK][:, self._index.owners]
-            there = np.isfinite(scores) if said is None else np.isfinite(scores) & np.isfinite(said)
-            total = evidence(scores, np.where(there, spelled, 0), said)
-            self._evidence.append(np.where(there, total, -np.inf)[usable])
+            total = scores.astype(np.float64)
+            if logits is not None:
+                said = logits[start : start + self._block][:, self._index.owners]
+                there = np.isfinite(scores) & np.isfinite(said)
+                spelled = self._spelled(places[start : start + self._block], same)
+                total = np.where(there, evidence(scores, np.where(there, spelled, 0), said), -np.inf)
+            order = np.argsort(-total, axis=1, kind="stable")[:, :2][usable]
+            self._evidence.append(np.take_along_axis(total[usable], order, axis=1))
+            self._leading.append(self._index.owners[order])
             self._rows.append(some[usable])
-            self._known.append(np.full(int(usable.sum()), known))
+            self._known.append(np.full(len(order), known))
+
+    def _spelled(self, places: NDArray[np.int64], same: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """The nearest cosine of words of each owner to some of the sample, shape `(places, owners)`."""
+        of_words = np.stack([self._word_rows.cosines(sparse(row)) for row in self._words[places]])
+        of_words[same] = -np.inf
+        return self._index.best(of_words)
 
     def done(self) -> HeldOut:
         """All cases, the known ones first."""
@@ -188,15 +214,14 @@ class _Cases:
             nothing = np.empty(0)
             whole = nothing.astype(np.int64)
             return HeldOut(nothing, nothing, whole, whole, nothing.astype(bool), nothing.astype(bool), whole)
-        total, rows, known = np.vstack(self._evidence), np.concatenate(self._rows), np.concatenate(self._known)
-        order = np.argsort(-total, axis=1, kind="stable")[:, :2]
-        best, second = np.take_along_axis(total, order, axis=1).T
-        leading = self._index.owners[order[:, 0]]
+        rows, known = np.concatenate(self._rows), np.concatenate(self._known)
+        best, second = np.concatenate(self._evidence).T
+        leading, behind = np.concatenate(self._leading).T
         return HeldOut(
             evidence=best,
             gap=np.where(np.isfinite(second), best - second, np.inf),
             leading=leading,
-            second=self._index.owners[order[:, 1]],
+            second=behind,
             right=(leading == self._owner[rows]) & known,
             known=known,
             rows=rows,
@@ -210,8 +235,7 @@ def _folds(vectors: Vectors, owner: NDArray[np.int64], line: NDArray[np.int64], 
     place = 0
     for start, end in zip(begins, np.append(begins[1:], len(owner)), strict=True):
         numbers = np.arange(end - start)
-        same = vectors[start:end] @ vectors[start:end].T > _SAME
-        near = np.where(same.any(axis=1), same.argmax(axis=1), numbers)
+        near = _first_alike(vectors[start:end])
         links = [*zip(numbers.tolist(), near.tolist(), strict=True)]
         links += zip(numbers.tolist(), (line[start:end] - start).tolist(), strict=True)
         for row, first in enumerate(components(len(numbers), links)):
@@ -221,3 +245,12 @@ def _folds(vectors: Vectors, owner: NDArray[np.int64], line: NDArray[np.int64], 
                 fold_of[start + row] = place % folds
                 place += 1
     return fold_of
+
+
+def _first_alike(vectors: Vectors) -> NDArray[np.int64]:
+    """For each row the first one that is the same line but for spelling: itself, where no other is."""
+    firsts = np.arange(len(vectors))
+    for start in range(0, len(vectors), _BLOCK):
+        same = vectors[start : start + _BLOCK] @ vectors.T > _SAME
+        firsts[start : start + _BLOCK] = np.where(same.any(axis=1), same.argmax(axis=1), firsts[start : start + _BLOCK])
+    return firsts

@@ -19,6 +19,8 @@ from intentmatch.types import Encoder
 
 SMOOTHING = 0.1
 """What a pair counts that was never seen in a language."""
+# More would only take memory: each character is a pair.
+_TEXTS_AT_ONCE = 4096
 # Norwegian is written in two ways, and its three codes are used for one another.
 _MACROLANGUAGES = {"nb": "no", "nn": "no"}
 _SCRIPTS = {"CJK": "Han"}
@@ -33,7 +35,7 @@ class LanguageGuess:
             if language is not None:
                 by_language.setdefault(language, []).append(text)
         self.languages = sorted(by_language)
-        counted = [Counter(pairs(" ".join(by_language[language]))) for language in self.languages]
+        counted = [_counted(by_language[language]) for language in self.languages]
         self._pairs = {pair: row for row, pair in enumerate(sorted(set().union(*counted)))}
         counts = np.zeros((len(self._pairs), len(self.languages)), dtype=np.float64)
         for column, counts_of in enumerate(counted):
@@ -84,6 +86,14 @@ class Coverage:
             scripts = ", ".join(sorted(set(map(script, unknown))))
             said.append(f"letters unknown to {self._name}: {len(unknown)} of {sum(map(str.isalpha, text))} ({scripts})")
         return "; ".join(said)
+
+
+def _counted(texts: Sequence[str]) -> Counter[str]:
+    """The pairs of all texts, of some of them at a time."""
+    counts: Counter[str] = Counter()
+    for start in range(0, len(texts), _TEXTS_AT_ONCE):
+        counts.update(pairs(" ".join(texts[start : start + _TEXTS_AT_ONCE])))
+    return counts
 
 
 def _language(code: str) -> str:

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from intentmatch.calibration import Calibration, calibrate
+from intentmatch.extent import beyond_a_head, sample
 from intentmatch.files import write_file
 from intentmatch.head import Fitting, Opinion, fit_head, prepare
 from intentmatch.heldout import HeldOut, hold_out
@@ -26,11 +28,13 @@ from intentmatch.words import WordRows, WordVectors
 _log = logging.getLogger(__name__)
 
 # To be raised with anything that changes what the same registry teaches.
-_VERSION = 3
+_VERSION = 4
 # Of what was learned, so much is kept: a bot, its last edits, and its neighbours.
 _MOST_FILES = 32
 # Of the labels, nearest to their own intent. Names of real registries: 0.65 to 0.92; numbered ones: up to 0.15.
 _TELLING = 0.5
+# Rows of words are mostly zeros: of so many texts at once they are written out.
+_TEXTS_AT_ONCE = 8192
 
 
 class Learned(NamedTuple):
@@ -63,10 +67,14 @@ class Before(NamedTuple):
 class Features(NamedTuple):
     """What a head is fitted to."""
 
+    sample: NDArray[np.int64]
+    """The rows of the utterances that it learns from."""
     words: WordVectors
     rows: Vectors
-    """Of words, one for each utterance."""
+    """Of words, one for each utterance of the sample."""
     fitting: Fitting
+    word_rows: WordRows
+    """Of all utterances."""
 
 
 class Tested(NamedTuple):
@@ -82,10 +90,21 @@ def put_to_the_test(registry: Registry, vectors: Vectors, labels: Vectors, setti
     features = _features(registry, vectors, labels, settings)
     owners, aggregation, lines = registry.owners, settings.aggregation, registry.lines
     if features is None:
-        return Tested(hold_out(vectors, vectors[:, :0], owners, aggregation, None, lines=lines), None)
+        rows = sample(registry)
+        words = vectors[rows, :0]
+        return Tested(hold_out(vectors, words, owners, aggregation, None, lines=lines, sample=rows), None)
     opinion = _opinion(features)
-    near = opinion.head.weights
-    held_out = hold_out(vectors, features.rows, owners, aggregation, features.fitting, lines=lines, near=near)
+    held_out = hold_out(
+        vectors,
+        features.rows,
+        owners,
+        aggregation,
+        features.fitting,
+        lines=lines,
+        near=opinion.head.weights,
+        sample=features.sample,
+        word_rows=features.word_rows,
+    )
     return Tested(held_out, opinion)
 
 
@@ -119,7 +138,7 @@ def learned(
 
 
 def _opinion(features: Features, near: Vectors | None = None) -> Opinion:
-    return Opinion(fit_head(features.fitting, near), features.words, WordRows.of(features.rows))
+    return Opinion(fit_head(features.fitting, near), features.words, features.word_rows)
 
 
 def _columns(weights: Vectors, intents: Sequence[str], registry: Registry) -> Vectors:
@@ -130,32 +149,46 @@ def _columns(weights: Vectors, intents: Sequence[str], registry: Registry) -> Ve
 
 
 def _features(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings) -> Features | None:
-    if settings.scorer != "head" or len(registry) < 2:
+    if settings.scorer != "head" or len(registry) < 2 or beyond_a_head(registry):
         return None
     texts = [clean(utterance.text) for utterance in registry.utterances]
     words = WordVectors.fit(texts)
-    rows = words.rows(texts)
-    return Features(words, rows, _prepared(registry, vectors, labels, words, rows))
+    chosen = sample(registry)
+    parts, some = [], []
+    for start in range(0, len(texts), _TEXTS_AT_ONCE):
+        block = words.rows(texts[start : start + _TEXTS_AT_ONCE])
+        first, end = np.searchsorted(chosen, [start, start + len(block)])
+        parts.append(WordRows.of(block))
+        some.append(block[chosen[first:end] - start])
+    of_sample = np.concatenate(some)
+    fitting = _prepared(registry, vectors, labels, words, of_sample, chosen=chosen)
+    return Features(chosen, words, of_sample, fitting, WordRows.joined(parts))
 
 
-def _prepared(registry: Registry, vectors: Vectors, labels: Vectors, words: WordVectors, rows: Vectors) -> Fitting:
-    """The utterances for fitting, with the labels of the intents as hints where labels tell the intents apart.
+def _prepared(
+    registry: Registry,
+    vectors: Vectors,
+    labels: Vectors,
+    words: WordVectors,
+    rows: Vectors,
+    *,
+    chosen: NDArray[np.int64],
+) -> Fitting:
+    """The sample for fitting, with the labels of the intents as hints where labels tell the intents apart.
 
     What an author calls an intent is one example more of what it is about, and one that no utterance gives. Names that
     mean nothing to the encoder (`faq_12`) would only be noise: then fewer than half are nearest to their own intent.
     """
-    owners = np.asarray(registry.owners)
+    owners, some = np.asarray(registry.owners)[chosen], vectors[chosen]
     centres = np.zeros((len(registry), vectors.shape[1]), dtype=np.float32)
-    np.add.at(centres, owners, vectors)
+    np.add.at(centres, owners, some)
     centres /= np.linalg.norm(centres, axis=1, keepdims=True).clip(1e-9)
     telling = (labels @ centres.T).argmax(axis=1) == np.arange(len(registry))
     if telling.mean() <= _TELLING:
-        return prepare(vectors, rows, registry.owners, len(registry))
+        return prepare(some, rows, owners.tolist(), len(registry))
     of_labels = words.rows([clean(intent.label) for intent in registry])
-    owned = [*registry.owners, *range(len(registry))]
-    return prepare(
-        np.vstack([vectors, labels]), np.vstack([rows, of_labels]), owned, len(registry), hints=len(registry)
-    )
+    owned = [*owners.tolist(), *range(len(registry))]
+    return prepare(np.vstack([some, labels]), np.vstack([rows, of_labels]), owned, len(registry), hints=len(registry))
 
 
 def _key(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings) -> str:
@@ -168,8 +201,8 @@ def _key(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settin
         [[utterance.text, utterance.language] for utterance in registry.utterances],
     ]
     digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode("utf-8", "surrogatepass"))
-    digest.update(np.ascontiguousarray(vectors).tobytes())
-    digest.update(np.ascontiguousarray(labels).tobytes())
+    digest.update(np.ascontiguousarray(vectors).data)
+    digest.update(np.ascontiguousarray(labels).data)
     return digest.hexdigest()[:32]
 
 

@@ -20,6 +20,7 @@ from intentmatch.cache import VectorCache
 from intentmatch.encoders import load_encoder
 from intentmatch.engine import Engine, Question
 from intentmatch.errors import InputError, Problem, UnavailableError
+from intentmatch.extent import extent_problems
 from intentmatch.learning import Before, learned
 from intentmatch.policy import Policy
 from intentmatch.registry import check, is_yaml, read_registry
@@ -225,8 +226,9 @@ class Matcher:
 
     @property
     def problems(self) -> list[Problem]:
-        """Warnings about the registry in use, sorted by place: of its rules, and of languages not covered."""
-        return sorted([*check(self.registry), *uncovered(self.registry, self.encoder)])
+        """About the registry in use, sorted by place: of its rules, of languages not covered, and of its size."""
+        of_size = extent_problems(self.registry, self.settings)
+        return sorted([*check(self.registry), *uncovered(self.registry, self.encoder), *of_size])
 
     @property
     def settings(self) -> Settings:
@@ -271,7 +273,7 @@ class Source:
         """Read, build and test, and what the files held; models that the old engine has are taken over if asked for.
 
         With `meanwhile` its calibration is too, where one would be learned from the same vectors for the same target.
-        Languages that the encoder does not cover go to the log.
+        Languages that the encoder does not cover, and what is too large to learn from, go to the log.
         """
         found, content = self._read()
         if isinstance(found, Registry):
@@ -286,8 +288,8 @@ class Source:
             artefact = _with_settings(found, settings)
         engine = Engine(artefact, encoder, self._reranker(settings, old))
         engine.self_test()
-        for problem in uncovered(artefact.registry, encoder):
-            _log.warning("%s", problem)
+        for problem in (*uncovered(artefact.registry, encoder), *extent_problems(artefact.registry, settings)):
+            _log.log(logging.INFO if problem.severity == "info" else logging.WARNING, "%s", problem)
         return engine, content
 
     def _read(self) -> tuple[Registry | Artefact, Content]:

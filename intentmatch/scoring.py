@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.artefact import Artefact
+from intentmatch.artefact import Artefact, searched_by
 from intentmatch.heldout import evidence
-from intentmatch.index import ExactIndex
+from intentmatch.index import ExactIndex, load_index
 from intentmatch.leading import Leading, Scores
 from intentmatch.lexical import Hit
 from intentmatch.policy import Policy
@@ -28,7 +28,13 @@ class Scoring:
         registry = artefact.registry
         self._artefact = artefact
         self._intents, self._utterances = registry.intents, registry.utterances
-        self._index = ExactIndex(artefact.vectors, registry.owners, artefact.settings.aggregation)
+        self._index = load_index(
+            searched_by(artefact.settings, artefact.opinion),
+            artefact.vectors,
+            registry.owners,
+            artefact.settings.aggregation,
+            artefact.graph,
+        )
         self._negatives = ExactIndex(artefact.negative_vectors, registry.negative_owners, "max")
         cuts = (policy.default, *policy.by_language.values(), *policy.by_intent.values())
         self._lowest_score = min((cut.value for cut in cuts if cut.on == "score"), default=np.inf)
@@ -57,7 +63,7 @@ class Scoring:
         against = self._negatives.scores(vector[None, :])[0][0].tolist() if len(self._negatives.owners) else []
         dense: Scores | None = None
         if opinion is None:
-            dense = self._all(vector, None, None)
+            dense = self._some(vector, needed) or self._all(vector, None, None)
         else:
             words = opinion.words.words(text)
             logits = opinion.head.logits(vector, words)
@@ -110,6 +116,17 @@ class Scoring:
         if of_words is None:
             return Scores(scores, scores.astype(np.float64), cosines)
         return Scores(scores, evidence(scores, self._index.best(of_words), logits), cosines)
+
+    def _some(self, vector: NDArray[np.float32], needed: Sequence[int] | None) -> Scores | None:
+        """As `_all`, by scores alone, for the intents that the index leads to; None where that is to be all."""
+        nominated = None if needed is None else self._index.nominated(vector)
+        if needed is None or nominated is None:
+            return None
+        looked = sorted({*needed, *nominated})
+        cosines = np.full(len(self._utterances), -np.inf, dtype=np.float32)
+        scores, evidence = np.full(len(self._intents), -1.0, dtype=np.float32), np.full(len(self._intents), -np.inf)
+        scores[looked] = evidence[looked] = self._index.look(vector, looked, cosines)
+        return Scores(scores, evidence, cosines)
 
     def _pushes(self, dense: Scores, against: Sequence[float]) -> list[tuple[int, float, float]]:
         """The intents that a negative is nearer to than any of their utterances, with both cosines."""

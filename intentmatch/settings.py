@@ -18,6 +18,7 @@ from intentmatch.text import language_code
 ENVIRONMENT_PREFIX = "INTENTMATCH_"
 AGGREGATIONS = ("mean2", "max")
 SCORERS = ("head", "cosine")
+INDEXES = ("exact", "usearch")
 TARGETS = ("precision", "false_accept", "balance")
 PRECISIONS = ("auto", "float32", "float16", "bfloat16")
 LINT_LEVELS = ("off", "info", "warning", "error")
@@ -47,6 +48,8 @@ class Settings:
     """How an intent's score comes from its utterances: mean2 (mean of the two nearest), max (the nearest)."""
     scorer: str = "head"
     """What intents are told apart by: head (a regression fitted at build time) or cosine (that alone)."""
+    index: str = "exact"
+    """What finds the nearest utterances where cosine tells intents apart: exact (a look at all), usearch (a graph)."""
     target: Mapping[str, float | bool] = field(default_factory=lambda: {"precision": 0.95, "give_up": 0.005})
     """What the learned cuts are for. `precision`: so many of the answers given are right; with `give_up`, as long as
     that costs no more than this share of all messages. `false_accept`: no more than this share of the messages out of
@@ -286,6 +289,7 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "prompts": _prompts,
     "aggregation": _one_of(*AGGREGATIONS),
     "scorer": _one_of(*SCORERS),
+    "index": _one_of(*INDEXES),
     "target": _target,
     "threshold": _threshold,
     "margin": _learned,

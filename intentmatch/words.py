@@ -71,6 +71,12 @@ class WordVectors:
         return rows
 
 
+def sparse(vector: NDArray[np.float32]) -> Words:
+    """A row of `WordVectors.rows` without its zeros."""
+    places = np.flatnonzero(vector)
+    return Words(places, vector[places])
+
+
 def _hashes(text: str) -> NDArray[np.uint32]:
     """One number for each piece of a text, and one for each pair of neighbours, its two ends among them."""
     tokenizer = embedded_tokenizer()
@@ -96,6 +102,20 @@ class WordRows(NamedTuple):
     values: NDArray[np.float32]
     texts: NDArray[np.int64]
     """How many there are, shape `(1,)`."""
+
+    @classmethod
+    def joined(cls, parts: Sequence[WordRows]) -> WordRows:
+        """The texts of all parts, one part after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        counts = np.array([int(part.texts[0]) for part in parts])
+        firsts = np.cumsum(counts) - counts
+        places = np.concatenate([np.repeat(np.arange(DIM, dtype=np.int16), np.diff(part.begins)) for part in parts])
+        rows = np.concatenate([part.rows + np.int32(first) for part, first in zip(parts, firsts, strict=True)])
+        order = np.argsort(places, kind="stable")
+        begins = np.append(0, np.cumsum(np.bincount(places, minlength=DIM)))
+        values = np.concatenate([part.values for part in parts])
+        return cls(begins, rows[order], values[order], np.array([counts.sum()]))
 
     @classmethod
     def of(cls, vectors: Vectors) -> WordRows:

@@ -105,6 +105,44 @@ def test_damage_anywhere_is_an_error(built: tuple[Matcher, Path], tmp_path: Path
             load_artefact(broken)
 
 
+def test_a_large_file_is_mapped_and_answers_alike(built: tuple[Matcher, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vectors of a large artefact stay in the file, cannot be written to, and are the very numbers that were saved."""
+    monkeypatch.setattr(room, "_MAPPED_FROM", 0)
+    matcher, path = built
+    loaded = Matcher.load(path)
+
+    assert not loaded.artefact.vectors.flags.owndata
+    assert not loaded.artefact.vectors.flags.writeable
+    assert (loaded.artefact.vectors == matcher.artefact.vectors).all()
+    assert [loaded.match(m) for m in MESSAGES] == [matcher.match(m) for m in MESSAGES]
+    assert Matcher.load(path, aggregation="max").match(MESSAGES[0]).candidates
+
+
+def test_a_mapped_file_may_be_replaced_while_it_answers(
+    built: tuple[Matcher, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A new artefact is swapped in; who has mapped the old one goes on with the old."""
+    monkeypatch.setattr(room, "_MAPPED_FROM", 0)
+    path = tmp_path / "shop.intentmatch"
+    path.write_bytes(built[1].read_bytes())
+    loaded = Matcher.load(path)
+    before = [loaded.match(m) for m in MESSAGES]
+
+    save_artefact(Matcher.load(Registry((Intent("a", (Utterance("a"),)),)), cache="off").artefact, path)
+
+    assert [loaded.match(m) for m in MESSAGES] == before
+    loaded.reload()
+    assert len(loaded.registry) == 1
+
+
+def test_damage_of_a_mapped_file_is_an_error(
+    built: tuple[Matcher, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is mapped is checked as everything else is."""
+    monkeypatch.setattr(room, "_MAPPED_FROM", 0)
+    test_damage_anywhere_is_an_error(built, tmp_path)
+
+
 def test_other_safetensors_files_are_refused(tmp_path: Path, built: tuple[Matcher, Path]) -> None:
     """A model file is not an artefact, and neither is one whose manifest is not ours."""
     tensors = load_file(built[1])

@@ -19,7 +19,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "types aligned files",
         "result settings plugins",
         "registry models",
-        "encoders cache index lexical languages rerank watch formats",
+        "encoders cache index lexical languages rerank watch formats extent",
         "words policy slots",
         "head",
         "heldout",

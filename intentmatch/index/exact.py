@@ -40,6 +40,16 @@ class ExactIndex:
             return np.empty((len(cosines), 0), dtype=np.float32)
         return self._aggregated(cosines, self._starts, self._sizes)
 
+    def search(self, query: NDArray[np.float32], count: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The `count` nearest rows, best first, and their cosines; of equal rows the earlier lead."""
+        cosines: NDArray[np.float32] = self.vectors @ query
+        rows = np.argsort(-cosines, kind="stable")[:count]
+        return rows, cosines[rows]
+
+    def nominated(self, query: NDArray[np.float32]) -> list[int] | None:
+        """The columns of the owners worth a look, rising; None where all are to be looked at."""
+        return None
+
     def look(self, query: NDArray[np.float32], columns: Sequence[int], cosines: NDArray[np.float32]) -> Vectors:
         """The scores of some owners, shape `(columns,)`; `cosines`, one number a row, gets those of their rows.
 

@@ -1,0 +1,165 @@
+"""What every index keeps, exact or approximate: near rows, the owners worth a look, and scores that are exact."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from intentmatch import plugins
+from intentmatch.artefact import load_artefact, save_artefact
+from intentmatch.errors import MissingExtraError
+from intentmatch.index import ApproximateIndex, ExactIndex, load_index, make_graph
+from intentmatch.matcher import Matcher
+from intentmatch.types import Intent, Registry, Utterance
+
+needs_usearch = pytest.mark.skipif(not plugins.installed("usearch"), reason="the extra [ann] is not installed")
+KINDS = ["exact", pytest.param("usearch", marks=needs_usearch)]
+ROWS, OWNERS, DIM = 6000, 60, 32
+
+
+def rows_of(count: int, seed: int = 7) -> np.ndarray:
+    """Unit rows around a few hundred centres, as the utterances of many intents are."""
+    chance = np.random.default_rng(seed)
+    centres = chance.normal(size=(300, DIM))
+    rows = (centres[chance.integers(0, 300, count)] + 0.4 * chance.normal(size=(count, DIM))).astype(np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+@pytest.fixture(scope="module")
+def vectors() -> np.ndarray:
+    return rows_of(ROWS)
+
+
+@pytest.fixture(scope="module")
+def loaded(vectors: np.ndarray) -> Callable[[str], ExactIndex]:
+    owners = np.repeat(np.arange(OWNERS), ROWS // OWNERS).tolist()
+    made: dict[str, ExactIndex] = {}
+    return lambda kind: made.setdefault(kind, load_index(kind, vectors, owners, "mean2", None))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_of_the_ten_nearest_rows_at_least_99_in_100_are_found(kind, loaded, vectors):
+    """Recall at 10 against every cosine; each row comes once, best first, with its own cosine."""
+    index, found = loaded(kind), 0
+    queries = rows_of(200, seed=8)
+    for query in queries:
+        rows, cosines = index.search(query, 10)
+        assert len(set(rows.tolist())) == len(rows) == 10
+        assert cosines == pytest.approx(vectors[rows] @ query, abs=1e-6)
+        assert (np.diff(cosines) <= 0).all()
+        found += len({*rows.tolist()} & {*np.argsort(-(vectors @ query))[:10].tolist()})
+
+    assert found >= 0.99 * 10 * len(queries)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_owners_of_the_nearest_rows_are_worth_a_look(kind, loaded, vectors):
+    """Whoever has the nearest row is looked at, and the look gives the very score that a look at all rows gives."""
+    index = loaded(kind)
+    for query in vectors[::500]:
+        nominated = index.nominated(query)
+        columns = list(range(OWNERS)) if nominated is None else nominated
+        scores = index.look(query, columns, np.full(ROWS, -np.inf, dtype=np.float32))
+
+        assert int(np.argmax(vectors @ query)) // (ROWS // OWNERS) in columns
+        assert scores == pytest.approx(index.scores(query[None])[0][0][columns], abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_more_rows_than_there_are_is_all_of_them(kind):
+    """Asking for more than there is gives what there is, also where one owner has it all."""
+    index = load_index(kind, rows_of(3), [0, 0, 0], "max", None)
+    rows, _ = index.search(rows_of(1)[0], 10)
+
+    assert sorted(rows.tolist()) == [0, 1, 2]
+    assert index.nominated(rows_of(1)[0]) in (None, [0])
+
+
+@needs_usearch
+def test_the_same_rows_make_the_same_graph(vectors):
+    """Byte by byte, so that an artefact depends on its content alone."""
+    assert (make_graph(vectors[:2000]) == make_graph(vectors[:2000])).all()
+
+
+@needs_usearch
+def test_a_graph_that_cannot_be_used_is_made_again(vectors, caplog):
+    """One of another release costs time and is said in the log; the answers are those of a new one."""
+    owners = [0] * 1000 + [1] * 1000
+    made = ApproximateIndex(vectors[:2000], owners, "mean2")
+    with caplog.at_level(logging.WARNING):
+        mended = ApproximateIndex(vectors[:2000], owners, "mean2", np.frombuffer(b"garbage" * 99, dtype=np.uint8))
+
+    assert "making it again" in caplog.text
+    for query in vectors[2000:2010]:
+        assert mended.search(query, 10)[0].tolist() == made.search(query, 10)[0].tolist()
+
+
+def test_a_missing_extra_says_what_to_install(monkeypatch):
+    """Before anything is encoded or learned."""
+    monkeypatch.setattr(plugins, "installed", lambda module: module != "usearch")
+    with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[ann\]"'):
+        Matcher.load(Registry((Intent("a", (Utterance("hello"),)),)), index="usearch", cache="off")
+
+
+@pytest.fixture(scope="module")
+def bots() -> dict[str, Matcher]:
+    words = [f"{first}{second}" for first in ("par", "re", "in", "vou", "ad") for second in ("cel", "fund", "voice")]
+    registry = Registry(
+        tuple(
+            Intent(f"{word}{number}", tuple(Utterance(f"{how} {word} {number}") for how in ("my", "the", "no", "what")))
+            for number in range(8)
+            for word in words
+        )
+    )
+    settings = {"scorer": "cosine", "cache": "off"}
+    return {kind: Matcher.load(registry, index=kind, **settings) for kind in ("exact", "usearch")}
+
+
+@needs_usearch
+def test_a_matcher_answers_alike_with_either_index(bots):
+    """What leads is the same; confidences are of the same scores. A restricted question is looked up in all rows."""
+    for intent in list(bots["exact"].registry)[::5]:
+        message = f"please {intent.utterances[0].text} again"
+        exact, approximate = (bots[kind].match(message) for kind in ("exact", "usearch"))
+        assert approximate.verdict == exact.verdict
+        assert approximate.candidates[0] == exact.candidates[0]
+        allowed = [intent.name, "parcel0"]
+        assert (
+            bots["usearch"].match(message, allowed=allowed).candidates
+            == bots["exact"].match(message, allowed=allowed).candidates
+        )
+
+
+@needs_usearch
+def test_the_graph_travels_with_the_artefact(bots, tmp_path, monkeypatch):
+    """What was built is not made again where it is loaded, and loading it exactly is a matter of a setting."""
+    path = tmp_path / "bot.intentmatch"
+    save_artefact(bots["usearch"].artefact, path)
+    stored = load_artefact(path).graph
+    assert stored is not None
+    assert (stored == bots["usearch"].artefact.graph).all()
+
+    monkeypatch.setattr("intentmatch.index.approximate.make_graph", lambda vectors: pytest.fail("made again"))
+    message = "please my parcel 3 again"
+    assert Matcher.load(path).match(message).candidates == bots["usearch"].match(message).candidates
+    assert Matcher.load(path, index="exact").match(message).candidates[0] == bots["exact"].match(message).candidates[0]
+
+
+@needs_usearch
+def test_a_head_needs_no_graph():
+    """It finds the leading intents by itself; nothing is made for it."""
+    registry = Registry(
+        tuple(
+            Intent(
+                word, tuple(Utterance(f"{how} {word} {more}") for how in ("my", "the", "no", "what") for more in "xyz")
+            )
+            for word in ("parcel", "refund", "invoice", "voucher")
+        )
+    )
+    matcher = Matcher.load(registry, index="usearch", cache="off")
+
+    assert matcher.artefact.opinion is not None
+    assert matcher.artefact.graph is None

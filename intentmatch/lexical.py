@@ -35,14 +35,17 @@ class LexicalIndex:
         self._rows: dict[str, list[int]] = {}
         for row, text in enumerate(folded):
             self._rows.setdefault(text, []).append(row)
-        self._words = frozenset(word for text in self._rows for word in text.split(" "))
+        known: set[str] = set()
         # What can be one text with typing mistakes shares either every letter or every word's first; so a message
         # is held against a handful of texts, however many there are.
         self._by_letters: dict[str, list[str]] = {}
         self._by_initials: dict[str, list[str]] = {}
         for text in self._rows:
-            self._by_letters.setdefault(_letters(text), []).append(text)
-            self._by_initials.setdefault(_initials(text), []).append(text)
+            words = text.split(" ")
+            known.update(words)
+            self._by_letters.setdefault("".join(words), []).append(text)
+            self._by_initials.setdefault(_initials(words), []).append(text)
+        self._words = frozenset(known)
 
     def rows(self, folded: str) -> Sequence[int]:
         """Every row that folds to the same text."""
@@ -56,7 +59,7 @@ class LexicalIndex:
         """Owner to its best row that differs by typing mistakes only, at or above the cut-off."""
         if self._cut_off >= 1.0:
             return {}
-        near = {*self._by_letters.get(_letters(folded), ()), *self._by_initials.get(_initials(folded), ())}
+        near = {*self._by_letters.get(_letters(folded), ()), *self._by_initials.get(_initials(folded.split(" ")), ())}
         typos = [text for text in near if only_typos(folded, text, self._words)]
         similar = [(OSA.normalized_similarity(folded, text), text) for text in typos]
         return self._first_by_owner(
@@ -102,5 +105,5 @@ def _letters(folded: str) -> str:
     return folded.replace(" ", "")
 
 
-def _initials(folded: str) -> str:
-    return "".join(word[:1] for word in folded.split(" "))
+def _initials(words: Iterable[str]) -> str:
+    return "".join([word[:1] for word in words])

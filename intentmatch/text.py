@@ -84,6 +84,9 @@ def clean(text: str) -> str:
 
     Lone surrogates, which no encoder can read, become U+FFFD.
     """
+    # Most lines by far, of which nothing else can change.
+    if text.isascii() and text.isprintable():
+        return " ".join(text.split())
     return " ".join(unicodedata.normalize("NFC", text.translate(_CLEAN)).split())
 
 

@@ -197,7 +197,7 @@ def test_meanwhile_the_head_is_new_and_the_confidence_is_the_old_one(
 ) -> None:
     """Nothing is held out and nothing kept for it; what was learned of the very same lines is better still."""
     smaller = Registry(registry.intents[1:])
-    before = Before(*learn(smaller, vectors[6:], labels[1:], Settings()), [intent.name for intent in smaller])
+    before = Before(*learn(smaller, vectors[6:], labels[1:], Settings()), smaller)
 
     given = learned(registry, vectors, labels, Settings(), tmp_path, meanwhile=before)
     full = learned(registry, vectors, labels, Settings(), tmp_path)
@@ -215,6 +215,6 @@ def test_meanwhile_the_head_is_new_and_the_confidence_is_the_old_one(
 
 def test_without_a_head_before_there_is_none_meanwhile(registry: Registry, vectors: Vectors, labels: Vectors) -> None:
     """As where the registry was too small to tell."""
-    before = Before(learn(registry, vectors, labels, Settings()).calibration, None, ())
+    before = Before(learn(registry, vectors, labels, Settings()).calibration, None, registry)
 
     assert learned(registry, vectors, labels, Settings(), None, meanwhile=before).opinion is None

@@ -19,12 +19,7 @@ NOWHERE = Location("registry")
 
 def check(registry: Registry) -> list[Problem]:
     """Every problem that any rule finds, sorted by place; what came from code stands at `registry`."""
-    known = dict(zip((one.text for one in registry.utterances), registry.folded, strict=True))
-
-    @cache
-    def key(text: str) -> str:
-        return known[text] if text in known else fold(text)
-
+    key = cache(fold)
     return sorted(problem for rule in RULES for problem in rule(registry, key))
 
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from intentmatch import build
 from intentmatch.errors import IntentMatchError, Problem, RegistryError
 from intentmatch.result import Candidate, MatchResult
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+    from intentmatch import build
 
 # Encoding fewer texts than this is over before a bar could be read.
 _WORTH_A_BAR = 256

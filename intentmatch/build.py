@@ -123,7 +123,8 @@ def encode_all(
     asked = list(range(len(texts)))
     if known is not None:
         rows = np.array([known.rows.get(text, -1) for text in texts], dtype=np.int64)
-        vectors[rows >= 0] = known.vectors[rows[rows >= 0]]
+        # What is not known has some vector or other until it has its own.
+        np.take(known.vectors, rows, axis=0, out=vectors, mode="clip")
         asked = np.flatnonzero(rows < 0).tolist()
     cached = cache.get(encoder, [texts[position] for position in asked], kind)
     missing: dict[str, list[int]] = {}

@@ -203,7 +203,7 @@ class OwnedWords:
 
     def __init__(self, rows: WordRows, owners: NDArray[np.int64]) -> None:
         # A text without words has nothing at the first place.
-        empty = np.setdiff1d(np.arange(len(owners)), rows.rows)
+        empty = np.flatnonzero(np.bincount(rows.rows, minlength=len(owners)) == 0)
         text_of = np.concatenate([rows.rows, empty])
         order = np.argsort(text_of, kind="stable")
         places = np.concatenate([np.repeat(np.arange(DIM), np.diff(rows.begins)), np.zeros(len(empty), dtype=np.int64)])

@@ -185,8 +185,9 @@ class Matcher:
         That is a context manager too. `on_reload` is told the new registry, and `on_error` every problem of files that
         cannot be used, while the old registry goes on answering; both are called in the watching thread, which does
         not keep the process alive. A new registry answers with the thresholds of the old one until its own are learned,
-        which takes longer than all the rest. Raises `InputError` for a registry that was made in code, and
-        `MissingExtraError` with the line to install `watchfiles`.
+        which takes longer than all the rest, and a large one with the same intents with the head of the old one too.
+        Raises `InputError` for a registry that was made in code, and `MissingExtraError` with the line to install
+        `watchfiles`.
         """
         from intentmatch.watch import Watch  # by those who watch; a command line need not wait for it
 
@@ -273,7 +274,7 @@ class Source:
     def engine(
         self, old: Engine | None, progress: Progress | None = None, *, meanwhile: bool = False
     ) -> tuple[Engine, Content]:
-        """Read, build and test, and what the files held; models that the old engine has are taken over if asked for.
+        """Read, build and test, and what the files held; models and vectors that the old engine has are taken over.
 
         With `meanwhile` its calibration is too, where one would be learned from the same vectors for the same target.
         Languages that the encoder does not cover, and what is too large to learn from, go to the log.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,22 @@ from intentmatch.registry.rules import NOWHERE
 from intentmatch.settings import Settings
 from intentmatch.text import clean
 from intentmatch.types import Encoder, Kind, Registry, Vectors
+
+
+class Known(NamedTuple):
+    """Vectors of utterances from an earlier build with the same encoder."""
+
+    rows: Mapping[str, int]
+    """Cleaned text to its row."""
+    vectors: Vectors
+
+    @classmethod
+    def of(cls, artefact: Artefact) -> Known:
+        """All that an artefact holds."""
+        texts = texts_of(artefact.registry)
+        parts = (artefact.vectors, artefact.negative_vectors, artefact.label_vectors)
+        return cls({text: row for row, text in enumerate(texts)}, np.concatenate(parts))
+
 
 Progress = Callable[[int, int], None]
 """Told (texts encoded, texts to encode) as a build goes on; the texts that the cache has do not count."""
@@ -35,19 +52,23 @@ def build(
     cache: VectorCache | None = None,
     progress: Progress | None = None,
     meanwhile: Before | None = None,
+    known: Known | None = None,
+    checked: bool = False,
 ) -> Artefact:
     """Encode, learn and pack a registry; with `meanwhile`, only as much is learned as `learned` says there.
+
+    What is `known` is not encoded. The rules are not looked at again where that was done before, as any reader does.
 
     Raises `RegistryError` where the registry breaks a rule, and `IntentMatchError` where an encoder breaks its
     protocol.
     """
-    errors = [problem for problem in check(registry) if problem.severity == "error"]
+    errors = [] if checked else [problem for problem in check(registry) if problem.severity == "error"]
     if errors:
         raise RegistryError(errors)
     settings = settings or Settings()
     if settings.index != "exact":
         check_extra()
-    vectors = encode_all(encoder, texts_of(registry), "utterance", cache, progress)
+    vectors = encode_all(encoder, texts_of(registry), "utterance", cache, progress, known=known)
     of_utterances, others = np.split(vectors, [len(registry.utterances)])
     of_negatives, of_labels = np.split(others, [len(registry.negatives)])
     taught = learned(registry, of_utterances, of_labels, settings, cache.folder if cache else None, meanwhile=meanwhile)
@@ -91,17 +112,28 @@ def encode_all(
     kind: Kind,
     cache: VectorCache | None = None,
     progress: Progress | None = None,
+    *,
+    known: Known | None = None,
 ) -> Vectors:
-    """Vectors of cleaned texts, shape `(len(texts), dim)`; each distinct text that the cache lacks is encoded once."""
+    """Vectors of cleaned texts, shape `(len(texts), dim)`.
+
+    Each distinct text that is neither `known` nor in the cache is encoded once.
+    """
     cache = cache or VectorCache(None)
     vectors = np.empty((len(texts), encoder.dim), dtype=np.float32)
-    known = cache.get(encoder, texts, kind)
-    for position, vector in known.items():
-        vectors[position] = vector
+    asked = list(range(len(texts)))
+    if known is not None:
+        rows = np.array([known.rows.get(text, -1) for text in texts], dtype=np.int64)
+        # What is not known has some vector or other until it has its own.
+        np.take(known.vectors, rows, axis=0, out=vectors, mode="clip")
+        asked = np.flatnonzero(rows < 0).tolist()
+    cached = cache.get(encoder, [texts[position] for position in asked], kind)
     missing: dict[str, list[int]] = {}
-    for position, text in enumerate(texts):
-        if position not in known:
-            missing.setdefault(text, []).append(position)
+    for number, position in enumerate(asked):
+        if number in cached:
+            vectors[position] = cached[number]
+        else:
+            missing.setdefault(texts[position], []).append(position)
     # Longest first over the whole build, so that each batch holds texts of like length.
     new = sorted(missing, key=lambda text: (-len(text), text))
     together: int = getattr(encoder, "texts_at_once", _TEXTS_AT_ONCE)

@@ -79,9 +79,8 @@ class Engine:
         self._numbers = {intent.name: number for number, intent in enumerate(self._intents)}
         self._scoring = Scoring(artefact, self.policy)
         self._handed_over = self.settings.scorer == "head" and beyond_a_head(registry)
-        folded = [fold(u.text) for u in self._utterances]
-        self._lexical = LexicalIndex(folded, registry.owners, self.settings.fuzzy)
-        self._languages = LanguageGuess(folded, [u.language for u in self._utterances])
+        self._lexical = LexicalIndex(registry.folded, registry.owners, self.settings.fuzzy)
+        self._languages = LanguageGuess(registry.folded, [u.language for u in self._utterances])
         self._coverage = Coverage(encoder)
         self._slots: Mapping[str, SlotReader] = {}
         self._titled = {intent.name: intent for intent in self._intents if intent.titles}

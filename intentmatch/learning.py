@@ -33,6 +33,8 @@ _VERSION = 4
 _MOST_FILES = 32
 # Of the labels, nearest to their own intent. Names of real registries: 0.65 to 0.92; numbered ones: up to 0.15.
 _TELLING = 0.5
+# Utterances times intents, from which on fitting a head anew would keep an edit waiting for longer than a second.
+_MOST_NUMBERS_MEANWHILE = 1_000_000
 # Rows of words are mostly zeros: of so many texts at once they are written out.
 _TEXTS_AT_ONCE = 8192
 
@@ -56,12 +58,11 @@ def learn(registry: Registry, vectors: Vectors, labels: Vectors, settings: Setti
 
 
 class Before(NamedTuple):
-    """What was learned of a registry before an edit."""
+    """A registry before an edit, and what was learned of it."""
 
     calibration: Calibration
     opinion: Opinion | None
-    intents: Sequence[str]
-    """The names, in the order of the head's columns."""
+    registry: Registry
 
 
 class Features(NamedTuple):
@@ -120,16 +121,14 @@ def learned(
     """As `learn`; what was learned before from the same lines and vectors is read from the folder.
 
     With what was learned before an edit for `meanwhile`, only the head is fitted, beginning with the one before, in a
-    small part of the time: held-out cases are what takes long, and few edits move the confidence by much. A file that
-    cannot be read or written is a warning in the log, and costs only time.
+    small part of the time: held-out cases are what takes long, and few edits move the confidence by much. Of a large
+    registry with the same intents even the head is that of before. A file that cannot be read or written is a warning
+    in the log, and costs only time.
     """
     file = folder and folder / "learned" / f"{_key(registry, vectors, labels, settings)}.safetensors"
     found = _read(file) if file else None
     if found is None and meanwhile is not None:
-        opinion = None
-        if meanwhile.opinion is not None and (features := _features(registry, vectors, labels, settings)):
-            opinion = _opinion(features, _columns(meanwhile.opinion.head.weights, meanwhile.intents, registry))
-        return Learned(meanwhile.calibration, opinion)
+        return Learned(meanwhile.calibration, _opinion_meanwhile(registry, vectors, labels, settings, meanwhile))
     if found is None:
         found = learn(registry, vectors, labels, settings)
         if file:
@@ -139,6 +138,29 @@ def learned(
 
 def _opinion(features: Features, near: Vectors | None = None) -> Opinion:
     return Opinion(fit_head(features.fitting, near), features.words, features.word_rows)
+
+
+def _opinion_meanwhile(
+    registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings, before: Before
+) -> Opinion | None:
+    if before.opinion is None or beyond_a_head(registry):
+        return None
+    intents = [intent.name for intent in before.registry]
+    same = intents == [intent.name for intent in registry]
+    if same and len(registry.utterances) * len(intents) > _MOST_NUMBERS_MEANWHILE:
+        return Opinion(before.opinion.head, before.opinion.words, _word_rows(registry, before.registry, before.opinion))
+    features = _features(registry, vectors, labels, settings)
+    return features and _opinion(features, _columns(before.opinion.head.weights, intents, registry))
+
+
+def _word_rows(registry: Registry, before: Registry, opinion: Opinion) -> WordRows:
+    """Of the utterances, those that were there before taken from there."""
+    numbers = {utterance.text: row for row, utterance in enumerate(before.utterances)}
+    new = dict.fromkeys(one.text for one in registry.utterances if one.text not in numbers)
+    numbers |= dict(zip(new, range(len(before.utterances), len(before.utterances) + len(new)), strict=True))
+    added = WordRows.of(opinion.words.rows([clean(text) for text in new]))
+    wanted = np.array([numbers[utterance.text] for utterance in registry.utterances])
+    return WordRows.joined([opinion.rows, added]).taken(wanted)
 
 
 def _columns(weights: Vectors, intents: Sequence[str], registry: Registry) -> Vectors:

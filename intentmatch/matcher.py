@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.artefact import Artefact, load_artefact
-from intentmatch.build import Progress, build, uncovered
+from intentmatch.build import Known, Progress, build, uncovered
 from intentmatch.cache import VectorCache
 from intentmatch.encoders import load_encoder
 from intentmatch.engine import Engine, Question
@@ -25,6 +25,7 @@ from intentmatch.learning import Before, learned
 from intentmatch.policy import Policy
 from intentmatch.registry import check, is_yaml, read_registry
 from intentmatch.registry.content import Content, steadily
+from intentmatch.registry.reader import Remembered
 from intentmatch.rerank import load_reranker
 from intentmatch.result import Entity, MatchResult
 from intentmatch.settings import Settings, resolve
@@ -184,8 +185,9 @@ class Matcher:
         That is a context manager too. `on_reload` is told the new registry, and `on_error` every problem of files that
         cannot be used, while the old registry goes on answering; both are called in the watching thread, which does
         not keep the process alive. A new registry answers with the thresholds of the old one until its own are learned,
-        which takes longer than all the rest. Raises `InputError` for a registry that was made in code, and
-        `MissingExtraError` with the line to install `watchfiles`.
+        which takes longer than all the rest, and a large one with the same intents with the head of the old one too.
+        Raises `InputError` for a registry that was made in code, and `MissingExtraError` with the line to install
+        `watchfiles`.
         """
         from intentmatch.watch import Watch  # by those who watch; a command line need not wait for it
 
@@ -266,11 +268,13 @@ class Source:
     reranker: Reranker | None = None
     load_encoder: Callable[[Settings], Encoder] = load_encoder
     load_reranker: Callable[[Settings], Reranker | None] = load_reranker
+    remembered: Remembered = field(default_factory=dict)
+    """The files as they were last read."""
 
     def engine(
         self, old: Engine | None, progress: Progress | None = None, *, meanwhile: bool = False
     ) -> tuple[Engine, Content]:
-        """Read, build and test, and what the files held; models that the old engine has are taken over if asked for.
+        """Read, build and test, and what the files held; models and vectors that the old engine has are taken over.
 
         With `meanwhile` its calibration is too, where one would be learned from the same vectors for the same target.
         Languages that the encoder does not cover, and what is too large to learn from, go to the log.
@@ -279,9 +283,17 @@ class Source:
         if isinstance(found, Registry):
             settings = resolve(self.explicit, registry=found.settings, locations=found.setting_locations)
             encoder = self._encoder(settings, old)
-            known = _before(old.artefact) if meanwhile and old and _learns_alike(old, encoder, settings) else None
-            cache = VectorCache.at(settings.cache)
-            artefact = build(found, encoder, settings, cache=cache, progress=progress, meanwhile=known)
+            before = _before(old.artefact) if old and _learns_alike(old, encoder, settings) else None
+            artefact = build(
+                found,
+                encoder,
+                settings,
+                cache=VectorCache.at(settings.cache),
+                progress=progress,
+                meanwhile=before if meanwhile else None,
+                known=Known.of(old.artefact) if old and old.encoder is encoder else None,
+                checked=not isinstance(self.path, Registry),
+            )
         else:
             settings = resolve(self.explicit, base=found.settings)
             encoder = self._encoder(settings, old)
@@ -297,7 +309,7 @@ class Source:
         if isinstance(path, Registry):
             return path, {}
         read: Callable[[], Registry | Artefact] = (
-            partial(read_registry, path) if is_yaml(path) else partial(load_artefact, path)
+            partial(read_registry, path, remembered=self.remembered) if is_yaml(path) else partial(load_artefact, path)
         )
         return steadily(path, read)
 
@@ -323,7 +335,7 @@ def _with_settings(artefact: Artefact, settings: Settings) -> Artefact:
 
 
 def _before(artefact: Artefact) -> Before:
-    return Before(artefact.calibration, artefact.opinion, [intent.name for intent in artefact.registry])
+    return Before(artefact.calibration, artefact.opinion, artefact.registry)
 
 
 def _learned_again(artefact: Artefact, settings: Settings) -> Artefact:

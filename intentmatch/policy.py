@@ -53,7 +53,7 @@ class Policy:
         if candidate.intent in self.by_intent:
             return self.by_intent[candidate.intent]
         spoken = language or (candidate.utterance.language if candidate.utterance else None)
-        for code in language_range(spoken) if spoken else ():
+        for code in language_range(spoken) if spoken and self.by_language else ():
             if code in self.by_language:
                 return self.by_language[code]
         return self.default

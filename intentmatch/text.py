@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 TEXT_VERSION = 1
 
@@ -55,6 +56,8 @@ class _FoldTable(dict[int, "str | None"]):
         return value
 
 
+# A registry is folded again after every edit, and most of its lines are those of before.
+_REMEMBERED = 1 << 17
 _CLEAN = _CleanTable()
 _FOLD = _FoldTable()
 _BARE = dict.fromkeys(_LEFT_OUT) | str.maketrans(_MISTAKEN)
@@ -84,9 +87,13 @@ def clean(text: str) -> str:
 
     Lone surrogates, which no encoder can read, become U+FFFD.
     """
+    # Most lines by far, of which nothing else can change.
+    if text.isascii() and text.isprintable():
+        return " ".join(text.split())
     return " ".join(unicodedata.normalize("NFC", text.translate(_CLEAN)).split())
 
 
+@lru_cache(_REMEMBERED)
 def fold(text: str) -> str:
     """The text as a lexical key: `clean`, compatibility forms unified, case folded, punctuation dropped.
 
@@ -94,6 +101,8 @@ def fold(text: str) -> str:
     """
     cleaned = clean(text)
     if cleaned.isascii():
+        if cleaned.replace(" ", "").isalnum():
+            return cleaned.lower()
         return " ".join(cleaned.lower().translate(_FOLD).split())
     folded = _fold_once(cleaned)
     # Case folding and NFKC can each open new work for the other; a second round nearly always changes nothing.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.errors import Location
-from intentmatch.text import in_words, language_range
+from intentmatch.text import fold, in_words, language_range
 
 Vectors = NDArray[np.float32]
 """Rows of float32, one text a row: shape `(texts, dim)`."""
@@ -183,6 +183,11 @@ class Registry:
     def utterances(self) -> tuple[Utterance, ...]:
         """All utterances, intent by intent: the order of the rows of every matrix that is made of them."""
         return tuple(utterance for intent in self.intents for utterance in intent.utterances)
+
+    @cached_property
+    def folded(self) -> tuple[str, ...]:
+        """The lexical key of each of `utterances`."""
+        return tuple(fold(utterance.text) for utterance in self.utterances)
 
     @cached_property
     def owners(self) -> tuple[int, ...]:

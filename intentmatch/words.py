@@ -23,6 +23,8 @@ DIM = 1024
 VERSION = 1
 """Of what the places mean; to be raised with anything here, or in the embedded tokenizer, that moves one."""
 
+# What is worked out for many texts is dense for a while.
+_TEXTS_AT_ONCE = 8192
 # Rarity is told apart more finely than the vector: what is common must not be weighed by a rare neighbour of its place.
 _RARITIES = 1 << 14
 _FIRST, _SECOND, _MIX = np.uint32(2654435761), np.uint32(2246822519), np.uint32(3266489917)
@@ -48,27 +50,35 @@ class WordVectors:
     def fit(cls, texts: Sequence[str]) -> WordVectors:
         """Learn from a registry's cleaned texts how rare each piece and pair is."""
         counts = np.zeros(_RARITIES)
-        for text in texts:
-            counts[np.unique(_hashes(text) % _RARITIES)] += 1
+        for start in range(0, len(texts), _TEXTS_AT_ONCE):
+            hashes, rows = _hashed(texts[start : start + _TEXTS_AT_ONCE])
+            once = np.unique(rows * _RARITIES + hashes % _RARITIES)
+            counts += np.bincount(once % _RARITIES, minlength=_RARITIES)
         return cls((np.log((1 + len(texts)) / (1 + counts)) + 1).astype(np.float32))
 
     def words(self, text: str) -> Words:
         """Of one cleaned text."""
         hashes = _hashes(text)
-        values = self.rarity[hashes % _RARITIES]
-        total = np.zeros(DIM, dtype=np.float32)
-        np.add.at(total, (hashes >> 14) % DIM, np.where(hashes >> 31, values, -values))
+        total = np.bincount(_place(hashes), self._weights(hashes), DIM).astype(np.float32)
         places = np.flatnonzero(total)
         values = total[places]
-        return Words(places, values / np.sqrt(values @ values) if len(values) else values)
+        return Words(places, values / _length(values) if len(values) else values)
 
     def rows(self, texts: Sequence[str]) -> Vectors:
         """Shape `(len(texts), DIM)`; rows of unit length, or of zeros."""
-        rows = np.zeros((len(texts), DIM), dtype=np.float32)
-        for row, text in zip(rows, texts, strict=True):
-            words = self.words(text)
-            row[words.places] = words.values
-        return rows
+        vectors = np.empty((len(texts), DIM), dtype=np.float32)
+        for start in range(0, len(texts), _TEXTS_AT_ONCE):
+            some = vectors[start : start + _TEXTS_AT_ONCE]
+            hashes, rows = _hashed(texts[start : start + _TEXTS_AT_ONCE])
+            total = np.bincount(rows * DIM + _place(hashes), self._weights(hashes), some.size)
+            some[:] = total.reshape(some.shape)
+            lengths = _length(some)
+            some /= np.where(lengths > 0.0, lengths, np.float32(1.0))[:, None]
+        return vectors
+
+    def _weights(self, hashes: NDArray[np.uint32]) -> NDArray[np.float32]:
+        values = self.rarity[hashes % _RARITIES]
+        return np.where(hashes >> 31, values, -values)
 
 
 def sparse(vector: NDArray[np.float32]) -> Words:
@@ -79,14 +89,50 @@ def sparse(vector: NDArray[np.float32]) -> Words:
 
 def _hashes(text: str) -> NDArray[np.uint32]:
     """One number for each piece of a text, and one for each pair of neighbours, its two ends among them."""
-    tokenizer = embedded_tokenizer()
-    known = [piece + 1 for piece in tokenizer.encode(text, MAX_PIECES) if piece != tokenizer.unknown]
-    # Words of unknown letters begin all alike.
-    if all(piece - 1 == tokenizer.blank for piece in known):
+    if not (known := _known(text)):
         return np.empty(0, dtype=np.uint32)
     pieces = np.array([0, *known, 0], dtype=np.uint32)
     first = np.concatenate([pieces[1:-1], pieces[:-1]])
     second = np.concatenate([np.zeros(len(known), dtype=np.uint32), pieces[1:] + 1])
+    return _mixed(first, second)
+
+
+def _hashed(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """The hashes of many texts, and of which of them each one is."""
+    flat: list[int] = []
+    lengths = []
+    for text in texts:
+        known = _known(text)
+        lengths.append(len(known) + 2 if known else 0)
+        if known:
+            flat += [0, *known, 0]
+    pieces = np.array(flat, dtype=np.uint32)
+    rows = np.repeat(np.arange(len(texts)), lengths)
+    inside, pairs = pieces > 0, (pieces[:-1] > 0) | (pieces[1:] > 0)
+    first = np.concatenate([pieces[inside], pieces[:-1][pairs]])
+    second = np.concatenate([np.zeros(int(inside.sum()), dtype=np.uint32), pieces[1:][pairs] + 1])
+    return _mixed(first, second), np.concatenate([rows[inside], rows[:-1][pairs]])
+
+
+def _known(text: str) -> list[int]:
+    """The pieces of a text, counted from 1, but for those that are unknown; none where the others only part words."""
+    tokenizer = embedded_tokenizer()
+    known = [piece + 1 for piece in tokenizer.encode(text, MAX_PIECES) if piece != tokenizer.unknown]
+    # Words of unknown letters begin all alike.
+    return [] if all(piece - 1 == tokenizer.blank for piece in known) else known
+
+
+def _length(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Along the last axis; worked out so that zeros between the values change nothing of it."""
+    squares: NDArray[np.float32] = np.sqrt(np.einsum("...j,...j->...", values, values, dtype=np.float64))
+    return squares.astype(np.float32)
+
+
+def _place(hashes: NDArray[np.uint32]) -> NDArray[np.int64]:
+    return ((hashes >> 14) % DIM).astype(np.int64)
+
+
+def _mixed(first: NDArray[np.uint32], second: NDArray[np.uint32]) -> NDArray[np.uint32]:
     mixed: NDArray[np.uint32] = (first * _FIRST) ^ (second * _SECOND)
     mixed = (mixed ^ (mixed >> np.uint32(15))) * _MIX
     return (mixed ^ (mixed >> np.uint32(13))).astype(np.uint32)
@@ -110,19 +156,37 @@ class WordRows(NamedTuple):
             return parts[0]
         counts = np.array([int(part.texts[0]) for part in parts])
         firsts = np.cumsum(counts) - counts
-        places = np.concatenate([np.repeat(np.arange(DIM, dtype=np.int16), np.diff(part.begins)) for part in parts])
+        places = np.concatenate([part._places() for part in parts])
         rows = np.concatenate([part.rows + np.int32(first) for part, first in zip(parts, firsts, strict=True)])
-        order = np.argsort(places, kind="stable")
-        begins = np.append(0, np.cumsum(np.bincount(places, minlength=DIM)))
-        values = np.concatenate([part.values for part in parts])
-        return cls(begins, rows[order], values[order], np.array([counts.sum()]))
+        return cls._ordered(places, rows, np.concatenate([part.values for part in parts]), int(counts.sum()))
 
     @classmethod
     def of(cls, vectors: Vectors) -> WordRows:
         """From rows of `WordVectors.rows`, shape `(texts, DIM)`."""
-        places, rows = np.nonzero(vectors.T)
-        begins = np.searchsorted(places, np.arange(DIM + 1))
-        return cls(begins, rows.astype(np.int32), vectors[rows, places], np.array([len(vectors)]))
+        rows, places = np.nonzero(vectors)
+        return cls._ordered(places.astype(np.int16), rows.astype(np.int32), vectors[rows, places], len(vectors))
+
+    def taken(self, texts: NDArray[np.int64]) -> WordRows:
+        """The texts with these numbers, in this order; one may be taken more than once."""
+        order = np.argsort(self.rows, kind="stable")
+        lengths = np.bincount(self.rows, minlength=int(self.texts[0]))
+        counts = lengths[texts]
+        begins = (np.cumsum(lengths) - lengths)[texts] - (np.cumsum(counts) - counts)
+        found = order[np.arange(counts.sum()) + np.repeat(begins, counts)]
+        rows = np.repeat(np.arange(len(texts), dtype=np.int32), counts)
+        return self._ordered(self._places()[found], rows, self.values[found], len(texts))
+
+    @classmethod
+    def _ordered(
+        cls, places: NDArray[np.int16], rows: NDArray[np.int32], values: NDArray[np.float32], texts: int
+    ) -> WordRows:
+        """By place, from what is ordered by text."""
+        order = np.argsort(places, kind="stable")
+        begins = np.append(0, np.cumsum(np.bincount(places, minlength=DIM)))
+        return cls(begins, rows[order], values[order], np.array([texts]))
+
+    def _places(self) -> NDArray[np.int16]:
+        return np.repeat(np.arange(DIM, dtype=np.int16), np.diff(self.begins))
 
     def cosines(self, words: Words) -> NDArray[np.float32]:
         """Of one text to each of these, shape `(texts,)`."""
@@ -139,7 +203,7 @@ class OwnedWords:
 
     def __init__(self, rows: WordRows, owners: NDArray[np.int64]) -> None:
         # A text without words has nothing at the first place.
-        empty = np.setdiff1d(np.arange(len(owners)), rows.rows)
+        empty = np.flatnonzero(np.bincount(rows.rows, minlength=len(owners)) == 0)
         text_of = np.concatenate([rows.rows, empty])
         order = np.argsort(text_of, kind="stable")
         places = np.concatenate([np.repeat(np.arange(DIM), np.diff(rows.begins)), np.zeros(len(empty), dtype=np.int64)])

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intentmatch import build as room
-from intentmatch.build import build, encode_all, uncovered
+from intentmatch.build import Known, build, encode_all, uncovered
 from intentmatch.cache import VectorCache
 from intentmatch.errors import IntentMatchError, Location, RegistryError
 from intentmatch.learning import learn
@@ -101,6 +101,26 @@ def test_every_text_gets_its_own_vector(texts):
 
     assert sorted(encoder.encoded) == sorted(set(texts))
     assert np.array_equal(vectors, WordHashEncoder().encode(texts))
+
+
+def test_what_is_known_is_not_encoded():
+    """Neither the lines of an earlier build nor its negatives and labels, wherever they stand now."""
+    encoder = WordHashEncoder()
+    known = Known.of(build(GREETING, encoder))
+    encoder.encoded.clear()
+    edited = Registry((intent("thanks", "thank you", "goodbye"), intent("greeting", "good morning", "good evening")))
+
+    artefact = build(edited, encoder, known=known)
+
+    assert encoder.encoded == ["good evening"]
+    assert np.array_equal(artefact.vectors, build(edited, WordHashEncoder()).vectors)
+
+
+def test_rules_that_were_looked_at_are_not_looked_at_again(monkeypatch):
+    """Where the caller says so."""
+    monkeypatch.setattr(room, "check", lambda registry: pytest.fail("looked"))
+
+    assert build(GREETING, WordHashEncoder(), checked=True).registry is GREETING
 
 
 def test_progress_is_told_around_each_batch(tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping
 from configparser import ConfigParser
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 import pytest
@@ -20,7 +20,7 @@ from intentmatch.server import create_app
 from intentmatch.types import Intent, Registry, Utterance
 
 DEPLOY = Path(__file__).parent.parent / "examples" / "deploy"
-SERVE = cli.commands["serve"]
+SERVE = cast("click.Command", cli.get_command(click.Context(cli), "serve"))
 
 
 class Unit(ConfigParser):

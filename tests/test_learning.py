@@ -13,6 +13,7 @@ from intentmatch import Intent, Registry, Utterance, learning
 from intentmatch.learning import Before, Learned, _features, learn, learned
 from intentmatch.settings import Settings
 from intentmatch.types import Vectors
+from intentmatch.words import WordRows
 
 WORDS = ["order", "parcel", "invoice", "refund", "card", "door", "light", "music"]
 
@@ -197,7 +198,7 @@ def test_meanwhile_the_head_is_new_and_the_confidence_is_the_old_one(
 ) -> None:
     """Nothing is held out and nothing kept for it; what was learned of the very same lines is better still."""
     smaller = Registry(registry.intents[1:])
-    before = Before(*learn(smaller, vectors[6:], labels[1:], Settings()), [intent.name for intent in smaller])
+    before = Before(*learn(smaller, vectors[6:], labels[1:], Settings()), smaller)
 
     given = learned(registry, vectors, labels, Settings(), tmp_path, meanwhile=before)
     full = learned(registry, vectors, labels, Settings(), tmp_path)
@@ -213,8 +214,49 @@ def test_meanwhile_the_head_is_new_and_the_confidence_is_the_old_one(
     assert len(counted) == 1
 
 
+def test_of_a_large_registry_the_head_is_that_of_before_meanwhile(
+    registry: Registry, vectors: Vectors, labels: Vectors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The words of its utterances are those of now, also where lines were moved, removed and added."""
+    monkeypatch.setattr(learning, "_MOST_NUMBERS_MEANWHILE", 1)
+    first, second, *others = registry.intents
+    edited = Registry(
+        (
+            dataclasses.replace(
+                first, utterances=(*first.utterances[:2], Utterance("another line"), first.utterances[0])
+            ),
+            dataclasses.replace(second, utterances=second.utterances[::-1]),
+            *others,
+        )
+    )
+    before = Before(*learn(registry, vectors, labels, Settings()), registry)
+    assert before.opinion is not None
+
+    given = learned(edited, vectors[: len(edited.utterances)], labels, Settings(), None, meanwhile=before)
+
+    assert given.opinion is not None
+    assert given.opinion.head is before.opinion.head
+    expected = WordRows.of(before.opinion.words.rows([utterance.text for utterance in edited.utterances]))
+    for array, wanted in zip(given.opinion.rows, expected, strict=True):
+        assert array == pytest.approx(wanted)
+
+
+def test_an_intent_that_is_new_is_fitted_meanwhile_however_large_the_registry(
+    registry: Registry, vectors: Vectors, labels: Vectors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The head of before knows nothing of it."""
+    monkeypatch.setattr(learning, "_MOST_NUMBERS_MEANWHILE", 1)
+    smaller = Registry(registry.intents[1:])
+    before = Before(*learn(smaller, vectors[6:], labels[1:], Settings()), smaller)
+
+    given = learned(registry, vectors, labels, Settings(), None, meanwhile=before)
+
+    assert given.opinion is not None
+    assert given.opinion.head.weights.shape[1] == len(registry)
+
+
 def test_without_a_head_before_there_is_none_meanwhile(registry: Registry, vectors: Vectors, labels: Vectors) -> None:
     """As where the registry was too small to tell."""
-    before = Before(learn(registry, vectors, labels, Settings()).calibration, None, ())
+    before = Before(learn(registry, vectors, labels, Settings()).calibration, None, registry)
 
     assert learned(registry, vectors, labels, Settings(), None, meanwhile=before).opinion is None

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+import click
 import pytest
 import yaml
 from click.testing import CliRunner
@@ -188,7 +189,7 @@ def test_every_key_rule_and_command_is_documented() -> None:
     assert len(rules) > 30
     for name in (*grammar.FILE_KEYS, *grammar.INTENT_KEYS, *SLOT_KEYS, *KINDS, *rules, *CATALOGUE):
         assert f"`{name}`" in README, name
-    for command in cli.commands:
+    for command in cli.list_commands(click.Context(cli)):
         assert f"intentmatch {command}" in README, command
 
 

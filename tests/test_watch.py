@@ -605,7 +605,7 @@ def test_a_reload_that_fails_unexpectedly_is_not_the_end(
     """A defect is in the log with its traceback, is told, and the next edit is taken up."""
     told = start(folder)
 
-    def fail(path: object) -> Registry:
+    def fail(path: object, **_: object) -> Registry:
         raise MemoryError("secret")
 
     with monkeypatch.context() as patched:

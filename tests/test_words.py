@@ -124,6 +124,31 @@ def test_cosines_are_those_of_the_dense_rows(texts, message):
     assert cosines == pytest.approx(np.array([row @ dense(words) for row in rows]), abs=1e-5)
 
 
+@given(TEXTS, st.data())
+def test_rows_that_are_taken_are_those_of_the_same_texts(texts, data):
+    """In any order, some twice and some not at all, and those of two parts one after the other."""
+    rows = WordVectors.fit(texts).rows(texts)
+    taken = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=8)) if texts else []
+    cut = data.draw(st.integers(0, len(texts)))
+
+    found = WordRows.joined([WordRows.of(rows[:cut]), WordRows.of(rows[cut:])]).taken(np.array(taken, dtype=np.int64))
+
+    for array, expected in zip(found, WordRows.of(rows[taken]), strict=True):
+        assert (array.dtype, array.tolist()) == (expected.dtype, expected.tolist())
+
+
+@given(TEXTS)
+def test_a_piece_is_counted_once_for_each_text_that_has_it(texts):
+    """However many texts are counted together."""
+    # Of one text alone, what it has is less rare than what it has not.
+    alone = [WordVectors.fit([text]).rarity < 1.5 for text in texts]
+    counts = np.sum(alone, axis=0) if texts else np.zeros(1 << 14)
+
+    rarity = WordVectors.fit(texts).rarity
+
+    assert rarity == pytest.approx(np.log((1 + len(texts)) / (1 + counts)) + 1)
+
+
 @pytest.mark.parametrize("where", [[0], [1], [2], [0, 1], [1, 2], [0, 1, 2]])
 def test_a_text_without_words_is_as_near_to_nothing_wherever_it_stands(where):
     """At the beginning, in the middle, at the end and alone, its cosine is 0 and its neighbours keep theirs."""

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from intentmatch import build
 from intentmatch.errors import IntentMatchError, Problem, RegistryError
 from intentmatch.result import Candidate, Entity, MatchResult
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from intentmatch import build
     from intentmatch.dialogue import Turn
     from intentmatch.types import Registry
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,27 +19,39 @@ from intentmatch.types import Case, Registry
 SUFFIXES = (".yaml", ".yml")
 
 
-def read_registry(path: str | os.PathLike[str], *, expand: bool = True) -> Registry:
+Remembered = dict[Path, tuple[bytes, FileContent, tuple[Problem, ...]]]
+"""Files as they were last read: a digest of what each held, what stands in it, and what is wrong with it."""
+
+
+def read_registry(
+    path: str | os.PathLike[str], *, expand: bool = True, remembered: Remembered | None = None
+) -> Registry:
     """The registry in a YAML file, or in all YAML files of a folder and its subfolders, with what they include.
 
     Each template becomes the sentences that it stands for; with `expand=False` there is one utterance a line of the
-    author instead. Raises `RegistryError` with every error of every file. Warnings alone raise nothing; see `examine`.
+    author instead. Files that hold what is `remembered` of them are not taken apart again. Raises `RegistryError` with
+    every error of every file. Warnings alone raise nothing; see `examine`.
     """
-    registry, problems = examine(path, expand=expand)
+    registry, problems = examine(path, expand=expand, remembered=remembered)
     if any(problem.severity == "error" for problem in problems):
         raise RegistryError(problems)
     return registry
 
 
 def examine(
-    path: str | os.PathLike[str], *, expand: bool = True, instead: Mapping[Path, bytes] | None = None
+    path: str | os.PathLike[str],
+    *,
+    expand: bool = True,
+    instead: Mapping[Path, bytes] | None = None,
+    remembered: Remembered | None = None,
 ) -> tuple[Registry, list[Problem]]:
     """Whatever could be read, and every problem found, sorted by place. Never raises for bad content.
 
     The problems are the same with `expand=False`: those of the lines, and of all sentences that they stand for.
-    `instead` is read in place of what these files hold, whether they are there or not.
+    `instead` is read in place of what these files hold, whether they are there or not. `remembered` is as for
+    `read_registry`, and afterwards holds these files and no others.
     """
-    contents, problems = _contents(Path(path), instead or {})
+    contents, problems = _contents(Path(path), instead or {}, remembered)
     if not contents and not problems:
         problems.append(_nothing_there(Path(path)))
     unexpanded, found = merged(contents)
@@ -152,7 +165,9 @@ def _nothing_there(path: Path) -> Problem:
     return Problem(place, "error", "not-found", "there is no such file or folder", "name a folder of .yaml files")
 
 
-def _contents(path: Path, instead: Mapping[Path, bytes]) -> tuple[list[FileContent], list[Problem]]:
+def _contents(
+    path: Path, instead: Mapping[Path, bytes], remembered: Remembered | None = None
+) -> tuple[list[FileContent], list[Problem]]:
     """What stands in the files at a path and in those that they include, each read once, and what is wrong with it."""
     contents: list[FileContent] = []
     files, problems = _files(path)
@@ -164,7 +179,7 @@ def _contents(path: Path, instead: Mapping[Path, bytes]) -> tuple[list[FileConte
         if (known := Path(os.path.realpath(file))) in seen:
             continue
         seen.add(known)
-        content, found = _read_file(file, instead.get(file))
+        content, found = _read_file(file, instead.get(file), remembered)
         contents.append(content)
         problems += found
         included: list[Path] = []
@@ -173,6 +188,9 @@ def _contents(path: Path, instead: Mapping[Path, bytes]) -> tuple[list[FileConte
             included += some
             problems += found
         waiting += included[::-1]
+    if remembered is not None:
+        for gone in remembered.keys() - {Path(content.path) for content in contents}:
+            del remembered[gone]
     return contents, problems
 
 
@@ -184,8 +202,24 @@ def _included(path: Path, place: Location) -> tuple[list[Path], list[Problem]]:
     return files, [replace(p, location=place, message=f"{path}: {p.message}") for p in problems]
 
 
-def _read_file(file: Path, raw: bytes | None = None) -> tuple[FileContent, list[Problem]]:
+def _read_file(
+    file: Path, raw: bytes | None = None, remembered: Remembered | None = None
+) -> tuple[FileContent, Sequence[Problem]]:
     """What stands in a file and what is wrong with it; of one that is no YAML, nothing."""
+    if remembered is None:
+        return _taken_apart(file, raw)
+    try:
+        raw = file.read_bytes() if raw is None else raw
+    except OSError:
+        return _taken_apart(file)
+    digest = hashlib.sha256(raw).digest()
+    if file not in remembered or remembered[file][0] != digest:
+        content, problems = _taken_apart(file, raw)
+        remembered[file] = digest, content, tuple(problems)
+    return remembered[file][1:]
+
+
+def _taken_apart(file: Path, raw: bytes | None = None) -> tuple[FileContent, list[Problem]]:
     nothing = FileContent(str(file))
     try:
         text = read_text(file, raw)

@@ -213,7 +213,7 @@ def _rebuild(folder: Path, options: argparse.Namespace) -> dict[str, float]:
     settings = _settings(options)
     encoder = load_encoder(settings)
     old = load_artefact(folder / "built.intentmatch")
-    before = Before(old.calibration, old.opinion, [intent.name for intent in old.registry])
+    before = Before(old.calibration, old.opinion, old.registry)
     registry = read_registry(folder / "intents")
     first = registry.intents[0]
     edited = Utterance(f"{first.utterances[0].text} {os.getpid()}", first.utterances[0].language)

@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.registry:
             shutil.copytree(options.registry, folder)
         else:
-            made_up(folder, options.intents)
+            made_up(folder, options.intents, options.each)
         try:
             numbers = _measure(folder, options.edits)
         except IntentMatchError as error:
@@ -58,21 +58,24 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--registry", metavar="FOLDER", help="YAML; otherwise one is made up")
     parser.add_argument("--intents", type=int, default=200, help="of the registry that is made up (200)")
+    parser.add_argument("--each", type=int, default=10, help="utterances of an intent at most (10)")
     parser.add_argument("--edits", type=int, default=5, help="one after the other (5)")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write all numbers to this file")
     return parser
 
 
-def made_up(folder: Path, count: int) -> None:
-    """Intents of 5 to 10 utterances about three things each, twenty intents a file."""
+def made_up(folder: Path, count: int, each: int = 10) -> None:
+    """Intents of half to all of so many utterances about three things each, twenty intents a file."""
     folder.mkdir()
     chance = random.Random(_SEED)
     lines: list[str] = []
     for number in range(count):
         things = chance.sample(_WORDS, 3)
-        said = {" ".join(chance.sample([*things, *chance.sample(_WORDS, 3), f"topic {number}"], 5)) for _ in range(10)}
+        said = {
+            " ".join(chance.sample([*things, *chance.sample(_WORDS, 3), f"topic {number}"], 5)) for _ in range(each)
+        }
         lines += [f"  intent_{number}:", "    utterances:"]
-        lines += [f"      - {text}" for text in sorted(said)[: chance.randint(5, 10)]]
+        lines += [f"      - {text}" for text in sorted(said)[: chance.randint(each // 2, each)]]
         if number % 20 == 19 or number == count - 1:
             (folder / f"{number // 20}.yaml").write_text("\n".join(["intents:", *lines, ""]), encoding="utf-8")
             lines.clear()

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 from terminal import in_a_terminal
@@ -270,13 +271,31 @@ def test_build_warns_of_languages_not_covered(shop: str, tmp_path: Path) -> None
 
 def test_every_command_has_help() -> None:
     """`--help` works everywhere and the main ones show an example."""
-    for name in cli.commands:
+    for name in cli.list_commands(click.Context(cli)):
         done = run(name, "--help")
         assert done.exit_code == 0
         assert "Usage:" in done.stdout
     for name in ("match", "validate", "build", "serve", "eval"):
         assert "Example" in run(name, "--help").stdout
     assert intentmatch.__version__ in run("--version").stdout
+
+
+def test_no_command_waits_for_the_others() -> None:
+    """What only other commands need is not imported: `match` is to answer soon."""
+    program = (
+        "import sys; from intentmatch.cli.commands import cli; "
+        "cli.main(['match', '--help'], standalone_mode=False); "
+        "print(*(name for name in sys.modules if name.startswith('intentmatch.')))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+
+    loaded = done.stdout.splitlines()[-1].split()
+    assert {name for name in loaded if name.startswith("intentmatch.cli.")} == {
+        "intentmatch.cli.commands",
+        "intentmatch.cli.show",
+    }
+    assert not {"intentmatch.build", "intentmatch.matcher", "intentmatch.registry"} & {*loaded}
 
 
 def test_runs_as_a_process(shop: str) -> None:

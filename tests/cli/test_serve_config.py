@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -38,7 +39,9 @@ def test_every_option_and_setting_is_shown_with_its_default(bot: Path) -> None:
     """Nothing that can be set is left out."""
     told = shown(run(bot, "--show-config"))
 
-    options = {option.name for option in cli.commands["serve"].params} - {"config", "show_config"}
+    serve = cli.get_command(click.Context(cli), "serve")
+    assert serve is not None
+    options = {option.name for option in serve.params} - {"config", "show_config"}
     assert options | set(PARSERS) <= set(told)
     assert told["port"] == ("8080", "default")
     assert told["intents"] == (str(bot), "argument")

@@ -15,7 +15,7 @@ from rule_ids import rules_in
 
 from intentmatch import registry
 from intentmatch.errors import RegistryError
-from intentmatch.registry import check, examine, is_yaml, read_registry
+from intentmatch.registry import check, examine, is_yaml, nodes, read_registry, reader
 from intentmatch.registry.templates import escape
 from intentmatch.types import Case, Intent, Registry, Rule, Slot, Utterance
 
@@ -687,3 +687,44 @@ def test_every_quoted_text_comes_back_as_it_was_written(tmp_path_factory, texts)
     assert [u.text for u in found["a"].utterances] == texts
     assert [u.text for u in found["a"].negatives] == texts[:1]
     assert found["a"].title == texts[0]
+
+
+def test_files_that_hold_what_is_remembered_are_not_taken_apart_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only those that hold something else are, and what was wrong is told again; files that are gone are forgotten."""
+    for name in ("a", "b", "c"):
+        in_file(tmp_path, f"intents: {{{name}: {{utterances: [hi {name}, 'hi {name}']}}}}", f"{name}.yaml")
+    remembered: reader.Remembered = {}
+    first = examine(tmp_path, remembered=remembered)
+    parsed: list[str] = []
+    parse = nodes.parse
+
+    def parsing(text: str, path: str) -> nodes.Node | None:
+        parsed.append(Path(path).name)
+        return parse(text, path)
+
+    monkeypatch.setattr(nodes, "parse", parsing)
+
+    assert examine(tmp_path, remembered=remembered) == first
+    assert parsed == []
+    in_file(tmp_path, "intents: {b: {utterances: [another]}}", "b.yaml")
+    (tmp_path / "c.yaml").unlink()
+    again = examine(tmp_path, remembered=remembered)
+    assert parsed == ["b.yaml"]
+    assert again == examine(tmp_path)
+    assert {file.name for file in remembered} == {"a.yaml", "b.yaml"}
+
+
+def test_a_file_that_can_no_longer_be_read_is_not_remembered(tmp_path: Path) -> None:
+    """What cannot be seen is said, whatever stood there before."""
+    file = in_file(tmp_path, "intents: {a: {utterances: [hi]}}", "a.yaml")
+    remembered: reader.Remembered = {}
+    examine(file, remembered=remembered)
+    file.unlink()
+    file.mkdir()
+
+    _, problems = examine(file, remembered=remembered)
+
+    assert [problem.rule for problem in problems] == ["no-files"]
+    assert remembered == {}

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -622,3 +623,20 @@ def test_the_table_of_several_intents(run, lights):
     assert header[-3:] == ["off", "on", "divided"]
     assert [row[:4] for row in rows] == [["toy", "train", "1", "1"], ["toy", "train", "2", "1"]]
     assert rows[1][4] == "0.0"
+
+
+def test_lines_are_drawn_by_powers_of_ten(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    drawn = load("lines").panels({"time, <s>": {"one": [(1000, 10), (10, 1)], "other": [(100, 0.5)]}}, "rows")
+
+    assert drawn.startswith("<svg ")
+    assert "time, &lt;s&gt;" in drawn
+    assert [f">{power}<" in drawn for power in ("10", "100", "1,000", "10,000", "0.1", "1")] == [True] * 3 + [
+        False,
+        True,
+        True,
+    ]
+    [line, _] = re.findall(r'points="([^"]*)"', drawn)
+    [(left, low), (right, high)] = [tuple(map(float, point.split(","))) for point in line.split()]
+    assert left < right
+    assert low > high, "upwards is less in a picture"

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -705,3 +706,20 @@ def test_dots_lie_where_their_numbers_are(monkeypatch):
     first, second = (dot for dot in drawn.iter() if dot.tag.endswith("}circle"))
     assert float(first.get("cx")) < float(second.get("cx"))
     assert float(first.get("cy")) > float(second.get("cy"))
+
+
+def test_lines_are_drawn_by_powers_of_ten(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    drawn = load("lines").panels({"time, <s>": {"one": [(1000, 10), (10, 1)], "other": [(100, 0.5)]}}, "rows")
+
+    assert drawn.startswith("<svg ")
+    assert "time, &lt;s&gt;" in drawn
+    assert [f">{power}<" in drawn for power in ("10", "100", "1,000", "10,000", "0.1", "1")] == [True] * 3 + [
+        False,
+        True,
+        True,
+    ]
+    [line, _] = re.findall(r'points="([^"]*)"', drawn)
+    [(left, low), (right, high)] = [tuple(map(float, point.split(","))) for point in line.split()]
+    assert left < right
+    assert low > high, "upwards is less in a picture"

@@ -1,7 +1,7 @@
 """What grows with a registry, and how fast: building, rebuilding after an edit, matching, memory and the artefact.
 
     python tests/benchmarks/bench_growth.py
-    python tests/benchmarks/bench_growth.py --size 1000000x1000 --size 1000000x10000 --runs 1
+    python tests/benchmarks/bench_growth.py --size 1000000x1000 --runs 1
 
 README.md beside this file says what is measured and how.
 """

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 _WIDTH, _HEIGHT, _ACROSS = 380, 260, 2
-_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 20, 36, 40
+_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 40, 36, 40
 _COLOURS = ("#0a66c2", "#c2410c", "#15803d", "#7e22ce", "#a16207")
 _STYLE = (
     "text{font:12px sans-serif;fill:#333}.title{font-weight:bold}.grid{stroke:#ddd}polyline{fill:none;stroke-width:2}"

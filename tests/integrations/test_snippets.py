@@ -31,9 +31,11 @@ PACKAGES = {
 }
 BEFORE = {
     "agents365": (
-        "from microsoft_agents.hosting.core import AgentApplication, MemoryStorage, TurnState\n"
-        "from microsoft_agents.hosting.core import ApplicationOptions\n"
-        "app = AgentApplication[TurnState](ApplicationOptions(storage=MemoryStorage()))\n"
+        "from microsoft_agents.hosting.core import AgentApplication, AgentAuthConfiguration, AnonymousTokenProvider\n"
+        "from microsoft_agents.hosting.core import ConnectionManager, MemoryStorage\n"
+        "service = {'SERVICE_CONNECTION': AgentAuthConfiguration(anonymous_allowed=True)}\n"
+        "connections = ConnectionManager(lambda _: AnonymousTokenProvider(), service)\n"
+        "app = AgentApplication(storage=MemoryStorage(), connection_manager=connections)\n"
     ),
     "aiogram": "from aiogram import Dispatcher\ndispatcher = Dispatcher()\n",
     "discord": (

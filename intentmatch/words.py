@@ -8,6 +8,7 @@ Large Scale Multitask Learning"), so that a registry of any size keeps a small t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -62,7 +63,8 @@ class WordVectors:
         total = np.bincount(_place(hashes), self._weights(hashes), DIM).astype(np.float32)
         places = np.flatnonzero(total)
         values = total[places]
-        return Words(places, values / _length(values) if len(values) else values)
+        exact = values.astype(np.float64)
+        return Words(places, values / np.float32(math.sqrt(exact @ exact)) if len(values) else values)
 
     def rows(self, texts: Sequence[str]) -> Vectors:
         """Shape `(len(texts), DIM)`; rows of unit length, or of zeros."""
@@ -72,7 +74,8 @@ class WordVectors:
             hashes, rows = _hashed(texts[start : start + _TEXTS_AT_ONCE])
             total = np.bincount(rows * DIM + _place(hashes), self._weights(hashes), some.size)
             some[:] = total.reshape(some.shape)
-            lengths = _length(some)
+            # In double precision, so that zeros between the values change nothing of it.
+            lengths = np.sqrt(np.einsum("ij,ij->i", some, some, dtype=np.float64)).astype(np.float32)
             some /= np.where(lengths > 0.0, lengths, np.float32(1.0))[:, None]
         return vectors
 
@@ -120,12 +123,6 @@ def _known(text: str) -> list[int]:
     known = [piece + 1 for piece in tokenizer.encode(text, MAX_PIECES) if piece != tokenizer.unknown]
     # Words of unknown letters begin all alike.
     return [] if all(piece - 1 == tokenizer.blank for piece in known) else known
-
-
-def _length(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Along the last axis; worked out so that zeros between the values change nothing of it."""
-    squares: NDArray[np.float32] = np.sqrt(np.einsum("...j,...j->...", values, values, dtype=np.float64))
-    return squares.astype(np.float32)
 
 
 def _place(hashes: NDArray[np.uint32]) -> NDArray[np.int64]:

@@ -121,7 +121,7 @@ def _environment(name: str, work: Path, model: Path, console: Console) -> Path:
     else:
         size = _pip(folder, requires)
     if name in _OWN_WEIGHTS:
-        _pip(work / "weights", ("-r", str(HERE / "weights.txt"), f"{ROOT}[onnx,torch]"))
+        _pip(work / "weights", ("-r", str(HERE / "weights.txt"), f"{ROOT}[onnx-export]"))
         made = work / f"{name}-{model.name}"
         subprocess.run([work / "weights/bin/python", HERE / "weights.py", name, model.resolve(), made], check=True)
     (folder / "installed.json").write_text(json.dumps({"bytes": size}), encoding="utf-8")

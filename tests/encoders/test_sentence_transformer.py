@@ -150,7 +150,7 @@ def test_many_texts_go_through_a_pool_of_devices(minilm_folder: Path, monkeypatc
 
     monkeypatch.setattr(room, "_WORTH_A_POOL", 2)
     monkeypatch.setattr(encoder, "_devices", ["cuda:0", "cuda:1"])
-    monkeypatch.setattr(encoder._model, "encode", pooled)
+    monkeypatch.setattr(encoder.model, "encode", pooled)
 
     assert np.abs(encoder.encode(["one", "two"]) - expected).max() < 1e-3
     assert asked == [(["one", "two"], ["cuda:0", "cuda:1"])]

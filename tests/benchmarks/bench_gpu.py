@@ -78,7 +78,7 @@ def measured(
     encoder: SentenceTransformerEncoder, lines: list[str], options: argparse.Namespace
 ) -> tuple[dict[str, float], float]:
     """Texts a second of a build and of the library alone, and how far any number is from the CPU's."""
-    library: Any = encoder._model
+    library: Any = encoder.model
     calls: dict[str, Callable[[], object]] = {
         "build": lambda: encode_all(encoder, lines, "utterance", VectorCache(None)),
         **{

@@ -140,13 +140,14 @@ def one_by_one(calls: dict[str, Callable[[str], Callable[[], Any]]], texts: Sequ
     """
     pairs = [[name for name in calls if name.startswith(f"{kind},")] for kind in dict.fromkeys(map(_kind, calls))]
     times: dict[str, list[float]] = {name: [] for name in calls}
+    warm_up = texts[:_WARM_UP]
     for pair in pairs:
-        for number, text in enumerate([*texts[:_WARM_UP], *texts]):
+        for number, text in enumerate([*warm_up, *texts]):
             for name in pair if number % 2 else reversed(pair):
                 call = calls[name](text)
                 start = thread_time()
                 call()
-                if number >= _WARM_UP:
+                if number >= len(warm_up):
                     times[name].append(1000 * (thread_time() - start))
     return {name: median(taken) for name, taken in times.items()}
 

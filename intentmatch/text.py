@@ -76,10 +76,11 @@ def language_code(code: str) -> str | None:
     return "-".join([first.lower(), *(p.title() if len(p) == 4 else p.upper() if len(p) <= 3 else p for p in rest)])
 
 
-def language_range(code: str) -> list[str]:
+@lru_cache(256)
+def language_range(code: str) -> tuple[str, ...]:
     """A language code and what it falls back to: `zh-Hant-TW`, `zh-Hant`, `zh` (the lookup of RFC 4647)."""
     parts = code.split("-")
-    return ["-".join(parts[:length]) for length in range(len(parts), 0, -1)]
+    return tuple("-".join(parts[:length]) for length in range(len(parts), 0, -1))
 
 
 def clean(text: str) -> str:

@@ -129,7 +129,7 @@ class Intent:
 
     def title_in(self, language: str | None) -> str | None:
         """The title for a language or what it falls back to; otherwise `title`."""
-        wanted = language_range(language) if language and self.titles else []
+        wanted = language_range(language) if language and self.titles else ()
         return next((self.titles[code] for code in wanted if code in self.titles), self.title)
 
     def response(self, language: str | None) -> str | None:
@@ -319,7 +319,7 @@ def _declared(slot: Slot) -> list[Any]:
 
 
 def _in_language(texts: Mapping[str, str], language: str | None) -> str | None:
-    wanted = language_range(language) if language else []
+    wanted = language_range(language) if language else ()
     for key in (*wanted, "", "en", *texts):
         if key in texts:
             return texts[key]

@@ -76,15 +76,22 @@ class UnigramTokenizer:
         self._longest = max(map(len, self._numbers))
         self._unknown_score = min(self._scores) - _UNKNOWN_PENALTY
         self._cached = lru_cache(_CACHED_WORDS)(self._cut)
+        # A message is cut once for its vector and once for its words, right after each other.
+        self._last: tuple[str, int, list[int]] = ("", 0, [])
 
     def encode(self, text: str, most: int) -> list[int]:
         """Numbers of the first `most` pieces of a text."""
+        last, bound, known = self._last
+        if last == text and bound == most:
+            return known.copy()
         numbers: list[int] = []
         for word in words_of(text):
             if len(numbers) >= most:
                 break
             numbers += self._cached(word) if len(word) <= _LONGEST_CACHED_WORD else self._cut(word)
-        return numbers[:most]
+        numbers = numbers[:most]
+        self._last = text, most, numbers
+        return numbers.copy()
 
     def _cut(self, word: str) -> tuple[int, ...]:
         """The likeliest pieces of a word: best[end] is the score of the best path that ends there, from start[end]."""

@@ -88,5 +88,5 @@ def _in_language(lines: Iterable[Utterance], language: str | None, *neutral: str
     by_language: dict[str, list[str]] = {"": list(neutral)}
     for line in lines:
         by_language.setdefault(line.language or "", []).append(line.text)
-    codes = language_range(language) if language else []
+    codes = language_range(language) if language else ()
     return next((by_language[code] for code in (*codes, "") if by_language.get(code)), [])

@@ -68,5 +68,5 @@ class RuleBook:
 
 def key_of(rule: Rule, language: str | None) -> str | None:
     """The key of a rule's template for a language: that, what it falls back to, or ""; None where there is none."""
-    codes = language_range(language) if language else []
+    codes = language_range(language) if language else ()
     return next((code for code in (*codes, "") if code in rule.templates), None)

@@ -8,6 +8,7 @@ from html import escape
 
 _WIDTH, _HEIGHT = 760, 420
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 190, 40, 50
+_LETTER, _LINE = 8, 14
 _STYLE = (
     "text{font:13px sans-serif;fill:#333}.axis{stroke:#888}.grid{stroke:#ddd}.dot{fill:#888}.ours{fill:#0a66c2}"
     "@media(prefers-color-scheme:dark){text{fill:#ddd}.grid{stroke:#444}.dot{fill:#aaa}.ours{fill:#6ab0ff}}"
@@ -37,12 +38,15 @@ def scatter(dots: Sequence[tuple[float, float, str]], across: str, up: str, titl
         x, y = place(10.0**first, value)
         parts.append(f'<line class="grid" x1="{x:.1f}" y1="{y:.1f}" x2="{_WIDTH - _RIGHT}" y2="{y:.1f}"/>')
         parts.append(f'<text x="{x - 8:.1f}" y="{y + 4:.1f}" text-anchor="end">{value}</text>')
+    places = [place(x, y) for x, y, _ in dots]
     for x_value, y_value, name in dots:
         x, y = place(x_value, y_value)
         kind = "ours" if name.startswith("intentmatch") else "dot"
         says = f"{name}: {y_value:.1f} at {x_value:.2f}"
         parts.append(f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="6"><title>{escape(says)}</title></circle>')
-        parts.append(f'<text x="{x + 10:.1f}" y="{y + 4:.1f}">{escape(name)}</text>')
+        crowded = any(0 < other - x < _LETTER * len(name) and abs(height - y) < _LINE for other, height in places)
+        side = f'x="{x - 10:.1f}" text-anchor="end"' if crowded else f'x="{x + 10:.1f}"'
+        parts.append(f'<text {side} y="{y + 4:.1f}">{escape(name)}</text>')
     parts.append(
         f'<text x="{(_LEFT + _WIDTH - _RIGHT) / 2:.0f}" y="{_HEIGHT - 10}" text-anchor="middle">{across}</text>'
     )

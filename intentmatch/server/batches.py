@@ -3,7 +3,8 @@
 A batch begins as soon as the one before it has ended, and holds what has arrived meanwhile: many callers make large
 batches, and whoever is alone is answered at once. All of it happens in a thread, so that the event loop never waits,
 and in one thread for a matcher, because more of them would only take turns. What waits is bounded, in number and in
-time; whoever is beyond that is told when to come again.
+time; whoever is beyond that is told when to come again. Only what is known to be over sooner than it would be handed to
+a thread and back, as with the embedded encoder, is answered right away.
 """
 
 from __future__ import annotations
@@ -27,12 +28,16 @@ from intentmatch.result import MatchResult
 from intentmatch.server.metrics import Metrics
 from intentmatch.server.problems import ProblemError
 from intentmatch.server.schemas import ProblemDetails
+from intentmatch.types import Registry
 
 client: ContextVar[Receive | None] = ContextVar("intentmatch_client", default=None)
 """Where the client of the request that is being answered here is heard of, once its body is complete."""
 
 _BUSY = "urn:intentmatch:busy"
 _THREADS = 8
+# What takes no longer is answered where it is asked: a few products of matrices, of a message that is no document.
+_SECONDS_DIRECTLY = 0.002
+_CHARACTERS_DIRECTLY = 500
 # Where nothing is gained by a batch, its first message must not wait long for the last.
 _SECONDS_OF_A_BATCH = 0.01
 # Most messages are answered before it is worth asking whether anybody still waits.
@@ -70,6 +75,22 @@ class _Line:
     moving: asyncio.Task[None] | None = None
     pace: float = 0.0
     """Seconds for a message, going by those of late."""
+    plain: tuple[Registry, bool] | None = None
+    """A registry, and whether no message takes longer with it than others."""
+
+    def answers_directly(self, matcher: Matcher, text: str) -> bool:
+        """Whether a match is over sooner than it would be handed to a thread and back, going by those of late."""
+        if not 0.0 < self.pace < _SECONDS_DIRECTLY or self.moving is not None or len(text) > _CHARACTERS_DIRECTLY:
+            return False
+        registry = matcher.registry
+        if self.plain is None or self.plain[0] is not registry:
+            slots = any(intent.slots for intent in registry)
+            self.plain = registry, not (matcher.batches or matcher.reranker is not None or slots)
+        return self.plain[1]
+
+    def took(self, seconds: float) -> None:
+        """Remember how long a message took."""
+        self.pace = (self.pace + seconds) / 2 if self.pace else seconds
 
 
 class Batches:
@@ -89,6 +110,8 @@ class Batches:
         `ClientDisconnect` where nobody waits for the answer any more.
         """
         line = self._lines.setdefault(matcher, _Line())
+        if line.answers_directly(matcher, text):
+            return self._directly(matcher, line, text, options)
         if self._length >= self._bounds.queue:
             raise self._refused(line, "full", f"{self._length} messages are waiting already")
         loop = asyncio.get_running_loop()
@@ -104,6 +127,14 @@ class Batches:
             waiting.watch.cancel()
             self._leave(line, waiting)
 
+    def _directly(self, matcher: Matcher, line: _Line, text: str, options: Mapping[str, Any]) -> MatchResult:
+        began = time.perf_counter()
+        (answer,) = matcher.match_each([(text, options)])
+        line.took(time.perf_counter() - began)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
     async def _move(self, matcher: Matcher, line: _Line) -> None:
         """Match what waits in a line, batch by batch, until nothing does."""
         loop = asyncio.get_running_loop()
@@ -116,8 +147,7 @@ class Batches:
                     answers = await loop.run_in_executor(self._threads, matcher.match_each, asked)
                 except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must hear of it
                     answers = [error] * len(batch)
-                pace = (time.perf_counter() - began) / len(batch)
-                line.pace = (line.pace + pace) / 2 if line.pace else pace
+                line.took((time.perf_counter() - began) / len(batch))
                 for waiting, answer in zip(batch, answers, strict=True):
                     _tell(waiting, answer)
         finally:

@@ -285,6 +285,57 @@ def test_what_gains_nothing_makes_only_quick_batches(folder: Path) -> None:
     assert b"intentmatch_batch_messages_count 5.0" in metrics.exposition([])
 
 
+@pytest.mark.parametrize(
+    ("pace", "text", "slots", "here"),
+    [
+        (0.0, "hello", "", False),
+        (0.0005, "hello", "", True),
+        (0.01, "hello", "", False),
+        (0.0005, "hello " * 200, "", False),
+        (0.0005, "hello", "slots: {day: {type: number}}", False),
+    ],
+)
+def test_what_is_over_at_once_is_answered_where_it_is_asked(tmp_path: Path, pace, text, slots, here) -> None:
+    """Once it is known to be: no document, no slots to look for, and the messages before it were quick."""
+    extra = f", {slots}" if slots else ""
+    (tmp_path / "bot.yaml").write_text(
+        f"intents: {{greet: {{utterances: [hello there, 'hi for {{day}}']{extra}}}, leave: {{utterances: [goodbye]}}}}"
+        if slots
+        else "intents: {greet: {utterances: [hello there]}, leave: {utterances: [goodbye]}}"
+    )
+    bot = Matcher.load(tmp_path, encoder=WordHashEncoder(), cache="off")
+    asked_in: list[threading.Thread] = []
+    matched = bot.match_each
+
+    def match_each(asked):
+        asked_in.append(threading.current_thread())
+        return matched(asked)
+
+    bot.match_each = match_each  # type: ignore[method-assign]
+
+    async def scenario() -> None:
+        line = waiting()
+        line._lines[bot] = batches._Line(pace=pace)
+        assert (await line.match(bot, text)).message == text
+        assert (asked_in == [threading.main_thread()]) is here
+
+    run(scenario)
+
+
+def test_an_error_is_heard_where_it_is_asked_too(folder: Path) -> None:
+    """And the next message is answered."""
+    bot = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
+
+    async def scenario() -> None:
+        line = waiting()
+        line._lines[bot] = batches._Line(pace=0.0005)
+        with pytest.raises(InputError):
+            await line.match(bot, "hello", language="no code at all")
+        assert (await line.match(bot, "hello")).message == "hello"
+
+    run(scenario)
+
+
 def test_the_loop_goes_on_while_messages_are_matched(bot: Matcher, encoder: Gate) -> None:
     """Probes are answered, and a message in the queue shows in what Prometheus is told."""
 

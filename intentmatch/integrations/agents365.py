@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from intentmatch import Dialogue, MissingExtraError, Turn
+from intentmatch.integrations.activities import button, chosen, conversation, is_own
 from intentmatch.integrations.routes import Routes
 
 try:
@@ -19,8 +20,6 @@ except ModuleNotFoundError as error:
     raise MissingExtraError("The adapter for the Microsoft 365 Agents SDK", "agents365") from error
 
 _KEY = "intentmatch.turn"
-# Inside the value of a button, which Teams takes for JSON.
-_CHOICE = "choice"
 
 
 class IntentRouter(Routes):
@@ -38,11 +37,11 @@ class IntentRouter(Routes):
 
     async def _recognise(self, context: TurnContext, _state: TurnState) -> bool:
         activity = context.activity
-        if activity.type == ActivityTypes.message and not _is_own(activity):
+        if activity.type == ActivityTypes.message and not is_own(activity):
             context.turn_state[_KEY] = await self.dialogue.atake(
                 activity.text,
-                _conversation(activity),
-                chosen=_chosen(activity),
+                conversation(activity),
+                chosen=chosen(activity),
                 language=activity.locale,
                 turn=context.turn_state,
             )
@@ -63,32 +62,9 @@ class IntentRouter(Routes):
             await context.send_activity(_reply(turn, context.activity))
 
 
-def _is_own(activity: Activity) -> bool:
-    return activity.recipient is not None and activity.recipient.id == activity.from_property.id
-
-
-def _conversation(activity: Activity) -> str:
-    return f"{activity.channel_id}/{activity.conversation.id}/{activity.from_property.id}"
-
-
-def _chosen(activity: Activity) -> str | None:
-    """What the button says that was pressed, if the message comes from one of ours."""
-    choice = activity.value.get(_CHOICE) if isinstance(activity.value, dict) else None
-    return choice if Dialogue.is_choice(choice) else None
-
-
 def _reply(turn: Turn, to: Activity) -> Activity:
-    """A question has buttons where the channel has them; where it does not send back what they say, the title is."""
+    """A question has buttons where the channel has them."""
     if not turn.choices or not Channels.supports_card_actions(to.channel_id, len(turn.choices)):
         return MessageFactory.text(turn.text or "")
-    buttons = [
-        CardAction(
-            type=ActionTypes.message_back,
-            title=choice.title,
-            text=choice.title,
-            display_text=choice.title,
-            value={_CHOICE: choice.id},
-        )
-        for choice in turn.choices
-    ]
+    buttons = [CardAction(type=ActionTypes.message_back, **button(choice)) for choice in turn.choices]
     return MessageFactory.attachment(HeroCard(buttons=buttons).to_attachment(), text=turn.reply)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from intentmatch import Candidate, Dialogue, Entity, MissingExtraError, Turn
+from intentmatch.integrations.activities import button, chosen, conversation, is_own
 
 try:
     from botbuilder.core import CardFactory, IntentScore, MessageFactory, Recognizer, RecognizerResult, TurnContext
@@ -18,9 +19,6 @@ except ModuleNotFoundError as error:
 
 NONE = "None"
 """The intent of a message that is not understood, or not yet: while the user is asked something."""
-
-# Inside the value of a button, which Teams takes for JSON.
-_CHOICE = "choice"
 
 
 class IntentRecognizer(Recognizer):  # type: ignore[misc]  # its package has no types
@@ -42,11 +40,11 @@ class IntentRecognizer(Recognizer):  # type: ignore[misc]  # its package has no 
         """What the message of a turn asks for; `NONE` for what is no message, or the bot's own."""
         activity = turn_context.activity
         turn = Turn("")
-        if activity.type == ActivityTypes.message and not _is_own(activity):
+        if activity.type == ActivityTypes.message and not is_own(activity):
             turn = await self.dialogue.atake(
                 _said(activity),
-                _conversation(activity),
-                chosen=_chosen(activity),
+                conversation(activity),
+                chosen=chosen(activity),
                 language=activity.locale,
                 turn=turn_context.turn_state,
             )
@@ -54,11 +52,6 @@ class IntentRecognizer(Recognizer):  # type: ignore[misc]  # its package has no 
         return RecognizerResult(
             text=turn.message, intents=_intents(turn), entities=_entities(turn), properties={"turn": turn, **reply}
         )
-
-
-def _is_own(activity: Activity) -> bool:
-    user, bot = activity.from_property, activity.recipient
-    return user is not None and bot is not None and user.id == bot.id
 
 
 def _said(activity: Activity) -> str | None:
@@ -70,17 +63,6 @@ def _said(activity: Activity) -> str | None:
             case {"mentioned": {"id": str(who)}, "text": str(mention)} if text and who == bot:
                 text = text.replace(mention, "")
     return text
-
-
-def _conversation(activity: Activity) -> str:
-    user = activity.from_property
-    return f"{activity.channel_id}/{activity.conversation.id}/{user.id if user else ''}"
-
-
-def _chosen(activity: Activity) -> str | None:
-    """What the button says that was pressed, if the message comes from one of ours."""
-    choice = activity.value.get(_CHOICE) if isinstance(activity.value, dict) else None
-    return choice if Dialogue.is_choice(choice) else None
 
 
 def _intents(turn: Turn) -> dict[str, IntentScore]:
@@ -114,17 +96,8 @@ def _instance(entity: Entity) -> dict[str, Any]:
 
 
 def _reply(turn: Turn, to: Activity) -> Activity:
-    """A question has buttons where the channel has them; where it does not send back what they say, the title is."""
+    """A question has buttons where the channel has them."""
     if not turn.choices or not Channel.supports_card_actions(to.channel_id, len(turn.choices)):
         return MessageFactory.text(turn.text)
-    buttons = [
-        CardAction(
-            type=ActionTypes.message_back,
-            title=choice.title,
-            text=choice.title,
-            display_text=choice.title,
-            value={_CHOICE: choice.id},
-        )
-        for choice in turn.choices
-    ]
+    buttons = [CardAction(type=ActionTypes.message_back, **button(choice)) for choice in turn.choices]
     return MessageFactory.attachment(CardFactory.hero_card(HeroCard(buttons=buttons)), text=turn.reply)

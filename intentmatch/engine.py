@@ -17,7 +17,6 @@ from intentmatch.calibration import policy_of
 from intentmatch.errors import InputError, IntentMatchError, UnknownNameError
 from intentmatch.extent import beyond_a_head
 from intentmatch.languages import Coverage, LanguageGuess
-from intentmatch.leading import Scores
 from intentmatch.lexical import Hit, LexicalIndex
 from intentmatch.policy import Decision, decide
 from intentmatch.rerank import Pace
@@ -83,6 +82,7 @@ class Engine:
         self._languages = LanguageGuess(registry.folded, [u.language for u in self._utterances])
         self._coverage = Coverage(encoder)
         self._slots: Mapping[str, SlotReader] = {}
+        self._conditional = any(intent.when for intent in self._intents)
         self._titled = {intent.name: intent for intent in self._intents if intent.titles}
         if any(intent.slots for intent in self._intents):
             from intentmatch.slots import slot_readers  # a registry without slots need not wait for it
@@ -122,10 +122,7 @@ class Engine:
             reason = f"the encoder {self.encoder.name} knows nothing of this message."
             return self._nothing(message, question, stages, reason)
 
-        dense = self._scoring.scores(vector, text, None if question.allowed is not None else list(hits))
-        for intent, spelled in hits.items():
-            dense.raise_to(intent, spelled.similarity)
-        candidates = self._scoring.candidates(dense, fuzzy, question.allowed)
+        candidates = self._scoring.candidates(vector, text, fuzzy, question.allowed)
         stages.add("dense", ", ".join(f"{c.intent} {c.score:.2f}" for c in candidates[:_SHOWN]))
         self._say_head(candidates, stages)
 
@@ -133,12 +130,12 @@ class Engine:
         leading = decision.ranked[0]
         hit = fuzzy.get(self._numbers[leading.intent])
         by_meaning = "dense" if self.artefact.opinion is None else "head"
-        decided_by = "fuzzy" if hit is not None and np.float32(hit.similarity) >= leading.score else by_meaning
-        if reranked := self._rerank(text, decision, dense, stages):
+        decided_by = "fuzzy" if hit is not None and hit.similarity >= leading.score else by_meaning
+        if reranked := self._rerank(text, vector, decision, stages):
             decision, decided_by = decide(reranked, self.policy, question.language), "reranker"
         stages.add("decide", decision.verdict)
         if question.allowed is not None:
-            everything = self._scoring.candidates(dense, hits, None)
+            everything = self._scoring.candidates(vector, text, hits)
             self._add_otherwise(decide(everything, self.policy, question.language), question.allowed, stages)
         return self._result(message, question, decision, stages=stages, decided_by=decided_by)
 
@@ -180,7 +177,7 @@ class Engine:
         None for all. Raises `UnknownNameError`.
         """
         if names is None:
-            if not any(intent.when for intent in self._intents):
+            if not self._conditional:
                 return None
             active = frozenset(context)
             return frozenset(n for n, intent in enumerate(self._intents) if not intent.when or active & {*intent.when})
@@ -231,7 +228,7 @@ class Engine:
             when = f" where {' or '.join(tags)} is active" if tags else ""
             stages.add("otherwise", f"{best.intent} ({best.measured}) would have matched{when}")
 
-    def _rerank(self, text: str, decision: Decision, dense: Scores, stages: _Stages) -> list[Candidate]:
+    def _rerank(self, text: str, vector: NDArray[np.float32], decision: Decision, stages: _Stages) -> list[Candidate]:
         """The leading candidates, each score replaced by its mean with the reranker's best for its utterances.
 
         As many of them, and as many utterances of each, as there is time for. None where there is not even for two, no
@@ -246,7 +243,7 @@ class Engine:
             stages.add("reranker", f"in doubt, but {reranker.name} is too slow for {self._pace.budget:g} s")
             return []
         each = min(_UTTERANCES_FOR_RERANKER, room // len(leading))
-        rows = [self._scoring.leading(dense, self._numbers[c.intent], each) for c in leading]
+        rows = [self._scoring.leading(vector, self._numbers[c.intent], each) for c in leading]
         texts = [clean(self._utterances[row].text) for some in rows for row in some]
         began = perf_counter()
         opinions = iter(reranker.score(text, texts).tolist())

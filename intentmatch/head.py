@@ -36,6 +36,10 @@ class Head:
 
     weights: NDArray[np.float32]
 
+    def of_words(self, dim: int) -> NDArray[np.float32]:
+        """What each place of the words counts for each intent, shape `(DIM, intents)`, beside vectors of `dim`."""
+        return _WORDS_WEIGHT * self.weights[dim:-1]
+
     def logits(self, vector: NDArray[np.float32], words: Words) -> NDArray[np.float32]:
         """One for each intent, shape `(intents,)`; `softmax` makes probabilities of them."""
         of_words = self.weights[len(vector) : -1]
@@ -133,8 +137,10 @@ def held_out_logits(
 
 def softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
     """Probabilities along the last axis; -inf counts as nothing."""
-    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True)  # type: ignore[no-any-return]
+    powers: NDArray[np.float32] = logits - logits.max(axis=-1, keepdims=True)
+    np.exp(powers, out=powers)
+    powers /= powers.sum(axis=-1, keepdims=True)
+    return powers
 
 
 def _fitted(

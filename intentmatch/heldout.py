@@ -68,7 +68,9 @@ def evidence(
 
 def heard(logits: NDArray[np.float32]) -> NDArray[np.float64]:
     """The part of the evidence that is the head's."""
-    said: NDArray[np.float64] = 0.5 * softmax(logits) + 0.15 * logits.astype(np.float64)
+    said = softmax(logits).astype(np.float64)
+    said *= 0.5
+    said += 0.15 * logits.astype(np.float64)
     return said
 
 

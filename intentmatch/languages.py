@@ -48,14 +48,16 @@ class LanguageGuess:
 
         `among` names the only languages that come into question.
         """
-        possible = [number for number, name in enumerate(self.languages) if among is None or name in among]
-        if len(possible) < 2:
-            return self.languages[possible[0]] if possible else None
+        languages = self.languages if among is None else [name for name in self.languages if name in among]
+        if len(languages) < 2:
+            return languages[0] if languages else None
         rows = [self._pairs[pair] for pair in pairs(folded) if pair in self._pairs]
         if not rows:
             return None
-        chances = self._log_chances[rows].sum(axis=0)[possible]
-        return self.languages[possible[int(chances.argmax())]]
+        chances = np.add.reduce(self._log_chances.take(rows, axis=0), axis=0)
+        if among is not None:
+            chances = chances[[self.languages.index(name) for name in languages]]
+        return languages[int(chances.argmax())]
 
 
 class Coverage:

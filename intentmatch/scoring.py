@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.artefact import Artefact, searched_by
+from intentmatch.calibration import Calibration
 from intentmatch.heldout import evidence
 from intentmatch.index import ExactIndex, load_index
-from intentmatch.leading import Leading, Scores
+from intentmatch.leading import Contender, Leading
 from intentmatch.lexical import Hit
 from intentmatch.policy import Policy
 from intentmatch.result import Candidate
+from intentmatch.types import Vectors
 from intentmatch.words import OwnedWords
 
 RANKED = 5
@@ -38,123 +41,125 @@ class Scoring:
         self._negatives = ExactIndex(artefact.negative_vectors, registry.negative_owners, "max")
         cuts = (policy.default, *policy.by_language.values(), *policy.by_intent.values())
         self._lowest_score = min((cut.value for cut in cuts if cut.on == "score"), default=np.inf)
-        self._lowest_confidence = min((cut.value for cut in cuts if cut.on == "confidence"), default=np.inf)
+        lowest_confidence = min((cut.value for cut in cuts if cut.on == "confidence"), default=np.inf)
         # Rounded in favour of an intent: whether it passes is said by its confidence.
-        enough = artefact.calibration.evidence(self._lowest_confidence)
-        self._enough = None if enough is None else enough - 1e-9
+        self._enough = _enough(artefact.calibration, lowest_confidence) - 1e-9
         self._leading = self._look_at_some()
 
     def _look_at_some(self) -> Leading | None:
-        """What finds the leading intents, where evidence alone tells which can matter and that is worth the trouble."""
+        """What finds the leading intents, where there is a head to say which they are and it is worth the trouble."""
         opinion = self._artefact.opinion
-        if opinion is None or not Leading.worth_it(len(self._intents), len(self._utterances)):
-            return None
-        if self._enough is None or self._lowest_score < np.inf:
+        if opinion is None or not Leading.worth_it(len(self._intents)):
             return None
         owners = np.asarray(self._artefact.registry.owners, dtype=np.int64)
-        return Leading(self._index, OwnedWords(opinion.rows, owners), self._enough, RANKED)
+        return Leading(self._index, OwnedWords(opinion.rows, owners), opinion.head, self._enough)
 
-    def scores(self, vector: NDArray[np.float32], text: str, needed: Sequence[int] | None = None) -> Scores:
-        """Scores and evidence, with those intents pushed away whose negatives are nearer than their utterances.
+    def candidates(
+        self,
+        vector: NDArray[np.float32],
+        text: str,
+        hits: Mapping[int, Hit] = MappingProxyType({}),
+        allowed: Collection[int] | None = None,
+    ) -> list[Candidate]:
+        """The leading intents for a cleaned message and its vector, and all others found that could pass a threshold.
 
-        Of all intents; with `needed`, of these and of all that can matter to an answer, as `leading` says.
+        An intent scores at least what its hit by spelling says. Only `allowed` ones are there; None for all.
         """
-        opinion = self._artefact.opinion
-        against = self._negatives.scores(vector[None, :])[0][0].tolist() if len(self._negatives.owners) else []
-        dense: Scores | None = None
-        if opinion is None:
-            dense = self._some(vector, needed) or self._all(vector, None, None)
-        else:
-            words = opinion.words.words(text)
-            logits = opinion.head.logits(vector, words)
-            if needed is not None and self._leading is not None:
-                dense = self._leading.look(vector, words, logits, needed)
-            # How far an intent is pushed depends on the least of all.
-            if dense is None or (against and self._pushes(dense, against)):
-                dense = self._all(vector, opinion.rows.cosines(words), logits)
-        for owner, negative, nearest in self._pushes(dense, against):
-            self._push(dense, owner, negative, nearest)
-        np.clip(dense.scores, -1.0, 1.0, out=dense.scores)
-        return dense
-
-    def candidates(self, dense: Scores, fuzzy: Mapping[int, Hit], allowed: frozenset[int] | None) -> list[Candidate]:
-        """The leading intents and all that could pass a threshold."""
-        ranking = np.argsort(-dense.evidence, kind="stable").tolist()
-        if allowed is not None:
-            ranking = [intent for intent in ranking if intent in allowed]
-        passing = self._could_pass(dense)
-        some = ranking[:RANKED] + [intent for intent in ranking[RANKED:] if intent in passing]
-        rows = {intent: hit.row for intent, hit in fuzzy.items() if hit.similarity >= dense.scores[intent]}
+        found, least = self._contenders(vector, text, hits, allowed)
+        if len(self._negatives.owners):
+            found = self._pushed(found, vector, least)
+        found = [_raised(one, hits[one.intent]) if one.intent in hits else one for one in found] if hits else found
+        found.sort(key=lambda one: (-one.evidence, one.intent))
         return [
-            self.candidate(
-                intent,
-                float(dense.scores[intent]),
-                rows[intent] if intent in rows else self._index.nearest(dense.cosines, intent),
-                float(dense.evidence[intent]),
-            )
-            for intent in some
+            self.candidate(one.intent, one.score, one.row, one.evidence)
+            for place, one in enumerate(found)
+            if place < RANKED or self._could_pass(one)
         ]
 
     def candidate(self, intent: int, score: float, row: int, evidence: float | None = None) -> Candidate:
         """An intent with a score, the utterance of this row that speaks for it, and so much evidence."""
         confidence = None if evidence is None else self._artefact.calibration.confidence(evidence)
         named = self._intents[intent]
+        score = max(-1.0, min(1.0, score))
         return Candidate(named.name, score, self._utterances[row], named.title, confidence, evidence)
 
     def moved(self, candidate: Candidate, evidence: float) -> Candidate:
         """The candidate with so much evidence, and the confidence that comes with it."""
         return replace(candidate, evidence=evidence, confidence=self._artefact.calibration.confidence(evidence))
 
-    def leading(self, dense: Scores, intent: int, count: int) -> list[int]:
-        """Rows of an intent's utterances that are nearest to the message, so many of them at most."""
-        return self._index.leading(dense.cosines, intent, count)
+    def leading(self, vector: NDArray[np.float32], intent: int, count: int) -> list[int]:
+        """Rows of an intent's utterances that are nearest to a message, so many of them at most."""
+        return self._index.leading(vector, intent, count)
 
-    def _all(
-        self, vector: NDArray[np.float32], of_words: NDArray[np.float32] | None, logits: NDArray[np.float32] | None
-    ) -> Scores:
+    def _contenders(
+        self, vector: NDArray[np.float32], text: str, needed: Collection[int], allowed: Collection[int] | None
+    ) -> tuple[list[Contender], float]:
+        """In no order: those that can matter to an answer, and those `needed`. And the least evidence there can be."""
+        opinion = self._artefact.opinion
+        if opinion is None:
+            return self._by_score(vector, needed, allowed), 0.0
+        words = opinion.words.words(text)
+        if self._leading is not None:
+            return self._leading.look(vector, words, needed, allowed)
         scores, cosines = (array[0] for array in self._index.scores(vector[None, :]))
-        if of_words is None:
-            return Scores(scores, scores.astype(np.float64), cosines)
-        return Scores(scores, evidence(scores, self._index.best(of_words), logits), cosines)
+        of_words = self._index.best(opinion.rows.cosines(words))
+        total = evidence(scores, of_words, opinion.head.logits(vector, words))
+        some = range(len(scores)) if allowed is None else allowed
+        return [self._contender(n, scores, total, cosines) for n in some], float(total.min())
 
-    def _some(self, vector: NDArray[np.float32], needed: Sequence[int] | None) -> Scores | None:
-        """As `_all`, by scores alone, for the intents that the index leads to; None where that is to be all."""
-        nominated = None if needed is None else self._index.nominated(vector)
-        if needed is None or nominated is None:
-            return None
-        looked = sorted({*needed, *nominated})
-        cosines = np.full(len(self._utterances), -np.inf, dtype=np.float32)
-        scores, evidence = np.full(len(self._intents), -1.0, dtype=np.float32), np.full(len(self._intents), -np.inf)
-        scores[looked] = evidence[looked] = self._index.look(vector, looked, cosines)
-        return Scores(scores, evidence, cosines)
+    def _by_score(
+        self, vector: NDArray[np.float32], needed: Collection[int], allowed: Collection[int] | None
+    ) -> list[Contender]:
+        """Where scores are all that counts."""
+        nominated = self._index.nominated(vector)
+        if nominated is not None:
+            looked = sorted({*nominated, *needed} if allowed is None else allowed)
+            return [Contender(n, score, score, row) for n in looked for score, row in [self._index.look(vector, n)]]
+        scores, cosines = (array[0] for array in self._index.scores(vector[None, :]))
+        some = np.arange(len(scores)) if allowed is None else np.array(sorted(allowed))
+        # Each of those with negatives may fall behind.
+        ranked = some[np.argsort(-scores[some], kind="stable")[: RANKED + len(self._negatives.owners)]].tolist()
+        passing = some[scores[some] >= self._lowest_score].tolist()
+        return [self._contender(intent, scores, scores, cosines) for intent in {*ranked, *passing, *needed}]
 
-    def _pushes(self, dense: Scores, against: Sequence[float]) -> list[tuple[int, float, float]]:
-        """The intents that a negative is nearer to than any of their utterances, with both cosines."""
-        found = []
-        for owner, negative in zip(self._negatives.owners.tolist(), against, strict=True):
-            # The score is at most the nearest cosine, which need not be looked for where even the score is higher.
-            if negative > dense.scores[owner] > 0.0:
-                nearest = float(dense.cosines[self._index.nearest(dense.cosines, owner)])
-                if negative > nearest:
-                    found.append((owner, negative, nearest))
-        return found
+    def _contender(
+        self, intent: int, scores: Vectors, evidence: NDArray[np.float64], cosines: NDArray[np.float32]
+    ) -> Contender:
+        return Contender(intent, float(scores[intent]), float(evidence[intent]), self._index.nearest(cosines, intent))
 
-    def _push(self, dense: Scores, owner: int, negative: float, nearest: float) -> None:
-        """Push an intent away from a message that one of its negatives is so near to.
+    def _pushed(self, found: list[Contender], vector: NDArray[np.float32], least: float) -> list[Contender]:
+        """Push those away that a negative is nearer to than any of their utterances.
 
         The score falls in proportion, from untouched where the negative is just as near as the nearest utterance, to
-        nothing where the message is the negative; the evidence likewise, to that of the least likely intent.
+        nothing where the message is the negative; the evidence likewise, to the least there can be.
         """
-        left = 1.0 - (negative - nearest) / max(1.0 - nearest, 1e-6)
-        least = float(dense.evidence.min()) if self._artefact.opinion is not None else 0.0
-        dense.scores[owner] *= left
-        dense.evidence[owner] = least + left * (float(dense.evidence[owner]) - least)
+        scores, _ = self._negatives.scores(vector[None, :])
+        against = dict(zip(self._negatives.owners.tolist(), scores[0].tolist(), strict=True))
 
-    def _could_pass(self, dense: Scores) -> list[int]:
-        could = dense.scores >= self._lowest_score
-        if self._enough is None:
-            confidence = self._artefact.calibration.confidence(0.0)
-            could |= confidence is not None and confidence >= self._lowest_confidence
-        else:
-            could |= dense.evidence >= self._enough
-        return np.flatnonzero(could).tolist()
+        def push(one: Contender) -> Contender:
+            negative = against.get(one.intent, -1.0)
+            # The score is at most the nearest cosine, which need not be looked for where even the score is higher.
+            if not negative > one.score > 0.0 or negative <= (nearest := float(self._index.vectors[one.row] @ vector)):
+                return one
+            left = 1.0 - (negative - nearest) / max(1.0 - nearest, 1e-6)
+            return one._replace(score=left * one.score, evidence=least + left * (one.evidence - least))
+
+        return [push(one) for one in found]
+
+    def _could_pass(self, one: Contender) -> bool:
+        return one.score >= self._lowest_score or one.evidence >= self._enough
+
+
+def _raised(one: Contender, hit: Hit) -> Contender:
+    """With at least the score that a hit by spelling gives it, as much more evidence, and the utterance of the hit."""
+    more = hit.similarity - one.score
+    return one if more < 0.0 else one._replace(score=hit.similarity, evidence=one.evidence + more, row=hit.row)
+
+
+def _enough(calibration: Calibration, confidence: float) -> float:
+    """The evidence from which on an intent has such a confidence."""
+    evidence = calibration.evidence(confidence)
+    if evidence is not None:
+        return evidence
+    always = calibration.confidence(0.0)
+    return -np.inf if always is not None and always >= confidence else np.inf

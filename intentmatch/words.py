@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import lru_cache
+from itertools import repeat
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +30,13 @@ VERSION = 1
 _TEXTS_AT_ONCE = 8192
 # Rarity is told apart more finely than the vector: what is common must not be weighed by a rare neighbour of its place.
 _RARITIES = 1 << 14
-_FIRST, _SECOND, _MIX = np.uint32(2654435761), np.uint32(2246822519), np.uint32(3266489917)
+_FIRST, _SECOND, _MIX, _BITS = 2654435761, 2246822519, 3266489917, 0xFFFFFFFF
+# What a piece or a pair stands for is worked out once for so many of them.
+_REMEMBERED = 1 << 15
+
+
+_Number = TypeVar("_Number", int, NDArray[Any])
+"""Or many."""
 
 
 class Words(NamedTuple):
@@ -46,6 +54,7 @@ class WordVectors:
     def __init__(self, rarity: NDArray[np.float32]) -> None:
         self.rarity = rarity
         """Inverse document frequency by hash, shape `(16384,)`."""
+        self._remembered = lru_cache(_REMEMBERED)(self._placed)
 
     @classmethod
     def fit(cls, texts: Sequence[str]) -> WordVectors:
@@ -59,12 +68,16 @@ class WordVectors:
 
     def words(self, text: str) -> Words:
         """Of one cleaned text."""
-        hashes = _hashes(text)
-        total = np.bincount(_place(hashes), self._weights(hashes), DIM).astype(np.float32)
-        places = np.flatnonzero(total)
-        values = total[places]
-        exact = values.astype(np.float64)
-        return Words(places, values / np.float32(math.sqrt(exact @ exact)) if len(values) else values)
+        total: dict[int, float] = {}
+        if known := _known(text):
+            placed = self._remembered
+            for first, second in (*zip(known, repeat(-1)), *zip((0, *known), (*known, 0), strict=True)):
+                place, weight = placed(first, second)
+                total[place] = total.get(place, 0.0) + weight
+        places = sorted([place for place, weight in total.items() if weight])
+        values = np.array([total[place] for place in places], dtype=np.float32)
+        length = math.sqrt(math.fsum([value * value for value in values.tolist()])) or 1.0
+        return Words(np.array(places, dtype=np.int64), values / np.float32(length))
 
     def rows(self, texts: Sequence[str]) -> Vectors:
         """Shape `(len(texts), DIM)`; rows of unit length, or of zeros."""
@@ -79,6 +92,12 @@ class WordVectors:
             some /= np.where(lengths > 0.0, lengths, np.float32(1.0))[:, None]
         return vectors
 
+    def _placed(self, first: int, second: int) -> tuple[int, float]:
+        """Where a pair, or a piece with -1, has its place, and what it counts there."""
+        mixed = _mixed(first, second + 1)
+        rarity = float(self.rarity[mixed % _RARITIES])
+        return _place(mixed), rarity if mixed >> 31 else -rarity
+
     def _weights(self, hashes: NDArray[np.uint32]) -> NDArray[np.float32]:
         values = self.rarity[hashes % _RARITIES]
         return np.where(hashes >> 31, values, -values)
@@ -90,18 +109,8 @@ def sparse(vector: NDArray[np.float32]) -> Words:
     return Words(places, vector[places])
 
 
-def _hashes(text: str) -> NDArray[np.uint32]:
-    """One number for each piece of a text, and one for each pair of neighbours, its two ends among them."""
-    if not (known := _known(text)):
-        return np.empty(0, dtype=np.uint32)
-    pieces = np.array([0, *known, 0], dtype=np.uint32)
-    first = np.concatenate([pieces[1:-1], pieces[:-1]])
-    second = np.concatenate([np.zeros(len(known), dtype=np.uint32), pieces[1:] + 1])
-    return _mixed(first, second)
-
-
 def _hashed(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """The hashes of many texts, and of which of them each one is."""
+    """A number for each piece and each pair of neighbours (a text's two ends among them), and of which text it is."""
     flat: list[int] = []
     lengths = []
     for text in texts:
@@ -125,14 +134,15 @@ def _known(text: str) -> list[int]:
     return [] if all(piece - 1 == tokenizer.blank for piece in known) else known
 
 
-def _place(hashes: NDArray[np.uint32]) -> NDArray[np.int64]:
-    return ((hashes >> 14) % DIM).astype(np.int64)
+def _place(hashed: _Number) -> _Number:
+    return (hashed >> 14) % DIM
 
 
-def _mixed(first: NDArray[np.uint32], second: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    mixed: NDArray[np.uint32] = (first * _FIRST) ^ (second * _SECOND)
-    mixed = (mixed ^ (mixed >> np.uint32(15))) * _MIX
-    return (mixed ^ (mixed >> np.uint32(13))).astype(np.uint32)
+def _mixed(first: _Number, second: _Number) -> _Number:
+    """A hash of 32 bits, of two numbers or, each with each, of two arrays of them."""
+    mixed = (first * _FIRST & _BITS) ^ (second * _SECOND & _BITS)
+    mixed = (mixed ^ (mixed >> 15)) * _MIX & _BITS
+    return mixed ^ (mixed >> 13)
 
 
 class WordRows(NamedTuple):
@@ -204,31 +214,28 @@ class OwnedWords:
         text_of = np.concatenate([rows.rows, empty])
         order = np.argsort(text_of, kind="stable")
         places = np.concatenate([np.repeat(np.arange(DIM), np.diff(rows.begins)), np.zeros(len(empty), dtype=np.int64)])
-        self._places = places[order].astype(np.int16)
-        self._values = np.concatenate([rows.values, np.zeros(len(empty), dtype=np.float32)])[order]
-        self._lengths = np.bincount(text_of, minlength=len(owners))
-        begins = np.append(np.flatnonzero(np.append(True, owners[1:] != owners[:-1])), len(owners))
-        self._texts = list(map(slice, begins[:-1].tolist(), begins[1:].tolist()))
-        ends = np.append(0, np.cumsum(self._lengths))[begins].tolist()
-        self._spans = list(map(slice, ends[:-1], ends[1:]))
-        self._sizes = np.diff(begins)
-        self._greatest = np.zeros((DIM, len(self._sizes)), dtype=np.float32)
-        number = np.repeat(np.arange(len(self._sizes)), self._sizes)[text_of]
-        np.maximum.at(self._greatest, (places, number), np.abs(np.append(rows.values, np.zeros(len(empty)))))
+        values = np.concatenate([rows.values, np.zeros(len(empty), dtype=np.float32)])
+        lengths = np.bincount(text_of, minlength=len(owners))
+        first_texts = np.flatnonzero(np.append(True, owners[1:] != owners[:-1]))
+        begins = np.cumsum(lengths) - lengths
+        firsts = begins[first_texts]
+        self._places = np.split(places[order].astype(np.int16), firsts[1:])
+        self._values = np.split(values[order], firsts[1:])
+        sizes = np.diff(np.append(first_texts, len(owners)))
+        self._lengths = np.split(lengths, first_texts[1:])
+        self._sizes = sizes
+        self.greatest = np.zeros((DIM, len(sizes)), dtype=np.float32)
+        """The largest absolute value that any text of an owner has at a place, shape `(DIM, owners)`."""
+        np.maximum.at(self.greatest, (places, np.repeat(np.arange(len(sizes)), sizes)[text_of]), np.abs(values))
 
-    def at_most(self, words: Words) -> NDArray[np.float32]:
-        """What no cosine of any of an owner's texts exceeds, for every owner, without a look at them."""
-        bound: NDArray[np.float32] = np.abs(words.values) @ self._greatest[words.places]
-        return np.minimum(bound, np.float32(1.0))
-
-    def best(self, words: Words, columns: Sequence[int]) -> NDArray[np.float32]:
-        """The largest cosine to a text of each of these owners, shape `(columns,)`."""
+    def best(self, words: Words, owners: Sequence[int]) -> list[float]:
+        """The largest cosine to a text of each of these owners."""
         sought = np.zeros(DIM, dtype=np.float32)
         sought[words.places] = words.values
-        products = sought.take(np.concatenate([self._places[self._spans[column]] for column in columns]))
-        products *= np.concatenate([self._values[self._spans[column]] for column in columns])
-        lengths = np.concatenate([self._lengths[self._texts[column]] for column in columns])
-        cosines = np.add.reduceat(products, np.cumsum(lengths) - lengths)
-        sizes = self._sizes[columns]
-        best: NDArray[np.float32] = np.maximum.reduceat(cosines, np.cumsum(sizes) - sizes)
+        products = sought.take(np.concatenate([self._places[owner] for owner in owners]))
+        products *= np.concatenate([self._values[owner] for owner in owners])
+        lengths = np.concatenate([self._lengths[owner] for owner in owners])
+        cosines = np.add.reduceat(products, lengths.cumsum() - lengths)
+        sizes = self._sizes[owners]
+        best: list[float] = np.maximum.reduceat(cosines, sizes.cumsum() - sizes).tolist()
         return best

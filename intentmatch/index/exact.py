@@ -21,9 +21,10 @@ class ExactIndex:
         owner_of_row = np.asarray(owners, dtype=np.int64)
         self.owners, self._starts = np.unique(owner_of_row, return_index=True)
         """`owners` lists each owner once, in the order of the columns that `scores` returns."""
-        self._ends = np.append(self._starts[1:], len(owner_of_row))
-        self._sizes = self._ends - self._starts
-        self._spans = list(map(slice, self._starts.tolist(), self._ends.tolist()))
+        ends = np.append(self._starts[1:], len(owner_of_row))
+        self._sizes = ends - self._starts
+        self._spans = list(map(slice, self._starts.tolist(), ends.tolist()))
+        self._parts = [self.vectors[span] for span in self._spans]
         self._aggregation = aggregation
 
     def scores(self, queries: Vectors) -> tuple[Vectors, Vectors]:
@@ -38,7 +39,11 @@ class ExactIndex:
         """
         if not len(self.owners):
             return np.empty((len(cosines), 0), dtype=np.float32)
-        return self._aggregated(cosines, self._starts, self._sizes)
+        best: Vectors = np.maximum.reduceat(cosines, self._starts, axis=1)
+        if self._aggregation == "max":
+            return best
+        mean: Vectors = (best + _second(cosines, best, self._starts, self._sizes)) / np.float32(2.0)
+        return mean
 
     def search(self, query: NDArray[np.float32], count: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The `count` nearest rows, best first, and their cosines; of equal rows the earlier lead."""
@@ -50,32 +55,22 @@ class ExactIndex:
         """The columns of the owners worth a look, rising; None where all are to be looked at."""
         return None
 
-    def look(self, query: NDArray[np.float32], columns: Sequence[int], cosines: NDArray[np.float32]) -> Vectors:
-        """The scores of some owners, shape `(columns,)`; `cosines`, one number a row, gets those of their rows.
-
-        Where these are a small part of all, this takes as small a part of the time of `scores`.
-        """
-        parts = []
-        for column in columns:
-            span = self._spans[column]
-            parts.append(np.dot(self.vectors[span], query, out=cosines[span]))
-        sizes = self._sizes[columns]
-        scores: Vectors = self._aggregated(np.concatenate(parts)[None, :], np.cumsum(sizes) - sizes, sizes)[0]
-        return scores
-
-    def _aggregated(self, cosines: Vectors, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> Vectors:
-        best: Vectors = np.maximum.reduceat(cosines, starts, axis=1)
-        if self._aggregation == "max":
-            return best
-        mean: Vectors = (best + _second(cosines, best, starts, sizes)) / np.float32(2.0)
-        return mean
+    def look(self, query: NDArray[np.float32], column: int) -> tuple[float, int]:
+        """The score of one owner (by its column) and the row that is nearest, without a look at the others."""
+        cosines = self._parts[column] @ query
+        nearest = int(cosines.argmax())
+        best = float(cosines[nearest])
+        if self._aggregation == "mean2" and len(cosines) > 1:
+            cosines[nearest] = -np.inf
+            best = (best + float(cosines[cosines.argmax()])) / 2.0
+        return best, self._spans[column].start + nearest
 
     def centres(self) -> Vectors:
         """The mean of each owner's vectors, shape `(owners, dim)`."""
         # One by one, because `reduceat` along the rows takes several times as long.
         means = np.empty((len(self._spans), self.vectors.shape[1]), dtype=np.float32)
-        for mean, span in zip(means, self._spans, strict=True):
-            self.vectors[span].mean(axis=0, out=mean)
+        for mean, part in zip(means, self._parts, strict=True):
+            part.mean(axis=0, out=mean)
         return means
 
     def best(self, cosines: Vectors) -> Vectors:
@@ -85,14 +80,13 @@ class ExactIndex:
 
     def nearest(self, cosines: NDArray[np.float32], column: int) -> int:
         """The row of an owner (by its column) that lies nearest to one query, given that query's cosines."""
-        start = int(self._starts[column])
-        return start + int(np.argmax(cosines[start : self._ends[column]]))
+        span = self._spans[column]
+        return span.start + int(cosines[span].argmax())  # type: ignore[no-any-return]
 
-    def leading(self, cosines: NDArray[np.float32], column: int, count: int) -> list[int]:
-        """The `count` rows of an owner nearest to one query, best first; fewer where it has fewer."""
-        start, end = int(self._starts[column]), int(self._ends[column])
-        order = np.argsort(-cosines[start:end], kind="stable")[:count]
-        return [start + int(row) for row in order]
+    def leading(self, query: NDArray[np.float32], column: int, count: int) -> list[int]:
+        """The `count` rows of an owner that are nearest to one query, best first; fewer where it has fewer."""
+        order = np.argsort(-(self._parts[column] @ query), kind="stable")[:count]
+        return (self._spans[column].start + order).tolist()  # type: ignore[no-any-return]
 
 
 def _second(cosines: Vectors, best: Vectors, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> Vectors:

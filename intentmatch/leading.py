@@ -8,7 +8,7 @@ always the one that a look at everything finds, and the second but for 18.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from intentmatch.head import Head
 from intentmatch.heldout import OF_WORDS, heard
 from intentmatch.index import ExactIndex
+from intentmatch.types import Vectors
 from intentmatch.words import OwnedWords, Words
 
 # With fewer intents, a look at everything takes no longer.
@@ -36,6 +37,15 @@ class Contender(NamedTuple):
     evidence: float
     row: int
     """Of its utterances, the nearest to the message."""
+
+
+class Look(NamedTuple):
+    """What a look at some intents finds."""
+
+    contenders: list[Contender]
+    """In no order."""
+    least: float
+    """The least evidence that any intent can have."""
 
 
 class Leading:
@@ -59,8 +69,8 @@ class Leading:
 
     def look(
         self, vector: NDArray[np.float32], words: Words, needed: Collection[int], allowed: Collection[int] | None
-    ) -> tuple[list[Contender], float]:
-        """The leading intents, of all or of those `allowed`, and those `needed`; and the least that the head says."""
+    ) -> Look:
+        """The leading intents, of all or of those `allowed`, and those `needed`."""
         count = self._intents
         of_vector = vector @ self._by_vector
         of_words = self._by_word.take(words.places, axis=0)
@@ -83,7 +93,42 @@ class Leading:
             Contender(intent, score, evidence + OF_WORDS * cosine, row)
             for (_, _, intent, score, evidence, row), cosine in zip(read, spelled, strict=True)
         ]
-        return contenders, float(said.min())
+        return Look(contenders, float(said.min()))
+
+    def look_many(self, vectors: Vectors, words: Vectors) -> list[Look]:
+        """As `look` for each of some messages, with nothing needed and all allowed; `words` are rows of `WordVectors`.
+
+        An intent's utterances are held against all messages that look at it at once, which takes a third of the time.
+        """
+        count = self._intents
+        of_vectors = vectors @ self._by_vector
+        said = heard(of_vectors[:, :count] + words @ self._by_word[:, :count] + self._bias)
+        bounds = np.minimum(np.abs(words) @ self._by_word[:, count:], _ONE) * _HALF_OF_WORDS
+        promises = of_vectors[:, count:] + bounds + said
+        looked = promises.argpartition(-_LOOKED, axis=1)[:, -_LOOKED:]
+        messages = np.arange(len(vectors))[:, None]
+        scores, rows = np.empty(looked.shape, dtype=np.float32), np.empty(looked.shape, dtype=np.int64)
+        for intent, pairs in _grouped(looked):
+            scores.flat[pairs], rows.flat[pairs] = self._index.look_many(vectors[pairs // _LOOKED], intent)
+        evidence, more = said[messages, looked] + scores, bounds[messages, looked]
+        promised = evidence + more
+        ranked = np.argsort(np.argsort(-promised, axis=1, kind="stable"), axis=1)
+        read = (ranked < _READ) | (promised + more >= self._enough)
+        for intent, pairs in _grouped(np.where(read, looked, -1)):
+            if intent >= 0:
+                evidence.flat[pairs] += OF_WORDS * self._words.best_many(words[pairs // _LOOKED], intent)
+        found = zip(*(array.tolist() for array in (looked, scores, evidence, rows, read)), strict=True)
+        return [
+            Look([Contender(*one) for *one, is_read in zip(*of_message, strict=True) if is_read], least)
+            for of_message, least in zip(found, said.min(axis=1).tolist(), strict=True)
+        ]
+
+
+def _grouped(intents: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Each intent once, and where it stands in the flat array."""
+    order = np.argsort(intents, axis=None, kind="stable")
+    names, begins = np.unique(intents.flat[order], return_index=True)
+    return zip(names.tolist(), np.split(order, begins[1:]), strict=True)
 
 
 def _most_promising(promise: NDArray[np.float64], allowed: Collection[int] | None) -> list[int]:

@@ -11,14 +11,11 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from intentmatch.artefact import Artefact, load_artefact
 from intentmatch.build import Known, Progress, build, uncovered
 from intentmatch.cache import VectorCache
 from intentmatch.encoders import load_encoder
-from intentmatch.engine import Engine, Question
+from intentmatch.engine import Engine, Foreseen, Question
 from intentmatch.errors import InputError, Problem, UnavailableError
 from intentmatch.extent import extent_problems
 from intentmatch.learning import Before, learned
@@ -127,10 +124,10 @@ class Matcher:
         engine = self._engine
         questions = [_attempt(_question, engine, **keywords) for _, keywords in asked]
         ready = [(text, q) for (text, _), q in zip(asked, questions, strict=True) if isinstance(q, Question)]
-        encode = _encoded_together(engine, ready) if self.batches and len(ready) > 1 else None
+        foreseen = _foreseen_together(engine, ready) if self.batches and len(ready) > 1 else None
 
         def answer(message: str, question: Question) -> MatchResult:
-            return _whole_or_parts(engine, engine.match(message, question, encode), question)
+            return _whole_or_parts(engine, engine.match(message, question, foreseen), question)
 
         return [
             _attempt(answer, message, question) if isinstance(question, Question) else question
@@ -356,16 +353,14 @@ def _whole_or_parts(engine: Engine, whole: MatchResult, question: Question) -> M
     return with_parts(engine, whole, question) if engine.settings.several_intents else whole
 
 
-def _encoded_together(
-    engine: Engine, asked: Sequence[tuple[str, Question]]
-) -> Callable[[str], NDArray[np.float32]] | None:
-    """The vectors of messages; None where that failed and one of them may be to blame, so that each is tried alone."""
+def _foreseen_together(engine: Engine, asked: Sequence[tuple[str, Question]]) -> Callable[[str], Foreseen] | None:
+    """What is known of messages together; None where that failed and one may be to blame: then each is tried alone."""
     try:
-        return engine.vectors(asked).__getitem__
+        return engine.foresee(asked).__getitem__
     except UnavailableError as error:
         gone = error  # for all of them, and perhaps only after a while
 
-        def unavailable(text: str) -> NDArray[np.float32]:
+        def unavailable(text: str) -> Foreseen:
             raise gone
 
         return unavailable

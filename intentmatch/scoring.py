@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -13,7 +13,7 @@ from intentmatch.artefact import Artefact, searched_by
 from intentmatch.calibration import Calibration
 from intentmatch.heldout import evidence
 from intentmatch.index import ExactIndex, load_index
-from intentmatch.leading import Contender, Leading
+from intentmatch.leading import Contender, Leading, Look
 from intentmatch.lexical import Hit
 from intentmatch.policy import Policy
 from intentmatch.result import Candidate
@@ -22,6 +22,10 @@ from intentmatch.words import OwnedWords
 
 RANKED = 5
 """Candidates there are at least: enough for a ranking to look at even when the caller wants one, and for a reranker."""
+
+
+_AT_ONCE = 512
+"""Messages that are looked at together; what is worked out of them fits the processor's cache."""
 
 
 class Scoring:
@@ -60,12 +64,16 @@ class Scoring:
         text: str,
         hits: Mapping[int, Hit] = MappingProxyType({}),
         allowed: Collection[int] | None = None,
+        look: Look | None = None,
     ) -> list[Candidate]:
         """The leading intents for a cleaned message and its vector, and all others found that could pass a threshold.
 
-        An intent scores at least what its hit by spelling says. Only `allowed` ones are there; None for all.
+        An intent scores at least what its hit by spelling says. Only `allowed` ones are there; None for all. What
+        `look_many` found of the message spares another look.
         """
-        found, least = self._contenders(vector, text, hits, allowed)
+        if look is None or allowed is not None or not {one.intent for one in look.contenders}.issuperset(hits):
+            look = self._look(vector, text, hits, allowed)
+        found, least = look
         if len(self._negatives.owners):
             found = self._pushed(found, vector, least)
         found = [_raised(one, hits[one.intent]) if one.intent in hits else one for one in found] if hits else found
@@ -75,6 +83,14 @@ class Scoring:
             for place, one in enumerate(found)
             if place < RANKED or self._could_pass(one)
         ]
+
+    def look_many(self, vectors: Vectors, texts: Sequence[str]) -> Sequence[Look | None]:
+        """For `candidates` of many cleaned messages; None for those that have to be looked at one by one."""
+        opinion, leading = self._artefact.opinion, self._leading
+        if opinion is None or leading is None:
+            return [None] * len(texts)
+        some = [slice(start, start + _AT_ONCE) for start in range(0, len(texts), _AT_ONCE)]
+        return [look for at in some for look in leading.look_many(vectors[at], opinion.words.rows(texts[at]))]
 
     def candidate(self, intent: int, score: float, row: int, evidence: float | None = None) -> Candidate:
         """An intent with a score, the utterance of this row that speaks for it, and so much evidence."""
@@ -91,13 +107,13 @@ class Scoring:
         """Rows of an intent's utterances that are nearest to a message, so many of them at most."""
         return self._index.leading(vector, intent, count)
 
-    def _contenders(
+    def _look(
         self, vector: NDArray[np.float32], text: str, needed: Collection[int], allowed: Collection[int] | None
-    ) -> tuple[list[Contender], float]:
-        """In no order: those that can matter to an answer, and those `needed`. And the least evidence there can be."""
+    ) -> Look:
+        """At those that can matter to an answer, and those `needed`."""
         opinion = self._artefact.opinion
         if opinion is None:
-            return self._by_score(vector, needed, allowed), 0.0
+            return Look(self._by_score(vector, needed, allowed), 0.0)
         words = opinion.words.words(text)
         if self._leading is not None:
             return self._leading.look(vector, words, needed, allowed)
@@ -105,7 +121,7 @@ class Scoring:
         of_words = self._index.best(opinion.rows.cosines(words))
         total = evidence(scores, of_words, opinion.head.logits(vector, words))
         some = range(len(scores)) if allowed is None else allowed
-        return [self._contender(n, scores, total, cosines) for n in some], float(total.min())
+        return Look([self._contender(n, scores, total, cosines) for n in some], float(total.min()))
 
     def _by_score(
         self, vector: NDArray[np.float32], needed: Collection[int], allowed: Collection[int] | None

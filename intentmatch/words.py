@@ -239,3 +239,11 @@ class OwnedWords:
         sizes = self._sizes[owners]
         best: list[float] = np.maximum.reduceat(cosines, sizes.cumsum() - sizes).tolist()
         return best
+
+    def best_many(self, rows: Vectors, owner: int) -> NDArray[np.float32]:
+        """The largest cosine of each of some `WordVectors.rows` to a text of this owner."""
+        products = rows.take(self._places[owner], axis=1)
+        products *= self._values[owner]
+        lengths = self._lengths[owner]
+        best: NDArray[np.float32] = np.add.reduceat(products, lengths.cumsum() - lengths, axis=1).max(axis=1)
+        return best

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from fakes import WordHashEncoder
 
 from intentmatch import Intent, Registry, Settings, Utterance
 from intentmatch.build import build
 from intentmatch.calibration import policy_of
+from intentmatch.leading import Contender, Look
 from intentmatch.lexical import Hit
+from intentmatch.result import Candidate
 from intentmatch.scoring import RANKED, Scoring
 
 NAMES = ("order", "refund", "parcel", "card", "address", "hours", "job")
@@ -32,13 +33,13 @@ def scoring() -> Scoring:
     return Scoring(artefact, policy_of(BOT, settings, artefact.calibration))
 
 
-def scores(scoring: Scoring, text: str):  # type: ignore[no-untyped-def]
-    return scoring.scores(WordHashEncoder().encode([text])[0], text)
+def candidates(scoring: Scoring, text: str, *about: object) -> list[Candidate]:
+    return scoring.candidates(WordHashEncoder().encode([text])[0], text, *about)  # type: ignore[arg-type]
 
 
 def test_the_nearest_intent_leads(scoring: Scoring) -> None:
     """With the utterance that speaks for it; there are a few candidates at least, however far away."""
-    found = scoring.candidates(scores(scoring, "where is the parcel"), {}, None)
+    found = candidates(scoring, "where is the parcel")
 
     assert found[0].intent == "parcel"
     assert found[0].utterance in BOT["parcel"].utterances
@@ -48,32 +49,39 @@ def test_the_nearest_intent_leads(scoring: Scoring) -> None:
 
 def test_a_negative_pushes_its_intent_away(scoring: Scoring) -> None:
     """To nothing where the message is the negative; the others stay where they are."""
-    pushed = scores(scoring, "a refund of feelings")
+    with_it, without = candidates(scoring, "a refund of feelings"), candidates(scoring, "my refund please")
 
-    assert pushed.scores[NAMES.index("refund")] == pytest.approx(0.0, abs=1e-6)
-    assert scores(scoring, "my refund please").scores[NAMES.index("refund")] > 0.5
+    assert {one.intent: one.score for one in with_it}.get("refund", 0.0) == pytest.approx(0.0, abs=1e-6)
+    assert without[0].intent == "refund"
+    assert without[0].score > 0.5
 
 
 def test_a_score_is_raised_and_never_lowered(scoring: Scoring) -> None:
     """And as much evidence with it; what was raised has the utterance that it was raised for."""
-    dense = scores(scoring, "where is the parcel")
-    before = dense.scores.copy(), dense.evidence.copy()
+    text, job, parcel = "where is the parcel", NAMES.index("job"), NAMES.index("parcel")
+    before = candidates(scoring, text)
 
-    dense.raise_to(NAMES.index("job"), 0.9)
-    dense.raise_to(NAMES.index("parcel"), -1.0)
+    found = candidates(scoring, text, {job: Hit(2 * job + 1, 0.9), parcel: Hit(2 * parcel, -1.0)})
 
-    moved = dense.scores - before[0]
-    assert np.flatnonzero(moved).tolist() == [NAMES.index("job")]
-    assert dense.evidence - before[1] == pytest.approx(moved, abs=1e-6)
-    row = 2 * NAMES.index("job") + 1
-    found = scoring.candidates(dense, {NAMES.index("job"): Hit(row, 0.9)}, None)
+    assert (found[0].intent, found[0].score, found[0].evidence) == ("job", 0.9, pytest.approx(0.9))
     assert found[0].utterance == BOT["job"].utterances[1]
+    assert found[1] == before[0]
+
+
+def test_what_was_looked_at_before_spares_a_look(scoring: Scoring) -> None:
+    """But not where somebody is needed who was not looked at, or not everybody may answer."""
+    job = NAMES.index("job")
+    told = Look([Contender(job, 0.25, 0.25, 2 * job)], 0.0)
+
+    assert [(c.intent, c.score) for c in candidates(scoring, "where", {}, None, told)] == [("job", 0.25)]
+    assert len(candidates(scoring, "where", {job - 1: Hit(0, 0.1)}, None, told)) == RANKED
+    assert candidates(scoring, "where", {}, frozenset({0}), told)[0].intent == "order"
 
 
 def test_only_those_that_may_answer_are_candidates(scoring: Scoring) -> None:
     """In the order of all."""
     allowed = frozenset({NAMES.index("job"), NAMES.index("card")})
 
-    found = scoring.candidates(scores(scoring, "where is the card"), {}, allowed)
+    found = candidates(scoring, "where is the card", {}, allowed)
 
     assert [c.intent for c in found] == ["card", "job"]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.build import build, texts_of
-from intentmatch.engine import Engine, Question
+from intentmatch.engine import Engine, Foreseen, Question
 from intentmatch.evaluation.metrics import percentiles
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.matcher import Matcher
@@ -55,14 +55,13 @@ class Asker:
         engine = Engine(artefact, self._encoder, self._matcher.reranker)
         encoder = self._matcher.encoder
 
-        def encode(text: str) -> NDArray[np.float32]:
-            vector: NDArray[np.float32] = encoder.encode([text], kind="query")[0]
-            return vector
+        def encoded(text: str) -> Foreseen:
+            return Foreseen(encoder.encode([text], kind="query")[0])
 
         return self._asked_in_turn(
             cases,
             lambda messages: engine.match_many(messages, self._question),
-            lambda message: engine.match(message, self._question, encode),
+            lambda message: engine.match(message, self._question, encoded),
         )
 
     def ask_all(self, cases: Sequence[Case]) -> list[Outcome]:

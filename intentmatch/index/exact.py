@@ -65,6 +65,17 @@ class ExactIndex:
             best = (best + float(cosines[cosines.argmax()])) / 2.0
         return best, self._spans[column].start + nearest
 
+    def look_many(self, queries: Vectors, column: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """As `look` for each of some queries: scores and nearest rows, shapes `(queries,)`."""
+        cosines = queries @ self._parts[column].T
+        nearest = cosines.argmax(axis=1)
+        each = np.arange(len(queries))
+        best: NDArray[np.float32] = cosines[each, nearest]
+        if self._aggregation == "mean2" and cosines.shape[1] > 1:
+            cosines[each, nearest] = -np.inf
+            best = (best + cosines.max(axis=1)) / np.float32(2.0)
+        return best, self._spans[column].start + nearest
+
     def centres(self) -> Vectors:
         """The mean of each owner's vectors, shape `(owners, dim)`."""
         # One by one, because `reduceat` along the rows takes several times as long.

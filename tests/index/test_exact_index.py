@@ -65,13 +65,15 @@ def test_every_owner_scores_as_its_rows_say(case, aggregation):
 def test_the_nearest_rows_come_best_first_and_ties_in_order(case, count):
     """`leading` is the owner's rows by cosine, earlier rows first among equals; `nearest` is the first of them."""
     cosines, owners = case
-    index = ExactIndex(np.zeros((len(owners), 3)), owners)
-    twin = NaiveIndex(owners, "max")
+    # Of one number each, so that a product with 1 is the cosine.
+    index, query = ExactIndex(cosines[0][:, None], owners), np.ones(1, dtype=np.float32)
+    twin = NaiveIndex(owners, "mean2")
 
     for column, owner in enumerate(index.owners.tolist()):
         expected = twin.leading(cosines[0].tolist(), owner, count)
-        assert index.leading(cosines[0], column, count) == expected
+        assert index.leading(query, column, count) == expected
         assert index.nearest(cosines[0], column) == expected[0]
+        assert index.look(query, column) == (twin.score(cosines[0].tolist(), owner), expected[0])
 
 
 @given(indexes(), st.sampled_from(AGGREGATIONS), st.data())
@@ -108,9 +110,8 @@ def test_scores_are_cosines_of_the_vectors(aggregation):
 def test_many_rows_alike_keep_their_order():
     """Among any number of equal rows the earlier lead."""
     index = ExactIndex(np.repeat(unit_rows(2), 200, axis=0), [0] * 400)
-    _, cosines = index.scores(index.vectors[:1])
 
-    assert index.leading(cosines[0], 0, 200) == list(range(200))
+    assert index.leading(index.vectors[0], 0, 200) == list(range(200))
 
 
 @pytest.mark.parametrize("aggregation", AGGREGATIONS)

@@ -21,7 +21,7 @@ from intentmatch.types import Vectors
 from intentmatch.words import OwnedWords, Words
 
 # With fewer intents, a look at everything takes no longer.
-_FEWEST_INTENTS = 24
+_FEWEST_INTENTS = 32
 # Those looked at by their vectors, and of these by their words.
 _LOOKED, _READ = 8, 6
 # A promise counts half of the most that words could add.

@@ -66,8 +66,7 @@ def build(
     if errors:
         raise RegistryError(errors)
     settings = settings or Settings()
-    if settings.index != "exact":
-        check_extra()
+    check_extra(settings.index)
     vectors = encode_all(encoder, texts_of(registry), "utterance", cache, progress, known=known)
     of_utterances, others = np.split(vectors, [len(registry.utterances)])
     of_negatives, of_labels = np.split(others, [len(registry.negatives)])
@@ -81,7 +80,7 @@ def build(
         vectors=of_utterances,
         negative_vectors=of_negatives,
         label_vectors=of_labels,
-        graph=None if searched == "exact" else make_graph(of_utterances),
+        graph=make_graph(of_utterances) if searched == "usearch" else None,
         **taught._asdict(),
     )
 

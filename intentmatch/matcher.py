@@ -110,7 +110,10 @@ class Matcher:
         context: Collection[str] = (),
         now: datetime | None = None,
     ) -> list[MatchResult]:
-        """As `match` for each message, against one and the same registry; they are encoded together."""
+        """As `match` for each message, against one and the same registry, but for the last digits of numbers.
+
+        They are encoded and looked at together, which takes a third of the time and less.
+        """
         engine = self._engine
         question = _question(engine, language, top_k, allowed, context, now=now)
         return [_whole_or_parts(engine, whole, question) for whole in engine.match_many(messages, question)]

@@ -24,8 +24,10 @@ RANKED = 5
 """Candidates there are at least: enough for a ranking to look at even when the caller wants one, and for a reranker."""
 
 
+# Those that are looked at where scores are all that counts; some of them may be pushed behind the others.
+_LEADERS = 3 * RANKED
+# Messages that are looked at together: what is worked out of them fits the processor's cache, or nearly.
 _AT_ONCE = 512
-"""Messages that are looked at together; what is worked out of them fits the processor's cache."""
 
 
 class Scoring:
@@ -40,7 +42,8 @@ class Scoring:
             artefact.vectors,
             registry.owners,
             artefact.settings.aggregation,
-            artefact.graph,
+            graph=artefact.graph,
+            device=artefact.settings.device,
         )
         self._negatives = ExactIndex(artefact.negative_vectors, registry.negative_owners, "max")
         cuts = (policy.default, *policy.by_language.values(), *policy.by_intent.values())
@@ -87,7 +90,10 @@ class Scoring:
     def look_many(self, vectors: Vectors, texts: Sequence[str]) -> Sequence[Look | None]:
         """For `candidates` of many cleaned messages; None for those that have to be looked at one by one."""
         opinion, leading = self._artefact.opinion, self._leading
-        if opinion is None or leading is None:
+        if opinion is None:
+            leaders = self._index.leaders(vectors, _LEADERS)
+            return [self._by_score(vector, of.tolist()) for vector, of in zip(vectors, leaders, strict=True)]
+        if leading is None:
             return [None] * len(texts)
         some = [slice(start, start + _AT_ONCE) for start in range(0, len(texts), _AT_ONCE)]
         return [look for at in some for look in leading.look_many(vectors[at], opinion.words.rows(texts[at]))]
@@ -113,7 +119,9 @@ class Scoring:
         """At those that can matter to an answer, and those `needed`."""
         opinion = self._artefact.opinion
         if opinion is None:
-            return Look(self._by_score(vector, needed, allowed), 0.0)
+            among = None if allowed is None else np.array(sorted(allowed))
+            leaders = self._index.leaders(vector[None, :], _LEADERS, among)[0]
+            return self._by_score(vector, {*leaders.tolist(), *needed})
         words = opinion.words.words(text)
         if self._leading is not None:
             return self._leading.look(vector, words, needed, allowed)
@@ -123,20 +131,10 @@ class Scoring:
         some = range(len(scores)) if allowed is None else allowed
         return Look([self._contender(n, scores, total, cosines) for n in some], float(total.min()))
 
-    def _by_score(
-        self, vector: NDArray[np.float32], needed: Collection[int], allowed: Collection[int] | None
-    ) -> list[Contender]:
+    def _by_score(self, vector: NDArray[np.float32], looked: Collection[int]) -> Look:
         """Where scores are all that counts."""
-        nominated = self._index.nominated(vector)
-        if nominated is not None:
-            looked = sorted({*nominated, *needed} if allowed is None else allowed)
-            return [Contender(n, score, score, row) for n in looked for score, row in [self._index.look(vector, n)]]
-        scores, cosines = (array[0] for array in self._index.scores(vector[None, :]))
-        some = np.arange(len(scores)) if allowed is None else np.array(sorted(allowed))
-        # Each of those with negatives may fall behind.
-        ranked = some[np.argsort(-scores[some], kind="stable")[: RANKED + len(self._negatives.owners)]].tolist()
-        passing = some[scores[some] >= self._lowest_score].tolist()
-        return [self._contender(intent, scores, scores, cosines) for intent in {*ranked, *passing, *needed}]
+        found = ((intent, *self._index.look(vector, intent)) for intent in looked)
+        return Look([Contender(intent, score, score, row) for intent, score, row in found], 0.0)
 
     def _contender(
         self, intent: int, scores: Vectors, evidence: NDArray[np.float64], cosines: NDArray[np.float32]

@@ -18,7 +18,7 @@ from intentmatch.text import language_code
 ENVIRONMENT_PREFIX = "INTENTMATCH_"
 AGGREGATIONS = ("mean2", "max")
 SCORERS = ("head", "cosine")
-INDEXES = ("exact", "usearch")
+INDEXES = ("exact", "usearch", "torch")
 TARGETS = ("precision", "false_accept", "balance")
 PRECISIONS = ("auto", "float32", "float16", "bfloat16")
 LINT_LEVELS = ("off", "info", "warning", "error")

@@ -7,17 +7,37 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.index.approximate import ApproximateIndex, check_extra, make_graph
+from intentmatch import plugins
+from intentmatch.index.approximate import ApproximateIndex, make_graph
+from intentmatch.index.device import DeviceIndex
 from intentmatch.index.exact import ExactIndex
 from intentmatch.types import Vectors
 
-__all__ = ["ApproximateIndex", "ExactIndex", "check_extra", "load_index", "make_graph"]
+__all__ = ["ApproximateIndex", "DeviceIndex", "ExactIndex", "check_extra", "load_index", "make_graph"]
+
+
+_EXTRAS = {"usearch": "ann", "torch": "torch"}
+"""The packages that indexes are named after."""
+
+
+def check_extra(kind: str) -> None:
+    """Raise `MissingExtraError` with the pip line where the package of the setting `index` is not there."""
+    if kind in _EXTRAS:
+        plugins.check_installed(kind, what=f"The index {kind}", extra=_EXTRAS[kind])
 
 
 def load_index(
-    kind: str, vectors: Vectors, owners: Sequence[int], aggregation: str, graph: NDArray[np.uint8] | None
+    kind: str,
+    vectors: Vectors,
+    owners: Sequence[int],
+    aggregation: str,
+    *,
+    graph: NDArray[np.uint8] | None = None,
+    device: str = "auto",
 ) -> ExactIndex:
-    """The index that the setting `index` names. Raises `MissingExtraError`."""
-    if kind == "exact":
-        return ExactIndex(vectors, owners, aggregation)
-    return ApproximateIndex(vectors, owners, aggregation, graph)
+    """The index that the setting `index` names. Raises `MissingExtraError`, and `SettingsError` for a `device`."""
+    if kind == "usearch":
+        return ApproximateIndex(vectors, owners, aggregation, graph)
+    if kind == "torch":
+        return DeviceIndex(vectors, owners, aggregation, device)
+    return ExactIndex(vectors, owners, aggregation)

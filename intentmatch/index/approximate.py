@@ -27,11 +27,6 @@ _CONNECTIVITY, _EXPANSION_ADD, _EXPANSION_SEARCH = 16, 128, 256
 _ROWS, _CENTRES = 64, 8
 
 
-def check_extra() -> None:
-    """Raise `MissingExtraError` with the pip line where the package is not there."""
-    plugins.check_installed("usearch", what="The index usearch", extra="ann")
-
-
 def make_graph(vectors: Vectors) -> NDArray[np.uint8]:
     """The graph of rows of unit vectors, as bytes for a file. Raises `MissingExtraError`."""
     graph = _empty(vectors.shape[1])
@@ -62,12 +57,16 @@ class ApproximateIndex(ExactIndex):
         order = np.argsort(-cosines, kind="stable")[:count]
         return rows[order], cosines[order]
 
-    def nominated(self, query: NDArray[np.float32]) -> list[int] | None:
-        """The columns of the owners of the nearest rows and of the nearest centres."""
+    def leaders(self, queries: Vectors, count: int, among: NDArray[np.int64] | None = None) -> list[NDArray[np.int64]]:
+        """The columns of the owners of the nearest rows and nearest centres; `among` some, as in `ExactIndex`."""
+        return (
+            [self._nominated(query) for query in queries] if among is None else super().leaders(queries, count, among)
+        )
+
+    def _nominated(self, query: NDArray[np.float32]) -> NDArray[np.int64]:
         rows, _ = self.search(query, _ROWS)
         near = self._centres @ query
-        first = range(len(near)) if len(near) <= _CENTRES else np.argpartition(near, -_CENTRES)[-_CENTRES:].tolist()
-        return sorted({*self._column_of_row[rows].tolist(), *first})
+        return np.union1d(self._column_of_row[rows], np.argsort(-near)[:_CENTRES])
 
     def _viewed(self, graph: NDArray[np.uint8] | None) -> tuple[NDArray[np.uint8], Any]:
         if graph is not None:

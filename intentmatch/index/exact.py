@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.types import Vectors
+
+# Queries are held against blocks of rows: so many numbers at once stay in the processor's cache, or nearly.
+_QUERIES_AT_ONCE, _NUMBERS_AT_ONCE = 512, 1 << 22
 
 
 class ExactIndex:
@@ -39,10 +42,13 @@ class ExactIndex:
         """
         if not len(self.owners):
             return np.empty((len(cosines), 0), dtype=np.float32)
-        best: Vectors = np.maximum.reduceat(cosines, self._starts, axis=1)
+        return self._aggregated(cosines, self._starts, self._sizes)
+
+    def _aggregated(self, cosines: Vectors, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> Vectors:
+        best: Vectors = np.maximum.reduceat(cosines, starts, axis=1)
         if self._aggregation == "max":
             return best
-        mean: Vectors = (best + _second(cosines, best, self._starts, self._sizes)) / np.float32(2.0)
+        mean: Vectors = (best + _second(cosines, best, starts, sizes)) / np.float32(2.0)
         return mean
 
     def search(self, query: NDArray[np.float32], count: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
@@ -51,9 +57,32 @@ class ExactIndex:
         rows = np.argsort(-cosines, kind="stable")[:count]
         return rows, cosines[rows]
 
-    def nominated(self, query: NDArray[np.float32]) -> list[int] | None:
-        """The columns of the owners worth a look, rising; None where all are to be looked at."""
-        return None
+    def leaders(self, queries: Vectors, count: int, among: NDArray[np.int64] | None = None) -> list[NDArray[np.int64]]:
+        """For each query the columns of the owners worth a look, of those `among`, or of all: the `count` that lead."""
+        some = [queries[start : start + _QUERIES_AT_ONCE] for start in range(0, len(queries), _QUERIES_AT_ONCE)]
+        return [leaders for queries_of in some for leaders in self._leaders(queries_of, count, among)]
+
+    def _leaders(self, queries: Vectors, count: int, among: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        scores = np.empty((len(queries), len(self.owners)), dtype=np.float32)
+        for columns, rows in self._blocks(_NUMBERS_AT_ONCE // len(queries)):
+            scores[:, columns] = self._scores_of(queries, columns, rows)
+        if among is not None:
+            scores = scores[:, among]
+        order = np.argpartition(-scores, min(count, scores.shape[1]) - 1, axis=1)[:, :count]
+        return order if among is None else among[order]
+
+    def _blocks(self, rows: int) -> Iterator[tuple[slice, slice]]:
+        """All columns, and their rows, in blocks of about so many rows."""
+        begin = 0
+        while begin < len(self.owners):
+            end = max(begin + 1, int(np.searchsorted(self._starts, self._starts[begin] + rows)))
+            yield slice(begin, end), slice(self._spans[begin].start, self._spans[end - 1].stop)
+            begin = end
+
+    def _scores_of(self, queries: Vectors, columns: slice, rows: slice) -> Vectors:
+        """The scores of a run of owners, whose rows these are, shape `(queries, columns)`."""
+        starts = self._starts[columns]
+        return self._aggregated(queries @ self.vectors[rows].T, starts - starts[0], self._sizes[columns])
 
     def look(self, query: NDArray[np.float32], column: int) -> tuple[float, int]:
         """The score of one owner (by its column) and the row that is nearest, without a look at the others."""

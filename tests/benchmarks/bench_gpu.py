@@ -1,4 +1,4 @@
-"""How near a build on a GPU comes to the best that sentence-transformers does there, and how near its vectors are.
+"""How near a build on a GPU comes to the best that sentence-transformers does there, and what exact search takes there.
 
     python tests/benchmarks/bench_gpu.py --model NAME_OR_FOLDER
     python tests/benchmarks/bench_gpu.py --model NAME_OR_FOLDER --device cpu --count 2000
@@ -27,10 +27,12 @@ from intentmatch import IntentMatchError
 from intentmatch.build import encode_all
 from intentmatch.cache import VectorCache
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
+from intentmatch.index import load_index
 
 _SEED = 20240501
 _BATCHES = (64, 256, 1024)
 _EACH, _INTENTS, _COMPARED = 100, 500, 1000
+_INDEXES, _QUERIES, _LEADERS, _DIM = ("exact", "torch"), (1, 64, 4096), 15, 256
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,18 +41,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         encoder = SentenceTransformerEncoder(options.model, device=options.device, precision=options.precision)
         rows, difference = measured(encoder, _texts(options.count), options)
+        searched = search_times(options)
     except IntentMatchError as error:
         sys.stderr.write(f"error: {error}\n")
         return error.exit_code
     best = max(speed for name, speed in rows.items() if name != "build")
     table = [[name, f"{speed:.0f}", f"{speed / best:.2f}"] for name, speed in rows.items()]
     sys.stdout.write(plain_table(["", "texts a second", "of the best"], table) + "\n")
-    sys.stdout.write(f"furthest from the CPU's vectors: {difference:.1e}, of {encoder.tolerance:.0e} allowed\n")
+    sys.stdout.write(f"furthest from the CPU's vectors: {difference:.1e}, of {encoder.tolerance:.0e} allowed\n\n")
+    table = [[str(queries), *(f"{1000 * of[kind]:.1f}" for kind in _INDEXES)] for queries, of in searched.items()]
+    sys.stdout.write(plain_table(["messages at once", *(f"{kind}, ms" for kind in _INDEXES)], table) + "\n")
     if options.json:
         numbers = provenance([Path(sys.executable).name, *sys.argv], encoder) | {
             "device": encoder.device,
             "texts_per_second": rows,
             "furthest": difference,
+            "search_seconds": searched,
         }
         options.json.write_text(json.dumps(numbers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     return 0
@@ -62,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--device", default="cuda", help="as the setting (cuda)")
     parser.add_argument("--precision", default="auto", help="as the setting (auto)")
     parser.add_argument("--count", type=int, default=100_000, help="distinct texts (100000)")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="among which is searched (1000000)")
     parser.add_argument("--runs", type=int, default=3, help="of each, in turns, of which the median counts (3)")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write all numbers to this file")
     return parser
@@ -100,6 +107,26 @@ def measured(
     some = lines[:_COMPARED]
     difference = float(np.abs(encoder.encode(some) - on_cpu.encode(some)).max())
     return {name: median(speeds) for name, speeds in taken.items()}, difference
+
+
+def search_times(options: argparse.Namespace) -> dict[int, dict[str, float]]:
+    """Seconds of an exact search among made-up rows, by how many messages are looked up at once and by index."""
+    chance = np.random.default_rng(_SEED)
+    rows = chance.normal(size=(options.rows, _DIM)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    owners = np.sort(np.arange(options.rows) % _INTENTS).tolist()
+    indexes = {kind: load_index(kind, rows, owners, "mean2", device=options.device) for kind in _INDEXES}
+    found: dict[int, dict[str, float]] = {}
+    for queries in _QUERIES:
+        taken: dict[str, list[float]] = {kind: [] for kind in indexes}
+        for run in range(options.runs + 1):
+            for kind, index in indexes.items():
+                start = perf_counter()
+                index.leaders(rows[:queries], _LEADERS)
+                if run > 0:
+                    taken[kind].append(perf_counter() - start)
+        found[queries] = {kind: median(seconds) for kind, seconds in taken.items()}
+    return found
 
 
 if __name__ == "__main__":

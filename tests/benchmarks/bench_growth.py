@@ -266,7 +266,9 @@ def _searched(matcher: Matcher, messages: Sequence[str]) -> dict[str, float]:
         ratios.append((thread_time_ns() - read) / (read - start))
     found = {"search_to_read": median(ratios)}
     if artefact.graph is not None:
-        index = load_index("usearch", vectors, artefact.registry.owners, artefact.settings.aggregation, artefact.graph)
+        index = load_index(
+            "usearch", vectors, artefact.registry.owners, artefact.settings.aggregation, graph=artefact.graph
+        )
         hits = sum(len({*index.search(q, 10)[0].tolist()} & {*exact.search(q, 10)[0].tolist()}) for q in queries)
         found["recall"] = hits / (10 * len(queries))
     return found

@@ -12,13 +12,15 @@ import pytest
 from intentmatch import plugins
 from intentmatch.artefact import load_artefact, save_artefact
 from intentmatch.errors import MissingExtraError
-from intentmatch.index import ApproximateIndex, ExactIndex, load_index, make_graph
+from intentmatch.index import ApproximateIndex, ExactIndex, exact, load_index, make_graph
 from intentmatch.matcher import Matcher
 from intentmatch.result import Candidate
 from intentmatch.types import Intent, Registry, Utterance
 
 needs_usearch = pytest.mark.skipif(not plugins.installed("usearch"), reason="the extra [ann] is not installed")
-KINDS = ["exact", pytest.param("usearch", marks=needs_usearch)]
+needs_torch = pytest.mark.skipif(not plugins.installed("torch"), reason="the extra [torch] is not installed")
+EXACT = ["exact", pytest.param("torch", marks=needs_torch)]
+KINDS = [*EXACT, pytest.param("usearch", marks=needs_usearch)]
 ROWS, OWNERS, DIM = 6000, 60, 32
 
 
@@ -39,7 +41,7 @@ def vectors() -> np.ndarray:
 def loaded(vectors: np.ndarray) -> Callable[[str], ExactIndex]:
     owners = np.repeat(np.arange(OWNERS), ROWS // OWNERS).tolist()
     made: dict[str, ExactIndex] = {}
-    return lambda kind: made.setdefault(kind, load_index(kind, vectors, owners, "mean2", None))
+    return lambda kind: made.setdefault(kind, load_index(kind, vectors, owners, "mean2", device="cpu"))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -62,13 +64,45 @@ def test_the_owners_of_the_nearest_rows_are_worth_a_look(kind, loaded, vectors):
     """Whoever has the nearest row is looked at, and the look gives the very score that a look at all rows gives."""
     index = loaded(kind)
     for query in vectors[::500]:
-        nominated = index.nominated(query)
-        columns = list(range(OWNERS)) if nominated is None else nominated
+        columns = index.leaders(query[None], 10)[0].tolist()
         scores, rows = zip(*(index.look(query, column) for column in columns), strict=True)
 
         assert int(np.argmax(vectors @ query)) // (ROWS // OWNERS) in columns
         assert int(np.argmax(vectors @ query)) in rows
         assert scores == pytest.approx(index.scores(query[None])[0][0][columns], abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", EXACT)
+@pytest.mark.parametrize("aggregation", ["mean2", "max"])
+def test_those_that_lead_have_the_highest_scores(kind, aggregation, vectors, monkeypatch):
+    """Whatever the blocks that the rows are taken in, however uneven the owners, and among whomever one asks."""
+    sizes = np.random.default_rng(3).integers(1, 200, OWNERS)
+    owners = np.repeat(np.arange(OWNERS), sizes)
+    queries, among = rows_of(30, seed=10), np.arange(0, OWNERS, 3)
+    index = load_index(kind, vectors[: len(owners)], owners.tolist(), aggregation, device="cpu")
+    scores, _ = index.scores(queries)
+
+    for numbers in (1, 30 * 500, 1 << 22):
+        monkeypatch.setattr(exact, "_NUMBERS_AT_ONCE", numbers)
+        for asked, open_to in ((None, np.arange(OWNERS)), (among, among)):
+            for row, found in zip(scores, index.leaders(queries, 4, asked), strict=True):
+                assert sorted(row[found]) == pytest.approx(np.sort(row[open_to])[-4:].tolist(), abs=1e-6)
+                assert {*found.tolist()} <= {*open_to.tolist()}
+    assert sorted(index.leaders(queries[:1], 1000)[0].tolist()) == list(range(OWNERS))
+
+
+@pytest.mark.gpu
+def test_a_gpu_finds_what_the_processor_finds(vectors):
+    """The same leaders for a large batch, but for those that tie to the last digits."""
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("no GPU here")
+    owners = np.repeat(np.arange(OWNERS), ROWS // OWNERS).tolist()
+    queries = rows_of(5000, seed=11)
+    found = load_index("torch", vectors, owners, "mean2", device="cuda").leaders(queries, 1)
+    expected = load_index("exact", vectors, owners, "mean2").leaders(queries, 1)
+
+    assert np.mean(np.concatenate(found) == np.concatenate(expected)) > 0.999
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -98,11 +132,11 @@ def test_any_number_of_threads_may_search(kind, loaded, vectors):
 @pytest.mark.parametrize("kind", KINDS)
 def test_more_rows_than_there_are_is_all_of_them(kind):
     """Asking for more than there is gives what there is, also where one owner has it all."""
-    index = load_index(kind, rows_of(3), [0, 0, 0], "max", None)
+    index = load_index(kind, rows_of(3), [0, 0, 0], "max", device="cpu")
     rows, _ = index.search(rows_of(1)[0], 10)
 
     assert sorted(rows.tolist()) == [0, 1, 2]
-    assert index.nominated(rows_of(1)[0]) in (None, [0])
+    assert [columns.tolist() for columns in index.leaders(rows_of(2), 5)] == [[0], [0]]
 
 
 @needs_usearch

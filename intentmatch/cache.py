@@ -28,6 +28,9 @@ _CHECKSUM_BYTES = 8
 # SQLite's long-standing lower limit on variables in a statement is 999.
 _ROWS_AT_ONCE = 900
 _SECONDS_FOR_A_LOCK = 30.0
+# Pages of a new file. With SQLite's own 4096 bytes, few of which are left beside a vector or two, a file takes up to four
+# times the room, and thrice the time to read.
+_BYTES_OF_A_PAGE = 16384
 
 
 class VectorCache:
@@ -86,7 +89,8 @@ class VectorCache:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             database = sqlite3.connect(file, timeout=_SECONDS_FOR_A_LOCK)
-            database.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
+            database.execute(f"PRAGMA page_size = {_BYTES_OF_A_PAGE}")
+            database.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB)")
         except (OSError, sqlite3.Error) as error:
             self._give_up(file, database, error)
             database = None
@@ -127,10 +131,9 @@ def _unpack(key: bytes, blob: object, dim: int) -> Vectors | None:
     """The vector in a row, or None if anything about it is not as it was written."""
     if not isinstance(blob, bytes) or len(blob) != dim * 4 + _CHECKSUM_BYTES:
         return None
-    numbers, checksum = blob[:-_CHECKSUM_BYTES], blob[-_CHECKSUM_BYTES:]
-    if checksum != _checksum(key, numbers):
+    if not blob.endswith(_checksum(key, blob[:-_CHECKSUM_BYTES])):
         return None
-    return np.frombuffer(numbers, dtype="<f4").astype(np.float32)
+    return np.frombuffer(blob, dtype="<f4", count=dim)
 
 
 def _checksum(key: bytes, numbers: bytes) -> bytes:

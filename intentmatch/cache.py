@@ -49,6 +49,7 @@ class VectorCache:
     def get(self, encoder: Encoder, texts: Sequence[str], kind: Kind = "utterance") -> dict[int, Vectors]:
         """Position in `texts` to its vector, of shape `(dim,)`, for those that are on disk."""
         found: dict[int, Vectors] = {}
+        dim = encoder.dim
         positions: dict[bytes, list[int]] = {}
         for position, text in enumerate(texts):
             positions.setdefault(_key(text, kind), []).append(position)
@@ -61,7 +62,7 @@ class VectorCache:
                 marks = ",".join("?" * len(some))
                 query = f"SELECT key, vector FROM vectors WHERE key IN ({marks})"  # noqa: S608 - only question marks
                 for key, blob in database.execute(query, some):
-                    vector = _unpack(key, blob, encoder.dim)
+                    vector = _unpack(key, blob, dim)
                     if vector is None:
                         _log.warning("a cached vector of %s is damaged; computing it again", encoder.name)
                         continue

@@ -28,8 +28,7 @@ _CHECKSUM_BYTES = 8
 # SQLite's long-standing lower limit on variables in a statement is 999.
 _ROWS_AT_ONCE = 900
 _SECONDS_FOR_A_LOCK = 30.0
-# Pages of a new file. With SQLite's own 4096 bytes, few of which are left beside a vector or two, a file takes up to four
-# times the room, and thrice the time to read.
+# Of a new file: in SQLite's own 4096 bytes there is room for few vectors, or for a part of one.
 _BYTES_OF_A_PAGE = 16384
 
 

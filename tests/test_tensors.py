@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -53,5 +52,5 @@ def test_a_file_that_was_cut_off_meanwhile_is_an_error(kept: float) -> None:
     """What is not there is not made up."""
     content = save({"a": np.arange(1000)})
 
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"."):
         within(content[: int(len(content) * kept)])

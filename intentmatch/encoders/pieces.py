@@ -73,7 +73,7 @@ def ways_to_begin(word: str) -> set[int]:
     parts = {word[start : start + length] for start in range(len(word)) for length in (1, 2, 3)}
     ways = set()
     for part in parts:
-        first, second, third, fourth, fifth = (part.encode("utf-8", "surrogatepass") + b'",___')[:5]
+        first, second, _, fourth, fifth = (part.encode("utf-8", "surrogatepass") + b'",___')[:5]
         signed = (first, second) == (_SIGN[0], _SIGN[1])
         ways.add(_BEHIND_SIGN | fourth << 8 | fifth if signed else first << 8 | second)
     return ways

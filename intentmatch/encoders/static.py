@@ -66,7 +66,7 @@ class StaticEncoder:
             self._tokenizer = embedded_tokenizer() if self._home == EMBEDDED else read_unigram(file) or _other(file)
         except (ValueError, KeyError) as error:
             raise _not_a_model(folder, f"tokenizer.json cannot be read ({error})") from None
-        self.fingerprint = _digest(_ALGORITHM, content, file.read_bytes())
+        self.fingerprint = _digest(_ALGORITHM, content.data, file.read_bytes())
         """Digest of the two files that every vector depends on."""
         rows = tensors.get("embeddings", tensors.get("embedding.weight"))
         if rows is None or rows.ndim != 2:
@@ -174,7 +174,7 @@ def _module_folder(folder: Path) -> Path:
         return folder
 
 
-def _digest(*parts: bytes | NDArray[np.uint8]) -> str:
+def _digest(*parts: bytes | memoryview) -> str:
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part)

@@ -213,7 +213,8 @@ def _cold_starts(options: argparse.Namespace, matcher: Matcher, message: str, fo
     lines = {"pass": "pass", "numpy": "import numpy", "intentmatch": "import numpy, intentmatch"}
     commands = {
         **{name: [sys.executable, "-c", line] for name, line in lines.items()},
-        **dict.fromkeys(("empty", "warm"), [*match, str(options.registry)]),
+        "empty": [*match, str(options.registry)],
+        "warm": [*match, str(options.registry)],
         "artefact": [*match, str(artefact)],
     }
     taken: dict[str, list[float]] = {name: [] for name in commands}

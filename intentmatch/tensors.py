@@ -22,9 +22,12 @@ def tensors_within(content: NDArray[np.uint8]) -> Mapping[str, NDArray[Any]]:
     Raises `ValueError` for numbers of a kind that numpy does not have, and where the file is another one by now.
     """
     begin = 8 + int.from_bytes(content[:8].tobytes(), "little")
-    header = json.loads(content[8:begin].tobytes())
-    header.pop("__metadata__", None)
-    return {name: _tensor(content[begin:], **place) for name, place in header.items()}
+    try:
+        header = json.loads(content[8:begin].tobytes())
+        header.pop("__metadata__", None)
+        return {name: _tensor(content[begin:], **place) for name, place in header.items()}
+    except (AttributeError, TypeError, OverflowError, RecursionError) as error:
+        raise ValueError(f"its head is not that of a safetensors file: {error}") from error
 
 
 def _tensor(content: NDArray[np.uint8], dtype: str, shape: list[int], data_offsets: list[int]) -> NDArray[Any]:

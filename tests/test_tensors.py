@@ -54,3 +54,25 @@ def test_a_file_that_was_cut_off_meanwhile_is_an_error(kept: float) -> None:
 
     with pytest.raises(ValueError, match=r"."):
         within(content[: int(len(content) * kept)])
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"[]",
+        b"7",
+        b'{"a": 7}',
+        b'{"a": {"dtype": "F32"}}',
+        b'{"a": {"dtype": [], "shape": [1], "data_offsets": [0, 4]}}',
+        b'{"a": {"dtype": "F32", "shape": [9e99], "data_offsets": [0, 4]}}',
+        b'{"a": {"dtype": "F32", "shape": [' + b"9" * 40 + b'], "data_offsets": [0, 4]}}',
+        b'{"a": {"dtype": "F32", "shape": [1], "data_offsets": ["0", "4"]}}',
+        b'{"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4, 0]}}',
+        b"\xff",
+        b"[" * 100_000,
+    ],
+)
+def test_another_file_in_its_place_is_an_error(head: bytes) -> None:
+    """Whatever came there since it was found to be sound."""
+    with pytest.raises(ValueError, match=r"."):
+        within(len(head).to_bytes(8, "little") + head + b"\0" * 4)

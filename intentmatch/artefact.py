@@ -31,6 +31,7 @@ from intentmatch.files import write_file
 from intentmatch.head import Opinion
 from intentmatch.registry.plain import from_plain, to_plain
 from intentmatch.settings import LOCAL, Settings
+from intentmatch.tensors import tensors_within
 from intentmatch.text import TEXT_VERSION
 from intentmatch.types import Encoder, Registry, Vectors
 from intentmatch.words import VERSION as WORDS_VERSION
@@ -40,7 +41,6 @@ SUFFIX = ".intentmatch"
 _KEY, _VECTORS, _GRAPH = "intentmatch", "utterances", "graph"
 # Smaller files are read and closed, so that they may be overwritten while they are in use, on every system.
 _MAPPED_FROM = 1 << 26
-_MAPPED = {_VECTORS: "<f4", _GRAPH: "u1"}
 
 
 @dataclass(frozen=True)
@@ -132,10 +132,8 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
                     f"{WORDS_VERSION}. Run `intentmatch build` again."
                 )
             large = Path(path).stat().st_size >= _MAPPED_FROM
-            names = [name for name in file.keys() if not (large and name in _MAPPED)]  # noqa: SIM118 - no mapping
-            tensors = {name: file.get_tensor(name) for name in names}
-        if large:
-            tensors |= _mapped(path)
+            content = np.asarray(np.memmap(path, np.uint8, "r")) if large else np.fromfile(path, np.uint8)
+            tensors = tensors_within(content)
         if _digest(tensors) != manifest["content"]:
             raise ArtefactError(f"{path} is damaged: its content is not what was written. Build it again.")
         return Artefact(
@@ -154,18 +152,6 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
         raise ArtefactError(f"{path} cannot be read: {error.strerror or error}") from error
     except (SafetensorError, KeyError, ValueError, TypeError) as error:
         raise ArtefactError(f"{path} is no artefact of `intentmatch build`, or is damaged ({error})") from error
-
-
-def _mapped(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
-    """What is large, as it stands in the file, whose first number says how long its header is."""
-    with Path(path).open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        header = json.loads(file.read(length))
-    return {
-        name: np.asarray(np.memmap(path, kind, "r", 8 + length + place["data_offsets"][0], tuple(place["shape"])))
-        for name, kind in _MAPPED.items()
-        if (place := header.get(name))
-    }
 
 
 def _digest(tensors: Mapping[str, NDArray[Any]]) -> str:

@@ -28,6 +28,8 @@ _CHECKSUM_BYTES = 8
 # SQLite's long-standing lower limit on variables in a statement is 999.
 _ROWS_AT_ONCE = 900
 _SECONDS_FOR_A_LOCK = 30.0
+# Of a new file: in SQLite's own 4096 bytes there is room for few vectors, or for a part of one.
+_BYTES_OF_A_PAGE = 16384
 
 
 class VectorCache:
@@ -46,6 +48,7 @@ class VectorCache:
     def get(self, encoder: Encoder, texts: Sequence[str], kind: Kind = "utterance") -> dict[int, Vectors]:
         """Position in `texts` to its vector, of shape `(dim,)`, for those that are on disk."""
         found: dict[int, Vectors] = {}
+        dim = encoder.dim
         positions: dict[bytes, list[int]] = {}
         for position, text in enumerate(texts):
             positions.setdefault(_key(text, kind), []).append(position)
@@ -58,7 +61,7 @@ class VectorCache:
                 marks = ",".join("?" * len(some))
                 query = f"SELECT key, vector FROM vectors WHERE key IN ({marks})"  # noqa: S608 - only question marks
                 for key, blob in database.execute(query, some):
-                    vector = _unpack(key, blob, encoder.dim)
+                    vector = _unpack(key, blob, dim)
                     if vector is None:
                         _log.warning("a cached vector of %s is damaged; computing it again", encoder.name)
                         continue
@@ -86,7 +89,8 @@ class VectorCache:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             database = sqlite3.connect(file, timeout=_SECONDS_FOR_A_LOCK)
-            database.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
+            database.execute(f"PRAGMA page_size = {_BYTES_OF_A_PAGE}")
+            database.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB)")
         except (OSError, sqlite3.Error) as error:
             self._give_up(file, database, error)
             database = None
@@ -127,10 +131,9 @@ def _unpack(key: bytes, blob: object, dim: int) -> Vectors | None:
     """The vector in a row, or None if anything about it is not as it was written."""
     if not isinstance(blob, bytes) or len(blob) != dim * 4 + _CHECKSUM_BYTES:
         return None
-    numbers, checksum = blob[:-_CHECKSUM_BYTES], blob[-_CHECKSUM_BYTES:]
-    if checksum != _checksum(key, numbers):
+    if not blob.endswith(_checksum(key, blob[:-_CHECKSUM_BYTES])):
         return None
-    return np.frombuffer(numbers, dtype="<f4").astype(np.float32)
+    return np.frombuffer(blob, dtype="<f4", count=dim)
 
 
 def _checksum(key: bytes, numbers: bytes) -> bytes:

@@ -8,11 +8,11 @@ sentence and its translation are the same.
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from intentmatch.text import language_range
 from intentmatch.types import Encoder
@@ -24,6 +24,7 @@ _TEXTS_AT_ONCE = 4096
 # Norwegian is written in two ways, and its three codes are used for one another.
 _MACROLANGUAGES = {"nb": "no", "nn": "no"}
 _SCRIPTS = {"CJK": "Han"}
+_NO_CODES = np.empty(0, dtype=np.uint64)
 
 
 class LanguageGuess:
@@ -36,11 +37,11 @@ class LanguageGuess:
                 by_language.setdefault(language, []).append(text)
         self.languages = sorted(by_language)
         counted = [_counted(by_language[language]) for language in self.languages]
-        self._pairs = {pair: row for row, pair in enumerate(sorted(set().union(*counted)))}
-        counts = np.zeros((len(self._pairs), len(self.languages)), dtype=np.float64)
-        for column, counts_of in enumerate(counted):
-            for pair, count in counts_of.items():
-                counts[self._pairs[pair], column] = count
+        seen = np.unique(np.concatenate([codes for codes, _ in counted])) if counted else _NO_CODES
+        self._pairs = {pair: row for row, pair in enumerate(_pairs_of(seen))}
+        counts = np.zeros((len(seen), len(self.languages)), dtype=np.float64)
+        for column, (codes, times) in enumerate(counted):
+            counts[np.searchsorted(seen, codes), column] = times
         self._log_chances = np.log((counts + SMOOTHING) / (counts + SMOOTHING).sum(axis=0, keepdims=True))
 
     def of(self, folded: str, among: Collection[str] | None = None) -> str | None:
@@ -90,12 +91,24 @@ class Coverage:
         return "; ".join(said)
 
 
-def _counted(texts: Sequence[str]) -> Counter[str]:
-    """The pairs of all texts, of some of them at a time."""
-    counts: Counter[str] = Counter()
+def _counted(texts: Sequence[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """The pairs of all texts, as numbers that rise, and how often each is there; of some texts at a time."""
+    found, counted = [_NO_CODES], [np.empty(0, dtype=np.int64)]
     for start in range(0, len(texts), _TEXTS_AT_ONCE):
-        counts.update(pairs(" ".join(texts[start : start + _TEXTS_AT_ONCE])))
-    return counts
+        padded = f" {' '.join(texts[start : start + _TEXTS_AT_ONCE])} "
+        letters = np.frombuffer(padded.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
+        codes, times = np.unique((letters[:-1] << np.uint64(32)) | letters[1:], return_counts=True)
+        found.append(codes)
+        counted.append(times)
+    codes, places = np.unique(np.concatenate(found), return_inverse=True)
+    return codes, np.bincount(places, np.concatenate(counted), len(codes)).astype(np.int64)
+
+
+def _pairs_of(codes: NDArray[np.uint64]) -> Iterator[str]:
+    """The pairs that are counted under these numbers."""
+    letters = np.column_stack([codes >> np.uint64(32), codes & np.uint64(0xFFFFFFFF)]).astype("<u4")
+    text = letters.tobytes().decode("utf-32-le", "surrogatepass")
+    return (text[start : start + 2] for start in range(0, len(text), 2))
 
 
 def _language(code: str) -> str:

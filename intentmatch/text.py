@@ -105,10 +105,11 @@ def fold(text: str) -> str:
         if cleaned.replace(" ", "").isalnum():
             return cleaned.lower()
         return " ".join(cleaned.lower().translate(_FOLD).split())
-    folded = _fold_once(cleaned)
-    # Case folding and NFKC can each open new work for the other; a second round nearly always changes nothing.
-    while (again := _fold_once(folded)) != folded:
-        folded = again
+    folded, settled = _fold_once(cleaned)
+    while not settled:
+        before = folded
+        folded, settled = _fold_once(before)
+        settled = settled or folded == before
     return folded
 
 
@@ -124,10 +125,15 @@ def bare(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", stripped).split())
 
 
-def _fold_once(text: str) -> str:
+def _fold_once(text: str) -> tuple[str, bool]:
+    """The text folded, and whether that is known to be all: so it is where NFKC finds nothing to do at the end.
+
+    Otherwise case folding and NFKC may each have opened new work for the other, which is rare.
+    """
     # NFKC would tear "´", typed for an apostrophe, into a space and a combining mark.
     plain = unicodedata.normalize("NFKC", text.replace("´", "")).casefold().translate(_FOLD)
-    return " ".join(unicodedata.normalize("NFKC", plain).split())
+    settled = unicodedata.is_normalized("NFKC", plain)
+    return " ".join((plain if settled else unicodedata.normalize("NFKC", plain)).split()), settled
 
 
 def in_words(name: str) -> str:

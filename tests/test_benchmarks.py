@@ -262,7 +262,7 @@ def test_latency_of_messages_made_up_and_given(run, tmp_path, yaml_registry):
     assert written["messages"] == 10
     assert written["microseconds"]["match"]["p99"] >= written["microseconds"]["match"]["p50"] > 0
     cold = written["cold_start_milliseconds"]
-    assert cold["warm"]["median"] > cold["pass"]["median"] > 0
+    assert min(cold["warm"]["median"], cold["artefact"]["median"]) > cold["pass"]["median"] > 0
     write_jsonl(tmp_path / "messages.jsonl", [{"text": "where is my order"}, {"text": "hello"}, {"text": "Hello!"}])
     done = run("bench_latency", "--registry", yaml_registry, "--runs", 0, "--messages", tmp_path / "messages.jsonl")
     assert done.returncode == 0, done.stderr

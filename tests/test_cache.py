@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +110,28 @@ def test_kinds_of_one_encoder_live_side_by_side(tmp_path: Path):
 
     assert np.array_equal(cache.get(encoder, ["hello"], "utterance")[0], encoder.encode(["hello"])[0])
     assert np.array_equal(cache.get(encoder, ["hello"], "query")[0], encoder.encode(["goodbye"])[0])
+
+
+def test_vectors_lie_close_together(tmp_path: Path):
+    """A file takes little more than its vectors, so that few pages are read for them."""
+    texts = [f"text {number}" for number in range(2000)]
+
+    assert filled(tmp_path, texts).stat().st_size < 1.5 * WordHashEncoder().encode(texts).nbytes
+
+
+def test_a_file_with_other_pages_goes_on_being_used(tmp_path: Path):
+    """One that was made in another layout is no damaged one: what it holds is got, and more is put there."""
+    file = filled(tmp_path)
+    with closing(sqlite3.connect(file)) as database, database:
+        rows = database.execute("SELECT key, vector FROM vectors").fetchall()
+    file.unlink()
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute("CREATE TABLE vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
+        database.executemany("INSERT INTO vectors VALUES (?, ?)", rows)
+
+    assert found_rightly(tmp_path) == len(TEXTS)
+    filled(tmp_path, ["something new", *TEXTS])
+    assert found_rightly(tmp_path, ["something new", *TEXTS]) == 1 + len(TEXTS)
 
 
 def test_an_encoder_of_another_size_gets_nothing(tmp_path: Path, caplog):

@@ -16,7 +16,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
     frozenset(floor.split())
     for floor in (
         "errors expressions text",
-        "types aligned files",
+        "types aligned files tensors",
         "result settings plugins",
         "registry models",
         "encoders cache index lexical languages rerank watch formats extent",

@@ -277,7 +277,11 @@ def main() -> None:
     # A short life makes hundreds of thousands of objects and little garbage: to look for it after every 700 of them
     # takes a sixth of the time of `match`.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
-    cli.main()
+    try:
+        cli.main()
+    finally:
+        # The interpreter would look for it once more when it ends, among all that goes away with it.
+        gc.freeze()
 
 
 def load(intents: str, settings: Iterable[str]) -> Matcher:

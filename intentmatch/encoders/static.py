@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.numpy import load_file
+from safetensors import SafetensorError, safe_open
 
 from intentmatch import models, plugins
 from intentmatch.encoders.unigram import UnigramTokenizer, read_unigram
 from intentmatch.errors import ModelUnavailableError
 from intentmatch.settings import Settings
+from intentmatch.tensors import tensors_within
 from intentmatch.types import Kind, Vectors
 
 EMBEDDED = Path(__file__).with_name("multilingual-static")
@@ -55,13 +55,19 @@ class StaticEncoder:
             if not (self._folder / name).is_file():
                 raise _not_a_model(folder, f"no {name} there")
         try:
-            tensors = load_file(self._folder / "model.safetensors")
+            # Read once, so that the digest is that of what is used.
+            with safe_open(self._folder / "model.safetensors", framework="numpy"):
+                content = np.fromfile(self._folder / "model.safetensors", dtype=np.uint8)
+            tensors = tensors_within(content)
+        except (SafetensorError, ValueError) as error:
+            raise _not_a_model(folder, f"model.safetensors is damaged ({error})") from None
+        try:
             file = self._folder / "tokenizer.json"
             self._tokenizer = embedded_tokenizer() if self._home == EMBEDDED else read_unigram(file) or _other(file)
-        except SafetensorError as error:
-            raise _not_a_model(folder, f"model.safetensors is damaged ({error})") from None
         except (ValueError, KeyError) as error:
             raise _not_a_model(folder, f"tokenizer.json cannot be read ({error})") from None
+        self.fingerprint = _digest(_ALGORITHM, content.data, file.read_bytes())
+        """Digest of the two files that every vector depends on."""
         rows = tensors.get("embeddings", tensors.get("embedding.weight"))
         if rows is None or rows.ndim != 2:
             raise _not_a_model(folder, "model.safetensors holds no table of embeddings")
@@ -77,14 +83,6 @@ class StaticEncoder:
     def dim(self) -> int:
         """Numbers in a vector."""
         return int(self._rows.shape[1])
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Digest of the two files that every vector depends on."""
-        digest = hashlib.sha256(_ALGORITHM)
-        for name in ("model.safetensors", "tokenizer.json"):
-            digest.update((self._folder / name).read_bytes())
-        return digest.hexdigest()[:16]
 
     @cached_property
     def languages(self) -> frozenset[str] | None:
@@ -174,6 +172,13 @@ def _module_folder(folder: Path) -> Path:
         return folder / str(next(m["path"] for m in listed if m["type"].endswith("StaticEmbedding")))
     except (ValueError, TypeError, KeyError, StopIteration):
         return folder
+
+
+def _digest(*parts: bytes | memoryview) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()[:16]
 
 
 def _optional(tensor: NDArray[Any] | None, dtype: type[Any]) -> NDArray[Any] | None:

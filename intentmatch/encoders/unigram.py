@@ -13,17 +13,21 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-_SPACE = "▁"
+from intentmatch.encoders.pieces import ESCAPED, SPACE, UnreadPieces, unread, ways_to_begin
+from intentmatch.errors import ModelUnavailableError
+
 # What an unknown character costs below the rarest piece; fixed in the original implementation.
 _UNKNOWN_PENALTY = 10.0
 _CACHED_WORDS = 32768
 _LONGEST_CACHED_WORD = 40
+# A few dozen messages; by then it takes less time to read the rest at once.
+_WAYS_ASKED_FOR = 1024
 _ASCII_SYMBOLS = frozenset("$+<=>^`|~")
 
 NORMALIZERS: list[dict[str, Any]] = [
@@ -56,7 +60,7 @@ NORMALIZERS: list[dict[str, Any]] = [
     {"type": "Strip", "strip_left": True, "strip_right": True},
 ]
 PRE_TOKENIZERS: list[dict[str, Any]] = [
-    {"type": "Metaspace", "replacement": _SPACE, "prepend_scheme": "always", "split": True},
+    {"type": "Metaspace", "replacement": SPACE, "prepend_scheme": "always", "split": True},
     {"type": "Punctuation", "behavior": "Isolated"},
     {"type": "Digits", "individual_digits": True},
 ]
@@ -65,16 +69,21 @@ PRE_TOKENIZERS: list[dict[str, Any]] = [
 class UnigramTokenizer:
     """Pieces by their probability. Safe to use from many threads."""
 
-    def __init__(self, vocabulary: Sequence[tuple[str, float]], unknown: int) -> None:
-        # One dictionary and a list beside it: a second dictionary would take a fifth of the time to load.
-        self._numbers = dict(zip([piece for piece, _ in vocabulary], range(len(vocabulary)), strict=True))
-        self._scores = [score for _, score in vocabulary]
+    def __init__(self, vocabulary: Sequence[tuple[str, float]] | UnreadPieces, unknown: int) -> None:
         self.size = len(vocabulary)
         self.unknown = unknown
-        self.blank = self._numbers.get(_SPACE)
+        self._unread: UnreadPieces | None = None
+        self._asked: set[int] = set()
+        if isinstance(vocabulary, UnreadPieces):
+            self._unread = vocabulary
+            self._numbers: dict[str, int] = {}
+            self._scores = [0.0] * self.size
+            self._longest = vocabulary.longest
+            self._look_up(SPACE, {ESCAPED})
+        else:
+            self._read(vocabulary)
+        self.blank = self._numbers.get(SPACE)
         """The piece that only says that a word begins."""
-        self._longest = max(map(len, self._numbers))
-        self._unknown_score = min(self._scores) - _UNKNOWN_PENALTY
         self._cached = lru_cache(_CACHED_WORDS)(self._cut)
         # A message is cut once for its vector and once for its words, right after each other.
         self._last: tuple[str, int, list[int]] = ("", 0, [])
@@ -95,6 +104,8 @@ class UnigramTokenizer:
 
     def _cut(self, word: str) -> tuple[int, ...]:
         """The likeliest pieces of a word: best[end] is the score of the best path that ends there, from start[end]."""
+        if self._unread is not None:
+            self._look_up(word)
         best = [0.0, *[-math.inf] * len(word)]
         start = [0] * (len(word) + 1)
         for first in range(len(word)):
@@ -104,7 +115,7 @@ class UnigramTokenizer:
                 if number is not None:
                     score = self._scores[number]
                 elif end == first + 1:
-                    score = self._unknown_score
+                    score = self._score_of_unknown
                 else:
                     continue
                 if here + score > best[end]:
@@ -116,15 +127,56 @@ class UnigramTokenizer:
             end = start[end]
         return tuple(reversed(numbers))
 
+    @cached_property
+    def _score_of_unknown(self) -> float:
+        if self._unread is not None:
+            self._read_rest(self._unread)
+        return min(self._scores) - _UNKNOWN_PENALTY
+
+    def _look_up(self, word: str, more: Collection[int] = ()) -> None:
+        """Read the pieces that may stand in a word; all that are left, once words have asked in many ways."""
+        unread, new = self._unread, (ways_to_begin(word) | {*more}) - self._asked
+        if unread is None or not new:
+            return
+        if len(self._asked) > _WAYS_ASKED_FOR:
+            self._read_rest(unread)
+            return
+        with _readable():
+            for number, piece, score in unread.beginning(new):
+                self._scores[number] = score
+                self._numbers[piece] = number
+        # At last, so that no other thread misses them meanwhile.
+        self._asked |= new
+
+    def _read_rest(self, unread: UnreadPieces) -> None:
+        with _no_collection(), _readable():
+            self._read(unread.all())
+        self._unread = None
+
+    def _read(self, vocabulary: Sequence[tuple[str, float]]) -> None:
+        # One dictionary and a list beside it: a second dictionary would take a fifth of the time to load.
+        numbers = dict(zip([piece for piece, _ in vocabulary], range(len(vocabulary)), strict=True))
+        self._scores = [score for _, score in vocabulary]
+        self._numbers, self._longest = numbers, max(map(len, numbers))
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise ModelUnavailableError(f"tokenizer.json is damaged ({error}). Get the model again.") from None
+
 
 def read_unigram(file: Path) -> UnigramTokenizer | None:
     """The tokenizer in a `tokenizer.json`, or None where it is of another kind. Raises `ValueError` for bad JSON."""
     with _no_collection():
-        content = json.loads(file.read_bytes())
+        raw = file.read_bytes()
+        content, pieces = unread(raw) or (json.loads(raw), None)
         if not isinstance(content, dict) or not _is_ours(content):
             return None
         model = content["model"]
-        return UnigramTokenizer(model["vocab"], model["unk_id"])
+        return UnigramTokenizer(pieces or model["vocab"], model["unk_id"])
 
 
 @contextmanager
@@ -181,9 +233,9 @@ def words_of(text: str) -> list[str]:
     words: list[str] = []
     for word in normalized(text).split(" "):
         if word.isalpha():
-            words.append(_SPACE + word)
+            words.append(SPACE + word)
         elif word:
-            words += _split_marks(_SPACE + word)
+            words += _split_marks(SPACE + word)
     return words
 
 

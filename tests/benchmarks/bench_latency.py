@@ -120,7 +120,8 @@ def _measure(options: argparse.Namespace) -> dict[str, Any]:
     if options.runs > 0:
         # A message that is matched, so that no exit code says "not understood".
         message = next((r.message for r in results if r.verdict == "matched"), messages[0])
-        numbers["cold_start_milliseconds"] = _cold_starts(options, message)
+        with tempfile.TemporaryDirectory() as folder:
+            numbers["cold_start_milliseconds"] = _cold_starts(options, matcher, message, Path(folder))
     return numbers
 
 
@@ -196,25 +197,30 @@ def _peak_mebibytes() -> float:
     return peak / (2**20 if sys.platform == "darwin" else 2**10)
 
 
-def _cold_starts(options: argparse.Namespace, message: str) -> dict[str, Any]:
+def _cold_starts(options: argparse.Namespace, matcher: Matcher, message: str, folder: Path) -> dict[str, Any]:
     """Whole processes, in turns, so that a slow moment of the machine falls on all of them.
 
-    A first round is not counted: it compiles the bytecode and brings the files into the memory of the system.
+    A first round is not counted: it compiles the bytecode, as installing does, and brings the files into the memory of
+    the system.
     """
-    match = [sys.executable, "-m", "intentmatch", "match", message, "--intents", str(options.registry)]
-    environment = dict(os.environ)
+    artefact = folder / "registry.intentmatch"
+    save_artefact(matcher.artefact, artefact)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
     if options.encoder:
         environment["INTENTMATCH_ENCODER"] = options.encoder
+    match = [sys.executable, "-m", "intentmatch", "match", message, "--intents"]
     lines = {"pass": "pass", "numpy": "import numpy", "intentmatch": "import numpy, intentmatch"}
-    taken: dict[str, list[float]] = {name: [] for name in (*lines, "empty", "warm")}
+    commands = {
+        **{name: [sys.executable, "-c", line] for name, line in lines.items()},
+        "empty": [*match, str(options.registry)],
+        "warm": [*match, str(options.registry)],
+        "artefact": [*match, str(artefact)],
+    }
+    taken: dict[str, list[float]] = {name: [] for name in commands}
     for run in range(options.runs + 1):
         _tell(f"cold starts, round {run} of {options.runs}")
         with tempfile.TemporaryDirectory() as cache:
-            commands = {
-                **{name: [sys.executable, "-c", line] for name, line in lines.items()},
-                "empty": match,
-                "warm": match,
-            }
             for name, command in commands.items():
                 milliseconds = _process(command, environment | {"INTENTMATCH_CACHE": cache})
                 if run > 0:
@@ -253,6 +259,7 @@ def _print(numbers: dict[str, Any]) -> None:
             "intentmatch": 'python -c "import numpy, intentmatch"',
             "empty": "intentmatch match, empty cache",
             "warm": "intentmatch match, warm cache",
+            "artefact": "intentmatch match, artefact",
         }
         rows = [
             [names.get(name, name), *(f"{times[key]:.0f}" for key in ("median", "min", "max"))]

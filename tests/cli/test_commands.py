@@ -280,6 +280,18 @@ def test_every_command_has_help() -> None:
     assert intentmatch.__version__ in run("--version").stdout
 
 
+def test_nothing_is_searched_for_garbage_at_the_end() -> None:
+    """Whatever the exit code; the objects of a registry are all that there is by then."""
+    program = (
+        "import atexit, gc, sys; atexit.register(lambda: print(gc.get_freeze_count() > 0)); "
+        "from intentmatch.cli import main; sys.argv = ['intentmatch', 'no-such-command']; main()"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, text=True)
+
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (2, "True")
+
+
 def test_no_command_waits_for_the_others() -> None:
     """What only other commands need is not imported: `match` is to answer soon."""
     program = (

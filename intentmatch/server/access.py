@@ -70,6 +70,11 @@ class Access:
         return bool(self._keys)
 
     @property
+    def open_to_all(self) -> bool:
+        """Whether anyone may call as often as they like."""
+        return not self._keys and self._rates is None
+
+    @property
     def has_admin_keys(self) -> bool:
         """Whether admin calls can be made at all."""
         return bool(self._admin_keys)
@@ -103,7 +108,7 @@ class Route(APIRoute):
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The route's own, behind the question for a key."""
-        handle = super().get_route_handler()
+        handle = self.answering()
         asked = (self.openapi_extra or {}).get("security")
         if asked == OPEN["security"]:
             return handle
@@ -114,6 +119,10 @@ class Route(APIRoute):
             return await handle(request)
 
         return guarded
+
+    def answering(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """What answers once a request is let in."""
+        return super().get_route_handler()
 
 
 def checked(keys: Collection[str]) -> tuple[str, ...]:
@@ -212,6 +221,8 @@ def _header_scheme(kind: str) -> dict[str, str]:
 def _admit(request: Request, admin: bool) -> None:
     """Raise `ProblemError` unless a request may be answered."""
     access: Access = request.app.state.access
+    if access.open_to_all and not admin:
+        return
     bot = request.path_params.get("bot")
     if admin and not access.has_admin_keys:
         detail = "Admin calls are off. They are on where the server was started with an admin key."

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Path, Request, Response
@@ -21,6 +22,7 @@ from intentmatch.matcher import Matcher
 from intentmatch.server import access, chat, gate, operating, problems, schemas
 from intentmatch.server.batches import Batches, Bounds
 from intentmatch.server.bots import Bots
+from intentmatch.server.direct import Direct
 from intentmatch.server.folder import BotFolder, is_bot_folder
 from intentmatch.server.metrics import Metrics
 from intentmatch.server.observed import Observed
@@ -140,12 +142,15 @@ def create_app(
     problems.install(app, [(_paths(protocol, served), protocol.shape) for protocol in spoken])
     for protocol in spoken:
         app.include_router(protocol.router, prefix=_front(protocol, served))
-    router = _router(served)
+    router = _router(app, served)
     _add_matching(router, _asked(served), max_text, max_batch)
     chat.add_calls(router, _asked(served), store or MemoryStore(), max_text)
     _add_feedback(router, _asked(served), max_text)
     operating.add_calls(router, _asked(served))
-    app.include_router(router)
+    if router is not app.router:
+        app.include_router(router)
+    # Looked for in this order.
+    app.router.routes.sort(key=lambda route: not isinstance(route, Direct))
     operating.add_process(app, served)
     return app
 
@@ -159,10 +164,10 @@ def _paths(protocol: Protocol, served: Service | Bots) -> re.Pattern[str]:
     return re.compile(f"{_front(protocol, served)}({protocol.paths.pattern})".replace("{bot}", "[^/]+"))
 
 
-def _router(served: Service | Bots) -> APIRouter:
+def _router(app: FastAPI, served: Service | Bots) -> APIRouter:
     """For the calls of one bot."""
     if isinstance(served, Service):
-        return APIRouter(route_class=access.Route)
+        return app.router
     bots = served
 
     async def enter(request: Request, bot: Annotated[str, Path(description="Its name.", examples=["shop"])]) -> None:
@@ -235,18 +240,20 @@ def _add_matching(app: APIRouter, asked: _Asked, max_text: int, max_batch: int) 
 
     errors = problems.responses(*_BODY_ERRORS)
 
-    # Their answers are written here and not by FastAPI, which would check them against the models over and over.
-    @app.post("/match", tags=["matching"], response_model=schemas.MatchResponse, responses=errors)
     async def match(body: MatchRequest, request: Request) -> Response:
         """What one message means."""
         service = asked(request)
         result = await service.match(service.matcher, body.text, **body.options())
         return Response(schemas.MatchResponse.json_of(result), media_type=_JSON)
 
-    @app.post("/match/batch", tags=["matching"], response_model=schemas.BatchResponse, responses=errors)
     async def match_batch(body: BatchRequest, request: Request) -> Response:
         """What each of many messages means; faster than one by one."""
         return Response(await asyncio.to_thread(_match_all, asked(request), body.texts, body), media_type=_JSON)
+
+    # Their answers are written here and not by FastAPI, which would check them against the models over and over.
+    add = partial(app.add_api_route, methods=["POST"], route_class_override=Direct, tags=["matching"], responses=errors)
+    add("/match", match, response_model=schemas.MatchResponse)
+    add("/match/batch", match_batch, response_model=schemas.BatchResponse)
 
     @app.post("/fill", tags=["matching"], responses=errors)
     def fill(body: FillRequest, request: Request) -> schemas.FillResponse:

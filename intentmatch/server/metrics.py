@@ -79,13 +79,15 @@ class Metrics:
         self._refused = Counter(
             "intentmatch_refused", "Messages not matched: the queue full, too late, client gone.", ["why"], registry=own
         )
+        self._request = cache(self._requests.labels)
+        self._request_time = cache(self._request_seconds.labels)
         self._stage = cache(self._stage_seconds.labels)
         self._verdict = cache(self._verdicts.labels)
 
     def answered(self, path: str, status: int, seconds: float) -> None:
         """Count a request. `path` is that of the route, of which there are few, whatever callers ask for."""
-        self._requests.labels(path, str(status)).inc()
-        self._request_seconds.labels(path).observe(seconds)
+        self._request(path, status).inc()
+        self._request_time(path).observe(seconds)
 
     def matched(self, results: Sequence[MatchResult], bot: str | None = None) -> None:
         """Count what was made of messages, and the time of each stage. A bot has a name where there are several."""

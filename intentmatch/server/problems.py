@@ -138,7 +138,7 @@ async def _invalid_request(request: Request, error: Exception) -> Response:
     found: Sequence[Any] = error.errors() if isinstance(error, RequestValidationError) else ()
     kinds = {each["type"] for each in found}
     declared = request.headers.get("content-type", "")
-    if not kinds & {"json_invalid", "missing"} and not _is_json(declared):
+    if not kinds & {"json_invalid", "missing"} and not is_json(declared):
         given = f"declared as {declared[:_MAX_LOCATION]}" if declared else "not declared as anything"
         detail = f"The body is {given}. Send JSON with the header Content-Type: application/json."
         return response(request.scope, ProblemDetails.of(415, detail))
@@ -201,7 +201,8 @@ def _unreadable(cause: BaseException | None) -> str:
     return "The body cannot be read as JSON."
 
 
-def _is_json(content_type: str) -> bool:
+def is_json(content_type: str) -> bool:
+    """Whether a body that is declared so is read as JSON."""
     kind = content_type.partition(";")[0].strip().lower()
     return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
 

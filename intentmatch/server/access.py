@@ -41,6 +41,8 @@ _Doors = tuple[tuple[bytes, str], ...]
 """Digests of keys, each with the bot that it is good for."""
 
 _KEY_HEADER = "X-API-Key"
+_ADMITTED = "intentmatch.admitted"
+"""In the scope of a request: the route that it was let in to, so as not to be counted twice."""
 _CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 
@@ -108,21 +110,23 @@ class Route(APIRoute):
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The route's own, behind the question for a key."""
-        handle = self.answering()
+        handle = super().get_route_handler()
         asked = (self.openapi_extra or {}).get("security")
         if asked == OPEN["security"]:
             return handle
         admin = asked == ADMIN["security"]
 
         async def guarded(request: Request) -> Response:
-            _admit(request, admin)
+            if request.scope.get(_ADMITTED) != self.path:
+                _admit(request, admin)
             return await handle(request)
 
         return guarded
 
-    def answering(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """What answers once a request is let in."""
-        return super().get_route_handler()
+    def admit(self, request: Request) -> None:
+        """Let a request in ahead of the route's own question. Raises `ProblemError` unless it may be answered."""
+        _admit(request, admin=False)
+        request.scope[_ADMITTED] = self.path
 
 
 def checked(keys: Collection[str]) -> tuple[str, ...]:

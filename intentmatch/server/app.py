@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Path, Request, Response
@@ -136,21 +135,19 @@ def create_app(
     )
     if isinstance(served, Bots):
         served.tell_missing(app.state.access.bots)
+    router = _router(served)
+    # The middleware that is added last is the first that a request passes.
+    app.add_middleware(Direct, routes=_add_matching(router, _asked(served), max_text, max_batch))
     _add_gate(app, max_body, body_seconds, gate.checked_origins(cors_origins), allowed_hosts)
     if telemetry:
         app.add_middleware(Continued)
     problems.install(app, [(_paths(protocol, served), protocol.shape) for protocol in spoken])
     for protocol in spoken:
         app.include_router(protocol.router, prefix=_front(protocol, served))
-    router = _router(app, served)
-    _add_matching(router, _asked(served), max_text, max_batch)
     chat.add_calls(router, _asked(served), store or MemoryStore(), max_text)
     _add_feedback(router, _asked(served), max_text)
     operating.add_calls(router, _asked(served))
-    if router is not app.router:
-        app.include_router(router)
-    # Looked for in this order.
-    app.router.routes.sort(key=lambda route: not isinstance(route, Direct))
+    app.include_router(router)
     operating.add_process(app, served)
     return app
 
@@ -164,10 +161,10 @@ def _paths(protocol: Protocol, served: Service | Bots) -> re.Pattern[str]:
     return re.compile(f"{_front(protocol, served)}({protocol.paths.pattern})".replace("{bot}", "[^/]+"))
 
 
-def _router(app: FastAPI, served: Service | Bots) -> APIRouter:
+def _router(served: Service | Bots) -> APIRouter:
     """For the calls of one bot."""
     if isinstance(served, Service):
-        return app.router
+        return APIRouter(route_class=access.Route)
     bots = served
 
     async def enter(request: Request, bot: Annotated[str, Path(description="Its name.", examples=["shop"])]) -> None:
@@ -210,7 +207,8 @@ def _add_gate(app: FastAPI, max_body: int, body_seconds: float, origins: Sequenc
         app.add_middleware(gate.AllowedHosts, hosts=hosts)
 
 
-def _add_matching(app: APIRouter, asked: _Asked, max_text: int, max_batch: int) -> None:
+def _add_matching(app: APIRouter, asked: _Asked, max_text: int, max_batch: int) -> list[access.Route]:
+    """Add the calls that match; given back are those that are made all the time."""
     # The limits of this app, written into the models so that /docs shows them.
     message = Annotated[str, Field(max_length=max_text)]
 
@@ -240,20 +238,20 @@ def _add_matching(app: APIRouter, asked: _Asked, max_text: int, max_batch: int) 
 
     errors = problems.responses(*_BODY_ERRORS)
 
+    # Their answers are written here and not by FastAPI, which would check them against the models over and over.
+    @app.post("/match", tags=["matching"], response_model=schemas.MatchResponse, responses=errors)
     async def match(body: MatchRequest, request: Request) -> Response:
         """What one message means."""
         service = asked(request)
         result = await service.match(service.matcher, body.text, **body.options())
         return Response(schemas.MatchResponse.json_of(result), media_type=_JSON)
 
+    @app.post("/match/batch", tags=["matching"], response_model=schemas.BatchResponse, responses=errors)
     async def match_batch(body: BatchRequest, request: Request) -> Response:
         """What each of many messages means; faster than one by one."""
         return Response(await asyncio.to_thread(_match_all, asked(request), body.texts, body), media_type=_JSON)
 
-    # Their answers are written here and not by FastAPI, which would check them against the models over and over.
-    add = partial(app.add_api_route, methods=["POST"], route_class_override=Direct, tags=["matching"], responses=errors)
-    add("/match", match, response_model=schemas.MatchResponse)
-    add("/match/batch", match_batch, response_model=schemas.BatchResponse)
+    often = [route for route in app.routes if isinstance(route, access.Route)]
 
     @app.post("/fill", tags=["matching"], responses=errors)
     def fill(body: FillRequest, request: Request) -> schemas.FillResponse:
@@ -261,6 +259,8 @@ def _add_matching(app: APIRouter, asked: _Asked, max_text: int, max_batch: int) 
         matcher = asked(request).matcher
         entities = matcher.fill(body.text, body.intent, body.slots, language=body.language, now=body.now)
         return schemas.FillResponse.of(entities)
+
+    return often
 
 
 def _match_all(service: Service, texts: list[str], options: schemas.Options) -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -69,10 +69,8 @@ class ProblemError(HTTPException):
 def install(app: FastAPI, shapes: Sequence[tuple[re.Pattern[str], Shape]] = ()) -> None:
     """Have every error of an app answered as `ProblemDetails`, and on the paths of `shapes` in their shape."""
     app.state.shapes = shapes
-    app.add_exception_handler(RequestValidationError, _invalid_request)
-    app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(IntentMatchError, _intentmatch)
-    app.add_exception_handler(ClientDisconnect, _gone)
+    for expected, handler in _HANDLERS.items():
+        app.add_exception_handler(expected, handler)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -133,6 +131,12 @@ def response(scope: Scope, details: ProblemDetails, headers: Mapping[str, str] |
     return Response(details.model_dump_json(), details.status, headers, MEDIA_TYPE)
 
 
+async def answer(request: Request, error: Exception) -> Response:
+    """The answer to an error that is one of `EXPECTED`."""
+    handler = next(handler for expected, handler in _HANDLERS.items() if isinstance(error, expected))
+    return await handler(request, error)
+
+
 async def _invalid_request(request: Request, error: Exception) -> Response:
     # Starlette's type for handlers promises no more than Exception.
     found: Sequence[Any] = error.errors() if isinstance(error, RequestValidationError) else ()
@@ -188,6 +192,16 @@ async def _unexpected(request: Request, error: Exception) -> Response:
     return response(
         request.scope, ProblemDetails.of(500, "Something went wrong here that is not the fault of the request.")
     )
+
+
+_HANDLERS: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
+    RequestValidationError: _invalid_request,
+    HTTPException: _http,
+    IntentMatchError: _intentmatch,
+    ClientDisconnect: _gone,
+}
+EXPECTED = tuple(_HANDLERS)
+"""What is raised below a route and told by its kind; all else is a defect."""
 
 
 def _unreadable(cause: BaseException | None) -> str:

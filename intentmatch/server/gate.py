@@ -57,11 +57,11 @@ class BodyLimit:
             nonlocal received, complete
             if complete:  # what is waited for now is the client's leaving
                 return await receive()
-            try:
-                with anyio.fail_after(end - time.monotonic()):
-                    message = await receive()
-            except TimeoutError:
-                raise ProblemError(self._too_slow(), {"Connection": "close"}) from None
+            message: Message | None = None
+            with anyio.move_on_after(end - time.monotonic()):
+                message = await receive()
+            if message is None:
+                raise ProblemError(self._too_slow(), {"Connection": "close"})
             received += len(message.get("body", b""))
             if received > self.max_bytes:
                 raise ProblemError(self._too_large())

@@ -35,22 +35,28 @@ class Direct:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request, or hand it on."""
         # Where FastAPI traces requests by itself, it wants to have found the route.
-        if scope["type"] == "http" and "fastapi.telemetry" not in scope:
-            for route, model in self._calls:
-                match, found = route.matches(scope)
-                if match is Match.FULL:
-                    scope.update(found)
-                    request = Request(scope, receive)
-                    try:
-                        response = await _answer(route, model, request)
-                    except problems.EXPECTED as error:
-                        response = await problems.answer(request, error)
-                    if response is not None:
-                        await response(scope, receive, send)
-                        return
-                    receive = _again(await request.body(), receive)
-                    break
-        await self.app(scope, receive, send)
+        call = self._call(scope) if scope["type"] == "http" and "fastapi.telemetry" not in scope else None
+        if call is None:
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        try:
+            response = await _answer(*call, request)
+        except problems.EXPECTED as error:
+            response = await problems.answer(request, error)
+        if response is None:
+            await self.app(scope, _again(await request.body(), receive), send)
+        else:
+            await response(scope, receive, send)
+
+    def _call(self, scope: Scope) -> tuple[access.Route, TypeAdapter[Any]] | None:
+        """The route that a request is for, and what that takes; None for one that is not called so."""
+        for route, model in self._calls:
+            match, found = route.matches(scope)
+            if match is Match.FULL:
+                scope.update(found)
+                return route, model
+        return None
 
 
 def _model(route: access.Route) -> TypeAdapter[Any]:

@@ -12,6 +12,8 @@ import hashlib
 import logging
 import re
 import sqlite3
+import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +32,10 @@ _ROWS_AT_ONCE = 900
 _SECONDS_FOR_A_LOCK = 30.0
 # Of a new file: in SQLite's own 4096 bytes there is room for few vectors, or for a part of one.
 _BYTES_OF_A_PAGE = 16384
+
+LOOKUPS: Counter[str] = Counter(hit=0, miss=0)
+"""Texts that this process has looked for in caches that it could use."""
+_counting = threading.Lock()
 
 
 class VectorCache:
@@ -66,6 +72,8 @@ class VectorCache:
                         _log.warning("a cached vector of %s is damaged; computing it again", encoder.name)
                         continue
                     found.update(dict.fromkeys(positions[key], vector))
+        with _counting:
+            LOOKUPS.update(hit=len(found), miss=len(texts) - len(found))
         return found
 
     def put(self, encoder: Encoder, texts: Sequence[str], vectors: Vectors, kind: Kind = "utterance") -> None:

@@ -41,6 +41,8 @@ _Doors = tuple[tuple[bytes, str], ...]
 """Digests of keys, each with the bot that it is good for."""
 
 _KEY_HEADER = "X-API-Key"
+_ADMITTED = "intentmatch.admitted"
+"""In the scope of a request: the route that it was let in to, so as not to be counted twice."""
 _CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 
@@ -68,6 +70,11 @@ class Access:
     def has_keys(self) -> bool:
         """Whether a key is asked for."""
         return bool(self._keys)
+
+    @property
+    def open_to_all(self) -> bool:
+        """Whether anyone may call as often as they like."""
+        return not self._keys and self._rates is None
 
     @property
     def has_admin_keys(self) -> bool:
@@ -110,10 +117,16 @@ class Route(APIRoute):
         admin = asked == ADMIN["security"]
 
         async def guarded(request: Request) -> Response:
-            _admit(request, admin)
+            if request.scope.get(_ADMITTED) != self.path:
+                _admit(request, admin)
             return await handle(request)
 
         return guarded
+
+    def admit(self, request: Request) -> None:
+        """Let a request in ahead of the route's own question. Raises `ProblemError` unless it may be answered."""
+        _admit(request, admin=False)
+        request.scope[_ADMITTED] = self.path
 
 
 def checked(keys: Collection[str]) -> tuple[str, ...]:
@@ -212,6 +225,8 @@ def _header_scheme(kind: str) -> dict[str, str]:
 def _admit(request: Request, admin: bool) -> None:
     """Raise `ProblemError` unless a request may be answered."""
     access: Access = request.app.state.access
+    if access.open_to_all and not admin:
+        return
     bot = request.path_params.get("bot")
     if admin and not access.has_admin_keys:
         detail = "Admin calls are off. They are on where the server was started with an admin key."

@@ -21,6 +21,7 @@ from intentmatch.matcher import Matcher
 from intentmatch.server import access, chat, gate, operating, problems, schemas
 from intentmatch.server.batches import Batches, Bounds
 from intentmatch.server.bots import Bots
+from intentmatch.server.direct import Direct
 from intentmatch.server.folder import BotFolder, is_bot_folder
 from intentmatch.server.metrics import Metrics
 from intentmatch.server.observed import Observed
@@ -134,14 +135,15 @@ def create_app(
     )
     if isinstance(served, Bots):
         served.tell_missing(app.state.access.bots)
+    router = _router(served)
+    # The middleware that is added last is the first that a request passes.
+    app.add_middleware(Direct, routes=_add_matching(router, _asked(served), max_text, max_batch))
     _add_gate(app, max_body, body_seconds, gate.checked_origins(cors_origins), allowed_hosts)
     if telemetry:
         app.add_middleware(Continued)
     problems.install(app, [(_paths(protocol, served), protocol.shape) for protocol in spoken])
     for protocol in spoken:
         app.include_router(protocol.router, prefix=_front(protocol, served))
-    router = _router(served)
-    _add_matching(router, _asked(served), max_text, max_batch)
     chat.add_calls(router, _asked(served), store or MemoryStore(), max_text)
     _add_feedback(router, _asked(served), max_text)
     operating.add_calls(router, _asked(served))
@@ -205,7 +207,8 @@ def _add_gate(app: FastAPI, max_body: int, body_seconds: float, origins: Sequenc
         app.add_middleware(gate.AllowedHosts, hosts=hosts)
 
 
-def _add_matching(app: APIRouter, asked: _Asked, max_text: int, max_batch: int) -> None:
+def _add_matching(app: APIRouter, asked: _Asked, max_text: int, max_batch: int) -> list[access.Route]:
+    """Add the calls that match; given back are those that are made all the time."""
     # The limits of this app, written into the models so that /docs shows them.
     message = Annotated[str, Field(max_length=max_text)]
 
@@ -248,12 +251,16 @@ def _add_matching(app: APIRouter, asked: _Asked, max_text: int, max_batch: int) 
         """What each of many messages means; faster than one by one."""
         return Response(await asyncio.to_thread(_match_all, asked(request), body.texts, body), media_type=_JSON)
 
+    often = [route for route in app.routes if isinstance(route, access.Route)]
+
     @app.post("/fill", tags=["matching"], responses=errors)
     def fill(body: FillRequest, request: Request) -> schemas.FillResponse:
         """What the answer to a question says for the slots of an intent."""
         matcher = asked(request).matcher
         entities = matcher.fill(body.text, body.intent, body.slots, language=body.language, now=body.now)
         return schemas.FillResponse.of(entities)
+
+    return often
 
 
 def _match_all(service: Service, texts: list[str], options: schemas.Options) -> bytes:

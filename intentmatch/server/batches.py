@@ -3,8 +3,11 @@
 A batch begins as soon as the one before it has ended, and holds what has arrived meanwhile: many callers make large
 batches, and whoever is alone is answered at once. All of it happens in a thread, so that the event loop never waits,
 and in one thread for a matcher, because more of them would only take turns. What waits is bounded, in number and in
-time; whoever is beyond that is told when to come again. Only what is known to be over sooner than it would be handed to
-a thread and back, as with the embedded encoder, is answered right away.
+time; whoever is beyond that is told when to come again.
+
+Only what is known to be over sooner than it would be handed to a thread and back, as with the embedded encoder, is
+matched in the event loop: one after the other once all requests that arrived with it are read, because a match that
+follows another finds in the caches of the processor what it works on.
 """
 
 from __future__ import annotations
@@ -66,6 +69,10 @@ class _Waiting:
     since: float = field(default_factory=time.perf_counter)
 
 
+_AtHand = tuple[str, Mapping[str, Any], "asyncio.Future[MatchResult]"]
+"""A message, what was said of it, and who waits for the answer."""
+
+
 @dataclass(slots=True, eq=False)
 class _Line:
     """Those who wait for one matcher."""
@@ -73,6 +80,8 @@ class _Line:
     waiting: dict[_Waiting, None] = field(default_factory=dict)
     """In the order of their arrival; whoever leaves is found at once."""
     moving: asyncio.Task[None] | None = None
+    at_hand: list[_AtHand] = field(default_factory=list)
+    """What is matched in the event loop as soon as that has read all that has arrived."""
     pace: float = 0.0
     """Seconds for a message, going by those of late."""
     plain: tuple[Registry, bool] | None = None
@@ -87,6 +96,10 @@ class _Line:
             slots = any(intent.slots for intent in registry)
             self.plain = registry, not (matcher.batches or matcher.reranker is not None or slots)
         return self.plain[1]
+
+    def most_in(self, seconds: float) -> int:
+        """How many messages are matched in so long, going by those of late; at least one."""
+        return max(1, int(seconds / self.pace)) if self.pace else 1
 
     def took(self, seconds: float) -> None:
         """Remember how long a message took."""
@@ -109,12 +122,18 @@ class Batches:
         Raises `ProblemError` (503) with the time to come again where too many wait or it took too long, and
         `ClientDisconnect` where nobody waits for the answer any more.
         """
-        line = self._lines.setdefault(matcher, _Line())
+        loop = asyncio.get_running_loop()
+        line = self._lines.get(matcher)
+        if line is None:
+            line = self._lines[matcher] = _Line()
         if line.answers_directly(matcher, text):
-            return self._directly(matcher, line, text, options)
+            answer: asyncio.Future[MatchResult] = loop.create_future()
+            line.at_hand.append((text, options, answer))
+            if len(line.at_hand) == 1:
+                loop.call_soon(self._directly, matcher, line)
+            return await answer
         if self._length >= self._bounds.queue:
             raise self._refused(line, "full", f"{self._length} messages are waiting already")
-        loop = asyncio.get_running_loop()
         waiting = _Waiting(text, options, loop.create_future())
         waiting.watch = loop.call_later(_SECONDS_UNWATCHED, self._begin_to_watch, line, waiting, client.get())
         line.waiting[waiting] = None
@@ -127,13 +146,24 @@ class Batches:
             waiting.watch.cancel()
             self._leave(line, waiting)
 
-    def _directly(self, matcher: Matcher, line: _Line, text: str, options: Mapping[str, Any]) -> MatchResult:
+    def _directly(self, matcher: Matcher, line: _Line) -> None:
+        """Match what is at hand, as much as does not keep others waiting; the rest when they had their turn."""
+        most = line.most_in(_SECONDS_OF_A_BATCH)
+        asked, line.at_hand = line.at_hand[:most], line.at_hand[most:]
+        if line.at_hand:
+            asyncio.get_running_loop().call_soon(self._directly, matcher, line)
+        asked = [each for each in asked if not each[2].done()]  # whose client has not left
+        if not asked:
+            return
         began = time.perf_counter()
-        (answer,) = matcher.match_each([(text, options)])
-        line.took(time.perf_counter() - began)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+        answers: Sequence[MatchResult | Exception]
+        try:
+            answers = matcher.match_each([(text, options) for text, options, _ in asked])
+        except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must hear of it
+            answers = [error] * len(asked)
+        line.took((time.perf_counter() - began) / len(asked))
+        for (_, _, waiting), answer in zip(asked, answers, strict=True):
+            _tell(waiting, answer)
 
     async def _move(self, matcher: Matcher, line: _Line) -> None:
         """Match what waits in a line, batch by batch, until nothing does."""
@@ -149,7 +179,7 @@ class Batches:
                     answers = [error] * len(batch)
                 line.took((time.perf_counter() - began) / len(batch))
                 for waiting, answer in zip(batch, answers, strict=True):
-                    _tell(waiting, answer)
+                    _tell(waiting.answer, answer)
         finally:
             line.moving = None
 
@@ -157,7 +187,7 @@ class Batches:
         """Take those out of a line who are matched next."""
         most = self._bounds.together
         if not matcher.batches:
-            most = max(1, min(most, int(_SECONDS_OF_A_BATCH / line.pace))) if line.pace else 1
+            most = min(most, line.most_in(_SECONDS_OF_A_BATCH))
         batch = list(islice(line.waiting, most))
         now = time.perf_counter()
         for waiting in batch:
@@ -186,10 +216,10 @@ class Batches:
         except asyncio.TimeoutError:
             if waiting in line.waiting:
                 why = f"the message has waited for {self._bounds.seconds:g} seconds"
-                _tell(waiting, self._refused(line, "late", why))
+                _tell(waiting.answer, self._refused(line, "late", why))
         else:
             self.metrics.refused("gone")
-            _tell(waiting, ClientDisconnect())
+            _tell(waiting.answer, ClientDisconnect())
 
     def _refused(self, line: _Line, reason: str, why: str) -> ProblemError:
         self.metrics.refused(reason)
@@ -198,13 +228,13 @@ class Batches:
         return ProblemError(ProblemDetails.of(503, detail, kind=_BUSY), {"Retry-After": str(seconds)})
 
 
-def _tell(waiting: _Waiting, answer: MatchResult | Exception) -> None:
-    if waiting.answer.done():  # whoever asked has left
+def _tell(waiting: asyncio.Future[MatchResult], answer: MatchResult | Exception) -> None:
+    if waiting.done():  # whoever asked has left
         return
     if isinstance(answer, Exception):
-        waiting.answer.set_exception(answer)
+        waiting.set_exception(answer)
     else:
-        waiting.answer.set_result(answer)
+        waiting.set_result(answer)
 
 
 async def _gone(receive: Receive) -> None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection
 
 import anyio
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from intentmatch.errors import InputError
@@ -14,20 +14,23 @@ from intentmatch.server.batches import client
 from intentmatch.server.problems import ProblemError, response
 from intentmatch.server.schemas import ProblemDetails
 
-_HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-}
-_NOTHING = "default-src 'none'; frame-ancestors 'none'"
+# As they are sent: names in small letters, everything in bytes.
+_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-store"),
+)
+_NOTHING = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
 # The pages are FastAPI's, which has their scripts and pictures elsewhere.
 _PAGES = (
-    "default-src 'none'; frame-ancestors 'none'; connect-src 'self'; img-src 'self' data: https:; worker-src blob:; "
-    "script-src 'unsafe-inline' https://cdn.jsdelivr.net; "
-    "style-src 'unsafe-inline' https://cdn.jsdelivr.net https://fonts.googleapis.com; font-src https://fonts.gstatic.com"
+    b"content-security-policy",
+    b"default-src 'none'; frame-ancestors 'none'; connect-src 'self'; img-src 'self' data: https:; worker-src blob:; "
+    b"script-src 'unsafe-inline' https://cdn.jsdelivr.net; "
+    b"style-src 'unsafe-inline' https://cdn.jsdelivr.net https://fonts.googleapis.com; "
+    b"font-src https://fonts.gstatic.com",
 )
-_YEAR = "max-age=31536000"
+_YEAR = (b"strict-transport-security", b"max-age=31536000")
 
 
 class BodyLimit:
@@ -54,11 +57,11 @@ class BodyLimit:
             nonlocal received, complete
             if complete:  # what is waited for now is the client's leaving
                 return await receive()
-            try:
-                with anyio.fail_after(end - time.monotonic()):
-                    message = await receive()
-            except TimeoutError:
-                raise ProblemError(self._too_slow(), {"Connection": "close"}) from None
+            message: Message | None = None
+            with anyio.move_on_after(end - time.monotonic()):
+                message = await receive()
+            if message is None:
+                raise ProblemError(self._too_slow(), {"Connection": "close"})
             received += len(message.get("body", b""))
             if received > self.max_bytes:
                 raise ProblemError(self._too_large())
@@ -106,13 +109,12 @@ class SecurityHeaders:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
-                    headers.setdefault(name, value)
-                is_page = headers.get("content-type", "").startswith("text/html")
-                headers.setdefault("Content-Security-Policy", _PAGES if is_page else _NOTHING)
+                given = dict(message.get("headers", ()))
+                is_page = given.get(b"content-type", b"").startswith(b"text/html")
+                ours = [*_HEADERS, _PAGES if is_page else _NOTHING]
                 if scope.get("scheme") == "https":
-                    headers.setdefault("Strict-Transport-Security", _YEAR)
+                    ours.append(_YEAR)
+                message["headers"] = [*message.get("headers", ()), *(each for each in ours if each[0] not in given)]
             await send(message)
 
         await self.app(scope, receive, with_headers)

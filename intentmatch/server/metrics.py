@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Literal
 
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from intentmatch.cache import VectorCache
+from intentmatch.cache import LOOKUPS, VectorCache
 from intentmatch.matcher import Matcher
 from intentmatch.result import MatchResult
 
@@ -79,13 +79,15 @@ class Metrics:
         self._refused = Counter(
             "intentmatch_refused", "Messages not matched: the queue full, too late, client gone.", ["why"], registry=own
         )
+        self._request = cache(self._requests.labels)
+        self._request_time = cache(self._request_seconds.labels)
         self._stage = cache(self._stage_seconds.labels)
         self._verdict = cache(self._verdicts.labels)
 
     def answered(self, path: str, status: int, seconds: float) -> None:
         """Count a request. `path` is that of the route, of which there are few, whatever callers ask for."""
-        self._requests.labels(path, str(status)).inc()
-        self._request_seconds.labels(path).observe(seconds)
+        self._request(path, status).inc()
+        self._request_time(path).observe(seconds)
 
     def matched(self, results: Sequence[MatchResult], bot: str | None = None) -> None:
         """Count what was made of messages, and the time of each stage. A bot has a name where there are several."""
@@ -162,6 +164,12 @@ def _metrics_of(bots: Sequence[Now]) -> Iterator[Metric]:
     yield gauge("registry_loaded_timestamp_seconds", "When the registry in use was loaded.", times)
     size = _size({VectorCache.at(matcher.settings.cache).folder for _, matcher in loaded})
     yield gauge("cache_bytes", "Vectors on disk, of all encoders.", [(None, size)])
+    lookups = CounterMetricFamily(
+        "intentmatch_cache_lookups", "Texts whose vectors were looked for on disk, to load intents.", labels=["result"]
+    )
+    for result, texts in LOOKUPS.items():
+        lookups.add_metric([result], texts)
+    yield lookups
 
 
 def _size(folders: Iterable[Path | None]) -> int:

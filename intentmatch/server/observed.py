@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import logging
 import re
+import secrets
 import time
-import uuid
 from contextvars import ContextVar
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from intentmatch.server.metrics import Metrics
 
 HEADER = "X-Request-ID"
+_RAW_HEADER = HEADER.lower().encode()
 request_id: ContextVar[str | None] = ContextVar("intentmatch_request_id", default=None)
 """The id of the request that is being answered here; worker threads know it too."""
 
@@ -39,7 +40,7 @@ class Observed:
             await self.app(scope, receive, send)
             return
         given = Headers(scope=scope).get(HEADER, "")
-        identity = given if _SANE.fullmatch(given) else uuid.uuid4().hex
+        identity = given if _SANE.fullmatch(given) else secrets.token_hex(16)
         # Until the end of its task: servers log what an app raised after the app is left.
         request_id.set(identity)
         status = CLIENT_GONE
@@ -49,8 +50,7 @@ class Observed:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message.setdefault("headers", [])
-                MutableHeaders(scope=message)[HEADER] = identity
+                message["headers"] = [*message.get("headers", ()), (_RAW_HEADER, identity.encode())]
             await send(message)
 
         try:
@@ -61,6 +61,8 @@ class Observed:
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         route = scope.get("route")
         self.metrics.answered(getattr(route, "path", _NO_ROUTE), status, seconds)
+        if not _log.isEnabledFor(logging.INFO):
+            return
         asked = {"method": scope["method"], "path": scope["path"]}
         more = {**asked, "status": status, "milliseconds": round(seconds * 1000, 3)}
         _log.info("%(method)s %(path)s %(status)d", more, extra={"fields": more})

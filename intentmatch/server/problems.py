@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -69,10 +69,8 @@ class ProblemError(HTTPException):
 def install(app: FastAPI, shapes: Sequence[tuple[re.Pattern[str], Shape]] = ()) -> None:
     """Have every error of an app answered as `ProblemDetails`, and on the paths of `shapes` in their shape."""
     app.state.shapes = shapes
-    app.add_exception_handler(RequestValidationError, _invalid_request)
-    app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(IntentMatchError, _intentmatch)
-    app.add_exception_handler(ClientDisconnect, _gone)
+    for expected, handler in _HANDLERS.items():
+        app.add_exception_handler(expected, handler)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -133,12 +131,18 @@ def response(scope: Scope, details: ProblemDetails, headers: Mapping[str, str] |
     return Response(details.model_dump_json(), details.status, headers, MEDIA_TYPE)
 
 
+async def answer(request: Request, error: Exception) -> Response:
+    """The answer to an error that is one of `EXPECTED`."""
+    handler = next(handler for expected, handler in _HANDLERS.items() if isinstance(error, expected))
+    return await handler(request, error)
+
+
 async def _invalid_request(request: Request, error: Exception) -> Response:
     # Starlette's type for handlers promises no more than Exception.
     found: Sequence[Any] = error.errors() if isinstance(error, RequestValidationError) else ()
     kinds = {each["type"] for each in found}
     declared = request.headers.get("content-type", "")
-    if not kinds & {"json_invalid", "missing"} and not _is_json(declared):
+    if not kinds & {"json_invalid", "missing"} and not is_json(declared):
         given = f"declared as {declared[:_MAX_LOCATION]}" if declared else "not declared as anything"
         detail = f"The body is {given}. Send JSON with the header Content-Type: application/json."
         return response(request.scope, ProblemDetails.of(415, detail))
@@ -190,6 +194,16 @@ async def _unexpected(request: Request, error: Exception) -> Response:
     )
 
 
+_HANDLERS: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
+    RequestValidationError: _invalid_request,
+    HTTPException: _http,
+    IntentMatchError: _intentmatch,
+    ClientDisconnect: _gone,
+}
+EXPECTED = tuple(_HANDLERS)
+"""What is raised below a route and told by its kind; all else is a defect."""
+
+
 def _unreadable(cause: BaseException | None) -> str:
     """Why FastAPI could not read a body, from the error that stopped it."""
     if isinstance(cause, UnicodeDecodeError):
@@ -201,7 +215,8 @@ def _unreadable(cause: BaseException | None) -> str:
     return "The body cannot be read as JSON."
 
 
-def _is_json(content_type: str) -> bool:
+def is_json(content_type: str) -> bool:
+    """Whether a body that is declared so is read as JSON."""
     kind = content_type.partition(";")[0].strip().lower()
     return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
 

@@ -322,6 +322,38 @@ def test_what_is_over_at_once_is_answered_where_it_is_asked(tmp_path: Path, pace
     run(scenario)
 
 
+def test_what_arrives_at_once_is_matched_in_a_row(folder: Path) -> None:
+    """As many as do not hold the loop up, then those whose turn came meanwhile; whoever left is not matched."""
+    bot = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
+    rows: list[list[str]] = []
+    matched = bot.match_each
+
+    def match_each(asked):
+        rows.append([text for text, _ in asked])
+        if len(rows) > 1:
+            assert others.done()
+        return matched(asked)
+
+    bot.match_each = match_each  # type: ignore[method-assign]
+
+    async def scenario() -> None:
+        nonlocal others
+        line = waiting()
+        line._lines[bot] = batches._Line(pace=0.0019)
+        asked = [asyncio.create_task(line.match(bot, f"number {n}")) for n in range(8)]
+        others = asyncio.create_task(asyncio.sleep(0))
+        await asyncio.sleep(0)
+        asked[1].cancel()
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        assert isinstance(answers.pop(1), asyncio.CancelledError)
+        assert [answer.message for answer in answers] == [f"number {n}" for n in (0, *range(2, 8))]
+
+    others: asyncio.Task[None]
+    run(scenario)
+    assert rows[0] == ["number 0", *(f"number {n}" for n in range(2, 5))]
+    assert [text for row in rows for text in row] == [f"number {n}" for n in (0, *range(2, 8))]
+
+
 def test_an_error_is_heard_where_it_is_asked_too(folder: Path) -> None:
     """And the next message is answered."""
     bot = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")

@@ -131,6 +131,19 @@ def test_the_cache_is_measured(folder: Path, tmp_path: Path) -> None:
         assert value(client, "intentmatch_cache_bytes") == size > 0
 
 
+def test_the_cache_tells_how_often_it_helped(folder: Path, tmp_path: Path) -> None:
+    """Each text that is encoded for the first time is missed, and then found when another process would load it."""
+
+    def lookups() -> tuple[float, float]:
+        with TestClient(create_app(Matcher.load(folder, cache=str(tmp_path / "cache")))) as client:
+            hits, misses = (value(client, "intentmatch_cache_lookups_total", result=r) for r in ("hit", "miss"))
+        return hits, misses
+
+    first, second = lookups(), lookups()
+    assert second[0] - first[0] > 0
+    assert second[1] == first[1] > 0
+
+
 def test_each_app_counts_for_itself(matcher: Matcher, client: TestClient) -> None:
     """Two in one process do not know of each other."""
     client.post("/match", json={"text": "hello"})

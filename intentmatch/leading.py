@@ -22,6 +22,8 @@ from intentmatch.words import OwnedWords, Words
 
 # With fewer intents, a look at everything takes no longer.
 _FEWEST_INTENTS = 32
+# Where so many messages look at an intent, on average, it pays to hold them against it at once.
+_MESSAGES_OF_AN_INTENT = 3
 # Those looked at by their vectors, and of these by their words.
 _LOOKED, _READ = 8, 6
 # A promise counts half of the most that words could add.
@@ -56,7 +58,6 @@ class Leading:
         self._index = index
         self._words = words
         self._enough = enough
-        self._intents = head.weights.shape[1]
         # What is asked of all intents stands side by side, so that one product answers it.
         self._by_vector = np.hstack([head.weights[:dim], index.centres().T])
         self._by_word = np.hstack([head.of_words(dim), words.greatest])
@@ -67,11 +68,15 @@ class Leading:
         """Whether so many are enough for a look at some to take less time than one at all."""
         return intents >= _FEWEST_INTENTS
 
+    def gains_from(self, messages: int) -> bool:
+        """Whether so many take less time with `look_many` than with a `look` for each."""
+        return messages * _LOOKED >= _MESSAGES_OF_AN_INTENT * len(self._bias)
+
     def look(
         self, vector: NDArray[np.float32], words: Words, needed: Collection[int], allowed: Collection[int] | None
     ) -> Look:
         """The leading intents, of all or of those `allowed`, and those `needed`."""
-        count = self._intents
+        count = len(self._bias)
         of_vector = vector @ self._by_vector
         of_words = self._by_word.take(words.places, axis=0)
         said = heard(of_vector[:count] + words.values @ of_words[:, :count] + self._bias)
@@ -100,7 +105,7 @@ class Leading:
 
         An intent's utterances are held against all messages that look at it at once, which takes a third of the time.
         """
-        count = self._intents
+        count = len(self._bias)
         of_vectors = vectors @ self._by_vector
         said = heard(of_vectors[:, :count] + words @ self._by_word[:, :count] + self._bias)
         bounds = np.minimum(np.abs(words) @ self._by_word[:, count:], _ONE) * _HALF_OF_WORDS

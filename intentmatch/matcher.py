@@ -121,13 +121,13 @@ class Matcher:
     def match_each(self, asked: Sequence[tuple[str, Mapping[str, Any]]]) -> list[MatchResult | Exception]:
         """As `match` for messages of many callers, each with its own keywords, against one and the same registry.
 
-        Those of an encoder that `batches` are encoded together. Nobody pays for another's mistake: what `match` would
-        raise stands in the place of the one answer.
+        Where that takes less time, they are encoded and looked at together. Nobody pays for another's mistake: what
+        `match` would raise stands in the place of the one answer.
         """
         engine = self._engine
         questions = [_attempt(_question, engine, **keywords) for _, keywords in asked]
         ready = [(text, q) for (text, _), q in zip(asked, questions, strict=True) if isinstance(q, Question)]
-        foreseen = _foreseen_together(engine, ready) if self.batches and len(ready) > 1 else None
+        foreseen = _foreseen_together(engine, ready) if engine.gains_from(len(ready)) else None
 
         def answer(message: str, question: Question) -> MatchResult:
             return _whole_or_parts(engine, engine.match(message, question, foreseen), question)

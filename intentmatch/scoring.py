@@ -87,13 +87,17 @@ class Scoring:
             if place < RANKED or self._could_pass(one)
         ]
 
+    def gains_from(self, messages: int) -> bool:
+        """Whether so many take less time with `look_many` than one by one."""
+        return self._artefact.opinion is None or (self._leading is not None and self._leading.gains_from(messages))
+
     def look_many(self, vectors: Vectors, texts: Sequence[str]) -> Sequence[Look | None]:
-        """For `candidates` of many cleaned messages; None for those that have to be looked at one by one."""
+        """For `candidates` of many cleaned messages; None for those that are better looked at one by one."""
         opinion, leading = self._artefact.opinion, self._leading
         if opinion is None:
             leaders = self._index.leaders(vectors, _LEADERS)
             return [self._by_score(vector, of.tolist()) for vector, of in zip(vectors, leaders, strict=True)]
-        if leading is None:
+        if leading is None or not leading.gains_from(len(texts)):
             return [None] * len(texts)
         some = [slice(start, start + _AT_ONCE) for start in range(0, len(texts), _AT_ONCE)]
         return [look for at in some for look in leading.look_many(vectors[at], opinion.words.rows(texts[at]))]

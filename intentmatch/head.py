@@ -276,9 +276,10 @@ class _Problem:
 def _minimum(problem: _Problem, weights: NDArray[np.float32], eased: _Eased, flat: float) -> NDArray[np.float32]:
     """Where the product of the slope and of what `eased` makes of it is no greater than `flat`."""
     loss, slope = problem.at(weights)
+    downhill = eased(slope)
     history: deque[_Step] = deque(maxlen=_STEPS_REMEMBERED)
     for _ in range(_MOST_STEPS):
-        direction = _direction(slope, history, eased)
+        direction = _direction(slope, downhill, history)
         falls = float(np.vdot(direction, slope))
         for length in _LENGTHS:
             moved = weights + np.float32(length) * direction
@@ -288,39 +289,40 @@ def _minimum(problem: _Problem, weights: NDArray[np.float32], eased: _Eased, fla
         else:
             # No step helps: what is left of the slope is rounding.
             break
-        step, turn = moved - weights, new_slope - slope
-        bend, eased_bend = float(np.vdot(step, turn)), float(np.vdot(turn, eased(turn)))
-        if bend > _BEND_ENOUGH * eased_bend:
-            history.append(_Step(step, turn, bend, np.float32(bend / eased_bend)))
-        gained, weights, loss, slope = loss - new_loss, moved, new_loss, new_slope
-        if float(np.vdot(slope, eased(slope))) <= flat or gained <= _GAIN_ENOUGH * abs(loss):
+        new_downhill = eased(new_slope)
+        made = _Step(moved - weights, new_slope - slope, new_downhill - downhill)
+        if made.bend > _BEND_ENOUGH * made.expected:
+            history.append(made)
+        gained, weights, loss, slope, downhill = loss - new_loss, moved, new_loss, new_slope, new_downhill
+        if float(np.vdot(slope, downhill)) <= flat or gained <= _GAIN_ENOUGH * abs(loss):
             break
     return weights
 
 
-class _Step(NamedTuple):
-    """A step that was made."""
+class _Step:
+    """A step that was made, how the slope changed with it, and what `eased` makes of that."""
 
-    step: NDArray[np.float32]
-    turn: NDArray[np.float32]
-    """How the slope changed."""
-    bend: float
-    """The product of both."""
-    scale: np.float32
-    """How much less curved the bowl is there than `eased` takes it to be."""
+    __slots__ = ("bend", "eased", "expected", "step", "turn")
+
+    def __init__(self, step: NDArray[np.float32], turn: NDArray[np.float32], eased: NDArray[np.float32]) -> None:
+        self.step, self.turn, self.eased = step, turn, eased
+        self.bend, self.expected = float(np.vdot(step, turn)), float(np.vdot(turn, eased))
 
 
-def _direction(slope: NDArray[np.float32], history: Sequence[_Step], eased: _Eased) -> NDArray[np.float32]:
+def _direction(
+    slope: NDArray[np.float32], downhill: NDArray[np.float32], history: Sequence[_Step]
+) -> NDArray[np.float32]:
     """Downhill, bent by what the last steps showed of the curvature (the two-loop recursion)."""
-    direction = -slope
+    left, direction = -slope, -downhill
     shares = []
-    for step, turn, bend, _ in reversed(history):
-        share = np.float32(float(np.vdot(step, direction)) / bend)
+    for made in reversed(history):
+        share = np.float32(float(np.vdot(made.step, left)) / made.bend)
         shares.append(share)
-        direction -= share * turn
-    direction = eased(direction)
+        left -= share * made.turn
+        # The same as to ease what is left in the end, which would take as long as all of this.
+        direction -= share * made.eased
     if history:
-        direction *= history[-1].scale
-    for (step, turn, bend, _), share in zip(history, reversed(shares), strict=True):
-        direction += (share - np.float32(float(np.vdot(turn, direction)) / bend)) * step
+        direction *= np.float32(history[-1].bend / history[-1].expected)
+    for made, share in zip(history, reversed(shares), strict=True):
+        direction += (share - np.float32(float(np.vdot(made.turn, direction)) / made.bend)) * made.step
     return direction

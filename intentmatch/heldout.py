@@ -24,8 +24,7 @@ from intentmatch.words import WordRows, sparse
 _SAME = 0.985
 # Held-out cases pin down a handful of numbers; these many do so, spread evenly over the utterances.
 _MOST_CASES = 4000
-_FOLDS = 5
-_GROUPS, _GROUPS_OF_MANY, _MANY = 5, 3, 3000
+_FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 3000
 # Cases are looked at together, as many as keep their cosines in the processor's cache, which is several times as quick;
 # but not so few that each would read all vectors by itself.
 _NUMBERS_AT_ONCE, _FEWEST_AT_ONCE, _BLOCK = 1 << 20, 32, 512
@@ -136,16 +135,19 @@ def hold_out(
         return _held_out([], owner)
     _, firsts, number = np.unique(line[chosen], return_index=True, return_inverse=True)
     line_of = firsts[number]
-    worth = representative(line_of.tolist())
-    most, cases = _MOST_CASES // 2, int(worth.sum())
-    folds = max(_FOLDS, -(-cases // most))
+    folds = _FOLDS if len(chosen) <= _MANY else _FOLDS_OF_MANY
     fold_of = _folds(index.vectors[chosen], owner[chosen], line_of, folds)
-    asked_folds = folds if cases <= most else most * folds // cases
-    asked = worth & (fold_of < asked_folds)
+    worth = representative(line_of.tolist())
+    # Where a few folds have cases enough, the others need no heads.
+    most = _MOST_CASES // 2
+    fewest = min(folds, -(-most * folds // int(worth.sum())))
+    worth &= fold_of < fewest
+    asked = np.zeros(len(chosen), dtype=bool)
+    asked[np.flatnonzero(worth)[:: -(-int(worth.sum()) // most)]] = True
     # Neighbouring intents in a file are often neighbours in meaning; they are left out in different rounds.
-    groups = min(_GROUPS if len(chosen) <= _MANY else _GROUPS_OF_MANY, len(index.owners))
-    group_of = np.searchsorted(index.owners, owner[chosen]) % groups
-    rounds = [_Round(fold_of == fold, known=True) for fold in range(asked_folds)]
+    group_of = owner[chosen] % folds
+    groups = folds if len(index.owners) > folds else len(index.owners)
+    rounds = [_Round(fold_of == fold, known=True) for fold in range(fewest)]
     rounds += [_Round(group_of == group, known=False) for group in range(groups)]
     rounds = [one for one in rounds if (one.left_out & asked).any() and not one.left_out.all()]
     spelled = words[asked] if fitting is not None else None

@@ -21,9 +21,8 @@ _taken = threading.Lock()
 class Each(Protocol):
     """As `map`: what a function makes of each item, in the order of the items."""
 
-    def __call__(
-        self, function: Callable[[_Item], _Result], items: Iterable[_Item], /
-    ) -> Iterable[_Result]: ...
+    def __call__(self, function: Callable[[_Item], _Result], items: Iterable[_Item], /) -> Iterable[_Result]:
+        """What it makes of them."""
 
 
 def one_by_one(function: Callable[[_Item], _Result], items: Iterable[_Item], /) -> Iterable[_Result]:

@@ -1,9 +1,10 @@
 """The fitted head: which intent a message belongs to, from its vector and its words together.
 
-Multinomial logistic regression over frozen vectors, with a quadratic penalty. It is fitted in the coordinates in which
-the features of all utterances are uncorrelated: there the problem is never larger than the number of utterances, its
-curvature is known beforehand, and leaving utterances out changes nothing but their rows. The minimum is found by L-BFGS
-(Liu & Nocedal 1989, "On the Limited Memory BFGS Method for Large Scale Optimization"). Everything is deterministic.
+Multinomial logistic regression over frozen vectors, with a quadratic penalty. Most of what tells utterances apart lies
+along a few axes, in which they are uncorrelated and the curvature of the problem is known beforehand: there the minimum
+is looked for first, and of a registry of few utterances, which has no other axes, it is found there. Leaving utterances
+out changes nothing but their rows. The search is L-BFGS (Liu & Nocedal 1989, "On the Limited Memory BFGS Method for
+Large Scale Optimization"). Everything is deterministic, to the last bit on any number of cores.
 """
 
 from __future__ import annotations
@@ -26,13 +27,17 @@ _Eased = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 _WORDS_WEIGHT = np.float32(0.5)
 _PENALTY = np.float32(1 / 30)
 _MOST_STEPS, _STEPS_REMEMBERED = 100, 8
-# Where the steepest slope has fallen to this part of the first one, neither accuracy nor confidence changes any more.
-_FLAT_ENOUGH, _GAIN_ENOUGH = 1e-3, 1e-6
+# Where the slope has fallen to this part of the first one, neither accuracy nor confidence changes any more.
+_FLAT_ENOUGH, _GAIN_ENOUGH = 7e-4, 1e-6
 _SUFFICIENT, _LENGTHS = 1e-4, tuple(0.5**halvings for halvings in range(14))
 _BEND_ENOUGH = 1e-10
 _NO_STRENGTH = 1e-6
+# So many rows show the axes, and of more rows than that so many axes are taken: those of text hold nine tenths of it.
 _ROWS_OF_AXES, _AXES = 512, 256
+# About what p(1 - p) comes to, for each intent, once most rows are understood: one part in so many of an even share.
+# The bound of a quarter, which holds everywhere, needs twice the steps.
 _UNDERSTOOD = 6
+# Rows are shared out to cores, and kept in their caches, by so many; whatever the cores, so that sums are the same.
 _ROWS_AT_ONCE = 1024
 
 
@@ -102,8 +107,8 @@ class Near(NamedTuple):
     """Shape `(features, intents)`."""
     along: NDArray[np.float32]
     """The part of them that lies along the axes, shape `(axes, intents)`."""
-    beyond: NDArray[np.float32] | None
-    """Logits of every row by the rest of them; None for nothing."""
+    beyond: NDArray[np.float32]
+    """What the rest of them says of every row, shape `(utterances + hints, intents)`."""
 
 
 def prepare(vectors: Vectors, words: Vectors, owners: Sequence[int], intents: int, hints: int = 0) -> Fitting:
@@ -148,7 +153,7 @@ def nearby(fitting: Fitting, weights: NDArray[np.float32]) -> Near:
 
 def fit_head(fitting: Fitting, near: Near | None = None, each: Each = one_by_one) -> Head:
     """The head for all rows; found sooner from weights that are near to those sought."""
-    return Head(_fitted(fitting, np.arange(len(fitting.rows)), fitting.owners, fitting.intents, near, each))
+    return Head(_fitted(fitting, None, near, each))
 
 
 def held_out_logits(
@@ -170,10 +175,8 @@ def held_out_logits(
     if len(known):
         hinted = np.isin(fitting.owners[fitting.utterances :], known)
         seen = np.flatnonzero(np.concatenate([~left_out, hinted]))
-        numbers = np.searchsorted(known, fitting.owners[seen])
         start = near and Near(near.weights[:, known], near.along[:, known], near.beyond[seen][:, known])
-        weights = _fitted(fitting, seen, numbers, len(known), start)
-        logits[:, known] = fitting.features[: fitting.utterances][asked] @ weights
+        logits[:, known] = fitting.features[: fitting.utterances][asked] @ _fitted(fitting, seen, start)
     return logits
 
 
@@ -184,63 +187,67 @@ def softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _fitted(
-    fitting: Fitting,
-    seen: NDArray[np.int64],
-    owners: NDArray[np.int64],
-    intents: int,
-    near: Near | None = None,
-    each: Each = one_by_one,
+    fitting: Fitting, seen: NDArray[np.int64] | None, near: Near | None = None, each: Each = one_by_one
 ) -> NDArray[np.float32]:
-    """Weights of shape `(features, intents)` that minimise the summed cross-entropy plus |weights|² / (2 * 30).
+    """Weights of shape `(features, intents seen)` that minimise the summed cross-entropy plus |weights|² / (2 * 30).
 
-    Of the rows `seen`, one or more for every one of the intents. Most of what there is to find lies along the axes,
-    where a step costs a fraction: there the search begins, and among all features it only ends.
+    Of the rows `seen`, or of all.
     """
-    rows = fitting.rows[seen]
+    rows, features, beyond, owners = fitting.rows, fitting.features, fitting.beyond, fitting.owners
+    if seen is not None:
+        # A copy of all features costs less than fetching them anew with every step.
+        rows, beyond, owners = rows[seen], beyond[seen], owners[seen]
+        features = features[seen] if fitting.directions else features
+    _, owners, counts = np.unique(owners, return_inverse=True, return_counts=True)
+    intents = len(counts)
     # An intent counts as much as any other, however many utterances its author found for it: users do not ask for it
     # the more often.
-    shares = (len(rows) / intents / np.bincount(owners, minlength=intents)).astype(np.float32)[owners]
-    # About what p(1 - p) comes to, for each intent, once most rows are understood: in coordinates scaled by the root of
-    # the curvature the bowl is nearly round. The bound of a quarter, which holds everywhere, needs twice the steps.
-    curved = (fitting.strengths / (_UNDERSTOOD * intents) + _PENALTY).astype(np.float32)[:, None]
+    shares = (len(rows) / intents / counts).astype(np.float32)[owners]
     nothing = np.zeros((rows.shape[1], intents), dtype=np.float32)
-    _, slope = _Problem(rows, owners, shares, each=each).at(nothing)
+    _, slope = _Problem(rows, owners, shares, each).at(nothing)
     # A slope of nothing is the minimum: there is one intent.
     if near is None or not slope.any():
-        near = Near(np.zeros((len(fitting.axes), intents), dtype=np.float32), nothing, None)
-    problem = _Problem(rows, owners, shares, near.beyond if fitting.directions else None, each)
-    steepest = float((slope * slope / curved).sum())
-    found = _minimum(problem, near.along, lambda slope: slope / curved, _FLAT_ENOUGH**2 * steepest)
+        zeros = np.zeros((len(fitting.axes), intents), dtype=np.float32)
+        near = Near(zeros, nothing, np.zeros((len(rows), intents), dtype=np.float32))
+
+    curved = (fitting.strengths / (_UNDERSTOOD * intents) + _PENALTY).astype(np.float32)[:, None]
+    problem = _Problem(rows, owners, shares, each, near.beyond if fitting.directions else None)
+    found = _minimum(problem, near.along, lambda slope: slope / curved, _flat(slope, curved))
     if not fitting.directions:
         return fitting.axes @ found
-    # There, every row tells how sure of it one is by now.
+
+    # From here on each row tells how sure of it one is.
     unsure = softmax(problem.logits(found))
-    unsure *= 1 - unsure
-    unsure *= shares[:, None]
-    curved = (rows * rows).T @ unsure + _PENALTY
-    elsewhere = fitting.beyond[seen] @ unsure / np.float32(fitting.directions) + _PENALTY
-    more = 1 / curved - 1 / elsewhere
+    unsure *= (1 - unsure) * shares[:, None]
+    bent = np.add((rows * rows).T @ unsure, _PENALTY)
+    elsewhere = beyond @ unsure / np.float32(fitting.directions) + _PENALTY
+    more = 1 / bent - 1 / elsewhere
 
     def eased(slope: NDArray[np.float32]) -> NDArray[np.float32]:
         return slope / elsewhere + fitting.axes @ (more * (fitting.axes.T @ slope))
 
-    whole = _Problem(fitting.features[seen] if len(seen) < len(fitting.features) else fitting.features, owners, shares, each=each)
     weights = near.weights + fitting.axes @ (found - near.along)
-    return _minimum(whole, weights, eased, _FLAT_ENOUGH**2 * float((slope * slope / curved).sum()))
+    return _minimum(_Problem(features, owners, shares, each), weights, eased, _flat(slope, bent))
+
+
+def _flat(first: NDArray[np.float32], curved: NDArray[np.float32]) -> float:
+    """What `_minimum` is to reach, where the slope is `first` at no weights at all."""
+    return _FLAT_ENOUGH**2 * float((first * first / curved).sum())
 
 
 class _Problem:
-    """What is to be minimised: rows, their intents, how much each counts, and logits that come on top."""
+    """What is to be minimised: of some rows, with their intents and how much each of them counts."""
 
     def __init__(
         self,
         rows: NDArray[np.float32],
         owners: NDArray[np.int64],
         shares: NDArray[np.float32],
+        each: Each,
         beyond: NDArray[np.float32] | None = None,
-        each: Each = one_by_one,
     ) -> None:
-        self._rows, self._owners, self._shares, self._beyond, self._each = rows, owners, shares, beyond, each
+        """`beyond` are logits that come on top, whatever the weights."""
+        self._rows, self._owners, self._shares, self._each, self._beyond = rows, owners, shares, each, beyond
         self._parts = [slice(start, start + _ROWS_AT_ONCE) for start in range(0, len(rows), _ROWS_AT_ONCE)]
 
     def at(self, weights: NDArray[np.float32]) -> tuple[float, NDArray[np.float32]]:

@@ -6,7 +6,7 @@ intent left out as well, it is a message that the bot should refuse. Nothing is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -136,22 +136,23 @@ def hold_out(
     _, firsts, number = np.unique(line[chosen], return_index=True, return_inverse=True)
     line_of = firsts[number]
     folds = _FOLDS if len(chosen) <= _MANY else _FOLDS_OF_MANY
-    fold_of = _folds(index.vectors[chosen], owner[chosen], line_of, folds)
-    worth = representative(line_of.tolist())
-    # Where a few folds have cases enough, the others need no heads.
-    most = _MOST_CASES // 2
-    fewest = min(folds, -(-most * folds // int(worth.sum())))
-    worth &= fold_of < fewest
+    worth = np.flatnonzero(representative(line_of.tolist()))
+    step = max(1, -(-len(worth) // (_MOST_CASES // 2)))
     asked = np.zeros(len(chosen), dtype=bool)
-    asked[np.flatnonzero(worth)[:: -(-int(worth.sum()) // most)]] = True
+    asked[worth[::step]] = True
+    fold_of = _folds(index.vectors[chosen], owner[chosen], line_of, folds)
     # Neighbouring intents in a file are often neighbours in meaning; they are left out in different rounds.
     group_of = owner[chosen] % folds
     groups = folds if len(index.owners) > folds else len(index.owners)
-    rounds = [_Round(fold_of == fold, known=True) for fold in range(fewest)]
+    rounds = [_Round(fold_of == fold, known=True) for fold in range(folds)]
     rounds += [_Round(group_of == group, known=False) for group in range(groups)]
     rounds = [one for one in rounds if (one.left_out & asked).any() and not one.left_out.all()]
-    spelled = words[asked] if fitting is not None else None
-    looks = _Looks.at(index, chosen[asked], owner, line, spelled, word_rows or WordRows.of(words), each)
+    word_rows, spelled_out = word_rows or WordRows.of(words), words[asked]
+
+    def spelled(part: slice) -> NDArray[np.float32]:
+        return np.stack([word_rows.cosines(sparse(row)) for row in spelled_out[part]])
+
+    looks = _looks(index, chosen[asked], owner, line, None if fitting is None else spelled, each=each)
 
     def cases(one: _Round) -> _Cases:
         some = one.left_out & asked
@@ -180,39 +181,40 @@ class _Looks(NamedTuple):
     spelled: NDArray[np.float32] | None
     """The nearest cosine of words, of the same shape; None where there is no head."""
 
-    @classmethod
-    def at(
-        cls,
-        index: ExactIndex,
-        rows: NDArray[np.int64],
-        owner: NDArray[np.int64],
-        line: NDArray[np.int64],
-        words: Vectors | None,
-        word_rows: WordRows,
-        each: Each,
-    ) -> _Looks:
-        """`words` are those of the rows."""
-        block = max(_FEWEST_AT_ONCE, min(_BLOCK, _NUMBERS_AT_ONCE // max(1, len(owner))))
-
-        def look(start: int) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
-            some = rows[start : start + block]
-            cosines = index.vectors[some] @ index.vectors.T
-            same = (cosines > _SAME) & (owner[some][:, None] == owner)
-            same |= line[some][:, None] == line
-            cosines[same] = -np.inf
-            scores = index.aggregate(cosines)
-            if words is None:
-                return scores, None
-            of_words = np.stack([word_rows.cosines(sparse(row)) for row in words[start : start + block]])
-            of_words[same] = -np.inf
-            return scores, index.best(of_words)
-
-        scores, spelled = zip(*each(look, range(0, len(rows), block)), strict=True)
-        return cls(rows, owner[rows], np.concatenate(scores), None if words is None else np.concatenate(spelled))
-
     def of(self, some: NDArray[np.bool_]) -> _Looks:
         """Those of some rows."""
-        return _Looks(*(None if array is None else array[some] for array in self))
+        spelled = None if self.spelled is None else self.spelled[some]
+        return _Looks(self.rows[some], self.owner[some], self.scores[some], spelled)
+
+
+def _looks(
+    index: ExactIndex,
+    rows: NDArray[np.int64],
+    owner: NDArray[np.int64],
+    line: NDArray[np.int64],
+    spelled: Callable[[slice], NDArray[np.float32]] | None,
+    *,
+    each: Each,
+) -> _Looks:
+    """`spelled` gives the cosines of words of some of the rows to all utterances."""
+    block = max(_FEWEST_AT_ONCE, min(_BLOCK, _NUMBERS_AT_ONCE // max(1, len(owner))))
+    parts = [slice(start, start + block) for start in range(0, len(rows), block)]
+
+    def look(part: slice) -> list[NDArray[np.float32]]:
+        some = rows[part]
+        cosines = index.vectors[some] @ index.vectors.T
+        same = (cosines > _SAME) & (owner[some][:, None] == owner)
+        same |= line[some][:, None] == line
+        cosines[same] = -np.inf
+        found = [index.aggregate(cosines)]
+        if spelled is not None:
+            of_words = spelled(part)
+            of_words[same] = -np.inf
+            found.append(index.best(of_words))
+        return found
+
+    found = [np.concatenate(arrays) for arrays in zip(*each(look, parts), strict=True)]
+    return _Looks(rows, owner[rows], found[0], found[1] if spelled else None)
 
 
 class _Cases(NamedTuple):
@@ -236,10 +238,11 @@ def _cases(
         scores[:, np.isin(index.owners, left_out)] = -np.inf
         usable = np.ones(len(scores), dtype=bool)
     total = scores.astype(np.float64)
-    if logits is not None:
+    if logits is not None and looks.spelled is not None:
         said = logits[:, index.owners]
         there = np.isfinite(scores) & np.isfinite(said)
-        total = np.where(there, evidence(scores, np.where(there, looks.spelled, 0), said), -np.inf)
+        words = np.where(there, looks.spelled, np.float32(0.0))
+        total = np.where(there, evidence(scores, words, said), -np.inf)
     order = np.argsort(-total, axis=1, kind="stable")[:, :2][usable]
     return _Cases(
         looks.rows[usable],

@@ -37,7 +37,7 @@ _TELLING = 0.5
 # Utterances times intents, from which on fitting a head anew would keep an edit waiting for longer than a second.
 _MOST_NUMBERS_MEANWHILE = 1_000_000
 # Rows of words are mostly zeros: of so many texts at once they are written out.
-_TEXTS_AT_ONCE = 8192
+_TEXTS_AT_ONCE = 2048
 
 
 class Learned(NamedTuple):

@@ -28,7 +28,8 @@ _WORDS_WEIGHT = np.float32(0.5)
 _PENALTY = np.float32(1 / 30)
 _MOST_STEPS, _STEPS_REMEMBERED = 100, 8
 # Where the slope has fallen to this part of the first one, neither accuracy nor confidence changes any more.
-_FLAT_ENOUGH, _GAIN_ENOUGH = 7e-4, 1e-6
+# Many rows hide more of what is left of it.
+_FLAT_ENOUGH, _FLAT_ENOUGH_OF_MANY, _GAIN_ENOUGH = 7e-4, 2e-3, 1e-6
 _SUFFICIENT, _LENGTHS = 1e-4, tuple(0.5**halvings for halvings in range(14))
 _BEND_ENOUGH = 1e-10
 _NO_STRENGTH = 1e-6
@@ -212,7 +213,7 @@ def _fitted(
 
     curved = (fitting.strengths / (_UNDERSTOOD * intents) + _PENALTY).astype(np.float32)[:, None]
     problem = _Problem(rows, owners, shares, each, near.beyond if fitting.directions else None)
-    found = _minimum(problem, near.along, lambda slope: slope / curved, _flat(slope, curved))
+    found = _minimum(problem, near.along, lambda slope: slope / curved, _flat(fitting, slope, curved))
     if not fitting.directions:
         return fitting.axes @ found
 
@@ -227,12 +228,13 @@ def _fitted(
         return slope / elsewhere + fitting.axes @ (more * (fitting.axes.T @ slope))
 
     weights = near.weights + fitting.axes @ (found - near.along)
-    return _minimum(_Problem(features, owners, shares, each), weights, eased, _flat(slope, bent))
+    return _minimum(_Problem(features, owners, shares, each), weights, eased, _flat(fitting, slope, bent))
 
 
-def _flat(first: NDArray[np.float32], curved: NDArray[np.float32]) -> float:
+def _flat(fitting: Fitting, first: NDArray[np.float32], curved: NDArray[np.float32]) -> float:
     """What `_minimum` is to reach, where the slope is `first` at no weights at all."""
-    return _FLAT_ENOUGH**2 * float((first * first / curved).sum())
+    part = _FLAT_ENOUGH_OF_MANY if fitting.directions else _FLAT_ENOUGH
+    return part**2 * float((first * first / curved).sum())
 
 
 class _Problem:

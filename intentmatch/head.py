@@ -121,29 +121,33 @@ def prepare(vectors: Vectors, words: Vectors, owners: Sequence[int], intents: in
     ones = np.ones((len(vectors), 1), dtype=np.float32)
     features = np.hstack([vectors, _WORDS_WEIGHT * words, ones]).astype(np.float32, copy=False)
     owned = np.asarray(owners, dtype=np.int64)
-    axes = _axes(features)
-    rows = features @ axes
-    # Where only some rows showed the axes, how long and how square to one another the columns are is for all to say.
-    strengths, turns = np.linalg.eigh((rows.T @ rows).astype(np.float64))
-    axes, rows = axes @ turns.astype(np.float32), rows @ turns.astype(np.float32)
+    axes, strengths = _axes(features)
+    rows, directions = features @ axes, 0
+    if len(features) > _ROWS_OF_AXES:
+        # Only some rows showed the axes; how long and how square to one another the columns are is for all to say.
+        directions = min(features.shape) - len(strengths)
+        strengths, turns = np.linalg.eigh((rows.T @ rows).astype(np.float64))
+        axes, rows = axes @ turns.astype(np.float32), rows @ turns.astype(np.float32)
     lengths = np.einsum("ij,ij->i", features, features)
     beyond = (lengths - np.einsum("ij,ij->i", rows, rows)).clip(0.0)
-    directions = 0 if len(features) <= _ROWS_OF_AXES else min(features.shape) - len(strengths)
     return Fitting(
         features, axes, rows, strengths.astype(np.float32), beyond, directions, owned, intents, len(owned) - hints
     )
 
 
-def _axes(features: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Where the rows are long, shape `(features, axes)`: everywhere for few of them, for many as some of them show."""
+def _axes(features: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """Where the rows are long, shape `(features, axes)`, and how long, squared, all of them together.
+
+    All axes that there are of few rows; of many the longest, as some of the rows show them.
+    """
     taken = min(len(features), _ROWS_OF_AXES)
     some = features[np.arange(taken) * len(features) // taken]
     strengths, turns = np.linalg.eigh((some @ some.T).astype(np.float64))
     kept = strengths > _NO_STRENGTH * strengths[-1]
     if taken < len(features):
         kept[:-_AXES] = False
-    axes: NDArray[np.float32] = some.T @ (turns[:, kept] / np.sqrt(strengths[kept])).astype(np.float32)
-    return axes
+    strengths = strengths[kept]
+    return some.T @ (turns[:, kept] / np.sqrt(strengths)).astype(np.float32), strengths
 
 
 def nearby(fitting: Fitting, weights: NDArray[np.float32]) -> Near:

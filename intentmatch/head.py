@@ -1,33 +1,45 @@
 """The fitted head: which intent a message belongs to, from its vector and its words together.
 
-Multinomial logistic regression over frozen vectors, with a quadratic penalty. It is fitted in the coordinates in which
-the features of all utterances are uncorrelated: there the problem is never larger than the number of utterances, its
-curvature is known beforehand, and leaving utterances out changes nothing but their rows. The minimum is found by L-BFGS
-(Liu & Nocedal 1989, "On the Limited Memory BFGS Method for Large Scale Optimization"). Everything is deterministic.
+Multinomial logistic regression over frozen vectors, with a quadratic penalty. Most of what tells utterances apart lies
+along a few axes, in which they are uncorrelated and the curvature of the problem is known beforehand: there the minimum
+is looked for first, and of a registry of few utterances, which has no other axes, it is found there. Leaving utterances
+out changes nothing but their rows. The search is L-BFGS (Liu & Nocedal 1989, "On the Limited Memory BFGS Method for
+Large Scale Optimization"). Everything is deterministic, to the last bit on any number of cores.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from intentmatch.cores import Each, one_by_one
 from intentmatch.types import Vectors
 from intentmatch.words import WordRows, Words, WordVectors
 
+_Eased = Callable[[NDArray[np.float32]], NDArray[np.float32]]
+
 # Chosen on development sets, where 0.35 to 0.7 and 10 to 100 differ by less than half a point.
 _WORDS_WEIGHT = np.float32(0.5)
-_INVERSE_PENALTY = 30.0
+_PENALTY = np.float32(1 / 30)
 _MOST_STEPS, _STEPS_REMEMBERED = 100, 8
-# Where the steepest slope has fallen to this part of the first one, neither accuracy nor confidence changes any more.
-_FLAT_ENOUGH, _GAIN_ENOUGH = 5e-3, 1e-6
+# Where the slope has fallen to this part of the first one, neither accuracy nor confidence changes any more.
+# Many rows hide more of what is left of it.
+_FLAT_ENOUGH, _FLAT_ENOUGH_OF_MANY, _GAIN_ENOUGH = 7e-4, 2e-3, 1e-6
 _SUFFICIENT, _LENGTHS = 1e-4, tuple(0.5**halvings for halvings in range(14))
 _BEND_ENOUGH = 1e-10
 _NO_STRENGTH = 1e-6
+# So many rows show the axes, and of more rows than that so many axes are taken: those of text hold nine tenths of it.
+_ROWS_OF_AXES, _AXES = 512, 256
+# About what p(1 - p) comes to, for each intent, once most rows are understood: one part in so many of an even share.
+# The bound of a quarter, which holds everywhere, needs twice the steps.
+_UNDERSTOOD = 6
+# Rows are shared out to cores, and kept in their caches, by so many; whatever the cores, so that sums are the same.
+_ROWS_AT_ONCE = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,19 +84,36 @@ class Opinion:
 
 
 class Fitting(NamedTuple):
-    """Features of a registry's utterances, and of hints, in coordinates that are easy to fit in."""
+    """Features of a registry's utterances, and of hints, and the directions in which they differ most."""
 
+    features: NDArray[np.float32]
+    """Shape `(utterances + hints, features)`."""
+    axes: NDArray[np.float32]
+    """Those directions, shape `(features, axes)`; orthogonal, and of unit length."""
     rows: NDArray[np.float32]
-    """Shape `(utterances + hints, axes)`; the columns are orthogonal."""
+    """The features along the axes, shape `(utterances + hints, axes)`; the columns are orthogonal."""
     strengths: NDArray[np.float32]
     """Their squared lengths."""
-    axes: NDArray[np.float32]
-    """Shape `(features, axes)`; from the features to these coordinates."""
+    beyond: NDArray[np.float32]
+    """Of the squared length of each row, what is not along the axes."""
+    directions: int
+    """How many there are besides the axes; 0 where the axes are all there is."""
     owners: NDArray[np.int64]
     """The intent of each row."""
     intents: int
     utterances: int
     """How many of the rows, the first ones, are utterances; the rest are hints."""
+
+
+class Near(NamedTuple):
+    """Weights that are near to those sought; see `nearby`."""
+
+    weights: NDArray[np.float32]
+    """Shape `(features, intents)`."""
+    along: NDArray[np.float32]
+    """The part of them that lies along the axes, shape `(axes, intents)`."""
+    beyond: NDArray[np.float32]
+    """What the rest of them says of every row, shape `(utterances + hints, intents)`."""
 
 
 def prepare(vectors: Vectors, words: Vectors, owners: Sequence[int], intents: int, hints: int = 0) -> Fitting:
@@ -94,44 +123,69 @@ def prepare(vectors: Vectors, words: Vectors, owners: Sequence[int], intents: in
     with the utterances of their intent, and never asked about.
     """
     ones = np.ones((len(vectors), 1), dtype=np.float32)
-    features = np.hstack([vectors, _WORDS_WEIGHT * words, ones]).astype(np.float32)
-    wide = len(features) < features.shape[1]
-    products = features @ features.T if wide else features.T @ features
-    strengths, axes = np.linalg.eigh(products.astype(np.float64))
-    kept = strengths > _NO_STRENGTH * strengths[-1]
-    strengths, axes = strengths[kept], axes[:, kept]
-    if wide:
-        axes = features.T @ (axes / np.sqrt(strengths))
-    axes = axes.astype(np.float32)
+    features = np.hstack([vectors, _WORDS_WEIGHT * words, ones]).astype(np.float32, copy=False)
     owned = np.asarray(owners, dtype=np.int64)
-    return Fitting(features @ axes, strengths.astype(np.float32), axes, owned, intents, len(owned) - hints)
+    axes, strengths = _axes(features)
+    rows, directions = features @ axes, 0
+    if len(features) > _ROWS_OF_AXES:
+        # Only some rows showed the axes; how long and how square to one another the columns are is for all to say.
+        directions = min(features.shape) - len(strengths)
+        strengths, turns = np.linalg.eigh((rows.T @ rows).astype(np.float64))
+        axes, rows = axes @ turns.astype(np.float32), rows @ turns.astype(np.float32)
+    lengths = np.einsum("ij,ij->i", features, features)
+    beyond = (lengths - np.einsum("ij,ij->i", rows, rows)).clip(0.0)
+    return Fitting(
+        features, axes, rows, strengths.astype(np.float32), beyond, directions, owned, intents, len(owned) - hints
+    )
 
 
-def fit_head(fitting: Fitting, near: NDArray[np.float32] | None = None) -> Head:
-    """The head for all rows; found sooner from weights that are near to those sought, shape `(features, intents)`."""
-    start = None if near is None else fitting.axes.T @ near
-    weights = _fitted(fitting, fitting.rows, fitting.owners, fitting.intents, start)
-    return Head(np.ascontiguousarray(fitting.axes @ weights, dtype=np.float32))
+def _axes(features: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """Where the rows are long, shape `(features, axes)`, and how long, squared, all of them together.
+
+    All axes that there are of few rows; of many the longest, as some of the rows show them.
+    """
+    taken = min(len(features), _ROWS_OF_AXES)
+    some = features[np.arange(taken) * len(features) // taken]
+    strengths, turns = np.linalg.eigh((some @ some.T).astype(np.float64))
+    kept = strengths > _NO_STRENGTH * strengths[-1]
+    if taken < len(features):
+        kept[:-_AXES] = False
+    strengths = strengths[kept]
+    return some.T @ (turns[:, kept] / np.sqrt(strengths)).astype(np.float32), strengths
+
+
+def nearby(fitting: Fitting, weights: NDArray[np.float32]) -> Near:
+    """Weights of shape `(features, intents)` to begin with."""
+    along = fitting.axes.T @ weights
+    return Near(weights, along, fitting.features @ weights - fitting.rows @ along)
+
+
+def fit_head(fitting: Fitting, near: Near | None = None, each: Each = one_by_one) -> Head:
+    """The head for all rows; found sooner from weights that are near to those sought."""
+    return Head(_fitted(fitting, None, near, each))
 
 
 def held_out_logits(
-    fitting: Fitting, left_out: NDArray[np.bool_], near: NDArray[np.float32] | None = None
+    fitting: Fitting,
+    left_out: NDArray[np.bool_],
+    near: Near | None = None,
+    *,
+    asked: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.float32]:
-    """What a head that has not seen them says of the utterances `left_out`, shape `(left out, intents)`.
+    """What a head that has not seen the utterances `left_out` says of them, shape `(left out, intents)`.
 
     An intent of which no utterance is left to learn from gets -inf, and its hints are left out with them. The weights
     of the head for all rows may be given as `near`: from there the search takes fewer than half the steps, and ends as
-    flat as it would from anywhere.
+    flat as it would from anywhere. Where only some are `asked`, the rows are theirs.
     """
+    asked = left_out if asked is None else asked
     known = np.unique(fitting.owners[: fitting.utterances][~left_out])
-    logits = np.full((int(left_out.sum()), fitting.intents), -np.inf, dtype=np.float32)
+    logits = np.full((int(asked.sum()), fitting.intents), -np.inf, dtype=np.float32)
     if len(known):
         hinted = np.isin(fitting.owners[fitting.utterances :], known)
         seen = np.flatnonzero(np.concatenate([~left_out, hinted]))
-        numbers = np.searchsorted(known, fitting.owners[seen])
-        asked = fitting.rows[: fitting.utterances][left_out]
-        start = None if near is None else fitting.axes.T @ near[:, known]
-        logits[:, known] = asked @ _fitted(fitting, fitting.rows[seen], numbers, len(known), start)
+        start = near and Near(near.weights[:, known], near.along[:, known], near.beyond[seen][:, known])
+        logits[:, known] = fitting.features[: fitting.utterances][asked] @ _fitted(fitting, seen, start)
     return logits
 
 
@@ -144,86 +198,150 @@ def softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _fitted(
-    fitting: Fitting,
-    rows: NDArray[np.float32],
-    owners: NDArray[np.int64],
-    intents: int,
-    start: NDArray[np.float32] | None = None,
+    fitting: Fitting, seen: NDArray[np.int64] | None, near: Near | None = None, each: Each = one_by_one
 ) -> NDArray[np.float32]:
-    """Weights of shape `(axes, intents)` that minimise the summed cross-entropy plus |weights|² / (2 * 30).
+    """Weights of shape `(features, intents seen)` that minimise the summed cross-entropy plus |weights|² / (2 * 30).
 
-    Every one of the intents has at least one row.
+    Of the rows `seen`, or of all.
     """
-    penalty = np.float32(1 / _INVERSE_PENALTY)
-    # About what p(1 - p) comes to, for each intent, once most rows are understood: in coordinates scaled by the root of
-    # the curvature the bowl is nearly round. The bound of a quarter, which holds everywhere, needs twice the steps.
-    scales = (1 / np.sqrt(fitting.strengths / (2 * intents) + penalty)).astype(np.float32)
-    scaled = rows * scales
-    penalties = (penalty * scales * scales)[:, None]
-    places = np.arange(len(rows)), owners
+    rows, features, beyond, owners = fitting.rows, fitting.features, fitting.beyond, fitting.owners
+    if seen is not None:
+        # A copy of all features costs less than fetching them anew with every step.
+        rows, beyond, owners = rows[seen], beyond[seen], owners[seen]
+        features = features[seen] if fitting.directions else features
+    _, owners, counts = np.unique(owners, return_inverse=True, return_counts=True)
+    intents = len(counts)
     # An intent counts as much as any other, however many utterances its author found for it: users do not ask for it
     # the more often.
-    shares = (len(rows) / intents / np.bincount(owners, minlength=intents)).astype(np.float32)[owners]
+    shares = (len(rows) / intents / counts).astype(np.float32)[owners]
+    nothing = np.zeros((rows.shape[1], intents), dtype=np.float32)
+    _, slope = _Problem(rows, owners, shares, each).at(nothing)
+    # A slope of nothing is the minimum: there is one intent.
+    if near is None or not slope.any():
+        zeros = np.zeros((len(fitting.axes), intents), dtype=np.float32)
+        near = Near(zeros, nothing, np.zeros((len(rows), intents), dtype=np.float32))
 
-    def loss_and_slope(weights: NDArray[np.float32]) -> tuple[float, NDArray[np.float32]]:
-        logits = scaled @ weights
+    curved = (fitting.strengths / (_UNDERSTOOD * intents) + _PENALTY).astype(np.float32)[:, None]
+    problem = _Problem(rows, owners, shares, each, near.beyond if fitting.directions else None)
+    found = _minimum(problem, near.along, lambda slope: slope / curved, _flat(fitting, slope, curved))
+    if not fitting.directions:
+        return fitting.axes @ found
+
+    # From here on each row tells how sure of it one is.
+    unsure = softmax(problem.logits(found))
+    unsure *= (1 - unsure) * shares[:, None]
+    bent = np.add((rows * rows).T @ unsure, _PENALTY)
+    elsewhere = beyond @ unsure / np.float32(fitting.directions) + _PENALTY
+    more = 1 / bent - 1 / elsewhere
+
+    def eased(slope: NDArray[np.float32]) -> NDArray[np.float32]:
+        return slope / elsewhere + fitting.axes @ (more * (fitting.axes.T @ slope))
+
+    weights = near.weights + fitting.axes @ (found - near.along)
+    return _minimum(_Problem(features, owners, shares, each), weights, eased, _flat(fitting, slope, bent))
+
+
+def _flat(fitting: Fitting, first: NDArray[np.float32], curved: NDArray[np.float32]) -> float:
+    """What `_minimum` is to reach, where the slope is `first` at no weights at all."""
+    part = _FLAT_ENOUGH_OF_MANY if fitting.directions else _FLAT_ENOUGH
+    return part**2 * float((first * first / curved).sum())
+
+
+class _Problem:
+    """What is to be minimised: of some rows, with their intents and how much each of them counts."""
+
+    def __init__(
+        self,
+        rows: NDArray[np.float32],
+        owners: NDArray[np.int64],
+        shares: NDArray[np.float32],
+        each: Each,
+        beyond: NDArray[np.float32] | None = None,
+    ) -> None:
+        """`beyond` are logits that come on top, whatever the weights."""
+        self._rows, self._owners, self._shares, self._each, self._beyond = rows, owners, shares, each, beyond
+        self._parts = [slice(start, start + _ROWS_AT_ONCE) for start in range(0, len(rows), _ROWS_AT_ONCE)]
+
+    def at(self, weights: NDArray[np.float32]) -> tuple[float, NDArray[np.float32]]:
+        """The loss and its slope."""
+        loss, slope = float((weights * weights).sum()) * float(_PENALTY) / 2, _PENALTY * weights
+        for more, steeper in self._each(lambda part: self._part(part, weights), self._parts):
+            loss += more
+            slope += steeper
+        return loss, slope
+
+    def logits(self, weights: NDArray[np.float32], part: slice = slice(None)) -> NDArray[np.float32]:
+        """Of some rows."""
+        logits: NDArray[np.float32] = self._rows[part] @ weights
+        if self._beyond is not None:
+            logits += self._beyond[part]
+        return logits
+
+    def _part(self, part: slice, weights: NDArray[np.float32]) -> tuple[float, NDArray[np.float32]]:
+        """What some rows add to both: few enough for the processor's cache, where all that follows is then done."""
+        owners, shares = self._owners[part], self._shares[part]
+        places = np.arange(len(owners)), owners
+        logits = self.logits(weights, part)
         logits -= logits.max(axis=1, keepdims=True)
         own = logits[places]
         np.exp(logits, out=logits)
         totals = logits.sum(axis=1)
-        loss = float((shares * (np.log(totals) - own)).sum()) + float((penalties * weights * weights).sum()) / 2
-        logits /= totals[:, None]
-        logits[places] -= 1
-        logits *= shares[:, None]
-        return loss, scaled.T @ logits + penalties * weights
+        loss = float((shares * (np.log(totals) - own)).sum())
+        logits *= (shares / totals)[:, None]
+        logits[places] -= shares
+        return loss, self._rows[part].T @ logits
 
-    weights = np.zeros((len(scales), intents), dtype=np.float32)
-    loss, slope = loss_and_slope(weights)
-    steepest = _steepest(slope, scales)
-    # A slope of nothing is the minimum: there is one intent.
-    if start is not None and steepest > 0.0:
-        weights = start / scales[:, None]
-        loss, slope = loss_and_slope(weights)
-    history: deque[tuple[NDArray[np.float32], NDArray[np.float32], float]] = deque(maxlen=_STEPS_REMEMBERED)
+
+def _minimum(problem: _Problem, weights: NDArray[np.float32], eased: _Eased, flat: float) -> NDArray[np.float32]:
+    """Where the product of the slope and of what `eased` makes of it is no greater than `flat`."""
+    loss, slope = problem.at(weights)
+    downhill = eased(slope)
+    history: deque[_Step] = deque(maxlen=_STEPS_REMEMBERED)
     for _ in range(_MOST_STEPS):
-        direction = _direction(slope, history)
-        falls = float((direction * slope).sum())
+        direction = _direction(slope, downhill, history)
+        falls = float(np.vdot(direction, slope))
         for length in _LENGTHS:
             moved = weights + np.float32(length) * direction
-            new_loss, new_slope = loss_and_slope(moved)
+            new_loss, new_slope = problem.at(moved)
             if new_loss <= loss + _SUFFICIENT * length * falls:
                 break
         else:
             # No step helps: what is left of the slope is rounding.
             break
-        step, turn = moved - weights, new_slope - slope
-        bend = float((step * turn).sum())
-        if bend > _BEND_ENOUGH * float((turn * turn).sum()):
-            history.append((step, turn, bend))
-        gained, weights, loss, slope = loss - new_loss, moved, new_loss, new_slope
-        if _steepest(slope, scales) <= _FLAT_ENOUGH * steepest or gained <= _GAIN_ENOUGH * abs(loss):
+        new_downhill = eased(new_slope)
+        made = _Step(moved - weights, new_slope - slope, new_downhill - downhill)
+        if made.bend > _BEND_ENOUGH * made.expected:
+            history.append(made)
+        gained, weights, loss, slope, downhill = loss - new_loss, moved, new_loss, new_slope, new_downhill
+        if float(np.vdot(slope, downhill)) <= flat or gained <= _GAIN_ENOUGH * abs(loss):
             break
-    return weights * scales[:, None]
+    return weights
 
 
-def _steepest(slope: NDArray[np.float32], scales: NDArray[np.float32]) -> float:
-    """The greatest slope in the coordinates of the features."""
-    return float(np.abs(slope / scales[:, None]).max())
+class _Step:
+    """A step that was made, how the slope changed with it, and what `eased` makes of that."""
+
+    __slots__ = ("bend", "eased", "expected", "step", "turn")
+
+    def __init__(self, step: NDArray[np.float32], turn: NDArray[np.float32], eased: NDArray[np.float32]) -> None:
+        self.step, self.turn, self.eased = step, turn, eased
+        self.bend, self.expected = float(np.vdot(step, turn)), float(np.vdot(turn, eased))
 
 
 def _direction(
-    slope: NDArray[np.float32], history: Sequence[tuple[NDArray[np.float32], NDArray[np.float32], float]]
+    slope: NDArray[np.float32], downhill: NDArray[np.float32], history: Sequence[_Step]
 ) -> NDArray[np.float32]:
     """Downhill, bent by what the last steps showed of the curvature (the two-loop recursion)."""
-    direction = -slope
+    left, direction = -slope, -downhill
     shares = []
-    for step, turn, bend in reversed(history):
-        share = np.float32(float((step * direction).sum()) / bend)
+    for made in reversed(history):
+        share = np.float32(float(np.vdot(made.step, left)) / made.bend)
         shares.append(share)
-        direction = direction - share * turn
+        left -= share * made.turn
+        # The same as to ease what is left in the end, which would take as long as all of this.
+        direction -= share * made.eased
     if history:
-        _, turn, bend = history[-1]
-        direction *= np.float32(bend / float((turn * turn).sum()))
-    for (step, turn, bend), share in zip(history, reversed(shares), strict=True):
-        direction = direction + (share - np.float32(float((turn * direction).sum()) / bend)) * step
+        direction *= np.float32(history[-1].bend / history[-1].expected)
+    for made, share in zip(history, reversed(shares), strict=True):
+        direction += (share - np.float32(float(np.vdot(made.turn, direction)) / made.bend)) * made.step
     return direction

@@ -6,13 +6,15 @@ intent left out as well, it is a message that the bot should refuse. Nothing is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.head import Fitting, held_out_logits, softmax
+from intentmatch.cores import Each, one_by_one
+from intentmatch.head import Fitting, Near, held_out_logits, softmax
 from intentmatch.index import ExactIndex
 from intentmatch.types import Vectors
 from intentmatch.words import WordRows, sparse
@@ -113,9 +115,10 @@ def hold_out(
     fitting: Fitting | None,
     *,
     lines: Sequence[int] | None = None,
-    near: NDArray[np.float32] | None = None,
+    near: Near | None = None,
     sample: NDArray[np.int64] | None = None,
     word_rows: WordRows | None = None,
+    each: Each = one_by_one,
 ) -> HeldOut:
     """Put utterances to the rest of their registry, with their own intent and without it. Deterministic.
 
@@ -130,105 +133,144 @@ def hold_out(
     owner = np.asarray(owners, dtype=np.int64)
     line = np.arange(len(owner)) if lines is None else np.asarray(lines, dtype=np.int64)
     chosen = np.arange(len(owner)) if sample is None else sample
-    cases = _Cases(index, words, word_rows or WordRows.of(words), owner, line=line, sample=chosen, near=near)
     if len(index.owners) < 2:
-        return cases.done()
-    folds = _FOLDS if len(chosen) <= _MANY else _FOLDS_OF_MANY
+        return _held_out([], owner)
     _, firsts, number = np.unique(line[chosen], return_index=True, return_inverse=True)
     line_of = firsts[number]
+    folds = _FOLDS if len(chosen) <= _MANY else _FOLDS_OF_MANY
     worth = np.flatnonzero(representative(line_of.tolist()))
     step = max(1, -(-len(worth) // (_MOST_CASES // 2)))
     asked = np.zeros(len(chosen), dtype=bool)
     asked[worth[::step]] = True
     fold_of = _folds(index.vectors[chosen], owner[chosen], line_of, folds)
-    for fold in range(folds):
-        cases.add(fold_of == fold, asked, fitting, known=True)
     # Neighbouring intents in a file are often neighbours in meaning; they are left out in different rounds.
     group_of = owner[chosen] % folds
-    for group in range(folds if len(index.owners) > folds else len(index.owners)):
-        cases.add(group_of == group, asked, fitting, known=False)
-    return cases.done()
+    groups = folds if len(index.owners) > folds else len(index.owners)
+    rounds = [_Round(fold_of == fold, known=True) for fold in range(folds)]
+    rounds += [_Round(group_of == group, known=False) for group in range(groups)]
+    rounds = [one for one in rounds if (one.left_out & asked).any() and not one.left_out.all()]
+    word_rows, spelled_out = word_rows or WordRows.of(words), words[asked]
+
+    def spelled(part: slice) -> NDArray[np.float32]:
+        return np.stack([word_rows.cosines(sparse(row)) for row in spelled_out[part]])
+
+    looks = _looks(index, chosen[asked], owner, line, None if fitting is None else spelled, each=each)
+
+    def cases(one: _Round) -> _Cases:
+        some = one.left_out & asked
+        logits = None if fitting is None else held_out_logits(fitting, one.left_out, near, asked=some)
+        return _cases(index, looks.of(some[asked]), owner[chosen[one.left_out]], logits, known=one.known)
+
+    return _held_out(list(each(cases, rounds)), owner)
 
 
-class _Cases:
-    """Held-out cases as they are gathered: of each, its two leading intents and what speaks for them."""
+class _Round(NamedTuple):
+    """What is left out together."""
 
-    def __init__(
-        self,
-        index: ExactIndex,
-        words: Vectors,
-        word_rows: WordRows,
-        owner: NDArray[np.int64],
-        *,
-        line: NDArray[np.int64],
-        sample: NDArray[np.int64],
-        near: NDArray[np.float32] | None,
-    ) -> None:
-        self._index, self._words, self._word_rows, self._owner, self._line = index, words, word_rows, owner, line
-        self._sample, self._near = sample, near
-        self._block = max(_FEWEST_AT_ONCE, min(_BLOCK, _NUMBERS_AT_ONCE // max(1, len(owner))))
-        self._evidence: list[NDArray[np.float64]] = []
-        self._leading: list[NDArray[np.int64]] = []
-        self._rows: list[NDArray[np.int64]] = []
-        self._known: list[NDArray[np.bool_]] = []
+    left_out: NDArray[np.bool_]
+    """Of the sample."""
+    known: bool
+    """Whether their intents stay."""
 
-    def add(
-        self, left_out: NDArray[np.bool_], asked: NDArray[np.bool_], fitting: Fitting | None, *, known: bool
-    ) -> None:
-        """Ask about one fold of the sample, or about those of one group of intents."""
-        places = np.flatnonzero(left_out & asked)
-        if not len(places) or left_out.all():
-            return
-        logits = None if fitting is None else held_out_logits(fitting, left_out, self._near)[asked[left_out]]
-        gone = np.unique(self._owner[self._sample[left_out]]) if not known else np.empty(0, dtype=np.int64)
-        missing = np.isin(self._index.owners, gone)
-        for start in range(0, len(places), self._block):
-            some = self._sample[places[start : start + self._block]]
-            cosines = self._index.vectors[some] @ self._index.vectors.T
-            same = (cosines > _SAME) & (self._owner[some][:, None] == self._owner)
-            same |= self._line[some][:, None] == self._line
-            cosines[same] = -np.inf
-            scores = self._index.aggregate(cosines)
-            scores[:, missing] = -np.inf
-            own = np.arange(len(some)), np.searchsorted(self._index.owners, self._owner[some])
-            # An utterance that is its intent's only one leaves nothing to be found.
-            usable = np.isfinite(scores[own]) if known else np.ones(len(some), dtype=bool)
-            total = scores.astype(np.float64)
-            if logits is not None:
-                said = logits[start : start + self._block][:, self._index.owners]
-                there = np.isfinite(scores) & np.isfinite(said)
-                spelled = self._spelled(places[start : start + self._block], same)
-                total = np.where(there, evidence(scores, np.where(there, spelled, 0), said), -np.inf)
-            order = np.argsort(-total, axis=1, kind="stable")[:, :2][usable]
-            self._evidence.append(np.take_along_axis(total[usable], order, axis=1))
-            self._leading.append(self._index.owners[order])
-            self._rows.append(some[usable])
-            self._known.append(np.full(len(order), known))
 
-    def _spelled(self, places: NDArray[np.int64], same: NDArray[np.bool_]) -> NDArray[np.float32]:
-        """The nearest cosine of words of each owner to some of the sample, shape `(places, owners)`."""
-        of_words = np.stack([self._word_rows.cosines(sparse(row)) for row in self._words[places]])
-        of_words[same] = -np.inf
-        return self._index.best(of_words)
+class _Looks(NamedTuple):
+    """Utterances against all the others that are not the same line: what no head has a part in."""
 
-    def done(self) -> HeldOut:
-        """All cases, the known ones first."""
-        if not self._rows:
-            nothing = np.empty(0)
-            whole = nothing.astype(np.int64)
-            return HeldOut(nothing, nothing, whole, whole, nothing.astype(bool), nothing.astype(bool), whole)
-        rows, known = np.concatenate(self._rows), np.concatenate(self._known)
-        best, second = np.concatenate(self._evidence).T
-        leading, behind = np.concatenate(self._leading).T
-        return HeldOut(
-            evidence=best,
-            gap=np.where(np.isfinite(second), best - second, np.inf),
-            leading=leading,
-            second=behind,
-            right=(leading == self._owner[rows]) & known,
-            known=known,
-            rows=rows,
-        )
+    rows: NDArray[np.int64]
+    owner: NDArray[np.int64]
+    scores: NDArray[np.float32]
+    """Shape `(rows, owners)`."""
+    spelled: NDArray[np.float32] | None
+    """The nearest cosine of words, of the same shape; None where there is no head."""
+
+    def of(self, some: NDArray[np.bool_]) -> _Looks:
+        """Those of some rows."""
+        spelled = None if self.spelled is None else self.spelled[some]
+        return _Looks(self.rows[some], self.owner[some], self.scores[some], spelled)
+
+
+def _looks(
+    index: ExactIndex,
+    rows: NDArray[np.int64],
+    owner: NDArray[np.int64],
+    line: NDArray[np.int64],
+    spelled: Callable[[slice], NDArray[np.float32]] | None,
+    *,
+    each: Each,
+) -> _Looks:
+    """`spelled` gives the cosines of words of some of the rows to all utterances."""
+    block = max(_FEWEST_AT_ONCE, min(_BLOCK, _NUMBERS_AT_ONCE // max(1, len(owner))))
+    parts = [slice(start, start + block) for start in range(0, len(rows), block)]
+
+    def look(part: slice) -> list[NDArray[np.float32]]:
+        some = rows[part]
+        cosines = index.vectors[some] @ index.vectors.T
+        same = (cosines > _SAME) & (owner[some][:, None] == owner)
+        same |= line[some][:, None] == line
+        cosines[same] = -np.inf
+        found = [index.aggregate(cosines)]
+        if spelled is not None:
+            of_words = spelled(part)
+            of_words[same] = -np.inf
+            found.append(index.best(of_words))
+        return found
+
+    found = [np.concatenate(arrays) for arrays in zip(*each(look, parts), strict=True)]
+    return _Looks(rows, owner[rows], found[0], found[1] if spelled else None)
+
+
+class _Cases(NamedTuple):
+    """Of each, its two leading intents and what speaks for them."""
+
+    rows: NDArray[np.int64]
+    evidence: NDArray[np.float64]
+    leading: NDArray[np.int64]
+    known: NDArray[np.bool_]
+
+
+def _cases(
+    index: ExactIndex, looks: _Looks, left_out: NDArray[np.int64], logits: NDArray[np.float32] | None, *, known: bool
+) -> _Cases:
+    """Those of one round; `left_out` are the owners of all that it leaves out."""
+    scores = looks.scores
+    if known:
+        # An utterance that is its intent's only one leaves nothing to be found.
+        usable = np.isfinite(scores[np.arange(len(scores)), np.searchsorted(index.owners, looks.owner)])
+    else:
+        scores[:, np.isin(index.owners, left_out)] = -np.inf
+        usable = np.ones(len(scores), dtype=bool)
+    total = scores.astype(np.float64)
+    if logits is not None and looks.spelled is not None:
+        said = logits[:, index.owners]
+        there = np.isfinite(scores) & np.isfinite(said)
+        words = np.where(there, looks.spelled, np.float32(0.0))
+        total = np.where(there, evidence(scores, words, said), -np.inf)
+    order = np.argsort(-total, axis=1, kind="stable")[:, :2][usable]
+    return _Cases(
+        looks.rows[usable],
+        np.take_along_axis(total[usable], order, axis=1),
+        index.owners[order],
+        np.full(len(order), known),
+    )
+
+
+def _held_out(rounds: Sequence[_Cases], owner: NDArray[np.int64]) -> HeldOut:
+    """All cases, the known ones first."""
+    if not rounds:
+        nothing = np.empty(0)
+        whole = nothing.astype(np.int64)
+        return HeldOut(nothing, nothing, whole, whole, nothing.astype(bool), nothing.astype(bool), whole)
+    rows, evidences, leading, known = map(np.concatenate, zip(*rounds, strict=True))
+    best, second = evidences.T
+    return HeldOut(
+        evidence=best,
+        gap=np.where(np.isfinite(second), best - second, np.inf),
+        leading=leading[:, 0],
+        second=leading[:, 1],
+        right=(leading[:, 0] == owner[rows]) & known,
+        known=known,
+        rows=rows,
+    )
 
 
 def _folds(vectors: Vectors, owner: NDArray[np.int64], line: NDArray[np.int64], folds: int) -> NDArray[np.int64]:

@@ -15,9 +15,10 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from intentmatch.calibration import Calibration, calibrate
+from intentmatch.cores import Each, all_cores, one_by_one
 from intentmatch.extent import beyond_a_head, sample
 from intentmatch.files import write_file
-from intentmatch.head import Fitting, Opinion, fit_head, prepare
+from intentmatch.head import Fitting, Opinion, fit_head, nearby, prepare
 from intentmatch.heldout import HeldOut, hold_out
 from intentmatch.settings import Settings
 from intentmatch.text import TEXT_VERSION, clean
@@ -28,7 +29,7 @@ from intentmatch.words import WordRows, WordVectors
 _log = logging.getLogger(__name__)
 
 # To be raised with anything that changes what the same registry teaches.
-_VERSION = 4
+_VERSION = 5
 # Of what was learned, so much is kept: a bot, its last edits, and its neighbours.
 _MOST_FILES = 32
 # Of the labels, nearest to their own intent. Names of real registries: 0.65 to 0.92; numbered ones: up to 0.15.
@@ -36,7 +37,7 @@ _TELLING = 0.5
 # Utterances times intents, from which on fitting a head anew would keep an edit waiting for longer than a second.
 _MOST_NUMBERS_MEANWHILE = 1_000_000
 # Rows of words are mostly zeros: of so many texts at once they are written out.
-_TEXTS_AT_ONCE = 8192
+_TEXTS_AT_ONCE = 2048
 
 
 class Learned(NamedTuple):
@@ -88,24 +89,27 @@ class Tested(NamedTuple):
 
 def put_to_the_test(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings) -> Tested:
     """Hold out a registry's utterances from itself, under the settings `scorer` and `aggregation`."""
-    features = _features(registry, vectors, labels, settings)
     owners, aggregation, lines = registry.owners, settings.aggregation, registry.lines
-    if features is None:
-        rows = sample(registry)
-        words = vectors[rows, :0]
-        return Tested(hold_out(vectors, words, owners, aggregation, None, lines=lines, sample=rows), None)
-    opinion = _opinion(features)
-    held_out = hold_out(
-        vectors,
-        features.rows,
-        owners,
-        aggregation,
-        features.fitting,
-        lines=lines,
-        near=opinion.head.weights,
-        sample=features.sample,
-        word_rows=features.word_rows,
-    )
+    with all_cores() as each:
+        features = _features(registry, vectors, labels, settings)
+        if features is None:
+            rows = sample(registry)
+            words = vectors[rows, :0]
+            held_out = hold_out(vectors, words, owners, aggregation, None, lines=lines, sample=rows, each=each)
+            return Tested(held_out, None)
+        opinion = _opinion(features, each=each)
+        held_out = hold_out(
+            vectors,
+            features.rows,
+            owners,
+            aggregation,
+            features.fitting,
+            lines=lines,
+            near=nearby(features.fitting, opinion.head.weights),
+            sample=features.sample,
+            word_rows=features.word_rows,
+            each=each,
+        )
     return Tested(held_out, opinion)
 
 
@@ -136,8 +140,9 @@ def learned(
     return found
 
 
-def _opinion(features: Features, near: Vectors | None = None) -> Opinion:
-    return Opinion(fit_head(features.fitting, near), features.words, features.word_rows)
+def _opinion(features: Features, near: Vectors | None = None, each: Each = one_by_one) -> Opinion:
+    start = None if near is None else nearby(features.fitting, near)
+    return Opinion(fit_head(features.fitting, start, each), features.words, features.word_rows)
 
 
 def _opinion_meanwhile(

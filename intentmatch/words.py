@@ -26,8 +26,8 @@ DIM = 1024
 VERSION = 1
 """Of what the places mean; to be raised with anything here, or in the embedded tokenizer, that moves one."""
 
-# What is worked out for many texts is dense for a while.
-_TEXTS_AT_ONCE = 8192
+# What is worked out for many texts is dense for a while: for so many at once it stays in the processor's cache.
+_TEXTS_AT_ONCE = 512
 # Rarity is told apart more finely than the vector: what is common must not be weighed by a rare neighbour of its place.
 _RARITIES = 1 << 14
 _FIRST, _SECOND, _MIX, _BITS = 2654435761, 2246822519, 3266489917, 0xFFFFFFFF

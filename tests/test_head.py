@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from intentmatch import head as room
-from intentmatch.head import Fitting, Head, fit_head, held_out_logits, prepare, softmax
+from intentmatch.head import Fitting, Head, fit_head, held_out_logits, nearby, prepare, softmax
 from intentmatch.words import DIM, Words
 
 # What the room promises of its problem: |weights|² / (2 * 30), and words at half their length.
@@ -53,6 +53,7 @@ def probabilities(fitting: Fitting, vectors: np.ndarray, words: np.ndarray) -> n
 def to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fitting goes on for as long as there is anything to gain, not only for as long as it pays."""
     monkeypatch.setattr(room, "_FLAT_ENOUGH", 1e-6)
+    monkeypatch.setattr(room, "_FLAT_ENOUGH_OF_MANY", 1e-6)
     monkeypatch.setattr(room, "_GAIN_ENOUGH", 0.0)
     monkeypatch.setattr(room, "_MOST_STEPS", 1000)
 
@@ -107,6 +108,45 @@ def test_agrees_with_a_library_wholly_in_the_end(sizes):
 
     expected = twin.predict_proba(features(vectors, words).astype(np.float64))
     assert probabilities(fitting, vectors, words) == pytest.approx(expected, abs=0.001)
+
+
+MANY = (150, 90, 2, 200, 1, 150, 107)
+
+
+@pytest.mark.usefixtures("to_the_end")
+def test_many_lines_have_the_head_of_a_library_as_well():
+    """More lines than show the axes are fitted along these first and in the end wholly, held out and warm as well."""
+    vectors, words, owners = problem(*MANY, dim=300, words=700)
+    fitting = fitting_of(vectors, words, owners)
+    assert fitting.directions > 0
+    others, their_words, _ = problem(*MANY, dim=300, words=700, seed=8)
+    expected = library(vectors, words, owners).predict_proba(features(others, their_words).astype(np.float64))
+
+    assert probabilities(fitting, others, their_words) == pytest.approx(expected, abs=0.002)
+
+    near = nearby(fitting, fit_head(fitting).weights)
+    left_out = np.arange(len(owners)) % 3 == 1
+    rest = library(vectors[~left_out], words[~left_out], np.array(owners)[~left_out])
+    expected = np.zeros((int(left_out.sum()), len(MANY)))
+    expected[:, rest.classes_] = rest.predict_proba(features(vectors, words)[left_out].astype(np.float64))
+    for start in (None, near):
+        assert softmax(held_out_logits(fitting, left_out, start)) == pytest.approx(expected, abs=0.002)
+    asked = left_out & (np.arange(len(owners)) % 2 == 0)
+    assert softmax(held_out_logits(fitting, left_out, near, asked=asked)) == pytest.approx(
+        expected[asked[left_out]], abs=0.002
+    )
+
+
+def test_many_lines_stop_where_nothing_changes_any_more():
+    """They are near to where the search would end."""
+    vectors, words, owners = problem(*MANY, dim=300, words=700)
+    others, their_words, _ = problem(*MANY, dim=300, words=700, seed=8)
+    expected = library(vectors, words, owners).predict_proba(features(others, their_words).astype(np.float64))
+
+    off = np.abs(probabilities(fitting_of(vectors, words, owners), others, their_words) - expected)
+
+    assert off.mean() < 0.01
+    assert off.max() < 0.06
 
 
 @BY_SIZES

@@ -84,12 +84,14 @@ class _Line:
     """What is matched in the event loop as soon as that has read all that has arrived."""
     pace: float = 0.0
     """Seconds for a message, going by those of late."""
+    work: float = 0.0
+    """Seconds of the processor for a message, likewise: what it would take if nothing else were to do."""
     plain: tuple[Registry, bool] | None = None
     """A registry, and whether no message takes longer with it than others."""
 
     def answers_directly(self, matcher: Matcher, text: str) -> bool:
         """Whether a match is over sooner than it would be handed to a thread and back, going by those of late."""
-        if not 0.0 < self.pace < _SECONDS_DIRECTLY or self.moving is not None or len(text) > _CHARACTERS_DIRECTLY:
+        if not 0.0 < self.work < _SECONDS_DIRECTLY or len(text) > _CHARACTERS_DIRECTLY:
             return False
         registry = matcher.registry
         if self.plain is None or self.plain[0] is not registry:
@@ -101,9 +103,10 @@ class _Line:
         """How many messages are matched in so long, going by those of late; at least one."""
         return max(1, int(seconds / self.pace)) if self.pace else 1
 
-    def took(self, seconds: float) -> None:
-        """Remember how long a message took."""
-        self.pace = (self.pace + seconds) / 2 if self.pace else seconds
+    def took(self, messages: int, seconds: float, work: float) -> None:
+        """Remember how long so many messages took."""
+        self.pace = (self.pace + seconds / messages) / 2 if self.pace else seconds / messages
+        self.work = (self.work + work / messages) / 2 if self.work else work / messages
 
 
 class Batches:
@@ -126,11 +129,9 @@ class Batches:
         line = self._lines.get(matcher)
         if line is None:
             line = self._lines[matcher] = _Line()
-        if line.answers_directly(matcher, text):
+        if line.moving is None and line.answers_directly(matcher, text):
             answer: asyncio.Future[MatchResult] = loop.create_future()
-            line.at_hand.append((text, options, answer))
-            if len(line.at_hand) == 1:
-                loop.call_soon(self._directly, matcher, line)
+            self._take_up(matcher, line, [(text, options, answer)])
             return await answer
         if self._length >= self._bounds.queue:
             raise self._refused(line, "full", f"{self._length} messages are waiting already")
@@ -146,6 +147,12 @@ class Batches:
             waiting.watch.cancel()
             self._leave(line, waiting)
 
+    def _take_up(self, matcher: Matcher, line: _Line, some: Sequence[_AtHand]) -> None:
+        """Have messages matched directly."""
+        if some and not line.at_hand:
+            asyncio.get_running_loop().call_soon(self._directly, matcher, line)
+        line.at_hand += some
+
     def _directly(self, matcher: Matcher, line: _Line) -> None:
         """Match what is at hand, as much as does not keep others waiting; the rest when they had their turn."""
         most = line.most_in(_SECONDS_OF_A_BATCH)
@@ -156,12 +163,8 @@ class Batches:
         if not asked:
             return
         began = time.perf_counter()
-        answers: Sequence[MatchResult | Exception]
-        try:
-            answers = matcher.match_each([(text, options) for text, options, _ in asked])
-        except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must hear of it
-            answers = [error] * len(asked)
-        line.took((time.perf_counter() - began) / len(asked))
+        answers, work = _answers(matcher, [(text, options) for text, options, _ in asked])
+        line.took(len(asked), time.perf_counter() - began, work)
         for (_, _, waiting), answer in zip(asked, answers, strict=True):
             _tell(waiting, answer)
 
@@ -172,14 +175,14 @@ class Batches:
             while batch := self._next(matcher, line):
                 asked = [(waiting.text, waiting.options) for waiting in batch]
                 began = time.perf_counter()
-                answers: Sequence[MatchResult | Exception]
-                try:
-                    answers = await loop.run_in_executor(self._threads, matcher.match_each, asked)
-                except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must hear of it
-                    answers = [error] * len(batch)
-                line.took((time.perf_counter() - began) / len(batch))
+                answers, work = await loop.run_in_executor(self._threads, _answers, matcher, asked)
+                line.took(len(batch), time.perf_counter() - began, work)
                 for waiting, answer in zip(batch, answers, strict=True):
                     _tell(waiting.answer, answer)
+                # While there is always somebody who waits, nobody else would find out that threads are not needed.
+                quick = [waiting for waiting in line.waiting if line.answers_directly(matcher, waiting.text)]
+                self._take_out(line, quick)
+                self._take_up(matcher, line, [(waiting.text, waiting.options, waiting.answer) for waiting in quick])
         finally:
             line.moving = None
 
@@ -189,12 +192,15 @@ class Batches:
         if not matcher.batches:
             most = min(most, line.most_in(_SECONDS_OF_A_BATCH))
         batch = list(islice(line.waiting, most))
+        self._take_out(line, batch)
+        return batch
+
+    def _take_out(self, line: _Line, batch: Sequence[_Waiting]) -> None:
         now = time.perf_counter()
         for waiting in batch:
             self._leave(line, waiting)
         if batch:
             self.metrics.batched([now - waiting.since for waiting in batch])
-        return batch
 
     def _leave(self, line: _Line, waiting: _Waiting) -> None:
         if waiting in line.waiting:
@@ -226,6 +232,19 @@ class Batches:
         seconds = max(1, math.ceil(len(line.waiting) * line.pace))
         detail = f"Too much to do here: {why}. Try again in {seconds} s."
         return ProblemError(ProblemDetails.of(503, detail, kind=_BUSY), {"Retry-After": str(seconds)})
+
+
+def _answers(
+    matcher: Matcher, asked: Sequence[tuple[str, Mapping[str, Any]]]
+) -> tuple[Sequence[MatchResult | Exception], float]:
+    """What `match_each` answers, or the one error for all, and the seconds of the processor that it took."""
+    began = time.thread_time()
+    answers: Sequence[MatchResult | Exception]
+    try:
+        answers = matcher.match_each(asked)
+    except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must hear of it
+        answers = [error] * len(asked)
+    return answers, time.thread_time() - began
 
 
 def _tell(waiting: asyncio.Future[MatchResult], answer: MatchResult | Exception) -> None:

@@ -41,6 +41,8 @@ _THREADS = 8
 # What takes no longer is answered where it is asked: a few products of matrices, of a message that is no document.
 _SECONDS_DIRECTLY = 0.002
 _CHARACTERS_DIRECTLY = 500
+# What once went quickly is believed for some dozens of slower times: in a busy server every thread waits for others.
+_FORGETTING = 1.02
 # Where nothing is gained by a batch, its first message must not wait long for the last.
 _SECONDS_OF_A_BATCH = 0.01
 # Most messages are answered before it is worth asking whether anybody still waits.
@@ -84,14 +86,14 @@ class _Line:
     """What is matched in the event loop as soon as that has read all that has arrived."""
     pace: float = 0.0
     """Seconds for a message, going by those of late."""
-    work: float = 0.0
-    """Seconds of the processor for a message, likewise: what it would take if nothing else were to do."""
+    least: float = 0.0
+    """The same of those that nothing else kept waiting."""
     plain: tuple[Registry, bool] | None = None
     """A registry, and whether no message takes longer with it than others."""
 
     def answers_directly(self, matcher: Matcher, text: str) -> bool:
         """Whether a match is over sooner than it would be handed to a thread and back, going by those of late."""
-        if not 0.0 < self.work < _SECONDS_DIRECTLY or len(text) > _CHARACTERS_DIRECTLY:
+        if not 0.0 < self.least < _SECONDS_DIRECTLY or len(text) > _CHARACTERS_DIRECTLY:
             return False
         registry = matcher.registry
         if self.plain is None or self.plain[0] is not registry:
@@ -103,10 +105,10 @@ class _Line:
         """How many messages are matched in so long, going by those of late; at least one."""
         return max(1, int(seconds / self.pace)) if self.pace else 1
 
-    def took(self, messages: int, seconds: float, work: float) -> None:
-        """Remember how long so many messages took."""
-        self.pace = (self.pace + seconds / messages) / 2 if self.pace else seconds / messages
-        self.work = (self.work + work / messages) / 2 if self.work else work / messages
+    def took(self, seconds: float) -> None:
+        """Remember how long a message took."""
+        self.pace = (self.pace + seconds) / 2 if self.pace else seconds
+        self.least = min(seconds, self.least * _FORGETTING) if self.least else seconds
 
 
 class Batches:
@@ -163,8 +165,8 @@ class Batches:
         if not asked:
             return
         began = time.perf_counter()
-        answers, work = _answers(matcher, [(text, options) for text, options, _ in asked])
-        line.took(len(asked), time.perf_counter() - began, work)
+        answers = _answers(matcher, [(text, options) for text, options, _ in asked])
+        line.took((time.perf_counter() - began) / len(asked))
         for (_, _, waiting), answer in zip(asked, answers, strict=True):
             _tell(waiting, answer)
 
@@ -175,8 +177,8 @@ class Batches:
             while batch := self._next(matcher, line):
                 asked = [(waiting.text, waiting.options) for waiting in batch]
                 began = time.perf_counter()
-                answers, work = await loop.run_in_executor(self._threads, _answers, matcher, asked)
-                line.took(len(batch), time.perf_counter() - began, work)
+                answers = await loop.run_in_executor(self._threads, _answers, matcher, asked)
+                line.took((time.perf_counter() - began) / len(batch))
                 for waiting, answer in zip(batch, answers, strict=True):
                     _tell(waiting.answer, answer)
                 # While there is always somebody who waits, nobody else would find out that threads are not needed.
@@ -234,17 +236,12 @@ class Batches:
         return ProblemError(ProblemDetails.of(503, detail, kind=_BUSY), {"Retry-After": str(seconds)})
 
 
-def _answers(
-    matcher: Matcher, asked: Sequence[tuple[str, Mapping[str, Any]]]
-) -> tuple[Sequence[MatchResult | Exception], float]:
-    """What `match_each` answers, or the one error for all, and the seconds of the processor that it took."""
-    began = time.thread_time()
-    answers: Sequence[MatchResult | Exception]
+def _answers(matcher: Matcher, asked: Sequence[tuple[str, Mapping[str, Any]]]) -> Sequence[MatchResult | Exception]:
+    """What `match_each` answers, or the one error for all."""
     try:
-        answers = matcher.match_each(asked)
+        return matcher.match_each(asked)
     except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must hear of it
-        answers = [error] * len(asked)
-    return answers, time.thread_time() - began
+        return [error] * len(asked)
 
 
 def _tell(waiting: asyncio.Future[MatchResult], answer: MatchResult | Exception) -> None:

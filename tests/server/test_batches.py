@@ -315,7 +315,7 @@ def test_what_is_over_at_once_is_answered_where_it_is_asked(tmp_path: Path, pace
 
     async def scenario() -> None:
         line = waiting()
-        line._lines[bot] = batches._Line(pace=pace)
+        line._lines[bot] = batches._Line(pace=pace, least=pace)
         assert (await line.match(bot, text)).message == text
         assert (asked_in == [threading.main_thread()]) is here
 
@@ -339,7 +339,7 @@ def test_what_arrives_at_once_is_matched_in_a_row(folder: Path) -> None:
     async def scenario() -> None:
         nonlocal others
         line = waiting()
-        line._lines[bot] = batches._Line(pace=0.0019)
+        line._lines[bot] = batches._Line(pace=0.0019, least=0.0019)
         asked = [asyncio.create_task(line.match(bot, f"number {n}")) for n in range(8)]
         others = asyncio.create_task(asyncio.sleep(0))
         await asyncio.sleep(0)

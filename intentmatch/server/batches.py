@@ -44,7 +44,7 @@ _CHARACTERS_DIRECTLY = 500
 # What once went quickly is believed for some dozens of slower times: in a busy server every thread waits for others.
 _FORGETTING = 1.02
 # Where nothing is gained by a batch, its first message must not wait long for the last.
-_SECONDS_OF_A_BATCH = 0.01
+_SECONDS_OF_A_BATCH = 0.02
 # Most messages are answered before it is worth asking whether anybody still waits.
 _SECONDS_UNWATCHED = 0.05
 

@@ -59,7 +59,7 @@ class Scoring:
         if opinion is None or not Leading.worth_it(len(self._intents)):
             return None
         owners = np.asarray(self._artefact.registry.owners, dtype=np.int64)
-        return Leading(self._index, OwnedWords(opinion.rows, owners), opinion.head, self._enough)
+        return Leading(self._index, OwnedWords(opinion.rows, owners), opinion.head)
 
     def candidates(
         self,

@@ -21,7 +21,8 @@ from intentmatch.types import Kind, Vectors
 _PROMPT_NAMES: Mapping[Kind, tuple[str, ...]] = {"utterance": ("document", "passage"), "query": ("query",)}
 _FINGERPRINTED = (".safetensors", ".json", ".txt", ".model")
 _TOLERANCES = {"float32": 1e-4, "float16": 5e-3, "bfloat16": 3e-2}
-_BATCH = {"cpu": 32, "mps": 64, "cuda": 256}
+# Few on a processor: it gains nothing from more of them, and pads the more.
+_BATCH = {"cpu": 8, "mps": 64, "cuda": 256}
 # Between two visits to the cache a GPU is to be busy for seconds.
 _TEXTS_AT_ONCE = {"cpu": 1024, "mps": 4096, "cuda": 32_768}
 # Processes of other GPUs take seconds to start.

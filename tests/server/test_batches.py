@@ -340,18 +340,18 @@ def test_what_arrives_at_once_is_matched_in_a_row(folder: Path) -> None:
         nonlocal others
         line = waiting()
         line._lines[bot] = batches._Line(pace=0.0019, least=0.0019)
-        asked = [asyncio.create_task(line.match(bot, f"number {n}")) for n in range(8)]
+        asked = [asyncio.create_task(line.match(bot, f"number {n}")) for n in range(14)]
         others = asyncio.create_task(asyncio.sleep(0))
         await asyncio.sleep(0)
         asked[1].cancel()
         answers = await asyncio.gather(*asked, return_exceptions=True)
         assert isinstance(answers.pop(1), asyncio.CancelledError)
-        assert [answer.message for answer in answers] == [f"number {n}" for n in (0, *range(2, 8))]
+        assert [answer.message for answer in answers] == [f"number {n}" for n in (0, *range(2, 14))]
 
     others: asyncio.Task[None]
     run(scenario)
-    assert rows[0] == ["number 0", *(f"number {n}" for n in range(2, 5))]
-    assert [text for row in rows for text in row] == [f"number {n}" for n in (0, *range(2, 8))]
+    assert rows[0] == ["number 0", *(f"number {n}" for n in range(2, 10))]
+    assert [text for row in rows for text in row] == [f"number {n}" for n in (0, *range(2, 14))]
 
 
 def test_an_error_is_heard_where_it_is_asked_too(folder: Path) -> None:
@@ -411,3 +411,29 @@ def test_refusals_are_problems_and_break_nothing(bot: Matcher, encoder: Gate) ->
             assert 'intentmatch_refused_total{why="late"} 1.0' in told
 
     run(scenario)
+
+
+def test_a_server_that_is_busy_from_its_first_message_on_finds_its_pace(folder: Path) -> None:
+    """While somebody always waits for a thread; whoever waits then is answered in the loop."""
+    bot = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
+    loop_thread, where = threading.get_ident(), []
+    matched = bot.match_each
+
+    def match_each(asked):
+        where.append(threading.get_ident())
+        return matched(asked)
+
+    bot.match_each = match_each  # type: ignore[method-assign]
+
+    async def scenario() -> None:
+        line = waiting()
+
+        async def client(number: int) -> None:
+            for n in range(20):
+                await line.match(bot, f"number {n} of {number}")
+
+        await asyncio.gather(*map(client, range(8)))
+
+    run(scenario)
+    assert where[0] != loop_thread
+    assert where[-1] == loop_thread

@@ -102,6 +102,13 @@ class UnigramTokenizer:
         self._last = text, most, numbers
         return numbers.copy()
 
+    def read_all(self) -> None:
+        """Read the pieces that no word has asked for yet: a tenth of a second, which no message has to wait for then."""
+        if (unread := self._unread) is not None:
+            with _no_collection(), _readable():
+                self._read(unread.all())
+            self._unread = None
+
     def _cut(self, word: str) -> tuple[int, ...]:
         """The likeliest pieces of a word: best[end] is the score of the best path that ends there, from start[end]."""
         if self._unread is not None:
@@ -129,8 +136,7 @@ class UnigramTokenizer:
 
     @cached_property
     def _score_of_unknown(self) -> float:
-        if self._unread is not None:
-            self._read_rest(self._unread)
+        self.read_all()
         return min(self._scores) - _UNKNOWN_PENALTY
 
     def _look_up(self, word: str, more: Collection[int] = ()) -> None:
@@ -139,7 +145,7 @@ class UnigramTokenizer:
         if unread is None or not new:
             return
         if len(self._asked) > _WAYS_ASKED_FOR:
-            self._read_rest(unread)
+            self.read_all()
             return
         with _readable():
             for number, piece, score in unread.beginning(new):
@@ -147,11 +153,6 @@ class UnigramTokenizer:
                 self._numbers[piece] = number
         # At last, so that no other thread misses them meanwhile.
         self._asked |= new
-
-    def _read_rest(self, unread: UnreadPieces) -> None:
-        with _no_collection(), _readable():
-            self._read(unread.all())
-        self._unread = None
 
     def _read(self, vocabulary: Sequence[tuple[str, float]]) -> None:
         # One dictionary and a list beside it: a second dictionary would take a fifth of the time to load.

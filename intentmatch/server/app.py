@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 
 from intentmatch import __version__, plugins
 from intentmatch.dialogue import MemoryStore, Store
+from intentmatch.encoders.static import embedded_tokenizer
 from intentmatch.errors import UnknownNameError
 from intentmatch.matcher import Matcher
 from intentmatch.server import access, chat, gate, operating, problems, schemas
@@ -110,6 +111,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        embedded_tokenizer().read_all()
         await served.load()
         try:
             yield

@@ -13,12 +13,14 @@ import httpx2
 import pytest
 from fakes import WordHashEncoder
 from starlette.requests import ClientDisconnect
+from starlette.testclient import TestClient
 from starlette.types import Message
 
 from intentmatch import Matcher
 from intentmatch.encoders.static import EMBEDDED, StaticEncoder
+from intentmatch.encoders.unigram import read_unigram
 from intentmatch.errors import InputError, UnavailableError
-from intentmatch.server import batches, create_app
+from intentmatch.server import app, batches, create_app
 from intentmatch.server.batches import Batches, Bounds
 from intentmatch.server.metrics import Metrics
 from intentmatch.server.problems import ProblemError
@@ -437,3 +439,13 @@ def test_a_server_that_is_busy_from_its_first_message_on_finds_its_pace(folder: 
     run(scenario)
     assert where[0] != loop_thread
     assert where[-1] == loop_thread
+
+
+def test_no_message_waits_for_the_rest_of_the_pieces(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server has read the tokenizer whole when it begins to answer."""
+    tokenizer = read_unigram(EMBEDDED / "tokenizer.json")
+    assert tokenizer is not None
+    monkeypatch.setattr(app, "embedded_tokenizer", lambda: tokenizer)
+
+    with TestClient(create_app(Matcher.load(folder, encoder=WordHashEncoder(), cache="off"))):
+        assert tokenizer._unread is None

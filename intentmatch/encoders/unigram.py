@@ -103,7 +103,7 @@ class UnigramTokenizer:
         return numbers.copy()
 
     def read_all(self) -> None:
-        """Read the pieces that no word has asked for yet: a tenth of a second, which no message has to wait for then."""
+        """Read the pieces that no word has asked for yet: a tenth of a second, which no message waits for then."""
         if (unread := self._unread) is not None:
             with _no_collection(), _readable():
                 self._read(unread.all())

@@ -56,7 +56,7 @@ class _FoldTable(dict[int, "str | None"]):
         return value
 
 
-# A registry is folded again after every edit, and most of its lines are those of before.
+# A registry is cleaned and folded again after every edit, and most of its lines are those of before.
 _REMEMBERED = 1 << 17
 _CLEAN = _CleanTable()
 _FOLD = _FoldTable()
@@ -83,6 +83,7 @@ def language_range(code: str) -> tuple[str, ...]:
     return tuple("-".join(parts[:length]) for length in range(len(parts), 0, -1))
 
 
+@lru_cache(_REMEMBERED)
 def clean(text: str) -> str:
     """The text as encoders see it: NFC, no control or invisible characters, single spaces, case kept.
 

@@ -145,6 +145,14 @@ def _mixed(first: _Number, second: _Number) -> _Number:
     return mixed ^ (mixed >> 13)
 
 
+def _stable_order(numbers: NDArray[Any]) -> NDArray[np.int64]:
+    """As `argsort` of numbers below 2³²; in two rounds of 16 bits, which numpy sorts by counting, in half the time."""
+    order = np.argsort((numbers & 0xFFFF).astype(np.uint16), kind="stable")
+    if len(numbers) and numbers.max() > 0xFFFF:
+        order = order[np.argsort((numbers >> 16).astype(np.uint16)[order], kind="stable")]
+    return order
+
+
 class WordRows(NamedTuple):
     """The words of many texts, by place: an inverted file, of which a text looks only at its own places."""
 
@@ -175,7 +183,7 @@ class WordRows(NamedTuple):
 
     def taken(self, texts: NDArray[np.int64]) -> WordRows:
         """The texts with these numbers, in this order; one may be taken more than once."""
-        order = np.argsort(self.rows, kind="stable")
+        order = _stable_order(self.rows)
         lengths = np.bincount(self.rows, minlength=int(self.texts[0]))
         counts = lengths[texts]
         begins = (np.cumsum(lengths) - lengths)[texts] - (np.cumsum(counts) - counts)
@@ -212,7 +220,7 @@ class OwnedWords:
         # A text without words has nothing at the first place.
         empty = np.flatnonzero(np.bincount(rows.rows, minlength=len(owners)) == 0)
         text_of = np.concatenate([rows.rows, empty])
-        order = np.argsort(text_of, kind="stable")
+        order = _stable_order(text_of)
         places = np.concatenate([np.repeat(np.arange(DIM), np.diff(rows.begins)), np.zeros(len(empty), dtype=np.int64)])
         values = np.concatenate([rows.values, np.zeros(len(empty), dtype=np.float32)])
         lengths = np.bincount(text_of, minlength=len(owners))

@@ -21,7 +21,7 @@ from intentmatch.words import OwnedWords, Words
 # With fewer intents, a look at everything takes no longer.
 _FEWEST_INTENTS = 32
 # Where so many messages look at an intent, on average, it pays to hold them against it at once.
-_MESSAGES_OF_AN_INTENT = 3
+_MESSAGES_OF_AN_INTENT = 2
 # So many are looked at: those that promise most, and to the second number whoever promises nearly as much as the first.
 _FEWEST, _MOST, _NEARLY = 7, 10, 0.5
 # A promise counts half of the most that words could add.

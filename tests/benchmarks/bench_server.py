@@ -16,9 +16,11 @@ import random
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -26,8 +28,9 @@ from typing import Any
 from bench_latency import ONE_THREAD, distinct, made_up
 from metrics import percentiles, plain_table, provenance
 
-from intentmatch import IntentMatchError, Matcher
+from intentmatch import IntentMatchError, Matcher, Registry, read_registry, save_artefact
 from intentmatch.encoders.static import EMBEDDED, StaticEncoder
+from intentmatch.errors import InputError
 from intentmatch.types import Kind, Vectors
 
 _SEED = 20240501
@@ -44,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _serve(options)
         return 0
     try:
-        numbers = _measure(options)
+        with tempfile.TemporaryDirectory() as folder:
+            numbers = _measure(options, folder)
     except IntentMatchError as error:
         sys.stderr.write(f"error: {error}\n")
         return error.exit_code
@@ -58,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--registry", default="intents", metavar="PATH", help="YAML or an artefact (intents)")
     parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="as the setting of that name")
+    parser.add_argument("--language", help="only the utterances, and so the messages, of this one")
     parser.add_argument("--call-seconds", type=float, help="a stand-in that takes so long for any number of texts")
     parser.add_argument("--workers", type=int, default=1, help="processes of each server (1)")
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 8, 64, 256], help="connections (1 8 64 256)")
@@ -115,11 +120,16 @@ def _serve(options: argparse.Namespace) -> None:
     uvicorn.run(app, host="127.0.0.1", port=options.port, server_header=False, proxy_headers=False, log_config=config)
 
 
-def _measure(options: argparse.Namespace) -> dict[str, Any]:
+def _measure(options: argparse.Namespace, folder: str) -> dict[str, Any]:
     settings = {"encoder": options.encoder} if options.encoder else {}
     if options.call_seconds:
         settings = {"encoder": StandIn(options.call_seconds)}
-    matcher = Matcher.load(options.registry, **settings)
+    if options.language:
+        matcher = Matcher.load(_in_language(read_registry(options.registry), options.language), **settings)
+        options.registry = str(Path(folder, "bot.intentmatch"))
+        save_artefact(matcher.artefact, options.registry)
+    else:
+        matcher = Matcher.load(options.registry, **settings)
     messages = distinct(matcher, made_up(matcher, random.Random(_SEED)), _MESSAGES)
     answer = json.dumps(matcher.match(messages[0]).to_dict(), ensure_ascii=False)
     subjects = {_CEILING: _script(options, "--serve", "constant", "--answer", answer), _OURS: _ours(options, 32)}
@@ -139,6 +149,15 @@ def _measure(options: argparse.Namespace) -> dict[str, Any]:
         "utterances": len(matcher.registry.utterances),
         "measurements": rows,
     }
+
+
+def _in_language(registry: Registry, language: str) -> Registry:
+    """The intents with their utterances of one language, those that have some."""
+    spoken = [(intent, tuple(u for u in intent.utterances if u.language == language)) for intent in registry]
+    found = tuple(replace(intent, utterances=utterances) for intent, utterances in spoken if utterances)
+    if not found:
+        raise InputError(f"no utterance of the registry is in {language!r}")
+    return Registry(found)
 
 
 def _ours(options: argparse.Namespace, together: int) -> list[str]:

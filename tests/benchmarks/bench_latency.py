@@ -35,7 +35,7 @@ os.environ.update(ONE_THREAD)
 
 from bench_accuracy import read_rows, registry_of  # noqa: E402 - see ONE_THREAD
 from jsonl import read_jsonl  # noqa: E402
-from metrics import percentiles, plain_table, provenance  # noqa: E402
+from metrics import compiling, percentiles, plain_table, provenance  # noqa: E402
 
 from intentmatch import IntentMatchError, Matcher, save_artefact  # noqa: E402
 from intentmatch.errors import InputError  # noqa: E402
@@ -205,8 +205,7 @@ def _cold_starts(options: argparse.Namespace, matcher: Matcher, message: str, fo
     """
     artefact = folder / "registry.intentmatch"
     save_artefact(matcher.artefact, artefact)
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    environment["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
+    environment = compiling(folder)
     if options.encoder:
         environment["INTENTMATCH_ENCODER"] = options.encoder
     match = [sys.executable, "-m", "intentmatch", "match", message, "--intents"]

@@ -31,7 +31,7 @@ ONE_THREAD = {
 os.environ.update(ONE_THREAD)
 
 import numpy as np  # noqa: E402 - see ONE_THREAD
-from metrics import plain_table, provenance  # noqa: E402
+from metrics import compiling, plain_table, provenance  # noqa: E402
 
 from intentmatch import IntentMatchError  # noqa: E402
 from intentmatch.encoders.onnx import OnnxEncoder  # noqa: E402
@@ -211,7 +211,7 @@ def starts(encoders: dict[str, str], registry: str, message: str, runs: int) -> 
     with tempfile.TemporaryDirectory() as cache:
         for run in range(runs + 1):
             for name, setting in encoders.items():
-                environment = os.environ | {"INTENTMATCH_ENCODER": setting, "INTENTMATCH_CACHE": cache}
+                environment = compiling(Path(cache)) | {"INTENTMATCH_ENCODER": setting, "INTENTMATCH_CACHE": cache}
                 command = [sys.executable, "-m", "intentmatch", "match", f"so {message}", "--intents", registry]
                 start = perf_counter()
                 done = subprocess.run(

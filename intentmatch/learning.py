@@ -223,13 +223,12 @@ def _key(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settin
     said = [
         [_VERSION, TEXT_VERSION, WORDS_VERSION, settings.scorer, settings.aggregation, dict(settings.target)],
         [[intent.name, intent.label] for intent in registry],
-        registry.owners,
-        registry.lines,
-        [[utterance.text, utterance.language] for utterance in registry.utterances],
+        [utterance.text for utterance in registry.utterances],
+        [utterance.language for utterance in registry.utterances],
     ]
     digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode("utf-8", "surrogatepass"))
-    digest.update(np.ascontiguousarray(vectors).data)
-    digest.update(np.ascontiguousarray(labels).data)
+    for numbers in (registry.owners, registry.lines, vectors, labels):
+        digest.update(np.ascontiguousarray(numbers).data)
     return digest.hexdigest()[:32]
 
 

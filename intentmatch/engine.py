@@ -163,16 +163,19 @@ class Engine:
 
         Of those that no spelling settles.
         """
-        unsettled = set()
+        unsettled: dict[str, bool] = {}
         for message, question in asked:
             text = clean(_checked_text(message)[:MAX_CHARACTERS])
             key = fold(text)
             if key and not _only(self._lexical.exact(key), question.allowed):
-                unsettled.add(text)
+                # Where only some intents may answer, those are looked at by themselves.
+                unsettled[text] = unsettled.get(text, False) or question.allowed is None
         texts = sorted(unsettled)
         vectors = encode_all(self.encoder, texts, "query")
-        looks = self._scoring.look_many(vectors, texts)
-        return {text: Foreseen(*found) for text, *found in zip(texts, vectors, looks, strict=True)}
+        whole = [number for number, text in enumerate(texts) if unsettled[text]]
+        looks = self._scoring.look_many(vectors[whole], [texts[number] for number in whole]) if whole else ()
+        found = dict(zip(whole, looks, strict=True))
+        return {text: Foreseen(vectors[number], found.get(number)) for number, text in enumerate(texts)}
 
     def fill(self, message: str, intent: str, slots: Collection[str] | None, question: Question) -> tuple[Entity, ...]:
         """The entities of an intent's slots, or of those that are named. Raises `UnknownNameError`."""

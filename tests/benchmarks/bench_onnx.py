@@ -20,25 +20,18 @@ from statistics import median
 from time import perf_counter, thread_time
 from typing import Any
 
-ONE_THREAD = {
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "RAYON_NUM_THREADS": "1",
-    "TOKENIZERS_PARALLELISM": "false",
-}
-"""Read by numpy, torch and tokenizers when they are imported, so they are set before."""
-os.environ.update(ONE_THREAD)
+import bench_latency  # noqa: F401 - it limits numpy to one thread, which has to be done before numpy is imported
 
-import numpy as np  # noqa: E402 - see ONE_THREAD
-from metrics import compiling, plain_table, provenance  # noqa: E402
+# isort: split
+import numpy as np
+from metrics import compiling, plain_table, provenance
 
-from intentmatch import IntentMatchError  # noqa: E402
-from intentmatch.encoders.onnx import OnnxEncoder  # noqa: E402
-from intentmatch.encoders.onnx_export import export_onnx  # noqa: E402
-from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder  # noqa: E402
-from intentmatch.registry import read_registry  # noqa: E402
-from intentmatch.text import clean  # noqa: E402
+from intentmatch import IntentMatchError
+from intentmatch.encoders.onnx import OnnxEncoder
+from intentmatch.encoders.onnx_export import export_onnx
+from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
+from intentmatch.registry import read_registry
+from intentmatch.text import clean
 
 PRECISIONS = ("float32", "int8")
 _WARM_UP = 20

@@ -6,8 +6,7 @@ takes a small part of the time that the texts take, and a damaged disk must neve
 
 The manifest is JSON under the key `intentmatch` of the header's metadata. It names everything the answers depend on:
 format, text version, encoder and its fingerprint, the words that the head knows, settings, calibration, and a digest of
-the content. The registry
-itself is JSON too, as bytes in the tensor `registry`. Nothing in the file is code.
+the content. The registry itself is JSON too, as bytes in the tensor `registry`. Nothing in the file is code.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from intentmatch.text import TEXT_VERSION
 from intentmatch.types import Encoder, Registry, Vectors
 from intentmatch.words import VERSION as WORDS_VERSION
 
-FORMAT = 3
+FORMAT = 4
 SUFFIX = ".intentmatch"
 _KEY, _VECTORS, _GRAPH = "intentmatch", "utterances", "graph"
 # Smaller files are read and closed, so that they may be overwritten while they are in use, on every system.
@@ -59,7 +58,7 @@ class Artefact:
     """Of what the intents are called; shape `(intents, dim)`."""
     calibration: Calibration
     opinion: Opinion | None = None
-    """The head and the words of the utterances, where there is a head."""
+    """The head and the words that it knows, where there is a head."""
     graph: NDArray[np.uint8] | None = None
     """Of an approximate index, where one is searched."""
 

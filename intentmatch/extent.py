@@ -2,7 +2,7 @@
 
 A head takes time and memory in proportion to utterances times intents. Beyond a bound it is fitted on some utterances
 of each intent, and where these would be too few there is none: then intents are told apart by cosine. What is held out
-for the thresholds comes from the same utterances. Scores, words and typing mistakes know all of them, always.
+for the thresholds comes from the same utterances. Scores and typing mistakes know all of them, always.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def extent_problems(registry: Registry, settings: Settings) -> list[Problem]:
     if used == utterances:
         return []
     says = f"the head is fitted on {used} of {utterances} utterances, spread evenly over those of each intent"
-    return [Problem(place, "info", "head-sampled", says, "nothing is lost for scores, words and typing mistakes")]
+    return [Problem(place, "info", "head-sampled", says, "nothing is lost for scores and typing mistakes")]
 
 
 def _sizes(registry: Registry) -> NDArray[np.int64]:

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from intentmatch.cores import Each, one_by_one
 from intentmatch.types import Vectors
-from intentmatch.words import WordRows, Words, WordVectors
+from intentmatch.words import Words, WordVectors
 
 _Eased = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 
 # Chosen on development sets, where 0.35 to 0.7 and 10 to 100 differ by less than half a point.
-_WORDS_WEIGHT = np.float32(0.5)
+_WORDS_WEIGHT = np.float32(0.6)
 _PENALTY = np.float32(1 / 30)
 _MOST_STEPS, _STEPS_REMEMBERED = 100, 8
 # Where the slope has fallen to this part of the first one, neither accuracy nor confidence changes any more.
@@ -48,39 +48,40 @@ class Head:
 
     weights: NDArray[np.float32]
 
-    def of_words(self, dim: int) -> NDArray[np.float32]:
-        """What each place of the words counts for each intent, shape `(DIM, intents)`, beside vectors of `dim`."""
-        return _WORDS_WEIGHT * self.weights[dim:-1]
-
     def logits(self, vector: NDArray[np.float32], words: Words) -> NDArray[np.float32]:
         """One for each intent, shape `(intents,)`; `softmax` makes probabilities of them."""
-        of_words = self.weights[len(vector) : -1]
-        said: NDArray[np.float32] = vector @ self.weights[: len(vector)] + self.weights[-1]
-        said += (_WORDS_WEIGHT * words.values) @ of_words[words.places]
+        dim = len(vector)
+        said: NDArray[np.float32] = vector @ self.weights[:dim]
+        said += (_WORDS_WEIGHT * words.values) @ self.weights.take(words.places + dim, axis=0)
+        said += self.weights[-1]
+        return said
+
+    def logits_of_many(self, vectors: Vectors, words: Vectors) -> Vectors:
+        """As `logits`, of rows of vectors and of `WordVectors`, shape `(messages, intents)`."""
+        dim = vectors.shape[1]
+        said: Vectors = vectors @ self.weights[:dim]
+        said += (_WORDS_WEIGHT * words) @ self.weights[dim:-1]
+        said += self.weights[-1]
         return said
 
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """All that is needed to hear the head and the words about a message."""
+    """All that is needed to hear the head about a message."""
 
     head: Head
     words: WordVectors
-    rows: WordRows
-    """Of the utterances."""
 
     def to_tensors(self) -> dict[str, NDArray[Any]]:
         """As named arrays, for a file."""
-        of_rows = {f"words_{name}": array for name, array in self.rows._asdict().items()}
-        return {"head": self.head.weights, "rarity": self.words.rarity, **of_rows}
+        return {"head": self.head.weights, "rarity": self.words.rarity}
 
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, NDArray[Any]]) -> Opinion | None:
         """The inverse of `to_tensors`, whatever else stands there; None where there is no head among them."""
         if "head" not in tensors:
             return None
-        rows = WordRows(*(tensors[f"words_{name}"] for name in WordRows._fields))
-        return cls(Head(tensors["head"]), WordVectors(tensors["rarity"]), rows)
+        return cls(Head(tensors["head"]), WordVectors(tensors["rarity"]))
 
 
 class Fitting(NamedTuple):

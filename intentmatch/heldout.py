@@ -6,7 +6,7 @@ intent left out as well, it is a message that the bot should refuse. Nothing is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,7 +17,6 @@ from intentmatch.cores import Each, one_by_one
 from intentmatch.head import Fitting, Near, held_out_logits, softmax
 from intentmatch.index import ExactIndex
 from intentmatch.types import Vectors
-from intentmatch.words import WordRows, sparse
 
 # Two utterances of like meaning and like words nearer than this are one line but for spelling: each would answer for
 # the other, as no message of a user will.
@@ -28,9 +27,6 @@ _FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 3000
 # Cases are looked at together, as many as keep their cosines in the processor's cache, which is several times as quick;
 # but not so few that each would read all vectors by itself.
 _NUMBERS_AT_ONCE, _FEWEST_AT_ONCE, _BLOCK = 1 << 20, 32, 512
-
-OF_WORDS = 0.3
-"""Of the cosine of words, so much is evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,27 +48,23 @@ class HeldOut:
     """The utterance."""
 
 
-def evidence(
-    scores: NDArray[np.float32], words: NDArray[np.float32], logits: NDArray[np.float32] | None
-) -> NDArray[np.float64]:
+def evidence(scores: NDArray[np.float32], logits: NDArray[np.float32] | None) -> NDArray[np.float64]:
     """How much speaks for each intent: the one number that intents are ranked by, along the last axis.
 
-    `scores` are aggregated cosines of vectors, `words` the nearest cosine of words, `logits` those of the head. The
-    head knows the intents apart, the cosines know strangers; the weights were chosen on development sets.
-    Without a head only the scores speak.
+    `scores` are aggregated cosines of vectors, `logits` those of the head. The head knows the intents apart, the
+    cosines know strangers; the weights were chosen on development sets. Without a head only the scores speak.
     """
     total = scores.astype(np.float64)
-    if logits is None:
-        return total
-    total += OF_WORDS * words + heard(logits)
+    if logits is not None:
+        total += heard(logits)
     return total
 
 
-def heard(logits: NDArray[np.float32]) -> NDArray[np.float64]:
+def heard(logits: NDArray[np.float32]) -> NDArray[np.float32]:
     """The part of the evidence that is the head's."""
-    said = softmax(logits).astype(np.float64)
-    said *= 0.5
-    said += 0.15 * logits.astype(np.float64)
+    said = softmax(logits)
+    said *= np.float32(0.5)
+    said += np.float32(0.15) * logits
     return said
 
 
@@ -109,7 +101,6 @@ def components(count: int, links: Iterable[tuple[int, int]]) -> list[int]:
 
 def hold_out(
     vectors: Vectors,
-    words: Vectors,
     owners: Sequence[int],
     aggregation: str,
     fitting: Fitting | None,
@@ -117,17 +108,15 @@ def hold_out(
     lines: Sequence[int] | None = None,
     near: Near | None = None,
     sample: NDArray[np.int64] | None = None,
-    word_rows: WordRows | None = None,
     each: Each = one_by_one,
 ) -> HeldOut:
     """Put utterances to the rest of their registry, with their own intent and without it. Deterministic.
 
-    `vectors` and `words` have one row an utterance; `fitting` is None where there is no head. The sentences of one of
-    the `lines` are held out together; without any, each utterance is a line. `near` are the weights of the head for all
-    utterances, with which those that have not seen some are found sooner.
+    `vectors` has one row an utterance; `fitting` is None where there is no head. The sentences of one of the `lines`
+    are held out together; without any, each utterance is a line. `near` are the weights of the head for all utterances,
+    with which those that have not seen some are found sooner.
 
-    With a `sample`, rising rows of the utterances, only these are asked about, `words` and `fitting` are theirs alone,
-    and `word_rows` has the words of all.
+    With a `sample`, rising rows of the utterances, only these are asked about, and `fitting` is theirs alone.
     """
     index = ExactIndex(vectors, owners, aggregation)
     owner = np.asarray(owners, dtype=np.int64)
@@ -149,12 +138,7 @@ def hold_out(
     rounds = [_Round(fold_of == fold, known=True) for fold in range(folds)]
     rounds += [_Round(group_of == group, known=False) for group in range(groups)]
     rounds = [one for one in rounds if (one.left_out & asked).any() and not one.left_out.all()]
-    word_rows, spelled_out = word_rows or WordRows.of(words), words[asked]
-
-    def spelled(part: slice) -> NDArray[np.float32]:
-        return np.stack([word_rows.cosines(sparse(row)) for row in spelled_out[part]])
-
-    looks = _looks(index, chosen[asked], owner, line, None if fitting is None else spelled, each=each)
+    looks = _looks(index, chosen[asked], owner, line, each=each)
 
     def cases(one: _Round) -> _Cases:
         some = one.left_out & asked
@@ -180,43 +164,27 @@ class _Looks(NamedTuple):
     owner: NDArray[np.int64]
     scores: NDArray[np.float32]
     """Shape `(rows, owners)`."""
-    spelled: NDArray[np.float32] | None
-    """The nearest cosine of words, of the same shape; None where there is no head."""
 
     def of(self, some: NDArray[np.bool_]) -> _Looks:
         """Those of some rows."""
-        spelled = None if self.spelled is None else self.spelled[some]
-        return _Looks(self.rows[some], self.owner[some], self.scores[some], spelled)
+        return _Looks(self.rows[some], self.owner[some], self.scores[some])
 
 
 def _looks(
-    index: ExactIndex,
-    rows: NDArray[np.int64],
-    owner: NDArray[np.int64],
-    line: NDArray[np.int64],
-    spelled: Callable[[slice], NDArray[np.float32]] | None,
-    *,
-    each: Each,
+    index: ExactIndex, rows: NDArray[np.int64], owner: NDArray[np.int64], line: NDArray[np.int64], *, each: Each
 ) -> _Looks:
-    """`spelled` gives the cosines of words of some of the rows to all utterances."""
     block = max(_FEWEST_AT_ONCE, min(_BLOCK, _NUMBERS_AT_ONCE // max(1, len(owner))))
     parts = [slice(start, start + block) for start in range(0, len(rows), block)]
 
-    def look(part: slice) -> list[NDArray[np.float32]]:
+    def look(part: slice) -> NDArray[np.float32]:
         some = rows[part]
         cosines = index.vectors[some] @ index.vectors.T
         same = (cosines > _SAME) & (owner[some][:, None] == owner)
         same |= line[some][:, None] == line
         cosines[same] = -np.inf
-        found = [index.aggregate(cosines)]
-        if spelled is not None:
-            of_words = spelled(part)
-            of_words[same] = -np.inf
-            found.append(index.best(of_words))
-        return found
+        return index.aggregate(cosines)
 
-    found = [np.concatenate(arrays) for arrays in zip(*each(look, parts), strict=True)]
-    return _Looks(rows, owner[rows], found[0], found[1] if spelled else None)
+    return _Looks(rows, owner[rows], np.concatenate(list(each(look, parts))))
 
 
 class _Cases(NamedTuple):
@@ -240,11 +208,10 @@ def _cases(
         scores[:, np.isin(index.owners, left_out)] = -np.inf
         usable = np.ones(len(scores), dtype=bool)
     total = scores.astype(np.float64)
-    if logits is not None and looks.spelled is not None:
+    if logits is not None:
         said = logits[:, index.owners]
         there = np.isfinite(scores) & np.isfinite(said)
-        words = np.where(there, looks.spelled, np.float32(0.0))
-        total = np.where(there, evidence(scores, words, said), -np.inf)
+        total = np.where(there, evidence(scores, said), -np.inf)
     order = np.argsort(-total, axis=1, kind="stable")[:, :2][usable]
     return _Cases(
         looks.rows[usable],

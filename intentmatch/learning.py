@@ -24,20 +24,18 @@ from intentmatch.settings import Settings
 from intentmatch.text import TEXT_VERSION, clean
 from intentmatch.types import Registry, Vectors
 from intentmatch.words import VERSION as WORDS_VERSION
-from intentmatch.words import WordRows, WordVectors
+from intentmatch.words import WordVectors
 
 _log = logging.getLogger(__name__)
 
 # To be raised with anything that changes what the same registry teaches.
-_VERSION = 5
+_VERSION = 6
 # Of what was learned, so much is kept: a bot, its last edits, and its neighbours.
 _MOST_FILES = 32
 # Of the labels, nearest to their own intent. Names of real registries: 0.65 to 0.92; numbered ones: up to 0.15.
 _TELLING = 0.5
 # Utterances times intents, from which on fitting a head anew would keep an edit waiting for longer than a second.
 _MOST_NUMBERS_MEANWHILE = 1_000_000
-# Rows of words are mostly zeros: of so many texts at once they are written out.
-_TEXTS_AT_ONCE = 2048
 
 
 class Learned(NamedTuple):
@@ -72,11 +70,7 @@ class Features(NamedTuple):
     sample: NDArray[np.int64]
     """The rows of the utterances that it learns from."""
     words: WordVectors
-    rows: Vectors
-    """Of words, one for each utterance of the sample."""
     fitting: Fitting
-    word_rows: WordRows
-    """Of all utterances."""
 
 
 class Tested(NamedTuple):
@@ -94,20 +88,17 @@ def put_to_the_test(registry: Registry, vectors: Vectors, labels: Vectors, setti
         features = _features(registry, vectors, labels, settings)
         if features is None:
             rows = sample(registry)
-            words = vectors[rows, :0]
-            held_out = hold_out(vectors, words, owners, aggregation, None, lines=lines, sample=rows, each=each)
+            held_out = hold_out(vectors, owners, aggregation, None, lines=lines, sample=rows, each=each)
             return Tested(held_out, None)
         opinion = _opinion(features, each=each)
         held_out = hold_out(
             vectors,
-            features.rows,
             owners,
             aggregation,
             features.fitting,
             lines=lines,
             near=nearby(features.fitting, opinion.head.weights),
             sample=features.sample,
-            word_rows=features.word_rows,
             each=each,
         )
     return Tested(held_out, opinion)
@@ -142,7 +133,7 @@ def learned(
 
 def _opinion(features: Features, near: Vectors | None = None, each: Each = one_by_one) -> Opinion:
     start = None if near is None else nearby(features.fitting, near)
-    return Opinion(fit_head(features.fitting, start, each), features.words, features.word_rows)
+    return Opinion(fit_head(features.fitting, start, each), features.words)
 
 
 def _opinion_meanwhile(
@@ -153,19 +144,9 @@ def _opinion_meanwhile(
     intents = [intent.name for intent in before.registry]
     same = intents == [intent.name for intent in registry]
     if same and len(registry.utterances) * len(intents) > _MOST_NUMBERS_MEANWHILE:
-        return Opinion(before.opinion.head, before.opinion.words, _word_rows(registry, before.registry, before.opinion))
+        return before.opinion
     features = _features(registry, vectors, labels, settings)
     return features and _opinion(features, _columns(before.opinion.head.weights, intents, registry))
-
-
-def _word_rows(registry: Registry, before: Registry, opinion: Opinion) -> WordRows:
-    """Of the utterances, those that were there before taken from there."""
-    numbers = {utterance.text: row for row, utterance in enumerate(before.utterances)}
-    new = dict.fromkeys(one.text for one in registry.utterances if one.text not in numbers)
-    numbers |= dict(zip(new, range(len(before.utterances), len(before.utterances) + len(new)), strict=True))
-    added = WordRows.of(opinion.words.rows([clean(text) for text in new]))
-    wanted = np.array([numbers[utterance.text] for utterance in registry.utterances])
-    return WordRows.joined([opinion.rows, added]).taken(wanted)
 
 
 def _columns(weights: Vectors, intents: Sequence[str], registry: Registry) -> Vectors:
@@ -181,25 +162,11 @@ def _features(registry: Registry, vectors: Vectors, labels: Vectors, settings: S
     texts = [clean(utterance.text) for utterance in registry.utterances]
     words = WordVectors.fit(texts)
     chosen = sample(registry)
-    parts, some = [], []
-    for start in range(0, len(texts), _TEXTS_AT_ONCE):
-        block = words.rows(texts[start : start + _TEXTS_AT_ONCE])
-        first, end = np.searchsorted(chosen, [start, start + len(block)])
-        parts.append(WordRows.of(block))
-        some.append(block[chosen[first:end] - start])
-    of_sample = np.concatenate(some)
-    fitting = _prepared(registry, vectors, labels, words, of_sample, chosen=chosen)
-    return Features(chosen, words, of_sample, fitting, WordRows.joined(parts))
+    return Features(chosen, words, _prepared(registry, vectors, labels, words, chosen))
 
 
 def _prepared(
-    registry: Registry,
-    vectors: Vectors,
-    labels: Vectors,
-    words: WordVectors,
-    rows: Vectors,
-    *,
-    chosen: NDArray[np.int64],
+    registry: Registry, vectors: Vectors, labels: Vectors, words: WordVectors, chosen: NDArray[np.int64]
 ) -> Fitting:
     """The sample for fitting, with the labels of the intents as hints where labels tell the intents apart.
 
@@ -207,6 +174,7 @@ def _prepared(
     mean nothing to the encoder (`faq_12`) would only be noise: then fewer than half are nearest to their own intent.
     """
     owners, some = np.asarray(registry.owners)[chosen], vectors[chosen]
+    rows = words.rows([clean(registry.utterances[row].text) for row in chosen.tolist()])
     centres = np.zeros((len(registry), vectors.shape[1]), dtype=np.float32)
     np.add.at(centres, owners, some)
     centres /= np.linalg.norm(centres, axis=1, keepdims=True).clip(1e-9)

@@ -1,4 +1,4 @@
-"""What speaks for each intent: cosines, words, head and negatives of one message, and the candidates they make."""
+"""What speaks for each intent: cosines, head and negatives of one message, and the candidates they make."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from intentmatch.lexical import Hit
 from intentmatch.policy import Policy
 from intentmatch.result import Candidate
 from intentmatch.types import Vectors
-from intentmatch.words import OwnedWords
 
 RANKED = 5
 """Candidates there are at least: enough for a ranking to look at even when the caller wants one, and for a reranker."""
@@ -58,8 +57,7 @@ class Scoring:
         opinion = self._artefact.opinion
         if opinion is None or not Leading.worth_it(len(self._intents)):
             return None
-        owners = np.asarray(self._artefact.registry.owners, dtype=np.int64)
-        return Leading(self._index, OwnedWords(opinion.rows, owners), opinion.head)
+        return Leading(self._index, opinion.head)
 
     def candidates(
         self,
@@ -130,8 +128,7 @@ class Scoring:
         if self._leading is not None:
             return self._leading.look(vector, words, needed, allowed)
         scores, cosines = (array[0] for array in self._index.scores(vector[None, :]))
-        of_words = self._index.best(opinion.rows.cosines(words))
-        total = evidence(scores, of_words, opinion.head.logits(vector, words))
+        total = evidence(scores, opinion.head.logits(vector, words))
         some = range(len(scores)) if allowed is None else allowed
         return Look([self._contender(n, scores, total, cosines) for n in some], float(total.min()))
 

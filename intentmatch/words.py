@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
-from itertools import repeat
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -31,7 +29,7 @@ _TEXTS_AT_ONCE = 512
 # Rarity is told apart more finely than the vector: what is common must not be weighed by a rare neighbour of its place.
 _RARITIES = 1 << 14
 _FIRST, _SECOND, _MIX, _BITS = 2654435761, 2246822519, 3266489917, 0xFFFFFFFF
-# What a piece or a pair stands for is worked out once for so many of them.
+# What neighbours stand for is worked out once for so many of them.
 _REMEMBERED = 1 << 15
 
 
@@ -43,9 +41,31 @@ class Words(NamedTuple):
     """A text's vector without its zeros."""
 
     places: NDArray[np.int64]
-    """Where in the vector, each once, rising."""
+    """Where in the vector, each once."""
     values: NDArray[np.float32]
     """Of unit length together; empty for a text without a known piece."""
+
+
+class _Placed(dict[tuple[int, int], tuple[tuple[int, float], ...]]):
+    """Two neighbouring pieces to the places of the pair and of the second, and what each counts there.
+
+    0 stands for what is before the first piece and after the last.
+    """
+
+    def __init__(self, rarity: NDArray[np.float32]) -> None:
+        super().__init__()
+        self._rarity = rarity
+
+    def __missing__(self, pieces: tuple[int, int]) -> tuple[tuple[int, float], ...]:
+        first, second = pieces
+        hashes = [_mixed(first, second + 1)] + ([_mixed(second, 0)] if second else [])
+        rarities = [float(self._rarity[mixed % _RARITIES]) for mixed in hashes]
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        value = self[pieces] = tuple(
+            (_place(mixed), rarity if mixed >> 31 else -rarity) for mixed, rarity in zip(hashes, rarities, strict=True)
+        )
+        return value
 
 
 class WordVectors:
@@ -54,7 +74,7 @@ class WordVectors:
     def __init__(self, rarity: NDArray[np.float32]) -> None:
         self.rarity = rarity
         """Inverse document frequency by hash, shape `(16384,)`."""
-        self._remembered = lru_cache(_REMEMBERED)(self._placed)
+        self._placed = _Placed(rarity)
 
     @classmethod
     def fit(cls, texts: Sequence[str]) -> WordVectors:
@@ -70,14 +90,14 @@ class WordVectors:
         """Of one cleaned text."""
         total: dict[int, float] = {}
         if known := _known(text):
-            placed = self._remembered
-            for first, second in (*zip(known, repeat(-1)), *zip((0, *known), (*known, 0), strict=True)):
-                place, weight = placed(first, second)
-                total[place] = total.get(place, 0.0) + weight
-        places = sorted([place for place, weight in total.items() if weight])
-        values = np.array([total[place] for place in places], dtype=np.float32)
-        length = math.sqrt(math.fsum([value * value for value in values.tolist()])) or 1.0
-        return Words(np.array(places, dtype=np.int64), values / np.float32(length))
+            placed, before = self._placed, 0
+            for piece in (*known, 0):
+                for place, weight in placed[before, piece]:
+                    total[place] = total.get(place, 0.0) + weight
+                before = piece
+        values = np.array([*total.values()], dtype=np.float32)
+        values /= np.float32(math.hypot(*values.tolist()) or 1.0)
+        return Words(np.array([*total], dtype=np.int64), values)
 
     def rows(self, texts: Sequence[str]) -> Vectors:
         """Shape `(len(texts), DIM)`; rows of unit length, or of zeros."""
@@ -92,21 +112,9 @@ class WordVectors:
             some /= np.where(lengths > 0.0, lengths, np.float32(1.0))[:, None]
         return vectors
 
-    def _placed(self, first: int, second: int) -> tuple[int, float]:
-        """Where a pair, or a piece with -1, has its place, and what it counts there."""
-        mixed = _mixed(first, second + 1)
-        rarity = float(self.rarity[mixed % _RARITIES])
-        return _place(mixed), rarity if mixed >> 31 else -rarity
-
     def _weights(self, hashes: NDArray[np.uint32]) -> NDArray[np.float32]:
         values = self.rarity[hashes % _RARITIES]
         return np.where(hashes >> 31, values, -values)
-
-
-def sparse(vector: NDArray[np.float32]) -> Words:
-    """A row of `WordVectors.rows` without its zeros."""
-    places = np.flatnonzero(vector)
-    return Words(places, vector[places])
 
 
 def _hashed(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
@@ -143,115 +151,3 @@ def _mixed(first: _Number, second: _Number) -> _Number:
     mixed = (first * _FIRST & _BITS) ^ (second * _SECOND & _BITS)
     mixed = (mixed ^ (mixed >> 15)) * _MIX & _BITS
     return mixed ^ (mixed >> 13)
-
-
-def _stable_order(numbers: NDArray[Any]) -> NDArray[np.int64]:
-    """As `argsort` of numbers below 2³²; in two rounds of 16 bits, which numpy sorts by counting, in half the time."""
-    order = np.argsort((numbers & 0xFFFF).astype(np.uint16), kind="stable")
-    if len(numbers) and numbers.max() > 0xFFFF:
-        order = order[np.argsort((numbers >> 16).astype(np.uint16)[order], kind="stable")]
-    return order
-
-
-class WordRows(NamedTuple):
-    """The words of many texts, by place: an inverted file, of which a text looks only at its own places."""
-
-    begins: NDArray[np.int64]
-    """Where each place begins in the other two, and at last where the last one ends: shape `(DIM + 1,)`."""
-    rows: NDArray[np.int32]
-    """The texts that have something at a place."""
-    values: NDArray[np.float32]
-    texts: NDArray[np.int64]
-    """How many there are, shape `(1,)`."""
-
-    @classmethod
-    def joined(cls, parts: Sequence[WordRows]) -> WordRows:
-        """The texts of all parts, one part after the other."""
-        if len(parts) == 1:
-            return parts[0]
-        counts = np.array([int(part.texts[0]) for part in parts])
-        firsts = np.cumsum(counts) - counts
-        places = np.concatenate([part._places() for part in parts])
-        rows = np.concatenate([part.rows + np.int32(first) for part, first in zip(parts, firsts, strict=True)])
-        return cls._ordered(places, rows, np.concatenate([part.values for part in parts]), int(counts.sum()))
-
-    @classmethod
-    def of(cls, vectors: Vectors) -> WordRows:
-        """From rows of `WordVectors.rows`, shape `(texts, DIM)`."""
-        rows, places = np.nonzero(vectors)
-        return cls._ordered(places.astype(np.int16), rows.astype(np.int32), vectors[rows, places], len(vectors))
-
-    def taken(self, texts: NDArray[np.int64]) -> WordRows:
-        """The texts with these numbers, in this order; one may be taken more than once."""
-        order = _stable_order(self.rows)
-        lengths = np.bincount(self.rows, minlength=int(self.texts[0]))
-        counts = lengths[texts]
-        begins = (np.cumsum(lengths) - lengths)[texts] - (np.cumsum(counts) - counts)
-        found = order[np.arange(counts.sum()) + np.repeat(begins, counts)]
-        rows = np.repeat(np.arange(len(texts), dtype=np.int32), counts)
-        return self._ordered(self._places()[found], rows, self.values[found], len(texts))
-
-    @classmethod
-    def _ordered(
-        cls, places: NDArray[np.int16], rows: NDArray[np.int32], values: NDArray[np.float32], texts: int
-    ) -> WordRows:
-        """By place, from what is ordered by text."""
-        order = np.argsort(places, kind="stable")
-        begins = np.append(0, np.cumsum(np.bincount(places, minlength=DIM)))
-        return cls(begins, rows[order], values[order], np.array([texts]))
-
-    def _places(self) -> NDArray[np.int16]:
-        return np.repeat(np.arange(DIM, dtype=np.int16), np.diff(self.begins))
-
-    def cosines(self, words: Words) -> NDArray[np.float32]:
-        """Of one text to each of these, shape `(texts,)`."""
-        begins = self.begins[words.places]
-        lengths = self.begins[words.places + 1] - begins
-        ends = np.cumsum(lengths)
-        there = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begins - ends + lengths, lengths)
-        products = self.values[there] * np.repeat(words.values, lengths)
-        return np.bincount(self.rows[there], products, int(self.texts[0])).astype(np.float32)
-
-
-class OwnedWords:
-    """The words of many texts by owner, grouped as in `ExactIndex`: for a look at those of a few owners."""
-
-    def __init__(self, rows: WordRows, owners: NDArray[np.int64]) -> None:
-        # A text without words has nothing at the first place.
-        empty = np.flatnonzero(np.bincount(rows.rows, minlength=len(owners)) == 0)
-        text_of = np.concatenate([rows.rows, empty])
-        order = _stable_order(text_of)
-        places = np.concatenate([np.repeat(np.arange(DIM), np.diff(rows.begins)), np.zeros(len(empty), dtype=np.int64)])
-        values = np.concatenate([rows.values, np.zeros(len(empty), dtype=np.float32)])
-        lengths = np.bincount(text_of, minlength=len(owners))
-        first_texts = np.flatnonzero(np.append(True, owners[1:] != owners[:-1]))
-        begins = np.cumsum(lengths) - lengths
-        firsts = begins[first_texts]
-        self._places = np.split(places[order].astype(np.int16), firsts[1:])
-        self._values = np.split(values[order], firsts[1:])
-        sizes = np.diff(np.append(first_texts, len(owners)))
-        self._lengths = np.split(lengths, first_texts[1:])
-        self._sizes = sizes
-        self.greatest = np.zeros((DIM, len(sizes)), dtype=np.float32)
-        """The largest absolute value that any text of an owner has at a place, shape `(DIM, owners)`."""
-        np.maximum.at(self.greatest, (places, np.repeat(np.arange(len(sizes)), sizes)[text_of]), np.abs(values))
-
-    def best(self, words: Words, owners: Sequence[int]) -> list[float]:
-        """The largest cosine to a text of each of these owners."""
-        sought = np.zeros(DIM, dtype=np.float32)
-        sought[words.places] = words.values
-        products = sought.take(np.concatenate([self._places[owner] for owner in owners]))
-        products *= np.concatenate([self._values[owner] for owner in owners])
-        lengths = np.concatenate([self._lengths[owner] for owner in owners])
-        cosines = np.add.reduceat(products, lengths.cumsum() - lengths)
-        sizes = self._sizes[owners]
-        best: list[float] = np.maximum.reduceat(cosines, sizes.cumsum() - sizes).tolist()
-        return best
-
-    def best_many(self, rows: Vectors, owner: int) -> NDArray[np.float32]:
-        """The largest cosine of each of some `WordVectors.rows` to a text of this owner."""
-        products = rows.take(self._places[owner], axis=1)
-        products *= self._values[owner]
-        lengths = self._lengths[owner]
-        best: NDArray[np.float32] = np.add.reduceat(products, lengths.cumsum() - lengths, axis=1).max(axis=1)
-        return best

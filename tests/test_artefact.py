@@ -195,7 +195,6 @@ def test_what_was_learned_is_kept_to_the_last_bit(small: tuple[Matcher, Path]) -
     for one, other in [
         (before.opinion.head.weights, after.opinion.head.weights),
         (before.opinion.words.rarity, after.opinion.words.rarity),
-        *zip(before.opinion.rows, after.opinion.rows, strict=True),
         (before.vectors, after.vectors),
     ]:
         assert (one.dtype, one.shape, one.tobytes()) == (other.dtype, other.shape, other.tobytes())

@@ -75,7 +75,7 @@ def test_what_is_learned_is_the_same_on_any_number_of_cores(size):
             fitting = prepare(vectors, words, owners, 4)
             head = fit_head(fitting, each=each)
             logits = held_out_logits(fitting, np.arange(4 * size) % 3 == 0)
-            held_out = hold_out(vectors, words, owners, "mean2", fitting, each=each)
+            held_out = hold_out(vectors, owners, "mean2", fitting, each=each)
         said.add((head.weights.tobytes(), logits.tobytes(), held_out.evidence.tobytes(), held_out.leading.tobytes()))
 
     assert len(said) == 1

@@ -133,7 +133,7 @@ def test_a_matcher_beyond_a_head_says_so_and_answers():
 
 
 @pytest.mark.usefixtures("small")
-def test_a_sampled_head_knows_every_utterance_by_score_and_words():
+def test_a_sampled_head_knows_every_utterance_by_score():
     """The head is fitted on some utterances; the nearest may be any of them, and reloading gives the same again."""
     texts = [f"{how} {word}" for how in HOW for word in ("parcel", "package", "shipment", "delivery")]
     others = [f"{how} {word}" for how in HOW for word in ("password", "login", "account", "profile")]
@@ -143,7 +143,6 @@ def test_a_sampled_head_knows_every_utterance_by_score_and_words():
     best = {text: matcher.match(f"{text} now please").candidates[0] for text in (*texts, *others)}
 
     assert [problem.rule for problem in matcher.problems] == ["head-sampled"]
-    assert int(matcher.artefact.opinion.rows.texts[0]) == len(texts) + len(others)
     assert all(candidate.intent == ("a" if text in texts else "b") for text, candidate in best.items())
     assert len({candidate.utterance.text for candidate in best.values()}) > extent.MOST_UTTERANCES
     again = Matcher.load(registry, cache="off").artefact

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from intentmatch.encoders.static import EMBEDDED
 from intentmatch.registry import read_registry
 from intentmatch.text import clean
-from intentmatch.words import DIM, VERSION, WordRows, Words, WordVectors
+from intentmatch.words import DIM, VERSION, Words, WordVectors
 
 INTENTS = Path(__file__).parents[1] / "intents"
 # Of tokenizer.json, and of the places and signs that the texts of EVERYWHERE have.
@@ -106,35 +106,9 @@ def test_sparse_is_dense_without_its_zeros(texts):
     for row, text in zip(rows, texts, strict=True):
         words = vectors.words(text)
         assert words.values.dtype == np.float32
-        assert np.array_equal(words.places, np.flatnonzero(row))
+        assert len({*words.places.tolist()}) == len(words.places) == len(words.values)
         assert dense(words).tobytes() == row.tobytes()
         assert np.linalg.norm(row) == pytest.approx(1.0 if row.any() else 0.0, abs=1e-5)
-
-
-@given(TEXTS, st.text(max_size=20) | st.just("where is my order"))
-def test_cosines_are_those_of_the_dense_rows(texts, message):
-    """The cosines of one text to many are its dense products with each, texts without words among them."""
-    vectors = WordVectors.fit(texts)
-    rows = vectors.rows(texts)
-    words = vectors.words(message)
-
-    cosines = WordRows.of(rows).cosines(words)
-
-    assert (cosines.dtype, cosines.shape) == (np.float32, (len(texts),))
-    assert cosines == pytest.approx(np.array([row @ dense(words) for row in rows]), abs=1e-5)
-
-
-@given(TEXTS, st.data())
-def test_rows_that_are_taken_are_those_of_the_same_texts(texts, data):
-    """In any order, some twice and some not at all, and those of two parts one after the other."""
-    rows = WordVectors.fit(texts).rows(texts)
-    taken = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=8)) if texts else []
-    cut = data.draw(st.integers(0, len(texts)))
-
-    found = WordRows.joined([WordRows.of(rows[:cut]), WordRows.of(rows[cut:])]).taken(np.array(taken, dtype=np.int64))
-
-    for array, expected in zip(found, WordRows.of(rows[taken]), strict=True):
-        assert (array.dtype, array.tolist()) == (expected.dtype, expected.tolist())
 
 
 @given(TEXTS)
@@ -149,23 +123,11 @@ def test_a_piece_is_counted_once_for_each_text_that_has_it(texts):
     assert rarity == pytest.approx(np.log((1 + len(texts)) / (1 + counts)) + 1)
 
 
-@pytest.mark.parametrize("where", [[0], [1], [2], [0, 1], [1, 2], [0, 1, 2]])
-def test_a_text_without_words_is_as_near_to_nothing_wherever_it_stands(where):
-    """At the beginning, in the middle, at the end and alone, its cosine is 0 and its neighbours keep theirs."""
-    texts = ["" if number in where else "where is my order" for number in range(3)]
-    vectors = WordVectors.fit(texts)
-
-    cosines = WordRows.of(vectors.rows(texts)).cosines(vectors.words("where is my order"))
-
-    assert cosines == pytest.approx([0.0 if number in where else 1.0 for number in range(3)], abs=1e-6)
-
-
-def test_nothing_is_near_to_nothing():
-    """No texts have no cosines, no rows and no rarity of their own."""
+def test_no_texts_have_no_words():
+    """No rows, and no rarity of their own."""
     vectors = WordVectors.fit([])
 
     assert vectors.rows([]).shape == (0, DIM)
-    assert WordRows.of(vectors.rows([])).cosines(vectors.words("hello")).shape == (0,)
     assert np.array_equal(vectors.rarity, np.ones(1 << 14, dtype=np.float32))
 
 
@@ -176,7 +138,6 @@ def test_a_text_without_a_known_piece_has_no_words(vectors, text):
 
     assert (len(words.places), len(words.values)) == (0, 0)
     assert not vectors.rows([text]).any()
-    assert WordRows.of(vectors.rows(["hello", text])).cosines(words).tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("language", EVERYWHERE)
@@ -229,7 +190,9 @@ def test_the_version_is_raised_with_what_the_places_mean(level):
     places = hashlib.sha256()
     for text in EVERYWHERE.values():
         words = level.words(clean(text))
-        places.update(words.places.astype("<i8").tobytes() + np.sign(words.values).astype("<i1").tobytes())
+        rising = np.argsort(words.places)
+        signs = np.sign(words.values[rising]).astype("<i1")
+        places.update(words.places[rising].astype("<i8").tobytes() + signs.tobytes())
 
     assert (tokenizer, places.hexdigest()[:16], VERSION) == (KNOWN_TOKENIZER, KNOWN_PLACES, KNOWN_VERSION), (
         "raise words.VERSION when this changes, and write the new digests here: artefacts built before would be read "

@@ -113,11 +113,6 @@ class ExactIndex:
             part.mean(axis=0, out=mean)
         return means
 
-    def best(self, cosines: Vectors) -> Vectors:
-        """The largest of each owner's, along the last axis, which has one number a row."""
-        best: Vectors = np.maximum.reduceat(cosines, self._starts, axis=-1)
-        return best
-
     def nearest(self, cosines: NDArray[np.float32], column: int) -> int:
         """The row of an owner (by its column) that lies nearest to one query, given that query's cosines."""
         span = self._spans[column]

@@ -65,7 +65,6 @@ class Signals(NamedTuple):
 
     nearest: Matrix
     score: Matrix
-    words: Matrix
     logits: Matrix
 
 
@@ -157,8 +156,8 @@ def accuracies(given: Problem) -> dict[str, float]:
     """Percent of the messages in scope that each way to label gets right."""
     known = signals(given)
     hinted = _logits(given, given.asked_words, labels=True)
-    features = np.hstack([given.vectors, 0.5 * given.words])
-    asked = np.hstack([given.asked, 0.5 * given.asked_words])
+    features = np.hstack([given.vectors, 0.6 * given.words])
+    asked = np.hstack([given.asked, 0.6 * given.asked_words])
     owners = np.array(given.owners)
     centres = np.stack([given.vectors[owners == intent].mean(axis=0) for intent in range(given.intents)])
     centres /= np.linalg.norm(centres, axis=1, keepdims=True).clip(1e-9)
@@ -171,9 +170,9 @@ def accuracies(given: Problem) -> dict[str, float]:
         "ridge, words": lambda: _ridge(features, owners, given.intents, asked),
         "head, no words": lambda: _logits(given._replace(words=given.words * 0), given.asked_words * 0),
         "head": lambda: known.logits,
-        "evidence": lambda: evidence(known.score, known.words, known.logits),
+        "evidence": lambda: evidence(known.score, known.logits),
         "head, labels": lambda: hinted,
-        "evidence, labels": lambda: evidence(known.score, known.words, hinted),
+        "evidence, labels": lambda: evidence(known.score, hinted),
     }
     return {name: 100 * float((of().argmax(axis=1) == given.truth).mean()) for name, of in choices.items()}
 
@@ -184,7 +183,6 @@ def signals(given: Problem) -> Signals:
     return Signals(
         ExactIndex(given.vectors, given.owners, "max").aggregate(cosines),
         ExactIndex(given.vectors, given.owners, "mean2").aggregate(cosines),
-        ExactIndex(given.words, given.owners, "max").aggregate(given.asked_words @ given.words.T),
         _logits(given, given.asked_words),
     )
 
@@ -195,9 +193,9 @@ def calibrators(given: Problem) -> dict[str, tuple[float, float]]:
     from sklearn.linear_model import LogisticRegression
 
     known = signals(given)
-    total = evidence(known.score, known.words, known.logits)
+    total = evidence(known.score, known.logits)
     fitting = prepare(given.vectors, given.words, given.owners, given.intents)
-    held = hold_out(given.vectors, given.words, given.owners, "mean2", fitting)
+    held = hold_out(given.vectors, given.owners, "mean2", fitting)
     best = total.max(axis=1)
     probability = softmax(known.logits).max(axis=1)
     calibration = calibrate(held, Settings().target)
@@ -226,7 +224,7 @@ def _logits(given: Problem, asked_words: Matrix, *, labels: bool = False) -> Mat
     fitting: Fitting = prepare(vectors, words, [*given.owners, *range(hints)], given.intents, hints)
     weights = fit_head(fitting).weights
     dim = given.vectors.shape[1]
-    return given.asked @ weights[:dim] + 0.5 * asked_words @ weights[dim:-1] + weights[-1]  # type: ignore[no-any-return]
+    return given.asked @ weights[:dim] + 0.6 * asked_words @ weights[dim:-1] + weights[-1]  # type: ignore[no-any-return]
 
 
 def _ridge(features: Matrix, owners: NDArray[np.int64], intents: int, asked: Matrix) -> Matrix:

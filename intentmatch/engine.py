@@ -37,8 +37,7 @@ _UTTERANCES_FOR_RERANKER = 3
 _SAME_VECTOR = 0.99
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """What a caller may say beside the message."""
 
     top_k: int
@@ -108,9 +107,10 @@ class Engine:
             return self._nothing(message, question, stages, "the message has no words.")
         if question.allowed is not None and not question.allowed:
             return self._nothing(message, question, stages, "no intent may answer.")
-        question = self._with_language(question, key, stages)
+        rows = self._lexical.rows(key)
+        question = self._with_language(question, key, rows, stages)
 
-        exact = self._lexical.exact(key)
+        exact = self._lexical.exact(rows)
         owners = " and of ".join(self._intents[intent].name for intent in exact)
         stages.add("exact", f"an utterance of {owners}" if exact else "no utterance reads the same")
         if settling := _only(exact, question.allowed):
@@ -167,7 +167,7 @@ class Engine:
         for message, question in asked:
             text = clean(_checked_text(message)[:MAX_CHARACTERS])
             key = fold(text)
-            if key and not _only(self._lexical.exact(key), question.allowed):
+            if key and not _only(self._lexical.exact(self._lexical.rows(key)), question.allowed):
                 # Where only some intents may answer, those are looked at by themselves.
                 unsettled[text] = unsettled.get(text, False) or question.allowed is None
         texts = sorted(unsettled)
@@ -181,7 +181,8 @@ class Engine:
         """The entities of an intent's slots, or of those that are named. Raises `UnknownNameError`."""
         self.answering([intent])
         text = _checked_text(message)[:MAX_CHARACTERS]
-        question = self._with_language(question, fold(text), _Stages())
+        key = fold(text)
+        question = self._with_language(question, key, self._lexical.rows(key), _Stages())
         if intent not in self._slots:
             for name in slots or ():
                 raise UnknownNameError("slot", name, ())
@@ -226,14 +227,14 @@ class Engine:
             stages.add("clean", f"only the first {MAX_CHARACTERS} of {len(message)} characters are looked at")
         return text
 
-    def _with_language(self, question: Question, key: str, stages: _Stages) -> Question:
+    def _with_language(self, question: Question, key: str, rows: Sequence[int], stages: _Stages) -> Question:
         if question.language is not None or not self._languages.languages:
             return question
         # The author of the very same line has said which language it is; it may be one of several ("no").
-        languages = (self._utterances[row].language for row in self._lexical.rows(key))
-        guessed = self._languages.of(key, [language for language in languages if language] or None)
+        languages = [language for row in rows if (language := self._utterances[row].language)]
+        guessed = self._languages.of(key, languages or None)
         stages.add("language", f"reads like {guessed}" if guessed else "like none of the registry's")
-        return replace(question, language=guessed)
+        return question._replace(language=guessed)
 
     def _say_head(self, candidates: Sequence[Candidate], stages: _Stages) -> None:
         """What the head makes of the message, or why there is none where one is wanted."""

@@ -51,8 +51,8 @@ class Head:
     def logits(self, vector: NDArray[np.float32], words: Words) -> NDArray[np.float32]:
         """One for each intent, shape `(intents,)`; `softmax` makes probabilities of them."""
         dim = len(vector)
-        said: NDArray[np.float32] = vector @ self.weights[:dim]
-        said += (_WORDS_WEIGHT * words.values) @ self.weights.take(words.places + dim, axis=0)
+        said: NDArray[np.float32] = vector.dot(self.weights[:dim])
+        said += (_WORDS_WEIGHT * words.values).dot(self.weights.take(words.places + dim, axis=0))
         said += self.weights[-1]
         return said
 
@@ -192,9 +192,10 @@ def held_out_logits(
 
 def softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
     """Probabilities along the last axis; -inf counts as nothing."""
-    powers: NDArray[np.float32] = logits - logits.max(axis=-1, keepdims=True)
+    # The reductions of ufuncs, which the methods of arrays reach by a detour.
+    powers: NDArray[np.float32] = logits - np.maximum.reduce(logits, axis=-1, keepdims=True)
     np.exp(powers, out=powers)
-    powers /= powers.sum(axis=-1, keepdims=True)
+    powers /= np.add.reduce(powers, axis=-1, keepdims=True)
     return powers
 
 

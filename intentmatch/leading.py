@@ -23,7 +23,7 @@ _FEWEST_INTENTS = 32
 # Where so many messages look at an intent, on average, it pays to hold them against it at once.
 _MESSAGES_OF_AN_INTENT = 2
 # So many are looked at: the first ones, and up to the second number those that are nearly as likely as the very first.
-_FEWEST, _MOST, _NEARLY = 5, 12, 0.5
+_FEWEST, _MOST, _NEARLY = 5, 12, 0.3
 
 
 class Contender(NamedTuple):

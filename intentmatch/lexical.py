@@ -53,15 +53,17 @@ class LexicalIndex:
         """Every row that folds to the same text, rising."""
         return [row for row in self._by_text.of(folded) if self._texts[row] == folded]
 
-    def exact(self, folded: str) -> dict[int, Hit]:
-        """Owner to its first row that folds to the same text."""
-        return self._first_by_owner((row, 1.0) for row in self.rows(folded))
+    def exact(self, rows: Sequence[int]) -> dict[int, Hit]:
+        """Owner to its first row, of the `rows` of a text."""
+        return self._first_by_owner((row, 1.0) for row in rows) if rows else {}
 
     def fuzzy(self, folded: str) -> dict[int, Hit]:
         """Owner to its best row that differs by typing mistakes only, at or above the cut-off."""
         if self._cut_off >= 1.0:
             return {}
         near = (*self._by_letters.of(_letters(folded)), *self._by_initials.of(_initials(folded.split(" "))))
+        if not near:
+            return {}
         typos = [text for text in {self._texts[row] for row in near} if only_typos(folded, text, self._words)]
         similar = [(OSA.normalized_similarity(folded, text), text) for text in typos]
         return self._first_by_owner(

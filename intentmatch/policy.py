@@ -95,23 +95,28 @@ def decide(candidates: Sequence[Candidate], policy: Policy, language: str | None
     ranked = sorted(candidates, key=lambda c: (-c.rank, c.intent))
     if not ranked:
         return Decision("out_of_scope", (), (), None, False, "there was nothing to compare the message with.")
-    cuts = {c.intent: policy.cut(c, language) for c in ranked}
-    able = [c for c in ranked if cuts[c.intent].measure(c) >= cuts[c.intent].value]
-    if not able:
+
+    def passes(candidate: Candidate) -> bool:
+        cut = policy.cut(candidate, language)
+        return cut.measure(candidate) >= cut.value
+
+    best = next(filter(passes, ranked), None)
+    if best is None:
         best = ranked[0]
-        cut = cuts[best.intent]
+        cut = policy.cut(best, language)
         reason = f"{best.intent} comes nearest with a {_measured(best, cut)}, below the threshold {_said(cut)}."
         return Decision("out_of_scope", tuple(ranked), (), cut, _doubtful(best, cut, policy.band), reason)
-    best = able[0]
-    cut = cuts[best.intent]
-    ranked.sort(key=lambda c: c is not best)
-    rivals = tuple(c for c in able if policy.gap(best, c) < policy.margin)
+    cut = policy.cut(best, language)
+    near = [c for c in ranked if policy.gap(best, c) < policy.margin]
+    rivals = tuple(c for c in near if c is best or passes(c))
+    if ranked[0] is not best:
+        ranked.sort(key=lambda c: c is not best)
     doubtful = len(rivals) > 1 or _doubtful(best, cut, policy.band)
     if len(rivals) > 1:
         names = " and ".join(f"{c.intent} ({cut.measure(c):.2f})" for c in rivals)
         reason = f"{names} are within {policy.margin:.2f} of each other."
         return Decision("ambiguous", tuple(ranked), rivals, cut, doubtful, reason)
-    lead = _lead(best, ranked, cuts)
+    lead = _lead(ranked, policy, language)
     reason = f"{best.intent} has a {_measured(best, cut)}, at or above the threshold {_said(cut)}{lead}."
     return Decision("matched", tuple(ranked), (), cut, doubtful, reason)
 
@@ -128,11 +133,11 @@ def _measured(candidate: Candidate, cut: Cut) -> str:
     return f"{cut.on} of {cut.measure(candidate):.2f}"
 
 
-def _lead(best: Candidate, ranked: Sequence[Candidate], cuts: Mapping[str, Cut]) -> str:
+def _lead(ranked: Sequence[Candidate], policy: Policy, language: str | None) -> str:
     if len(ranked) < 2:
         return ""
-    second = ranked[1]
-    cut = cuts[second.intent]
+    best, second = ranked[:2]
+    cut = policy.cut(second, language)
     if second.rank > best.rank:
         return f"; {second.intent} has a {_measured(second, cut)}, but stays below its threshold {_said(cut)}"
     return f", and is ahead of {second.intent} with {cut.measure(second):.2f}"

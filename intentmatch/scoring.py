@@ -72,7 +72,7 @@ class Scoring:
         An intent scores at least what its hit by spelling says. Only `allowed` ones are there; None for all. What
         `look_many` found of the message spares another look.
         """
-        if look is None or allowed is not None or not {one.intent for one in look.contenders}.issuperset(hits):
+        if look is None or allowed is not None or (hits and not {one.intent for one in look.contenders} >= hits.keys()):
             look = self._look(vector, text, hits, allowed)
         found, least = look
         if len(self._negatives.owners):
@@ -104,7 +104,7 @@ class Scoring:
         """An intent with a score, the utterance of this row that speaks for it, and so much evidence."""
         confidence = None if evidence is None else self._artefact.calibration.confidence(evidence)
         named = self._intents[intent]
-        score = max(-1.0, min(1.0, score))
+        score = score if -1.0 <= score <= 1.0 else max(-1.0, min(1.0, score))
         return Candidate(named.name, score, self._utterances[row], named.title, confidence, evidence)
 
     def moved(self, candidate: Candidate, evidence: float) -> Candidate:

@@ -67,7 +67,7 @@ def with_parts(engine: Engine, whole: MatchResult, question: Question) -> MatchR
     found = pieces(message[:MAX_CHARACTERS], whole.language)
     if not 1 < len(found) <= _MOST_PIECES:
         return whole
-    asked = replace(question, language=whole.language)
+    asked = question._replace(language=whole.language)
     clauses = [Span(first.start, last.end) for n, first in enumerate(found) for last in found[n:]]
     texts = [message[span.start : span.end] for span in clauses]
     answers = dict(zip(clauses, engine.match_many(texts, asked), strict=True))

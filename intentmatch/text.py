@@ -56,8 +56,9 @@ class _FoldTable(dict[int, "str | None"]):
         return value
 
 
-# A registry is cleaned and folded again after every edit, and most of its lines are those of before.
-_REMEMBERED = 1 << 17
+# A registry is cleaned and folded again after every edit, and most of its lines are those of before. What is longer is
+# no such line, and would fill the memory.
+_REMEMBERED, _LONGEST_REMEMBERED = 1 << 17, 400
 _CLEAN = _CleanTable()
 _FOLD = _FoldTable()
 _BARE = dict.fromkeys(_LEFT_OUT) | str.maketrans(_MISTAKEN)
@@ -83,24 +84,30 @@ def language_range(code: str) -> tuple[str, ...]:
     return tuple("-".join(parts[:length]) for length in range(len(parts), 0, -1))
 
 
-@lru_cache(_REMEMBERED)
 def clean(text: str) -> str:
     """The text as encoders see it: NFC, no control or invisible characters, single spaces, case kept.
 
     Lone surrogates, which no encoder can read, become U+FFFD.
     """
+    return _remembered_clean(text) if len(text) <= _LONGEST_REMEMBERED else _cleaned(text)
+
+
+def _cleaned(text: str) -> str:
     # Most lines by far, of which nothing else can change.
     if text.isascii() and text.isprintable():
         return " ".join(text.split())
     return " ".join(unicodedata.normalize("NFC", text.translate(_CLEAN)).split())
 
 
-@lru_cache(_REMEMBERED)
 def fold(text: str) -> str:
     """The text as a lexical key: `clean`, compatibility forms unified, case folded, punctuation dropped.
 
     May be empty (a message of question marks), and then stands for nothing.
     """
+    return _remembered_fold(text) if len(text) <= _LONGEST_REMEMBERED else _folded(text)
+
+
+def _folded(text: str) -> str:
     cleaned = clean(text)
     if cleaned.isascii():
         if cleaned.replace(" ", "").isalnum():
@@ -112,6 +119,10 @@ def fold(text: str) -> str:
         folded, settled = _fold_once(before)
         settled = settled or folded == before
     return folded
+
+
+_remembered_clean = lru_cache(_REMEMBERED)(_cleaned)
+_remembered_fold = lru_cache(_REMEMBERED)(_folded)
 
 
 def bare(text: str) -> str:

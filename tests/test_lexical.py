@@ -24,9 +24,9 @@ def test_an_exact_hit_is_the_owners_first_row_that_reads_the_same():
     """Every owner with the folded text is found once, with its first such row and a similarity of 1."""
     index = LexicalIndex(["hi", "bye", "bye", "hi", "thanks"], [0, 0, 0, 1, 2], 0.8)
 
-    assert index.exact("hi") == {0: Hit(0, 1.0), 1: Hit(3, 1.0)}
-    assert index.exact("bye") == {0: Hit(1, 1.0)}
-    assert index.exact("by") == {}
+    assert index.exact(index.rows("hi")) == {0: Hit(0, 1.0), 1: Hit(3, 1.0)}
+    assert index.exact(index.rows("bye")) == {0: Hit(1, 1.0)}
+    assert index.exact(index.rows("by")) == {}
 
 
 @given(st.lists(FOLDED, max_size=6), FOLDED)
@@ -34,7 +34,7 @@ def test_exact_finds_what_is_there_and_nothing_else(texts, message):
     """A text is hit exactly when it is one of the rows."""
     index = LexicalIndex(texts, range(len(texts)), 0.8)
 
-    assert sorted(index.exact(message)) == [row for row, text in enumerate(texts) if text == message]
+    assert sorted(index.exact(index.rows(message))) == [row for row, text in enumerate(texts) if text == message]
 
 
 def test_texts_with_the_same_hash_are_told_apart(monkeypatch):
@@ -42,12 +42,16 @@ def test_texts_with_the_same_hash_are_told_apart(monkeypatch):
     texts = ["where is my parcel", "hello there", "where is my parcel", "goodbye"]
     messages = [*texts, "where is my parcle", "hello", "where is my house"]
     apart = LexicalIndex(texts, range(4), 0.8)
-    expected = [(apart.exact(message), apart.fuzzy(message), list(apart.rows(message))) for message in messages]
+    expected = [
+        (apart.exact(apart.rows(message)), apart.fuzzy(message), list(apart.rows(message))) for message in messages
+    ]
 
     monkeypatch.setattr(lexical, "hash", lambda text: 7, raising=False)
     together = LexicalIndex(texts, range(4), 0.8)
 
-    found = [(together.exact(message), together.fuzzy(message), list(together.rows(message))) for message in messages]
+    found = [
+        (together.exact(rows := together.rows(message)), together.fuzzy(message), list(rows)) for message in messages
+    ]
     assert found == expected
 
 

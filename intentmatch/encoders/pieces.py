@@ -7,7 +7,7 @@ answers. In a file without spaces, as ours is, it is seen without parsing where 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -68,9 +68,13 @@ def unread(raw: bytes) -> tuple[Any, UnreadPieces] | None:
     return None if places is None else (json.loads(raw[:first] + raw[end:]), UnreadPieces(raw, places))
 
 
-def ways_to_begin(word: str) -> set[int]:
-    """How any piece begins that stands in a word, but for those that are `ESCAPED`."""
-    parts = {word[start : start + length] for start in range(len(word)) for length in (1, 2, 3)}
+def beginnings(word: str) -> set[str]:
+    """The first letters of any piece that stands in a word: as many as tell its way to begin."""
+    return {word[start : start + length] for start in range(len(word)) for length in (1, 2, 3)}
+
+
+def ways_to_begin(parts: Iterable[str]) -> set[int]:
+    """How pieces with these `beginnings` begin, but for those that are `ESCAPED`."""
     ways = set()
     for part in parts:
         first, second, _, fourth, fifth = (part.encode("utf-8", "surrogatepass") + b'",___')[:5]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -106,12 +107,13 @@ class StaticEncoder:
 
     def _sum_into(self, vector: NDArray[np.float32], pieces: Sequence[int]) -> None:
         # Pieces the model does not know say nothing; model2vec leaves them out as well.
-        known = [piece for piece in pieces if piece != self._tokenizer.unknown]
-        if not known:
+        unknown = self._tokenizer.unknown
+        known = np.array([piece for piece in pieces if piece != unknown], dtype=np.int64)
+        if not len(known):
             return
-        rows = self._rows[known if self._mapping is None else self._mapping[known]].astype(np.float32)
-        total = rows.sum(axis=0) if self._weights is None else self._weights[known] @ rows
-        length = float(np.sqrt(total @ total))
+        rows = self._rows.take(known if self._mapping is None else self._mapping.take(known), axis=0).astype(np.float32)
+        total = rows.sum(axis=0) if self._weights is None else self._weights.take(known).dot(rows)
+        length = math.sqrt(total.dot(total))
         if length > 0.0:
             np.divide(total, length, out=vector)
 

@@ -19,15 +19,15 @@ from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from intentmatch.encoders.pieces import ESCAPED, SPACE, UnreadPieces, unread, ways_to_begin
+from intentmatch.encoders.pieces import ESCAPED, SPACE, UnreadPieces, beginnings, unread, ways_to_begin
 from intentmatch.errors import ModelUnavailableError
 
 # What an unknown character costs below the rarest piece; fixed in the original implementation.
 _UNKNOWN_PENALTY = 10.0
-_CACHED_WORDS = 32768
-_LONGEST_CACHED_WORD = 40
+_CACHED_WORDS, _CACHED_TEXTS = 32768, 4096
+_LONGEST_CACHED_WORD, _LONGEST_CACHED_TEXT = 40, 200
 # A few dozen messages; by then it takes less time to read the rest at once.
-_WAYS_ASKED_FOR = 1024
+_WAYS_ASKED_FOR = 384
 _ASCII_SYMBOLS = frozenset("$+<=>^`|~")
 
 NORMALIZERS: list[dict[str, Any]] = [
@@ -74,6 +74,7 @@ class UnigramTokenizer:
         self.unknown = unknown
         self._unread: UnreadPieces | None = None
         self._asked: set[int] = set()
+        self._read_for: set[str] = set()
         if isinstance(vocabulary, UnreadPieces):
             self._unread = vocabulary
             self._numbers: dict[str, int] = {}
@@ -85,22 +86,21 @@ class UnigramTokenizer:
         self.blank = self._numbers.get(SPACE)
         """The piece that only says that a word begins."""
         self._cached = lru_cache(_CACHED_WORDS)(self._cut)
-        # A message is cut once for its vector and once for its words, right after each other.
-        self._last: tuple[str, int, list[int]] = ("", 0, [])
+        # A message is cut once for its vector and once for its words, as are those that are encoded together.
+        self._cached_texts = lru_cache(_CACHED_TEXTS)(self._pieces)
 
     def encode(self, text: str, most: int) -> list[int]:
         """Numbers of the first `most` pieces of a text."""
-        last, bound, known = self._last
-        if last == text and bound == most:
-            return known.copy()
+        pieces = self._cached_texts if len(text) <= _LONGEST_CACHED_TEXT else self._pieces
+        return [*pieces(text, most)]
+
+    def _pieces(self, text: str, most: int) -> tuple[int, ...]:
         numbers: list[int] = []
         for word in words_of(text):
             if len(numbers) >= most:
                 break
             numbers += self._cached(word) if len(word) <= _LONGEST_CACHED_WORD else self._cut(word)
-        numbers = numbers[:most]
-        self._last = text, most, numbers
-        return numbers.copy()
+        return tuple(numbers[:most])
 
     def read_all(self) -> None:
         """Read the pieces that no word has asked for yet: a tenth of a second, which no message waits for then."""
@@ -113,20 +113,21 @@ class UnigramTokenizer:
         """The likeliest pieces of a word: best[end] is the score of the best path that ends there, from start[end]."""
         if self._unread is not None:
             self._look_up(word)
+        numbers_of, scores = self._numbers.get, self._scores
         best = [0.0, *[-math.inf] * len(word)]
         start = [0] * (len(word) + 1)
         for first in range(len(word)):
             here = best[first]
             for end in range(first + 1, min(first + self._longest, len(word)) + 1):
-                number = self._numbers.get(word[first:end])
+                number = numbers_of(word[first:end])
                 if number is not None:
-                    score = self._scores[number]
+                    score = here + scores[number]
                 elif end == first + 1:
-                    score = self._score_of_unknown
+                    score = here + self._score_of_unknown
                 else:
                     continue
-                if here + score > best[end]:
-                    best[end], start[end] = here + score, first
+                if score > best[end]:
+                    best[end], start[end] = score, first
         numbers: list[int] = []
         end = len(word)
         while end > 0:
@@ -141,18 +142,20 @@ class UnigramTokenizer:
 
     def _look_up(self, word: str, more: Collection[int] = ()) -> None:
         """Read the pieces that may stand in a word; all that are left, once words have asked in many ways."""
-        unread, new = self._unread, (ways_to_begin(word) | {*more}) - self._asked
-        if unread is None or not new:
+        unread, parts = self._unread, beginnings(word) - self._read_for
+        if unread is None or not parts:
             return
         if len(self._asked) > _WAYS_ASKED_FOR:
             self.read_all()
             return
+        new = (ways_to_begin(parts) | {*more}) - self._asked
         with _readable():
             for number, piece, score in unread.beginning(new):
                 self._scores[number] = score
                 self._numbers[piece] = number
         # At last, so that no other thread misses them meanwhile.
         self._asked |= new
+        self._read_for |= parts
 
     def _read(self, vocabulary: Sequence[tuple[str, float]]) -> None:
         # One dictionary and a list beside it: a second dictionary would take a fifth of the time to load.

@@ -86,7 +86,7 @@ class ExactIndex:
 
     def look(self, query: NDArray[np.float32], column: int) -> tuple[float, int]:
         """The score of one owner (by its column) and the row that is nearest, without a look at the others."""
-        cosines = self._parts[column] @ query
+        cosines = self._parts[column].dot(query)  # in half the time of `@`, which counts where there is little to do
         nearest = int(cosines.argmax())
         best = float(cosines[nearest])
         if self._aggregation == "mean2" and len(cosines) > 1:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intentmatch.encoders import unigram
-from intentmatch.encoders.pieces import ESCAPED, SPACE, unread, ways_to_begin
+from intentmatch.encoders.pieces import ESCAPED, SPACE, beginnings, unread, ways_to_begin
 from intentmatch.encoders.static import EMBEDDED
 from intentmatch.encoders.unigram import UnigramTokenizer, read_unigram
 from intentmatch.errors import ModelUnavailableError
@@ -38,7 +38,7 @@ def test_the_shipped_vocabulary_is_read_as_it_is() -> None:
     """All pieces of the embedded model, each found by how it begins, with its number and its score."""
     content, pieces = unread(SHIPPED)  # type: ignore[misc]
     vocabulary = CONTENT["model"]["vocab"]
-    ways = {ESCAPED}.union(*(ways_to_begin(piece) for piece, _ in vocabulary))
+    ways = {ESCAPED}.union(*(ways_to_begin(beginnings(piece)) for piece, _ in vocabulary))
 
     found = sorted(pieces.beginning(ways))
 
@@ -87,7 +87,7 @@ def test_a_piece_that_looks_like_the_end_of_one_shifts_no_number(piece: str) -> 
     """Where entries cannot be told apart without parsing, they are parsed."""
     found = unread(written([["?", 0.0], [piece, -3.0], ["b", -1.0]]))
 
-    assert found is None or [number for number, text, _ in found[1].beginning(ways_to_begin("b"))] == [2]
+    assert found is None or [number for number, text, _ in found[1].beginning(ways_to_begin(beginnings("b")))] == [2]
 
 
 @pytest.mark.parametrize("raw", [b"", b"{}", b"[]", b'"vocab":[', b'{"vocab":[]}', b'{"vocab":[1,2]]}'])

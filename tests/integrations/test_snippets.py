@@ -88,4 +88,6 @@ def test_the_table_names_every_example_and_no_other():
     folder = Path(__file__).parents[2] / "examples"
     named = re.findall(r"\]\(examples/(\w+)\)", README)
 
-    assert sorted(named) == sorted(path.name for path in folder.iterdir() if path.is_dir() and path.name != "deploy")
+    assert sorted(named) == sorted(
+        path.name for path in folder.iterdir() if path.is_dir() and path.name not in ("deploy", "__pycache__")
+    )

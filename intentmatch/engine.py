@@ -16,6 +16,7 @@ from intentmatch.build import encode_all
 from intentmatch.calibration import policy_of
 from intentmatch.errors import InputError, IntentMatchError, UnknownNameError
 from intentmatch.extent import beyond_a_head
+from intentmatch.garbage import not_looked_for
 from intentmatch.languages import Coverage, LanguageGuess
 from intentmatch.leading import Look
 from intentmatch.lexical import Hit, LexicalIndex
@@ -152,7 +153,8 @@ class Engine:
         if not self.gains_from(len(messages)):
             return [self.match(message, question) for message in messages]
         foreseen = self.foresee([(message, question) for message in messages])
-        return [self.match(message, question, foreseen.__getitem__) for message in messages]
+        with not_looked_for():
+            return [self.match(message, question, foreseen.__getitem__) for message in messages]
 
     def gains_from(self, messages: int) -> bool:
         """Whether `foresee` makes so many sooner answered than one by one."""

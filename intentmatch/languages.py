@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +51,7 @@ class LanguageGuess:
         languages = self.languages if among is None else [name for name in self.languages if name in among]
         if len(languages) < 2:
             return languages[0] if languages else None
-        rows = [self._pairs[pair] for pair in pairs(folded) if pair in self._pairs]
+        rows = [row for row in map(self._pairs.get, pairs(folded)) if row is not None]
         if not rows:
             return None
         chances = np.add.reduce(self._log_chances.take(rows, axis=0), axis=0)
@@ -125,4 +124,4 @@ def script(letter: str) -> str:
 def pairs(text: str) -> list[str]:
     """The neighbouring characters of a folded text, with a space before and after it."""
     padded = f" {text} "
-    return list(map("".join, pairwise(padded)))
+    return [padded[start : start + 2] for start in range(len(padded) - 1)]

@@ -8,7 +8,6 @@ case, words, single digits and punctuation marks); a model with another is left 
 
 from __future__ import annotations
 
-import gc
 import json
 import math
 import re
@@ -21,6 +20,7 @@ from typing import Any
 
 from intentmatch.encoders.pieces import ESCAPED, SPACE, UnreadPieces, beginnings, unread, ways_to_begin
 from intentmatch.errors import ModelUnavailableError
+from intentmatch.garbage import not_looked_for
 
 # What an unknown character costs below the rarest piece; fixed in the original implementation.
 _UNKNOWN_PENALTY = 10.0
@@ -105,7 +105,7 @@ class UnigramTokenizer:
     def read_all(self) -> None:
         """Read the pieces that no word has asked for yet: a tenth of a second, which no message waits for then."""
         if (unread := self._unread) is not None:
-            with _no_collection(), _readable():
+            with not_looked_for(), _readable():
                 self._read(unread.all())
             self._unread = None
 
@@ -174,25 +174,13 @@ def _readable() -> Iterator[None]:
 
 def read_unigram(file: Path) -> UnigramTokenizer | None:
     """The tokenizer in a `tokenizer.json`, or None where it is of another kind. Raises `ValueError` for bad JSON."""
-    with _no_collection():
+    with not_looked_for():
         raw = file.read_bytes()
         content, pieces = unread(raw) or (json.loads(raw), None)
         if not isinstance(content, dict) or not _is_ours(content):
             return None
         model = content["model"]
         return UnigramTokenizer(pieces or model["vocab"], model["unk_id"])
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Hundreds of thousands of new objects and no garbage: looking for it would take a third of the time."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _is_ours(content: Mapping[str, Any]) -> bool:

@@ -160,12 +160,17 @@ def _opinion_meanwhile(
 
 def _word_rows(registry: Registry, before: Registry, opinion: Opinion) -> WordRows:
     """Of the utterances, those that were there before taken from there."""
-    numbers = {utterance.text: row for row, utterance in enumerate(before.utterances)}
-    new = dict.fromkeys(one.text for one in registry.utterances if one.text not in numbers)
-    numbers |= dict(zip(new, range(len(before.utterances), len(before.utterances) + len(new)), strict=True))
-    added = WordRows.of(opinion.words.rows([clean(text) for text in new]))
-    wanted = np.array([numbers[utterance.text] for utterance in registry.utterances])
-    return WordRows.joined([opinion.rows, added]).taken(wanted)
+    there = {utterance.text: row for row, utterance in enumerate(before.utterances)}
+    numbers = np.full(len(before.utterances), -1, dtype=np.int32)
+    new = []
+    for row, utterance in enumerate(registry.utterances):
+        if (number := there.pop(utterance.text, None)) is None:
+            new.append(row)
+        else:
+            numbers[number] = row
+    added = WordRows.of(opinion.words.rows([clean(registry.utterances[row].text) for row in new]))
+    count = len(registry.utterances)
+    return opinion.rows.numbered(numbers, count).with_more(added.numbered(np.array(new, dtype=np.int32), count))
 
 
 def _columns(weights: Vectors, intents: Sequence[str], registry: Registry) -> Vectors:

@@ -181,15 +181,18 @@ class WordRows(NamedTuple):
         rows, places = np.nonzero(vectors)
         return cls._ordered(places.astype(np.int16), rows.astype(np.int32), vectors[rows, places], len(vectors))
 
-    def taken(self, texts: NDArray[np.int64]) -> WordRows:
-        """The texts with these numbers, in this order; one may be taken more than once."""
-        order = _stable_order(self.rows)
-        lengths = np.bincount(self.rows, minlength=int(self.texts[0]))
-        counts = lengths[texts]
-        begins = (np.cumsum(lengths) - lengths)[texts] - (np.cumsum(counts) - counts)
-        found = order[np.arange(counts.sum()) + np.repeat(begins, counts)]
-        rows = np.repeat(np.arange(len(texts), dtype=np.int32), counts)
-        return self._ordered(self._places()[found], rows, self.values[found], len(texts))
+    def numbered(self, numbers: NDArray[np.int32], texts: int) -> WordRows:
+        """Each text under another of so many numbers, and those without one (-1) left out; what is there stays."""
+        rows = numbers[self.rows]
+        stays = rows >= 0
+        begins = np.append(0, np.cumsum(stays))[self.begins]
+        return WordRows(begins, rows[stays], self.values[stays], np.array([texts]))
+
+    def with_more(self, more: WordRows) -> WordRows:
+        """Texts with other numbers under the same ones, of which there are as many."""
+        at = np.repeat(self.begins[1:], np.diff(more.begins))
+        rows, values = np.insert(self.rows, at, more.rows), np.insert(self.values, at, more.values)
+        return WordRows(self.begins + more.begins, rows, values, self.texts)
 
     @classmethod
     def _ordered(

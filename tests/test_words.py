@@ -125,16 +125,35 @@ def test_cosines_are_those_of_the_dense_rows(texts, message):
 
 
 @given(TEXTS, st.data())
-def test_rows_that_are_taken_are_those_of_the_same_texts(texts, data):
-    """In any order, some twice and some not at all, and those of two parts one after the other."""
+def test_rows_of_parts_are_those_of_all_texts(texts, data):
+    """One part after the other."""
     rows = WordVectors.fit(texts).rows(texts)
-    taken = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=8)) if texts else []
     cut = data.draw(st.integers(0, len(texts)))
 
-    found = WordRows.joined([WordRows.of(rows[:cut]), WordRows.of(rows[cut:])]).taken(np.array(taken, dtype=np.int64))
+    found = WordRows.joined([WordRows.of(rows[:cut]), WordRows.of(rows[cut:])])
 
-    for array, expected in zip(found, WordRows.of(rows[taken]), strict=True):
+    for array, expected in zip(found, WordRows.of(rows), strict=True):
         assert (array.dtype, array.tolist()) == (expected.dtype, expected.tolist())
+
+
+@given(TEXTS, st.data())
+def test_rows_under_other_numbers_are_near_to_the_same_texts(texts, data):
+    """In any order, some of them left out, and others under the numbers that are free."""
+    vectors = WordVectors.fit(texts)
+    rows = vectors.rows(texts)
+    kept = data.draw(st.sets(st.integers(0, len(texts) - 1))) if texts else set()
+    order = np.array(data.draw(st.permutations(range(len(texts)))), dtype=np.int32)
+    staying = np.array([order[row] if row in kept else -1 for row in range(len(texts))], dtype=np.int32)
+    coming = np.where(staying < 0, order, -1).astype(np.int32)
+    words = vectors.words(data.draw(st.sampled_from(texts))) if texts else vectors.words("")
+
+    found = WordRows.of(rows).numbered(staying, len(texts))
+    whole = found.with_more(WordRows.of(rows).numbered(coming, len(texts)))
+
+    cosines = WordRows.of(rows).cosines(words)
+    assert found.cosines(words)[order].tolist() == np.where(staying < 0, 0.0, cosines).tolist()
+    assert whole.cosines(words)[order].tolist() == cosines.tolist()
+    assert [array.dtype for array in whole] == [array.dtype for array in WordRows.of(rows)]
 
 
 @given(TEXTS)

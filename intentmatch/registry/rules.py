@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby
 
@@ -158,9 +157,7 @@ def _hint(utterance: Utterance) -> str:
 
 def _repeated(registry: Registry) -> Iterator[tuple[Intent, list[tuple[str, Utterance]]]]:
     """Of each intent the utterances, with their keys, that fold to the same as another of the registry: few, mostly."""
-    repeated = {key for key, times in Counter(registry.folded).items() if times > 1} - {""}
-    rows = [row for row, key in enumerate(registry.folded) if key in repeated] if repeated else []
-    for owner, some in groupby(rows, registry.owners.__getitem__):
+    for owner, some in groupby(registry.repeated, registry.owners.__getitem__):
         yield registry.intents[owner], [(registry.folded[row], registry.utterances[row]) for row in some]
 
 

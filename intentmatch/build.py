@@ -37,6 +37,19 @@ class Known(NamedTuple):
         others = zip(texts[count:], (*artefact.negative_vectors, *artefact.label_vectors), strict=True)
         return cls(dict(zip(texts[:count], range(count), strict=True)), artefact.vectors, dict(others))
 
+    def fill(self, texts: Sequence[str], vectors: Vectors) -> list[int]:
+        """Give cleaned texts that are known their vectors; the positions of those that are not."""
+        rows = np.array([self.rows.get(text, -1) for text in texts], dtype=np.int64)
+        # What is not known has some vector or other until it has its own.
+        np.take(self.vectors, rows, axis=0, out=vectors, mode="clip")
+        unknown = []
+        for position in np.flatnonzero(rows < 0).tolist():
+            if (vector := self.others.get(texts[position])) is None:
+                unknown.append(position)
+            else:
+                vectors[position] = vector
+        return unknown
+
 
 Progress = Callable[[int, int], None]
 """Told (texts encoded, texts to encode) as a build goes on; the texts that the cache has do not count."""
@@ -125,17 +138,7 @@ def encode_all(
     """
     cache = cache or VectorCache(None)
     vectors = np.empty((len(texts), encoder.dim), dtype=np.float32)
-    asked = list(range(len(texts)))
-    if known is not None:
-        rows = np.array([known.rows.get(text, -1) for text in texts], dtype=np.int64)
-        # What is not known has some vector or other until it has its own.
-        np.take(known.vectors, rows, axis=0, out=vectors, mode="clip")
-        asked = []
-        for position in np.flatnonzero(rows < 0).tolist():
-            if (vector := known.others.get(texts[position])) is None:
-                asked.append(position)
-            else:
-                vectors[position] = vector
+    asked = list(range(len(texts))) if known is None else known.fill(texts, vectors)
     cached = cache.get(encoder, [texts[position] for position in asked], kind)
     missing: dict[str, list[int]] = {}
     for number, position in enumerate(asked):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from intentmatch.artefact import Artefact, searched_by
 from intentmatch.cache import VectorCache
@@ -26,13 +27,28 @@ class Known(NamedTuple):
     rows: Mapping[str, int]
     """Cleaned text to its row."""
     vectors: Vectors
+    others: Mapping[str, NDArray[np.float32]]
+    """Vectors that stand in no row, by cleaned text."""
 
     @classmethod
     def of(cls, artefact: Artefact) -> Known:
         """All that an artefact holds."""
-        texts = texts_of(artefact.registry)
-        parts = (artefact.vectors, artefact.negative_vectors, artefact.label_vectors)
-        return cls({text: row for row, text in enumerate(texts)}, np.concatenate(parts))
+        texts, count = texts_of(artefact.registry), len(artefact.vectors)
+        others = zip(texts[count:], (*artefact.negative_vectors, *artefact.label_vectors), strict=True)
+        return cls(dict(zip(texts[:count], range(count), strict=True)), artefact.vectors, dict(others))
+
+    def fill(self, texts: Sequence[str], vectors: Vectors) -> list[int]:
+        """Give cleaned texts that are known their vectors; the positions of those that are not."""
+        rows = np.array([self.rows.get(text, -1) for text in texts], dtype=np.int64)
+        # What is not known has some vector or other until it has its own.
+        np.take(self.vectors, rows, axis=0, out=vectors, mode="clip")
+        unknown = []
+        for position in np.flatnonzero(rows < 0).tolist():
+            if (vector := self.others.get(texts[position])) is None:
+                unknown.append(position)
+            else:
+                vectors[position] = vector
+        return unknown
 
 
 Progress = Callable[[int, int], None]
@@ -94,10 +110,12 @@ def texts_of(registry: Registry) -> list[str]:
 def uncovered(registry: Registry, encoder: Encoder) -> list[Problem]:
     """A warning for each language of the registry that the encoder was not trained on, at its first line."""
     coverage = Coverage(encoder)
+    lines = (*registry.utterances, *registry.negatives)
+    missing = {code for code in {line.language for line in lines} if code and not coverage.covers(code)}
     places: dict[str, Location] = {}
-    for utterance in (*registry.utterances, *registry.negatives):
-        if utterance.language and not coverage.covers(utterance.language):
-            places.setdefault(utterance.language, utterance.location or NOWHERE)
+    for line in lines if missing else ():
+        if line.language in missing:
+            places.setdefault(line.language, line.location or NOWHERE)
     hint = "name one that was in the setting `encoder`; this one may match such lines by their spelling only"
     return [
         Problem(place, "warning", "language-not-covered", f"{encoder.name} was not trained on {language}", hint)
@@ -120,12 +138,7 @@ def encode_all(
     """
     cache = cache or VectorCache(None)
     vectors = np.empty((len(texts), encoder.dim), dtype=np.float32)
-    asked = list(range(len(texts)))
-    if known is not None:
-        rows = np.array([known.rows.get(text, -1) for text in texts], dtype=np.int64)
-        # What is not known has some vector or other until it has its own.
-        np.take(known.vectors, rows, axis=0, out=vectors, mode="clip")
-        asked = np.flatnonzero(rows < 0).tolist()
+    asked = list(range(len(texts))) if known is None else known.fill(texts, vectors)
     cached = cache.get(encoder, [texts[position] for position in asked], kind)
     missing: dict[str, list[int]] = {}
     for number, position in enumerate(asked):

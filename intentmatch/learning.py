@@ -120,7 +120,8 @@ def learned(
     registry with the same intents even the head is that of before. A file that cannot be read or written is a warning
     in the log, and costs only time.
     """
-    file = folder and folder / "learned" / f"{_key(registry, vectors, labels, settings)}.safetensors"
+    there = meanwhile is not None
+    file = folder and _file(folder / "learned", registry, vectors, labels, settings, there=there)
     found = _read(file) if file else None
     if found is None and meanwhile is not None:
         return Learned(meanwhile.calibration, _opinion_meanwhile(registry, vectors, labels, settings, meanwhile))
@@ -186,18 +187,26 @@ def _prepared(
     return prepare(np.vstack([some, labels]), np.vstack([rows, of_labels]), owned, len(registry), hints=len(registry))
 
 
-def _key(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings) -> str:
-    """Digest of everything that `learn` looks at."""
+def _file(
+    folder: Path, registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings, *, there: bool
+) -> Path | None:
+    """Named after all that `learn` looks at; None where it has to be `there` and nothing of the same lines is."""
     said = [
         [_VERSION, TEXT_VERSION, WORDS_VERSION, settings.scorer, settings.aggregation, dict(settings.target)],
         [[intent.name, intent.label] for intent in registry],
         [utterance.text for utterance in registry.utterances],
         [utterance.language for utterance in registry.utterances],
+        registry.owners,
+        registry.lines,
     ]
-    digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode("utf-8", "surrogatepass"))
-    for numbers in (registry.owners, registry.lines, vectors, labels):
-        digest.update(np.ascontiguousarray(numbers).data)
-    return digest.hexdigest()[:32]
+    of_lines = hashlib.sha256(json.dumps(said, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    # Vectors are many times as much to look at as lines.
+    if there and not any(folder.glob(f"{of_lines}-*")):
+        return None
+    of_vectors = hashlib.sha256()
+    for numbers in (vectors, labels):
+        of_vectors.update(np.ascontiguousarray(numbers).data)
+    return folder / f"{of_lines}-{of_vectors.hexdigest()[:16]}.safetensors"
 
 
 def _read(file: Path) -> Learned | None:

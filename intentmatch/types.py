@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -188,6 +189,12 @@ class Registry:
     def folded(self) -> tuple[str, ...]:
         """The lexical key of each of `utterances`."""
         return tuple(fold(utterance.text) for utterance in self.utterances)
+
+    @cached_property
+    def repeated(self) -> tuple[int, ...]:
+        """The positions of those of `utterances` that have words and fold to the same as another: few, mostly."""
+        keys = {key for key, times in Counter(self.folded).items() if times > 1} - {""}
+        return tuple(row for row, key in enumerate(self.folded) if key in keys) if keys else ()
 
     @cached_property
     def owners(self) -> tuple[int, ...]:

@@ -276,9 +276,9 @@ def test_latency_of_messages_made_up_and_given(run, tmp_path, yaml_registry):
 
 def test_reloads_of_a_registry_made_up(run, tmp_path):
     out = tmp_path / "out.json"
-    done = run("bench_reload", "--intents", 12, "--edits", 2, "--json", out)
+    done = run("bench_reload", "--size", "120x12", "--edits", 2, "--json", out)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("13 intents, ")
+    assert done.stdout.startswith("12 intents, 120 utterances\n")
     written = json.loads(out.read_text(encoding="utf-8"))
     assert len(written["edits"]) == 2
     for edit in written["edits"]:

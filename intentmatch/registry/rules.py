@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import cache
+from itertools import groupby
 
 from intentmatch.errors import Location, Problem, suggest
 from intentmatch.text import fold
 from intentmatch.types import Case, Intent, Registry, Utterance
 
-Key = Callable[[str], str]
-"""What makes two utterances the same: `fold`, worked out once for each text."""
-
-Rule = Callable[[Registry, Key], Iterator[Problem]]
+Rule = Callable[[Registry], Iterator[Problem]]
 
 NOWHERE = Location("registry")
 
 
 def check(registry: Registry) -> list[Problem]:
     """Every problem that any rule finds, sorted by place; what came from code stands at `registry`."""
-    key = cache(fold)
-    return sorted(problem for rule in RULES for problem in rule(registry, key))
+    return sorted(problem for rule in RULES for problem in rule(registry))
 
 
-def no_intents(registry: Registry, key: Key) -> Iterator[Problem]:
+def no_intents(registry: Registry) -> Iterator[Problem]:
     """A registry without intents matches nothing."""
     if not registry.intents:
         yield Problem(NOWHERE, "error", "no-intents", "there is no intent", "add one below `intents:`")
 
 
-def intent_redefined(registry: Registry, key: Key) -> Iterator[Problem]:
+def intent_redefined(registry: Registry) -> Iterator[Problem]:
     """A name stands for one intent. In YAML the reader has merged what is spread over files."""
     seen: set[str] = set()
     for intent in registry:
@@ -39,7 +35,7 @@ def intent_redefined(registry: Registry, key: Key) -> Iterator[Problem]:
         seen.add(intent.name)
 
 
-def threshold(registry: Registry, key: Key) -> Iterator[Problem]:
+def threshold(registry: Registry) -> Iterator[Problem]:
     """A threshold is a score that can be reached. In YAML the grammar has seen to it."""
     for intent in registry:
         if intent.threshold is not None and not 0.0 <= intent.threshold <= 1.0:
@@ -47,7 +43,7 @@ def threshold(registry: Registry, key: Key) -> Iterator[Problem]:
             yield Problem(_place(intent), "error", "threshold", message)
 
 
-def no_utterances(registry: Registry, key: Key) -> Iterator[Problem]:
+def no_utterances(registry: Registry) -> Iterator[Problem]:
     """An intent without utterances can never be matched."""
     for intent in registry:
         if not intent.utterances:
@@ -55,12 +51,14 @@ def no_utterances(registry: Registry, key: Key) -> Iterator[Problem]:
             yield Problem(_place(intent), "error", "no-utterances", message, "list what users say below `utterances:`")
 
 
-def empty_utterance(registry: Registry, key: Key) -> Iterator[Problem]:
+def empty_utterance(registry: Registry) -> Iterator[Problem]:
     """An utterance, and every sentence of a template, must hold something beside punctuation."""
+    if "" not in registry.folded and all(fold(negative.text) for negative in registry.negatives):
+        return
     for intent in registry:
         lines: list[Utterance] = []
         for utterance in (*intent.utterances, *intent.negatives):
-            if not key(utterance.text) and not any(utterance.same_line(other) for other in lines):
+            if not fold(utterance.text) and not any(utterance.same_line(other) for other in lines):
                 lines.append(utterance)
                 message = f"the utterance {utterance.text!r} of {intent.name!r} has no words"
                 hint = "write it, or remove the line"
@@ -70,24 +68,24 @@ def empty_utterance(registry: Registry, key: Key) -> Iterator[Problem]:
                 yield Problem(_place(utterance, intent), "error", "empty-utterance", message, hint)
 
 
-def duplicate_utterance(registry: Registry, key: Key) -> Iterator[Problem]:
+def duplicate_utterance(registry: Registry) -> Iterator[Problem]:
     """The same utterance twice in one language of one intent adds nothing."""
-    for intent in registry:
+    for intent, repeated in _repeated(registry):
         seen: dict[tuple[str, str | None], Utterance] = {}
         told = _Pairs()
-        for folded, utterance in _worded(intent.utterances, key):
+        for folded, utterance in repeated:
             first = seen.setdefault((folded, utterance.language), utterance)
             if first is not utterance and not first.same_line(utterance) and told.new(first, utterance):
                 message = f"“{utterance.text}” already stands at {_place(first, intent).short}"
                 yield Problem(_place(utterance, intent), "warning", "duplicate-utterance", message, _hint(utterance))
 
 
-def conflicting_utterance(registry: Registry, key: Key) -> Iterator[Problem]:
+def conflicting_utterance(registry: Registry) -> Iterator[Problem]:
     """The same utterance in two intents leaves no way to tell them apart."""
     owners: dict[str, tuple[Intent, Utterance]] = {}
-    for intent in registry:
+    for intent, repeated in _repeated(registry):
         told = _Pairs()
-        for folded, utterance in _worded(intent.utterances, key):
+        for folded, utterance in repeated:
             owner, first = owners.setdefault(folded, (intent, utterance))
             if owner.name != intent.name and told.new(first, utterance, owner.name):
                 message = f"“{utterance.text}” already belongs to {owner.name!r} ({_place(first, owner).short})"
@@ -95,19 +93,19 @@ def conflicting_utterance(registry: Registry, key: Key) -> Iterator[Problem]:
                 yield Problem(_place(utterance, intent), "error", "conflicting-utterance", message, hint)
 
 
-def contradicting_negative(registry: Registry, key: Key) -> Iterator[Problem]:
+def contradicting_negative(registry: Registry) -> Iterator[Problem]:
     """What is an utterance of an intent cannot also be what the intent is not."""
     for intent in (intent for intent in registry if intent.negatives):
-        wanted = dict(_worded(intent.utterances, key))
+        wanted = dict(_worded(intent.utterances))
         told = _Pairs()
-        for folded, negative in _worded(intent.negatives, key):
+        for folded, negative in _worded(intent.negatives):
             if (utterance := wanted.get(folded)) is not None and told.new(utterance, negative):
                 where = _place(utterance, intent).short
                 message = f"“{negative.text}” is also an utterance of {intent.name!r} ({where})"
                 yield Problem(_place(negative, intent), "error", "contradicting-negative", message, _hint(negative))
 
 
-def unknown_intent(registry: Registry, key: Key) -> Iterator[Problem]:
+def unknown_intent(registry: Registry) -> Iterator[Problem]:
     """A test expects an intent that is there."""
     yield from check_tests(registry.tests, {intent.name for intent in registry})
 
@@ -157,10 +155,16 @@ def _hint(utterance: Utterance) -> str:
     return "remove one of the two" if utterance.template is None else "change one of the two templates"
 
 
-def _worded(utterances: tuple[Utterance, ...], key: Key) -> Iterator[tuple[str, Utterance]]:
+def _repeated(registry: Registry) -> Iterator[tuple[Intent, list[tuple[str, Utterance]]]]:
+    """Of each intent the utterances, with their keys, that fold to the same as another of the registry: few, mostly."""
+    for owner, some in groupby(registry.repeated, registry.owners.__getitem__):
+        yield registry.intents[owner], [(registry.folded[row], registry.utterances[row]) for row in some]
+
+
+def _worded(utterances: tuple[Utterance, ...]) -> Iterator[tuple[str, Utterance]]:
     """Each with its key; those without words are for `empty_utterance` alone."""
     for utterance in utterances:
-        if folded := key(utterance.text):
+        if folded := fold(utterance.text):
             yield folded, utterance
 
 

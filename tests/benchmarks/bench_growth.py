@@ -27,6 +27,7 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THRE
 os.environ.update(ONE_THREAD)
 
 import numpy as np  # noqa: E402 - see ONE_THREAD
+import yaml  # noqa: E402
 from lines import panels  # noqa: E402
 from metrics import percentiles, plain_table, provenance  # noqa: E402
 
@@ -43,10 +44,11 @@ from intentmatch.types import Intent, Utterance  # noqa: E402
 SIZES = ("1000x10", "1000x100", "10000x10", "10000x100", "10000x1000", "100000x100", "100000x1000", "100000x10000")
 SOURCE = Path(__file__).parents[2] / "intents"
 _SEED = 20240501
-_OWN_WORDS, _INTENTS_A_FILE = 6, 100
+_OWN_WORDS, _INTENTS_A_FILE = 6, 20
 _WARM_UP, _PATIENCE = 20, 50
 _LOOKS, _SEARCHED = 9, 200
 _SECONDS = 14_400
+_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -141,9 +143,9 @@ def made_up(folder: Path, utterances: int, intents: int, count: int) -> None:
             for text, language in new[:each]:
                 by_language.setdefault(language, []).append(text)
             found[f"intent_{number}"] = {"utterances": by_language}
-        # JSON is YAML, too.
-        content = json.dumps({"intents": found}, ensure_ascii=False, indent=1)
-        (folder / f"{start:05}.yaml").write_text(content, encoding="utf-8")
+        with (folder / f"{start:05}.yaml").open("w", encoding="utf-8") as file:
+            # Each line stays on one of its own, as people write them.
+            yaml.dump({"intents": found}, file, _DUMPER, allow_unicode=True, sort_keys=False, width=10_000)
     chance.shuffle(messages)
     folder.with_name("messages.json").write_text(json.dumps(messages[:count], ensure_ascii=False), encoding="utf-8")
 

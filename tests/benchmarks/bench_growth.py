@@ -32,9 +32,10 @@ from lines import panels  # noqa: E402
 from metrics import percentiles, plain_table, provenance  # noqa: E402
 
 from intentmatch import Matcher, Registry, load_artefact, read_registry, save_artefact  # noqa: E402
-from intentmatch.build import build  # noqa: E402
+from intentmatch.build import Known, build  # noqa: E402
 from intentmatch.cache import VectorCache  # noqa: E402
 from intentmatch.encoders import load_encoder  # noqa: E402
+from intentmatch.engine import Engine  # noqa: E402
 from intentmatch.index import ExactIndex, load_index  # noqa: E402
 from intentmatch.learning import Before  # noqa: E402
 from intentmatch.settings import Settings, resolve  # noqa: E402
@@ -215,14 +216,15 @@ def _rebuild(folder: Path, options: argparse.Namespace) -> dict[str, float]:
     settings = _settings(options)
     encoder = load_encoder(settings)
     old = load_artefact(folder / "built.intentmatch")
-    before = Before(old.calibration, old.opinion, old.registry)
+    before, known = Before(old.calibration, old.opinion, old.registry), Known.of(old)
     registry = read_registry(folder / "intents")
     first = registry.intents[0]
     edited = Utterance(f"{first.utterances[0].text} {os.getpid()}", first.utterances[0].language)
     changed = Intent(first.name, (edited, *first.utterances[1:]))
     registry = Registry((changed, *registry.intents[1:]))
     began = process_time()
-    build(registry, encoder, settings, cache=VectorCache(folder / "cache"), meanwhile=before)
+    artefact = build(registry, encoder, settings, cache=VectorCache(folder / "cache"), meanwhile=before, known=known)
+    Engine(artefact, encoder).self_test()
     return {"rebuild": process_time() - began}
 
 

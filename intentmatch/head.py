@@ -48,20 +48,18 @@ class Head:
 
     weights: NDArray[np.float32]
 
+    def parts(self, dim: int) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+        """What numbers of a vector of `dim`, its words, and nothing at all count for each intent.
+
+        Shapes `(dim, intents)`, `(DIM, intents)` and `(intents,)`.
+        """
+        return self.weights[:dim], _WORDS_WEIGHT * self.weights[dim:-1], self.weights[-1]
+
     def logits(self, vector: NDArray[np.float32], words: Words) -> NDArray[np.float32]:
         """One for each intent, shape `(intents,)`; `softmax` makes probabilities of them."""
-        dim = len(vector)
-        said: NDArray[np.float32] = vector.dot(self.weights[:dim])
-        said += (_WORDS_WEIGHT * words.values).dot(self.weights.take(words.places + dim, axis=0))
-        said += self.weights[-1]
-        return said
-
-    def logits_of_many(self, vectors: Vectors, words: Vectors) -> Vectors:
-        """As `logits`, of rows of vectors and of `WordVectors`, shape `(messages, intents)`."""
-        dim = vectors.shape[1]
-        said: Vectors = vectors @ self.weights[:dim]
-        said += (_WORDS_WEIGHT * words) @ self.weights[dim:-1]
-        said += self.weights[-1]
+        of_words = self.weights[len(vector) : -1]
+        said: NDArray[np.float32] = vector @ self.weights[: len(vector)] + self.weights[-1]
+        said += (_WORDS_WEIGHT * words.values) @ of_words[words.places]
         return said
 
 
@@ -192,10 +190,9 @@ def held_out_logits(
 
 def softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
     """Probabilities along the last axis; -inf counts as nothing."""
-    # The reductions of ufuncs, which the methods of arrays reach by a detour.
-    powers: NDArray[np.float32] = logits - np.maximum.reduce(logits, axis=-1, keepdims=True)
+    powers: NDArray[np.float32] = logits - logits.max(axis=-1, keepdims=True)
     np.exp(powers, out=powers)
-    powers /= np.add.reduce(powers, axis=-1, keepdims=True)
+    powers /= powers.sum(axis=-1, keepdims=True)
     return powers
 
 

@@ -28,6 +28,9 @@ _FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 3000
 # but not so few that each would read all vectors by itself.
 _NUMBERS_AT_ONCE, _FEWEST_AT_ONCE, _BLOCK = 1 << 20, 32, 512
 
+OF_PROBABILITY, OF_LOGIT = 0.5, 0.15
+"""So much of each is evidence."""
+
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
@@ -63,8 +66,8 @@ def evidence(scores: NDArray[np.float32], logits: NDArray[np.float32] | None) ->
 def heard(logits: NDArray[np.float32]) -> NDArray[np.float32]:
     """The part of the evidence that is the head's."""
     said = softmax(logits)
-    said *= np.float32(0.5)
-    said += np.float32(0.15) * logits
+    said *= np.float32(OF_PROBABILITY)
+    said += np.float32(OF_LOGIT) * logits
     return said
 
 

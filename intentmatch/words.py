@@ -9,6 +9,7 @@ Large Scale Multitask Learning"), so that a registry of any size keeps a small t
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -88,13 +89,11 @@ class WordVectors:
 
     def words(self, text: str) -> Words:
         """Of one cleaned text."""
-        total: dict[int, float] = {}
+        total: defaultdict[int, float] = defaultdict(float)
         if known := _known(text):
-            placed, before = self._placed, 0
-            for piece in (*known, 0):
-                for place, weight in placed[before, piece]:
-                    total[place] = total.get(place, 0.0) + weight
-                before = piece
+            for placed in map(self._placed.__getitem__, zip((0, *known), (*known, 0), strict=True)):
+                for place, weight in placed:
+                    total[place] += weight
         values = np.array([*total.values()], dtype=np.float32)
         values /= np.float32(math.hypot(*values.tolist()) or 1.0)
         return Words(np.array([*total], dtype=np.int64), values)

@@ -15,7 +15,7 @@ PACKAGE = Path(intentmatch.__file__).parent
 FLOORS: tuple[frozenset[str], ...] = tuple(
     frozenset(floor.split())
     for floor in (
-        "cores errors expressions text",
+        "cores errors expressions garbage text",
         "types aligned files tensors",
         "result settings plugins",
         "registry models",

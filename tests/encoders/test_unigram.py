@@ -113,6 +113,13 @@ def test_takes_the_likeliest_way() -> None:
     assert tokenizer.encode("ab ab", 3) == [2, 3, 2]
 
 
+def test_a_piece_may_be_worth_something() -> None:
+    """Scores are logarithms of probabilities; of those that are not, a cut into several may win by what is between."""
+    tokenizer = UnigramTokenizer([("?", 0.0), ("▁abc", 1.0), ("▁a", -1.0), ("b", 5.0), ("c", -1.0)], unknown=0)
+
+    assert tokenizer.encode("abc", 10) == [2, 3, 4]
+
+
 @pytest.mark.parametrize(
     "change", [{"model": {"type": "WordPiece"}}, {"normalizer": None}, {"pre_tokenizer": {"type": "Whitespace"}}]
 )

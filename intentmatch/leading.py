@@ -85,14 +85,18 @@ class Leading:
             contenders.append(Contender(intent, score, heard_of(logit) + score, row))
         return Look(contenders, heard_of(float(logits[logits.argmin()])))
 
-    def look_many(self, vectors: Vectors, words: Vectors) -> list[Look]:
-        """As `look` for each of some messages, with nothing needed and all allowed; `words` are rows of `WordVectors`.
-
-        An intent's utterances are held against all messages that look at it at once, which takes a third of the time.
-        """
+    def logits(self, vectors: Vectors, words: Vectors) -> Vectors:
+        """What the head says of some messages, shape `(messages, intents)`; `words` are rows of `WordVectors`."""
         logits = vectors @ self._of_vectors
         logits += words @ self._of_words
         logits += self._bias
+        return logits
+
+    def look_many(self, vectors: Vectors, logits: Vectors) -> list[Look]:
+        """As `look` for each of some messages, with nothing needed and all allowed; `logits` are what the head says.
+
+        An intent's utterances are held against all messages that look at it at once, which takes a third of the time.
+        """
         said = heard(logits)
         first = said.argpartition(-_MOST, axis=1)[:, -_MOST:]
         leading = np.take_along_axis(said, first, axis=1)

@@ -25,8 +25,9 @@ RANKED = 5
 
 # Those that are looked at where scores are all that counts; some of them may be pushed behind the others.
 _LEADERS = 3 * RANKED
-# Messages that are looked at together: what is worked out of them fits the processor's cache, or nearly.
-_AT_ONCE = 512
+# Messages that are looked at together: the more, the more of them look at the same intent. Their words are written out,
+# and should fit the processor's cache, or nearly.
+_LOOKS_AT_ONCE, _WORDS_AT_ONCE = 4096, 512
 
 
 class Scoring:
@@ -97,8 +98,13 @@ class Scoring:
             return [self._by_score(vector, of.tolist()) for vector, of in zip(vectors, leaders, strict=True)]
         if leading is None or not leading.gains_from(len(texts)):
             return [None] * len(texts)
-        some = [slice(start, start + _AT_ONCE) for start in range(0, len(texts), _AT_ONCE)]
-        return [look for at in some for look in leading.look_many(vectors[at], opinion.words.rows(texts[at]))]
+        looks: list[Look] = []
+        for some in _slices(slice(0, len(texts)), _LOOKS_AT_ONCE):
+            logits = [
+                leading.logits(vectors[at], opinion.words.rows(texts[at])) for at in _slices(some, _WORDS_AT_ONCE)
+            ]
+            looks += leading.look_many(vectors[some], np.concatenate(logits))
+        return looks
 
     def candidate(self, intent: int, score: float, row: int, evidence: float | None = None) -> Candidate:
         """An intent with a score, the utterance of this row that speaks for it, and so much evidence."""
@@ -163,6 +169,11 @@ class Scoring:
 
     def _could_pass(self, one: Contender) -> bool:
         return one.score >= self._lowest_score or one.evidence >= self._enough
+
+
+def _slices(whole: slice, size: int) -> list[slice]:
+    """A slice in parts of a size."""
+    return [slice(start, min(start + size, whole.stop)) for start in range(whole.start, whole.stop, size)]
 
 
 def _raised(one: Contender, hit: Hit) -> Contender:

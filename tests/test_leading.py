@@ -111,7 +111,7 @@ def test_a_look_for_many_messages_is_a_look_for_each(case, count):
     rows[:, :40] = chance.normal(size=(count, 40)) * (chance.random((count, 40)) < 0.1)
     leading = case.leading()
 
-    together = leading.look_many(vectors, rows)
+    together = leading.look_many(vectors, leading.logits(vectors, rows))
 
     assert len(together) == count
     for vector, row, look in zip(vectors, rows, together, strict=True):

@@ -107,8 +107,7 @@ def decide(candidates: Sequence[Candidate], policy: Policy, language: str | None
         reason = f"{best.intent} comes nearest with a {_measured(best, cut)}, below the threshold {_said(cut)}."
         return Decision("out_of_scope", tuple(ranked), (), cut, _doubtful(best, cut, policy.band), reason)
     cut = policy.cut(best, language)
-    near = [c for c in ranked if policy.gap(best, c) < policy.margin]
-    rivals = tuple(c for c in near if c is best or passes(c))
+    rivals = tuple(c for c in ranked if policy.gap(best, c) < policy.margin and passes(c))
     if ranked[0] is not best:
         ranked.sort(key=lambda c: c is not best)
     doubtful = len(rivals) > 1 or _doubtful(best, cut, policy.band)

@@ -222,9 +222,9 @@ def _logits(given: Problem, asked_words: Matrix, *, labels: bool = False) -> Mat
     vectors = np.vstack([given.vectors, given.labels[:hints]])
     words = np.vstack([given.words, given.label_words[:hints]])
     fitting: Fitting = prepare(vectors, words, [*given.owners, *range(hints)], given.intents, hints)
-    weights = fit_head(fitting).weights
-    dim = given.vectors.shape[1]
-    return given.asked @ weights[:dim] + 0.6 * asked_words @ weights[dim:-1] + weights[-1]  # type: ignore[no-any-return]
+    of_vectors, of_words, bias = fit_head(fitting).parts(given.vectors.shape[1])
+    logits: Matrix = given.asked @ of_vectors + asked_words @ of_words + bias
+    return logits
 
 
 def _ridge(features: Matrix, owners: NDArray[np.int64], intents: int, asked: Matrix) -> Matrix:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -21,8 +22,11 @@ from urllib.request import urlopen
 import pytest
 from starlette.testclient import TestClient
 
+from intentmatch import Matcher
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WITH_TESTS = {"fastapi_bot.py", "webhook_client.py"}
+BOTS = {path.relative_to(EXAMPLES).parts[0]: path for path in sorted(EXAMPLES.rglob("bot.yaml"))}
 SECONDS_TO_START = 20
 
 # The wide margin makes a message about the sound ambiguous whatever the encoder says about "on" and "off".
@@ -133,6 +137,20 @@ def test_the_bot_comes_with_intents(monkeypatch: pytest.MonkeyPatch) -> None:
     bot = load(EXAMPLES / "fastapi_bot.py", monkeypatch)
     with TestClient(bot.app) as client:
         assert client.post("/chat", json={"text": "hello"}).json() == {"reply": "Hello! How can I help you?"}
+
+
+@pytest.mark.parametrize("name", BOTS)
+def test_a_bot_of_a_framework_decides_as_its_readme_says(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own tests need the framework; that it asks about "my order", and refuses what is not its own, do not."""
+    monkeypatch.setenv("INTENTMATCH_CACHE", "off")
+    matcher = Matcher.load(BOTS[name])
+    assert matcher.match("what do penguins eat").verdict == "out_of_scope"
+    if re.search('["`]my order["`]', (EXAMPLES / name / "README.md").read_text(encoding="utf-8")):
+        result = matcher.match("my order")
+        assert {rival.intent for rival in result.rivals} in (
+            {"order_status", "cancel_order"},
+            {"order_status", "order_cancel"},
+        )
 
 
 def run(program: Path, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

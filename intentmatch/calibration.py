@@ -73,7 +73,9 @@ class Calibration:
         """Probability that an intent is what the user wants, given the evidence for it."""
         if self.curve is None:
             return None
-        return 1.0 / (1.0 + math.exp(-max(-50.0, min(50.0, self.curve[0] + self.curve[1] * evidence))))
+        bias, rise = self.curve
+        against = -(bias + rise * evidence)
+        return 1.0 / (1.0 + math.exp(against if -50.0 <= against <= 50.0 else math.copysign(50.0, against)))
 
     def confidences(self, evidence: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """As `confidence`, for many."""

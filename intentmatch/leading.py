@@ -6,7 +6,7 @@ first are looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from math import exp
 from typing import NamedTuple
 
@@ -77,12 +77,22 @@ class Leading:
         def heard_of(logit: float) -> float:
             return certainty * exp(logit - highest) + OF_LOGIT * logit
 
-        looked = _leading(logits, allowed, heard_of)
-        looked += [intent for intent in needed if intent not in looked]
         contenders = []
-        for intent, logit in zip(looked, logits[looked].tolist(), strict=True):
+
+        def hold_against(intent: int, heard: float) -> None:
             score, row = self._index.look(vector, intent)
-            contenders.append(Contender(intent, score, heard_of(logit) + score, row))
+            contenders.append(Contender(intent, score, heard + score, row))
+
+        first = _first(logits, allowed)
+        best = sorted(zip(logits[first].tolist(), first.tolist(), strict=True), reverse=True)
+        least = heard_of(best[0][0]) - _NEARLY
+        for place, (logit, intent) in enumerate(best):
+            if (heard := heard_of(logit)) < least and place >= _FEWEST:
+                break
+            hold_against(intent, heard)
+        for intent in needed:
+            if all(one.intent != intent for one in contenders):
+                hold_against(intent, heard_of(float(logits[intent])))
         return Look(contenders, heard_of(float(logits[logits.argmin()])))
 
     def logits(self, vectors: Vectors, words: Vectors) -> Vectors:
@@ -113,15 +123,6 @@ class Leading:
         ends = np.cumsum(np.bincount(messages, minlength=len(vectors))).tolist()
         spans = zip([0, *ends], ends, said.min(axis=1).tolist(), strict=False)
         return [Look(contenders[start:end], least) for start, end, least in spans]
-
-
-def _leading(
-    logits: NDArray[np.float32], allowed: Collection[int] | None, heard_of: Callable[[float], float]
-) -> list[int]:
-    first = _first(logits, allowed)
-    best = sorted(zip(logits[first].tolist(), first.tolist(), strict=True), reverse=True)
-    least = heard_of(best[0][0]) - _NEARLY
-    return [intent for _, intent in best[:_FEWEST]] + [n for logit, n in best[_FEWEST:] if heard_of(logit) >= least]
 
 
 def _first(logits: NDArray[np.float32], allowed: Collection[int] | None) -> NDArray[np.int64]:

@@ -44,9 +44,11 @@ class Policy:
     margin_on_score: bool = True
     """Whether the margin is one of scores, as authors write it, or of the evidence that candidates are ranked by."""
 
-    def gap(self, first: Candidate, other: Candidate) -> float:
-        """How far one candidate is ahead of another."""
-        return first.score - other.score if self.margin_on_score else first.rank - other.rank
+    def near(self, best: Candidate, ranked: Sequence[Candidate]) -> list[Candidate]:
+        """Those within the margin of the best; itself among them, but for a margin of 0."""
+        if self.margin_on_score:
+            return [candidate for candidate in ranked if best.score - candidate.score < self.margin]
+        return [candidate for candidate in ranked if best.rank - candidate.rank < self.margin]
 
     def cut(self, candidate: Candidate, language: str | None = None) -> Cut:
         """The cut a candidate is held against; without a language, that of its nearest utterance counts."""
@@ -107,7 +109,7 @@ def decide(candidates: Sequence[Candidate], policy: Policy, language: str | None
         reason = f"{best.intent} comes nearest with a {_measured(best, cut)}, below the threshold {_said(cut)}."
         return Decision("out_of_scope", tuple(ranked), (), cut, _doubtful(best, cut, policy.band), reason)
     cut = policy.cut(best, language)
-    rivals = tuple(c for c in ranked if policy.gap(best, c) < policy.margin and passes(c))
+    rivals = tuple(filter(passes, policy.near(best, ranked)))
     if ranked[0] is not best:
         ranked.sort(key=lambda c: c is not best)
     doubtful = len(rivals) > 1 or _doubtful(best, cut, policy.band)

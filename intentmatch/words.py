@@ -9,9 +9,8 @@ Large Scale Multitask Learning"), so that a registry of any size keeps a small t
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,44 +28,22 @@ VERSION = 1
 _TEXTS_AT_ONCE = 512
 # Rarity is told apart more finely than the vector: what is common must not be weighed by a rare neighbour of its place.
 _RARITIES = 1 << 14
-_FIRST, _SECOND, _MIX, _BITS = 2654435761, 2246822519, 3266489917, 0xFFFFFFFF
-# What neighbours stand for is worked out once for so many of them.
-_REMEMBERED = 1 << 15
-
-
-_Number = TypeVar("_Number", int, NDArray[Any])
-"""Or many."""
+_RARITY_OF, _PLACE_FROM, _PLACE_OF, _SIGN_FROM = map(np.uint32, (_RARITIES - 1, 14, DIM - 1, 31))
+_SIGNS = np.array([-1.0, 1.0], dtype=np.float32)
+# Of numpy's own kind, which it takes less time to reckon with.
+_FIRST, _SECOND, _MIX, _HALF, _REST = map(np.uint32, (2654435761, 2246822519, 3266489917, 15, 13))
 
 
 class Words(NamedTuple):
     """A text's vector without its zeros."""
 
-    places: NDArray[np.int64]
-    """Where in the vector, each once."""
+    places: NDArray[np.uint32]
+    """Where in the vector; what stands at one place together may be there one by one, to be added up."""
     values: NDArray[np.float32]
-    """Of unit length together; empty for a text without a known piece."""
+    """Of unit length when added up; empty for a text without a known piece."""
 
 
-class _Placed(dict[tuple[int, int], tuple[tuple[int, float], ...]]):
-    """Two neighbouring pieces to the places of the pair and of the second, and what each counts there.
-
-    0 stands for what is before the first piece and after the last.
-    """
-
-    def __init__(self, rarity: NDArray[np.float32]) -> None:
-        super().__init__()
-        self._rarity = rarity
-
-    def __missing__(self, pieces: tuple[int, int]) -> tuple[tuple[int, float], ...]:
-        first, second = pieces
-        hashes = [_mixed(first, second + 1)] + ([_mixed(second, 0)] if second else [])
-        rarities = [float(self._rarity[mixed % _RARITIES]) for mixed in hashes]
-        if len(self) >= _REMEMBERED:
-            self.clear()
-        value = self[pieces] = tuple(
-            (_place(mixed), rarity if mixed >> 31 else -rarity) for mixed, rarity in zip(hashes, rarities, strict=True)
-        )
-        return value
+_NO_WORDS = Words(np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.float32))
 
 
 class WordVectors:
@@ -75,7 +52,6 @@ class WordVectors:
     def __init__(self, rarity: NDArray[np.float32]) -> None:
         self.rarity = rarity
         """Inverse document frequency by hash, shape `(16384,)`."""
-        self._placed = _Placed(rarity)
 
     @classmethod
     def fit(cls, texts: Sequence[str]) -> WordVectors:
@@ -83,20 +59,20 @@ class WordVectors:
         counts = np.zeros(_RARITIES)
         for start in range(0, len(texts), _TEXTS_AT_ONCE):
             hashes, rows = _hashed(texts[start : start + _TEXTS_AT_ONCE])
-            once = np.unique(rows * _RARITIES + hashes % _RARITIES)
+            once = np.unique(rows * _RARITIES + (hashes & _RARITY_OF))
             counts += np.bincount(once % _RARITIES, minlength=_RARITIES)
         return cls((np.log((1 + len(texts)) / (1 + counts)) + 1).astype(np.float32))
 
     def words(self, text: str) -> Words:
         """Of one cleaned text."""
-        total: defaultdict[int, float] = defaultdict(float)
-        if known := _known(text):
-            for placed in map(self._placed.__getitem__, zip((0, *known), (*known, 0), strict=True)):
-                for place, weight in placed:
-                    total[place] += weight
-        values = np.array([*total.values()], dtype=np.float32)
-        values /= np.float32(math.hypot(*values.tolist()) or 1.0)
-        return Words(np.array([*total], dtype=np.int64), values)
+        known = _known(text)
+        if not known:
+            return _NO_WORDS
+        hashes = _mixed(*_neighbours(known))
+        places, values = _place(hashes), self._weights(hashes)
+        total = np.bincount(places, values, DIM)
+        values /= np.float32(math.sqrt(total.dot(total)) or 1.0)
+        return Words(places, values)
 
     def rows(self, texts: Sequence[str]) -> Vectors:
         """Shape `(len(texts), DIM)`; rows of unit length, or of zeros."""
@@ -112,25 +88,32 @@ class WordVectors:
         return vectors
 
     def _weights(self, hashes: NDArray[np.uint32]) -> NDArray[np.float32]:
-        values = self.rarity[hashes % _RARITIES]
-        return np.where(hashes >> 31, values, -values)
+        values = self.rarity.take(hashes & _RARITY_OF)
+        values *= _SIGNS.take(hashes >> _SIGN_FROM)
+        return values
 
 
 def _hashed(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """A number for each piece and each pair of neighbours (a text's two ends among them), and of which text it is."""
-    flat: list[int] = []
-    lengths = []
+    before: list[int] = []
+    behind: list[int] = []
+    counts = []
     for text in texts:
         known = _known(text)
-        lengths.append(len(known) + 2 if known else 0)
+        counts.append(2 * len(known) + 1 if known else 0)
         if known:
-            flat += [0, *known, 0]
-    pieces = np.array(flat, dtype=np.uint32)
-    rows = np.repeat(np.arange(len(texts)), lengths)
-    inside, pairs = pieces > 0, (pieces[:-1] > 0) | (pieces[1:] > 0)
-    first = np.concatenate([pieces[inside], pieces[:-1][pairs]])
-    second = np.concatenate([np.zeros(int(inside.sum()), dtype=np.uint32), pieces[1:][pairs] + 1])
-    return _mixed(first, second), np.concatenate([rows[inside], rows[:-1][pairs]])
+            first, second = _neighbours(known)
+            before += first
+            behind += second
+    return _mixed(before, behind), np.repeat(np.arange(len(texts)), counts)
+
+
+def _neighbours(known: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Of each pair of neighbouring pieces, 0 before the first and after the last, the one and the other; each piece.
+
+    What stands behind is counted from 1, so that 0 is nothing at all.
+    """
+    return [0, *known, *known], [*[piece + 1 for piece in known], 1, *[0] * len(known)]
 
 
 def _known(text: str) -> list[int]:
@@ -141,12 +124,13 @@ def _known(text: str) -> list[int]:
     return [] if all(piece - 1 == tokenizer.blank for piece in known) else known
 
 
-def _place(hashed: _Number) -> _Number:
-    return (hashed >> 14) % DIM
+def _place(hashes: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    return (hashes >> _PLACE_FROM) & _PLACE_OF
 
 
-def _mixed(first: _Number, second: _Number) -> _Number:
-    """A hash of 32 bits, of two numbers or, each with each, of two arrays of them."""
-    mixed = (first * _FIRST & _BITS) ^ (second * _SECOND & _BITS)
-    mixed = (mixed ^ (mixed >> 15)) * _MIX & _BITS
-    return mixed ^ (mixed >> 13)
+def _mixed(first: Sequence[int], second: Sequence[int]) -> NDArray[np.uint32]:
+    """A hash of 32 bits of each number and the other one that goes with it."""
+    mixed: NDArray[np.uint32] = np.array(first, dtype=np.uint32) * _FIRST
+    mixed ^= np.array(second, dtype=np.uint32) * _SECOND
+    mixed = (mixed ^ (mixed >> _HALF)) * _MIX
+    return mixed ^ (mixed >> _REST)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import string
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -92,11 +93,16 @@ class StaticEncoder:
 
     def unknown(self, text: str) -> str:
         """The letters of a text that no piece of the model stands for, in their order."""
-        if not any(map(self._strange.__getitem__, text)):
+        if (text.isascii() and self._reads_ascii) or not any(map(self._strange.__getitem__, text)):
             return ""
         # A table of whole words may know a word and none of its letters.
         unread = (w for w in text.split() if self._tokenizer.unknown in self._tokenizer.encode(w, MAX_PIECES))
         return "".join(char for word in unread for char in word if self._strange[char])
+
+    @cached_property
+    def _reads_ascii(self) -> bool:
+        """Whether it knows every letter of English, which spares a look at each letter of most messages."""
+        return not any(map(self._strange.__getitem__, string.ascii_letters))
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
         """Unit rows of shape `(len(texts), dim)`; a text without a known piece is a row of zeros."""

@@ -32,7 +32,7 @@ from intentmatch.registry.plain import from_plain, to_plain
 from intentmatch.settings import LOCAL, Settings
 from intentmatch.tensors import tensors_within
 from intentmatch.text import TEXT_VERSION
-from intentmatch.types import Encoder, Registry, Vectors
+from intentmatch.types import Encoder, KeptVectors, Registry, Vectors
 from intentmatch.words import VERSION as WORDS_VERSION
 
 FORMAT = 4
@@ -50,7 +50,7 @@ class Artefact:
     settings: Settings
     encoder_name: str
     encoder_fingerprint: str
-    vectors: Vectors
+    vectors: KeptVectors
     """Of all utterances, in the order of the registry; shape `(utterances, dim)`."""
     negative_vectors: Vectors
     """Of all negative utterances, likewise."""
@@ -67,6 +67,11 @@ class Artefact:
         """Digest of everything that can change an answer."""
         parts = [self.registry.fingerprint, self.encoder_fingerprint, TEXT_VERSION, self.settings.to_dict()]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+    @property
+    def wide_vectors(self) -> Vectors:
+        """`vectors` as float32: a copy, where they are kept as float16."""
+        return np.asarray(self.vectors, dtype=np.float32)
 
     def check_encoder(self, encoder: Encoder) -> None:
         """Raise `StaleArtefactError` unless the vectors were made by this encoder."""

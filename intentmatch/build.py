@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from intentmatch.artefact import Artefact, searched_by
 from intentmatch.cache import VectorCache
 from intentmatch.errors import IntentMatchError, Location, Problem, RegistryError
-from intentmatch.index import check_extra, make_graph
+from intentmatch.index import check_extras, make_graph
 from intentmatch.languages import Coverage
 from intentmatch.learning import Before, learned
 from intentmatch.registry import check
 from intentmatch.registry.rules import NOWHERE
 from intentmatch.settings import Settings
 from intentmatch.text import clean
-from intentmatch.types import Encoder, Kind, Registry, Vectors
+from intentmatch.types import Encoder, KeptVectors, Kind, Registry, Vectors
 
 
 class Known(NamedTuple):
@@ -26,7 +26,7 @@ class Known(NamedTuple):
 
     rows: Mapping[str, int]
     """Cleaned text to its row."""
-    vectors: Vectors
+    vectors: KeptVectors
     others: Mapping[str, NDArray[np.float32]]
     """Vectors that stand in no row, by cleaned text."""
 
@@ -40,8 +40,10 @@ class Known(NamedTuple):
     def fill(self, texts: Sequence[str], vectors: Vectors) -> list[int]:
         """Give cleaned texts that are known their vectors; the positions of those that are not."""
         rows = np.array([self.rows.get(text, -1) for text in texts], dtype=np.int64)
-        # What is not known has some vector or other until it has its own.
-        np.take(self.vectors, rows, axis=0, out=vectors, mode="clip")
+        for start in range(0, len(rows), _ROWS_AT_ONCE):
+            some = slice(start, start + _ROWS_AT_ONCE)
+            # What is not known has some vector or other until it has its own.
+            vectors[some] = self.vectors.take(rows[some], axis=0, mode="clip")
         unknown = []
         for position in np.flatnonzero(rows < 0).tolist():
             if (vector := self.others.get(texts[position])) is None:
@@ -57,6 +59,8 @@ Progress = Callable[[int, int], None]
 # Finished vectors go to the cache after each so many, if the encoder wants no other number, so that a build that is
 # stopped begins where it ended.
 _TEXTS_AT_ONCE = 1024
+# What is copied stays in the processor's cache on the way.
+_ROWS_AT_ONCE = 512
 _UNIT_WITHIN = 0.01
 
 
@@ -82,10 +86,13 @@ def build(
     if errors:
         raise RegistryError(errors)
     settings = settings or Settings()
-    check_extra(settings.index)
+    check_extras(settings.index, settings.vectors)
     vectors = encode_all(encoder, texts_of(registry), "utterance", cache, progress, known=known)
     of_utterances, others = np.split(vectors, [len(registry.utterances)])
     of_negatives, of_labels = np.split(others, [len(registry.negatives)])
+    kept = of_utterances.astype(settings.vectors, copy=False)
+    # What is learned is learned of what is kept, so that it can be learned again.
+    of_utterances = kept.astype(np.float32, copy=False)
     taught = learned(registry, of_utterances, of_labels, settings, cache.folder if cache else None, meanwhile=meanwhile)
     searched = searched_by(settings, taught.opinion)
     return Artefact(
@@ -93,7 +100,7 @@ def build(
         settings=settings,
         encoder_name=encoder.name,
         encoder_fingerprint=encoder.fingerprint,
-        vectors=of_utterances,
+        vectors=kept,
         negative_vectors=of_negatives,
         label_vectors=of_labels,
         graph=make_graph(of_utterances) if searched == "usearch" else None,

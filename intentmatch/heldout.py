@@ -134,14 +134,14 @@ def hold_out(
     step = max(1, -(-len(worth) // (_MOST_CASES // 2)))
     asked = np.zeros(len(chosen), dtype=bool)
     asked[worth[::step]] = True
-    fold_of = _folds(index.vectors[chosen], owner[chosen], line_of, folds)
+    fold_of = _folds(vectors[chosen], owner[chosen], line_of, folds)
     # Neighbouring intents in a file are often neighbours in meaning; they are left out in different rounds.
     group_of = owner[chosen] % folds
     groups = folds if len(index.owners) > folds else len(index.owners)
     rounds = [_Round(fold_of == fold, known=True) for fold in range(folds)]
     rounds += [_Round(group_of == group, known=False) for group in range(groups)]
     rounds = [one for one in rounds if (one.left_out & asked).any() and not one.left_out.all()]
-    looks = _looks(index, chosen[asked], owner, line, each=each)
+    looks = _looks(index, vectors, chosen[asked], owner, line, each=each)
 
     def cases(one: _Round) -> _Cases:
         some = one.left_out & asked
@@ -174,14 +174,20 @@ class _Looks(NamedTuple):
 
 
 def _looks(
-    index: ExactIndex, rows: NDArray[np.int64], owner: NDArray[np.int64], line: NDArray[np.int64], *, each: Each
+    index: ExactIndex,
+    vectors: Vectors,
+    rows: NDArray[np.int64],
+    owner: NDArray[np.int64],
+    line: NDArray[np.int64],
+    *,
+    each: Each,
 ) -> _Looks:
     block = max(_FEWEST_AT_ONCE, min(_BLOCK, _NUMBERS_AT_ONCE // max(1, len(owner))))
     parts = [slice(start, start + block) for start in range(0, len(rows), block)]
 
     def look(part: slice) -> NDArray[np.float32]:
         some = rows[part]
-        cosines = index.vectors[some] @ index.vectors.T
+        cosines: Vectors = vectors[some] @ vectors.T
         same = (cosines > _SAME) & (owner[some][:, None] == owner)
         same |= line[some][:, None] == line
         cosines[same] = -np.inf

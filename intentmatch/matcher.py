@@ -329,9 +329,8 @@ class Source:
 
 def _with_settings(artefact: Artefact, settings: Settings) -> Artefact:
     """The artefact under other settings; what is learned is learned again where it would come out otherwise."""
-    if _same_learning(settings, artefact.settings):
-        return replace(artefact, settings=settings)
-    return _learned_again(artefact, settings)
+    kept = replace(artefact, settings=settings, vectors=artefact.vectors.astype(settings.vectors, copy=False))
+    return kept if _same_learning(settings, artefact.settings) else _learned_again(kept, settings)
 
 
 def _before(artefact: Artefact) -> Before:
@@ -340,7 +339,7 @@ def _before(artefact: Artefact) -> Before:
 
 def _learned_again(artefact: Artefact, settings: Settings) -> Artefact:
     folder = VectorCache.at(settings.cache).folder
-    again = learned(artefact.registry, artefact.vectors, artefact.label_vectors, settings, folder)
+    again = learned(artefact.registry, artefact.wide_vectors, artefact.label_vectors, settings, folder)
     return replace(artefact, settings=settings, **again._asdict())
 
 

@@ -19,6 +19,7 @@ ENVIRONMENT_PREFIX = "INTENTMATCH_"
 AGGREGATIONS = ("mean2", "max")
 SCORERS = ("head", "cosine")
 INDEXES = ("exact", "usearch", "torch")
+VECTORS = ("float32", "float16")
 TARGETS = ("precision", "false_accept", "balance")
 PRECISIONS = ("auto", "float32", "float16", "bfloat16")
 LINT_LEVELS = ("off", "info", "warning", "error")
@@ -55,6 +56,8 @@ class Settings:
     """What intents are told apart by: head (a regression fitted at build time) or cosine (that alone)."""
     index: str = "exact"
     """What finds the nearest utterances where cosine tells intents apart: exact (a look at all), usearch (a graph)."""
+    vectors: str = "float32"
+    """The numbers that vectors of utterances are kept in: float32, or float16, which takes half of the memory."""
     target: Mapping[str, float | bool] = field(default_factory=lambda: {"precision": 0.95, "give_up": 0.005})
     """What the learned cuts are for. `precision`: so many of the answers given are right; with `give_up`, as long as
     that costs no more than this share of all messages. `false_accept`: no more than this share of the messages out of
@@ -296,6 +299,7 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "aggregation": _one_of(*AGGREGATIONS),
     "scorer": _one_of(*SCORERS),
     "index": _one_of(*INDEXES),
+    "vectors": _one_of(*VECTORS),
     "target": _target,
     "threshold": _threshold,
     "margin": _learned,

@@ -19,6 +19,9 @@ from intentmatch.text import fold, in_words, language_range
 Vectors = NDArray[np.float32]
 """Rows of float32, one text a row: shape `(texts, dim)`."""
 
+KeptVectors = NDArray[np.floating[Any]]
+"""The same in float32 or float16, as the setting `vectors` has it."""
+
 Kind = Literal["utterance", "query"]
 """What a text is to an asymmetric encoder: a line of the registry, or a message to be matched."""
 

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from fakes import WordHashEncoder
 from safetensors import safe_open
@@ -257,3 +258,62 @@ def test_words_of_another_version_are_refused(small: tuple[Matcher, Path], monke
 
     with pytest.raises(StaleArtefactError, match=r"words version 1.*reads .*99.*intentmatch build"):
         load_artefact(small[1])
+
+
+@pytest.fixture(scope="module")
+def halved(built: tuple[Matcher, Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[Matcher, Path]:
+    """The same intents, with vectors of float16."""
+    pytest.importorskip("numkong", reason="the extra [ann] is not installed")
+    matcher = Matcher.load(SHIPPED, cache="off", threshold={"de": 0.4}, margin=0.05, vectors="float16")
+    path = tmp_path_factory.mktemp("halved") / "shop.intentmatch"
+    save_artefact(matcher.artefact, path)
+    return matcher, path
+
+
+def test_vectors_of_float16_take_half_the_room_and_decide_alike(
+    built: tuple[Matcher, Path], halved: tuple[Matcher, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scores move in the fourth digit; the file, read or mapped, answers as the matcher that wrote it."""
+    matcher, path = halved
+    whole, half = (load_artefact(file).vectors for file in (built[1], path))
+    assert (whole.dtype, half.dtype, half.nbytes) == (np.float32, np.float16, whole.nbytes // 2)
+
+    for message in MESSAGES:
+        expected, found = built[0].match(message), matcher.match(message)
+        assert (found.verdict, found.intent) == (expected.verdict, expected.intent)
+        assert found.score == pytest.approx(expected.score, abs=1e-3)
+        assert found.confidence == pytest.approx(expected.confidence, abs=1e-2)
+    for mapped_from in (1 << 26, 1):
+        monkeypatch.setattr(room, "_MAPPED_FROM", mapped_from)
+        loaded = Matcher.load(path)
+        assert [loaded.match(message) for message in MESSAGES] == [matcher.match(message) for message in MESSAGES]
+        assert loaded.match_many(MESSAGES)[0].intent == matcher.match(MESSAGES[0]).intent
+
+
+def test_vectors_are_kept_as_the_settings_of_a_loaded_file_say(
+    built: tuple[Matcher, Path], halved: tuple[Matcher, Path]
+) -> None:
+    """Float16 of a file that has float32, and the other way round; what is learned again is learned of them."""
+    whole, half = Matcher.load(halved[1], vectors="float32"), Matcher.load(built[1], vectors="float16")
+
+    assert whole.artefact.vectors.dtype == np.float32
+    assert np.array_equal(half.artefact.vectors, halved[0].artefact.vectors)
+    again = Matcher.load(halved[1], aggregation="max").artefact
+    fresh = Matcher.load(SHIPPED, aggregation="max", cache="off", vectors="float16").artefact
+    assert (again.vectors.dtype, again.calibration) == (np.float16, fresh.calibration)
+
+
+def test_an_edit_of_vectors_of_float16_is_what_a_build_is(tmp_path: Path) -> None:
+    """Vectors that are taken over have been rounded before, and come out the same."""
+    pytest.importorskip("numkong", reason="the extra [ann] is not installed")
+    file = tmp_path / "bot.yaml"
+    text = (SHIPPED / "orders.yaml").read_text(encoding="utf-8")
+    file.write_text(text, encoding="utf-8")
+    matcher = Matcher.load(file, cache="off", vectors="float16")
+    file.write_text(text.replace("- where is my order\n", "- where is my order\n        - where did my order go\n"))
+    matcher.reload()
+
+    assert file.read_text(encoding="utf-8") != text
+    fresh = Matcher.load(file, cache="off", vectors="float16")
+    assert np.array_equal(matcher.artefact.vectors, fresh.artefact.vectors)
+    assert matcher.artefact.calibration == fresh.artefact.calibration

@@ -129,5 +129,5 @@ class RememberingEncoder:
 def vectors_of(matcher: Matcher) -> dict[str, NDArray[np.float32]]:
     """The vectors of all texts of a matcher's registry, by cleaned text."""
     artefact = matcher.artefact
-    vectors = (*artefact.vectors, *artefact.negative_vectors, *artefact.label_vectors)
+    vectors = (*artefact.wide_vectors, *artefact.negative_vectors, *artefact.label_vectors)
     return dict(zip(texts_of(artefact.registry), vectors, strict=True))

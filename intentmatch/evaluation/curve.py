@@ -54,7 +54,7 @@ class Hint(NamedTuple):
 def learning_curve(matcher: Matcher, *, folds: Folds = 5, seed: int = 0, tell: Tell | None = None) -> tuple[Point, ...]:
     """A point for each of `SHARES`; none where no intent can be held out. Smaller shares are parts of larger ones."""
     registry, artefact = matcher.registry, matcher.artefact
-    parts = split(registry, artefact.vectors, artefact.negative_vectors, folds, seed)
+    parts = split(registry, artefact.wide_vectors, artefact.negative_vectors, folds, seed)
     cases = sum(len(fold.asked) for fold in parts.folds)
     if not cases:
         return ()

@@ -48,7 +48,7 @@ def held_out(matcher: Matcher, *, folds: Folds = 5, seed: int = 0, tell: Tell | 
     a template, which are all held out together, a few are asked.
     """
     registry, artefact = matcher.registry, matcher.artefact
-    parts = split(registry, artefact.vectors, artefact.negative_vectors, folds, seed)
+    parts = split(registry, artefact.wide_vectors, artefact.negative_vectors, folds, seed)
     strangers = left_out(registry, folds, seed)
     worth = np.flatnonzero(representative(registry.lines)).tolist()
     total = len(worth) - len(parts.not_asked) + len(registry.negatives) + (len(worth) if strangers else 0)

@@ -112,7 +112,7 @@ def review(matcher: Matcher, messages: Sequence[Missed]) -> Review:
     results = matcher.match_many([message.text or "" for message in told])
     pairs = [(message, result) for message, result in zip(told, results, strict=True) if not _settled(message, result)]
     artefact = matcher.artefact
-    cut = near_enough(artefact.vectors, artefact.registry.owners)
+    cut = near_enough(artefact.wide_vectors, artefact.registry.owners)
     vectors = matcher.encoder.encode([clean(message.text or "") for message, _ in pairs], kind="query")
     found: list[Cluster] = []
     taken = {intent.name for intent in artefact.registry}

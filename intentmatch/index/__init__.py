@@ -11,24 +11,26 @@ from intentmatch import plugins
 from intentmatch.index.approximate import ApproximateIndex, make_graph
 from intentmatch.index.device import DeviceIndex
 from intentmatch.index.exact import ExactIndex
-from intentmatch.types import Vectors
+from intentmatch.types import KeptVectors
 
-__all__ = ["ApproximateIndex", "DeviceIndex", "ExactIndex", "check_extra", "load_index", "make_graph"]
+__all__ = ["ApproximateIndex", "DeviceIndex", "ExactIndex", "check_extras", "load_index", "make_graph"]
 
 
 _EXTRAS = {"usearch": "ann", "torch": "torch"}
 """The packages that indexes are named after."""
 
 
-def check_extra(kind: str) -> None:
-    """Raise `MissingExtraError` with the pip line where the package of the setting `index` is not there."""
-    if kind in _EXTRAS:
-        plugins.check_installed(kind, what=f"The index {kind}", extra=_EXTRAS[kind])
+def check_extras(index: str, vectors: str) -> None:
+    """Raise `MissingExtraError` with the pip line where a package is not there that these settings ask for."""
+    if index in _EXTRAS:
+        plugins.check_installed(index, what=f"The index {index}", extra=_EXTRAS[index])
+    if vectors == "float16":
+        plugins.check_installed("numkong", what="Vectors of float16", extra="ann")
 
 
 def load_index(
     kind: str,
-    vectors: Vectors,
+    vectors: KeptVectors,
     owners: Sequence[int],
     aggregation: str,
     *,

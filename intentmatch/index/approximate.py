@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from intentmatch import plugins
 from intentmatch.index.exact import ExactIndex
-from intentmatch.types import Vectors
+from intentmatch.types import KeptVectors, Vectors
 
 _log = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ _CONNECTIVITY, _EXPANSION_ADD, _EXPANSION_SEARCH = 16, 128, 512
 _ROWS, _CENTRES = 64, 8
 
 
-def make_graph(vectors: Vectors) -> NDArray[np.uint8]:
+def make_graph(vectors: KeptVectors) -> NDArray[np.uint8]:
     """The graph of rows of unit vectors, as bytes for a file. Raises `MissingExtraError`."""
     graph = _empty(vectors.shape[1])
     graph.add(np.arange(len(vectors)), vectors, threads=1)
@@ -38,7 +38,7 @@ class ApproximateIndex(ExactIndex):
     """As `ExactIndex`, with a `graph` of its rows; without one, or with one of another usearch, it is made here."""
 
     def __init__(
-        self, vectors: Vectors, owners: Sequence[int], aggregation: str, graph: NDArray[np.uint8] | None = None
+        self, vectors: KeptVectors, owners: Sequence[int], aggregation: str, graph: NDArray[np.uint8] | None = None
     ) -> None:
         super().__init__(vectors, owners, aggregation)
         self._column_of_row = np.repeat(np.arange(len(self.owners)), self._sizes)
@@ -53,7 +53,7 @@ class ApproximateIndex(ExactIndex):
         with self._one_at_a_time:
             found = self._graph.search(query, max(count, _ROWS), threads=1).keys
         rows = np.sort(np.asarray(found, dtype=np.int64))
-        cosines: NDArray[np.float32] = self.vectors[rows] @ query
+        cosines = self._of_one(self.vectors[rows], query)
         order = np.argsort(-cosines, kind="stable")[:count]
         return rows[order], cosines[order]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from intentmatch import models, plugins
 from intentmatch.index.exact import ExactIndex
-from intentmatch.types import Vectors
+from intentmatch.types import KeptVectors, Vectors
 
 
 class DeviceIndex(ExactIndex):
@@ -18,11 +18,11 @@ class DeviceIndex(ExactIndex):
     Raises `MissingExtraError` without torch, and `SettingsError` where there is no such device.
     """
 
-    def __init__(self, vectors: Vectors, owners: Sequence[int], aggregation: str, device: str = "auto") -> None:
+    def __init__(self, vectors: KeptVectors, owners: Sequence[int], aggregation: str, device: str = "auto") -> None:
         super().__init__(vectors, owners, aggregation)
         self._torch: Any = plugins.require("torch", what="The index torch", extra="torch")
         self.device = models.device(device)
-        self._rows = self._torch.tensor(self.vectors, device=self.device)
+        self._rows = self._torch.tensor(self.vectors, dtype=self._torch.float32, device=self.device)
         numbers = np.repeat(np.arange(len(self.owners)), self._sizes)
         self._column_of_row = self._torch.tensor(numbers, device=self.device)
 

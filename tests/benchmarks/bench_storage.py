@@ -21,6 +21,8 @@ import numpy as np
 from metrics import plain_table
 from numpy.typing import NDArray
 
+from intentmatch.index.products import products
+
 _SEED, _DIM, _BLOCK = 20240501, 256, 1024
 
 
@@ -63,9 +65,11 @@ def kept(vectors: NDArray[np.float32]) -> dict[str, tuple[NDArray[np.generic], S
     def shift(block: NDArray[np.float32], start: int, end: int) -> None:
         np.left_shift(brain[start:end], 16, out=block.view(np.uint32), dtype=np.uint32, casting="unsafe")
 
+    of_half = products(half).of_one
     of_small = blockwise(len(vectors), lambda block, start, end: np.copyto(block, small[start:end]))
     return {
         "float32": (vectors, lambda query: vectors @ query),
+        "float16, as `vectors: float16`": (half, lambda query: of_half(half, query)),
         "float16": (half, blockwise(len(vectors), lambda block, start, end: np.copyto(block, half[start:end]))),
         "bfloat16": (brain, blockwise(len(vectors), shift)),
         "int8": (small, lambda query: of_small(query) * scales),

@@ -18,9 +18,16 @@ from intentmatch.result import Candidate
 from intentmatch.types import Intent, Registry, Utterance
 
 needs_usearch = pytest.mark.skipif(not plugins.installed("usearch"), reason="the extra [ann] is not installed")
+needs_numkong = pytest.mark.skipif(not plugins.installed("numkong"), reason="the extra [ann] is not installed")
 needs_torch = pytest.mark.skipif(not plugins.installed("torch"), reason="the extra [torch] is not installed")
-EXACT = ["exact", pytest.param("torch", marks=needs_torch)]
-KINDS = [*EXACT, pytest.param("usearch", marks=needs_usearch)]
+# The index, and the numbers that rows are kept in where they are not float32.
+EXACT = [
+    "exact",
+    pytest.param("exact float16", marks=needs_numkong),
+    pytest.param("torch", marks=needs_torch),
+    pytest.param("torch float16", marks=[needs_torch, needs_numkong]),
+]
+KINDS = [*EXACT, *(pytest.param(kind, marks=needs_usearch) for kind in ("usearch", "usearch float16"))]
 ROWS, OWNERS, DIM = 6000, 60, 32
 
 
@@ -32,6 +39,16 @@ def rows_of(count: int, seed: int = 7) -> np.ndarray:
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
+def index_of(kind: str, vectors: np.ndarray, owners: list[int], aggregation: str = "mean2") -> ExactIndex:
+    name, _, numbers = kind.partition(" ")
+    return load_index(name, vectors.astype(numbers or np.float32), owners, aggregation, device="cpu")
+
+
+def within(kind: str) -> float:
+    """How far a cosine may be from that of float32."""
+    return 5e-4 if "float16" in kind else 1e-6
+
+
 @pytest.fixture(scope="module")
 def vectors() -> np.ndarray:
     return rows_of(ROWS)
@@ -41,7 +58,7 @@ def vectors() -> np.ndarray:
 def loaded(vectors: np.ndarray) -> Callable[[str], ExactIndex]:
     owners = np.repeat(np.arange(OWNERS), ROWS // OWNERS).tolist()
     made: dict[str, ExactIndex] = {}
-    return lambda kind: made.setdefault(kind, load_index(kind, vectors, owners, "mean2", device="cpu"))
+    return lambda kind: made.setdefault(kind, index_of(kind, vectors, owners))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -52,7 +69,7 @@ def test_of_the_ten_nearest_rows_at_least_99_in_100_are_found(kind, loaded, vect
     for query in queries:
         rows, cosines = index.search(query, 10)
         assert len(set(rows.tolist())) == len(rows) == 10
-        assert cosines == pytest.approx(vectors[rows] @ query, abs=1e-6)
+        assert cosines == pytest.approx(vectors[rows] @ query, abs=within(kind))
         assert (np.diff(cosines) <= 0).all()
         found += len({*rows.tolist()} & {*np.argsort(-(vectors @ query))[:10].tolist()})
 
@@ -70,6 +87,7 @@ def test_the_owners_of_the_nearest_rows_are_worth_a_look(kind, loaded, vectors):
         assert int(np.argmax(vectors @ query)) // (ROWS // OWNERS) in columns
         assert int(np.argmax(vectors @ query)) in rows
         assert scores == pytest.approx(index.scores(query[None])[0][0][columns], abs=1e-6)
+        assert index.leading(query, columns[0], 3)[0] == rows[0]
 
 
 @pytest.mark.parametrize("kind", EXACT)
@@ -79,7 +97,7 @@ def test_those_that_lead_have_the_highest_scores(kind, aggregation, vectors, mon
     sizes = np.random.default_rng(3).integers(1, 200, OWNERS)
     owners = np.repeat(np.arange(OWNERS), sizes)
     queries, among = rows_of(30, seed=10), np.arange(0, OWNERS, 3)
-    index = load_index(kind, vectors[: len(owners)], owners.tolist(), aggregation, device="cpu")
+    index = index_of(kind, vectors[: len(owners)], owners.tolist(), aggregation)
     scores, _ = index.scores(queries)
 
     for numbers in (1, 30 * 500, 1 << 22):
@@ -113,7 +131,7 @@ def test_a_look_for_many_queries_is_a_look_for_each(kind, loaded, vectors):
         scores, rows = index.look_many(queries, column)
         alone = [index.look(query, column) for query in queries]
 
-        assert scores == pytest.approx([score for score, _ in alone], abs=1e-6)
+        assert scores == pytest.approx([score for score, _ in alone], abs=within(kind))
         assert rows.tolist() == [row for _, row in alone]
 
 
@@ -132,7 +150,7 @@ def test_any_number_of_threads_may_search(kind, loaded, vectors):
 @pytest.mark.parametrize("kind", KINDS)
 def test_more_rows_than_there_are_is_all_of_them(kind):
     """Asking for more than there is gives what there is, also where one owner has it all."""
-    index = load_index(kind, rows_of(3), [0, 0, 0], "max", device="cpu")
+    index = index_of(kind, rows_of(3), [0, 0, 0], "max")
     rows, _ = index.search(rows_of(1)[0], 10)
 
     assert sorted(rows.tolist()) == [0, 1, 2]
@@ -158,11 +176,14 @@ def test_a_graph_that_cannot_be_used_is_made_again(vectors, caplog):
         assert mended.search(query, 10)[0].tolist() == made.search(query, 10)[0].tolist()
 
 
-def test_a_missing_extra_says_what_to_install(monkeypatch):
+@pytest.mark.parametrize(
+    ("package", "settings"), [("usearch", {"index": "usearch"}), ("numkong", {"vectors": "float16"})]
+)
+def test_a_missing_extra_says_what_to_install(package, settings, monkeypatch):
     """Before anything is encoded or learned."""
-    monkeypatch.setattr(plugins, "installed", lambda module: module != "usearch")
+    monkeypatch.setattr(plugins, "installed", lambda module: module != package)
     with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[ann\]"'):
-        Matcher.load(Registry((Intent("a", (Utterance("hello"),)),)), index="usearch", cache="off")
+        Matcher.load(Registry((Intent("a", (Utterance("hello"),)),)), cache="off", **settings)
 
 
 @pytest.fixture(scope="module")

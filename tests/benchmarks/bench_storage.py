@@ -69,8 +69,8 @@ def kept(vectors: NDArray[np.float32]) -> dict[str, tuple[NDArray[np.generic], S
     of_small = blockwise(len(vectors), lambda block, start, end: np.copyto(block, small[start:end]))
     return {
         "float32": (vectors, lambda query: vectors @ query),
-        "float16, as `vectors: float16`": (half, lambda query: of_half(half, query)),
-        "float16": (half, blockwise(len(vectors), lambda block, start, end: np.copyto(block, half[start:end]))),
+        "float16": (half, lambda query: of_half(half, query)),
+        "float16/numpy": (half, blockwise(len(vectors), lambda block, start, end: np.copyto(block, half[start:end]))),
         "bfloat16": (brain, blockwise(len(vectors), shift)),
         "int8": (small, lambda query: of_small(query) * scales),
     }

@@ -25,7 +25,7 @@ def check_extras(index: str, vectors: str) -> None:
     if index in _EXTRAS:
         plugins.check_installed(index, what=f"The index {index}", extra=_EXTRAS[index])
     if vectors == "float16":
-        plugins.check_installed("numkong", what="Vectors of float16", extra="ann")
+        plugins.check_installed("numkong", what="Keeping vectors as float16", extra="ann")
 
 
 def load_index(

@@ -27,7 +27,7 @@ class Products(NamedTuple):
 def products(rows: KeptVectors) -> Products:
     """For rows of float32 or float16. Raises `MissingExtraError` for the latter where numkong is not installed."""
     if rows.dtype == np.float16:
-        half = _HalfProducts(plugins.require("numkong", what="Vectors of float16", extra="ann"))
+        half = _HalfProducts(plugins.require("numkong", what="Keeping vectors as float16", extra="ann"))
         return Products(half.of_one, half.of_many)
     # `dot` begins in half the time of `@`, which counts where there is little to do.
     return Products(np.ndarray.dot, _of_many)

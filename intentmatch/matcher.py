@@ -210,7 +210,7 @@ class Matcher:
             engine = self._engine
             if not self._borrowed:
                 return
-            learned = Engine(_learned_again(engine.artefact, engine.settings), engine.encoder, engine.reranker)
+            learned = Engine(_learned_again(engine.artefact), engine.encoder, engine.reranker)
             learned.self_test()
             with self._reloading:
                 if self._engine is engine:
@@ -330,17 +330,17 @@ class Source:
 def _with_settings(artefact: Artefact, settings: Settings) -> Artefact:
     """The artefact under other settings; what is learned is learned again where it would come out otherwise."""
     kept = replace(artefact, settings=settings, vectors=artefact.vectors.astype(settings.vectors, copy=False))
-    return kept if _same_learning(settings, artefact.settings) else _learned_again(kept, settings)
+    return kept if _same_learning(settings, artefact.settings) else _learned_again(kept)
 
 
 def _before(artefact: Artefact) -> Before:
     return Before(artefact.calibration, artefact.opinion, artefact.registry)
 
 
-def _learned_again(artefact: Artefact, settings: Settings) -> Artefact:
-    folder = VectorCache.at(settings.cache).folder
-    again = learned(artefact.registry, artefact.wide_vectors, artefact.label_vectors, settings, folder)
-    return replace(artefact, settings=settings, **again._asdict())
+def _learned_again(artefact: Artefact) -> Artefact:
+    folder = VectorCache.at(artefact.settings.cache).folder
+    again = learned(artefact.registry, artefact.wide_vectors, artefact.label_vectors, artefact.settings, folder)
+    return replace(artefact, **again._asdict())
 
 
 def _learns_alike(old: Engine, encoder: Encoder, settings: Settings) -> bool:

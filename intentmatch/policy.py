@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Literal
 
 from intentmatch.result import Candidate, Verdict
@@ -46,9 +47,9 @@ class Policy:
 
     def near(self, best: Candidate, ranked: Sequence[Candidate]) -> list[Candidate]:
         """Those within the margin of the best; itself among them, but for a margin of 0."""
-        if self.margin_on_score:
-            return [candidate for candidate in ranked if best.score - candidate.score < self.margin]
-        return [candidate for candidate in ranked if best.rank - candidate.rank < self.margin]
+        of = attrgetter("score" if self.margin_on_score else "rank")
+        leads = of(best)
+        return [candidate for candidate in ranked if leads - of(candidate) < self.margin]
 
     def cut(self, candidate: Candidate, language: str | None = None) -> Cut:
         """The cut a candidate is held against; without a language, that of its nearest utterance counts."""

@@ -28,9 +28,9 @@ VERSION = 1
 _TEXTS_AT_ONCE = 512
 # Rarity is told apart more finely than the vector: what is common must not be weighed by a rare neighbour of its place.
 _RARITIES = 1 << 14
-_RARITY_OF, _PLACE_FROM, _PLACE_OF, _SIGN_FROM = map(np.uint32, (_RARITIES - 1, 14, DIM - 1, 31))
 _SIGNS = np.array([-1.0, 1.0], dtype=np.float32)
 # Of numpy's own kind, which it takes less time to reckon with.
+_RARITY_OF, _PLACE_FROM, _PLACE_OF, _SIGN_FROM = map(np.uint32, (_RARITIES - 1, 14, DIM - 1, 31))
 _FIRST, _SECOND, _MIX, _HALF, _REST = map(np.uint32, (2654435761, 2246822519, 3266489917, 15, 13))
 
 
@@ -41,9 +41,6 @@ class Words(NamedTuple):
     """Where in the vector; what stands at one place together may be there one by one, to be added up."""
     values: NDArray[np.float32]
     """Of unit length when added up; empty for a text without a known piece."""
-
-
-_NO_WORDS = Words(np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.float32))
 
 
 class WordVectors:
@@ -65,10 +62,7 @@ class WordVectors:
 
     def words(self, text: str) -> Words:
         """Of one cleaned text."""
-        known = _known(text)
-        if not known:
-            return _NO_WORDS
-        hashes = _mixed(*_neighbours(known))
+        hashes = _mixed(*_neighbours(text))
         places, values = _place(hashes), self._weights(hashes)
         total = np.bincount(places, values, DIM)
         values /= np.float32(math.sqrt(total.dot(total)) or 1.0)
@@ -99,20 +93,20 @@ def _hashed(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]
     behind: list[int] = []
     counts = []
     for text in texts:
-        known = _known(text)
-        counts.append(2 * len(known) + 1 if known else 0)
-        if known:
-            first, second = _neighbours(known)
-            before += first
-            behind += second
+        first, second = _neighbours(text)
+        before += first
+        behind += second
+        counts.append(len(first))
     return _mixed(before, behind), np.repeat(np.arange(len(texts)), counts)
 
 
-def _neighbours(known: Sequence[int]) -> tuple[list[int], list[int]]:
+def _neighbours(text: str) -> tuple[list[int], list[int]]:
     """Of each pair of neighbouring pieces, 0 before the first and after the last, the one and the other; each piece.
 
     What stands behind is counted from 1, so that 0 is nothing at all.
     """
+    if not (known := _known(text)):
+        return [], []
     return [0, *known, *known], [*[piece + 1 for piece in known], 1, *[0] * len(known)]
 
 

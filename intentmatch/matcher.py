@@ -291,7 +291,7 @@ class Source:
                 cache=VectorCache.at(settings.cache),
                 progress=progress,
                 meanwhile=before if meanwhile else None,
-                known=Known.of(old.artefact) if old and old.encoder is encoder else None,
+                known=Known.of(old.artefact) if old and _gives_vectors(old, encoder, settings) else None,
                 checked=not isinstance(self.path, Registry),
             )
         else:
@@ -341,6 +341,11 @@ def _learned_again(artefact: Artefact) -> Artefact:
     folder = VectorCache.at(artefact.settings.cache).folder
     again = learned(artefact.registry, artefact.wide_vectors, artefact.label_vectors, artefact.settings, folder)
     return replace(artefact, **again._asdict())
+
+
+def _gives_vectors(old: Engine, encoder: Encoder, settings: Settings) -> bool:
+    """Whether the vectors of an old engine are those that a build would make: not where it has rounded them."""
+    return old.encoder is encoder and old.settings.vectors in ("float32", settings.vectors)
 
 
 def _learns_alike(old: Engine, encoder: Encoder, settings: Settings) -> bool:

@@ -303,6 +303,21 @@ def test_vectors_are_kept_as_the_settings_of_a_loaded_file_say(
     assert (again.vectors.dtype, again.calibration) == (np.float16, fresh.calibration)
 
 
+@pytest.mark.parametrize(("before", "after"), [("float16", "float32"), ("float32", "float16")])
+def test_vectors_are_those_of_a_build_when_the_setting_is_edited(tmp_path: Path, before: str, after: str) -> None:
+    """What was rounded is not taken over for what shall not be."""
+    pytest.importorskip("numkong", reason="the extra [ann] is not installed")
+    file = tmp_path / "bot.yaml"
+    text = (SHIPPED / "orders.yaml").read_text(encoding="utf-8")
+    file.write_text(f"settings: {{vectors: {before}}}\n{text}", encoding="utf-8")
+    matcher = Matcher.load(file, cache="off")
+    file.write_text(f"settings: {{vectors: {after}}}\n{text}", encoding="utf-8")
+    matcher.reload()
+
+    assert matcher.artefact.vectors.dtype == after
+    assert np.array_equal(matcher.artefact.vectors, Matcher.load(file, cache="off").artefact.vectors)
+
+
 def test_an_edit_of_vectors_of_float16_is_what_a_build_is(tmp_path: Path) -> None:
     """Vectors that are taken over have been rounded before, and come out the same."""
     pytest.importorskip("numkong", reason="the extra [ann] is not installed")

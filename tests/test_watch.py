@@ -19,7 +19,6 @@ from intentmatch import matcher, watch
 from intentmatch.artefact import Artefact, save_artefact
 from intentmatch.errors import InputError, MissingExtraError, Problem
 from intentmatch.matcher import Matcher
-from intentmatch.settings import Settings
 from intentmatch.types import Intent, Registry, Utterance
 
 # Generous, for machines that are busy with other things; nothing waits longer than it must.
@@ -482,10 +481,10 @@ def test_the_next_edit_does_not_wait_for_what_the_last_one_teaches(
     begun, go_on = threading.Event(), threading.Event()
     learned_again = matcher._learned_again
 
-    def slow(artefact: Artefact, settings: Settings) -> Artefact:
+    def slow(artefact: Artefact) -> Artefact:
         begun.set()
         go_on.wait(PATIENCE)
-        return learned_again(artefact, settings)
+        return learned_again(artefact)
 
     monkeypatch.setattr(matcher, "_learned_again", slow)
     (folder / "bot.yaml").write_text(many(4), encoding="utf-8")

@@ -71,8 +71,8 @@ class Leading:
         logits = vector.dot(self._of_vectors)
         logits += words.values.dot(self._of_words.take(words.places, axis=0))
         logits += self._bias
-        highest = float(logits[logits.argmax()])
-        certainty = OF_PROBABILITY / float(np.add.reduce(np.exp(logits - highest)))
+        most = logits[logits.argmax()]
+        highest, certainty = float(most), OF_PROBABILITY / float(np.add.reduce(np.exp(logits - most)))
 
         def heard_of(logit: float) -> float:
             return certainty * exp(logit - highest) + OF_LOGIT * logit

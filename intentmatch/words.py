@@ -30,14 +30,14 @@ _TEXTS_AT_ONCE = 512
 _RARITIES = 1 << 14
 _SIGNS = np.array([-1.0, 1.0], dtype=np.float32)
 # Of numpy's own kind, which it takes less time to reckon with.
-_RARITY_OF, _PLACE_FROM, _PLACE_OF, _SIGN_FROM = map(np.uint32, (_RARITIES - 1, 14, DIM - 1, 31))
+_RARITY_OF, _PLACE_FROM, _PLACE_OF, _SIGN_FROM = map(np.int64, (_RARITIES - 1, 14, DIM - 1, 31))
 _FIRST, _SECOND, _MIX, _HALF, _REST = map(np.uint32, (2654435761, 2246822519, 3266489917, 15, 13))
 
 
 class Words(NamedTuple):
     """A text's vector without its zeros."""
 
-    places: NDArray[np.uint32]
+    places: NDArray[np.int64]
     """Where in the vector; what stands at one place together may be there one by one, to be added up."""
     values: NDArray[np.float32]
     """Of unit length when added up; empty for a text without a known piece."""
@@ -81,13 +81,13 @@ class WordVectors:
             some /= np.where(lengths > 0.0, lengths, np.float32(1.0))[:, None]
         return vectors
 
-    def _weights(self, hashes: NDArray[np.uint32]) -> NDArray[np.float32]:
+    def _weights(self, hashes: NDArray[np.int64]) -> NDArray[np.float32]:
         values = self.rarity.take(hashes & _RARITY_OF)
         values *= _SIGNS.take(hashes >> _SIGN_FROM)
         return values
 
 
-def _hashed(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+def _hashed(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """A number for each piece and each pair of neighbours (a text's two ends among them), and of which text it is."""
     before: list[int] = []
     behind: list[int] = []
@@ -118,13 +118,13 @@ def _known(text: str) -> list[int]:
     return [] if all(piece - 1 == tokenizer.blank for piece in known) else known
 
 
-def _place(hashes: NDArray[np.uint32]) -> NDArray[np.uint32]:
+def _place(hashes: NDArray[np.int64]) -> NDArray[np.int64]:
     return (hashes >> _PLACE_FROM) & _PLACE_OF
 
 
-def _mixed(first: Sequence[int], second: Sequence[int]) -> NDArray[np.uint32]:
-    """A hash of 32 bits of each number and the other one that goes with it."""
+def _mixed(first: Sequence[int], second: Sequence[int]) -> NDArray[np.int64]:
+    """A hash of 32 bits of each number and the other one that goes with it, in the kind that numpy looks up by."""
     mixed: NDArray[np.uint32] = np.array(first, dtype=np.uint32) * _FIRST
     mixed ^= np.array(second, dtype=np.uint32) * _SECOND
     mixed = (mixed ^ (mixed >> _HALF)) * _MIX
-    return mixed ^ (mixed >> _REST)
+    return (mixed ^ (mixed >> _REST)).astype(np.int64)

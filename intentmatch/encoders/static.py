@@ -127,7 +127,7 @@ class StaticEncoder:
 @lru_cache(1)
 def embedded_tokenizer() -> UnigramTokenizer:
     """The tokenizer of the embedded model; made once, for it is of use beside any encoder."""
-    tokenizer = read_unigram(EMBEDDED / "tokenizer.json")
+    tokenizer = read_unigram(EMBEDDED / "tokenizer.json", whole=True)
     if tokenizer is None:
         raise ValueError("it is not the one of this release; install intentmatch again")
     return tokenizer

@@ -67,15 +67,20 @@ PRE_TOKENIZERS: list[dict[str, Any]] = [
 
 
 class UnigramTokenizer:
-    """Pieces by their probability. Safe to use from many threads."""
+    """Pieces by their probability. Safe to use from many threads.
 
-    def __init__(self, vocabulary: Sequence[tuple[str, float]] | UnreadPieces, unknown: int) -> None:
+    `whole` says that no piece is likelier cut in several, which spares most words the search.
+    """
+
+    def __init__(
+        self, vocabulary: Sequence[tuple[str, float]] | UnreadPieces, unknown: int, *, whole: bool = False
+    ) -> None:
         self.size = len(vocabulary)
         self.unknown = unknown
+        self._whole = whole
         self._unread: UnreadPieces | None = None
         self._asked: set[int] = set()
         self._read_for: set[str] = set()
-        self._highest = -math.inf
         if isinstance(vocabulary, UnreadPieces):
             self._unread = vocabulary
             self._numbers: dict[str, int] = {}
@@ -115,9 +120,8 @@ class UnigramTokenizer:
         if self._unread is not None:
             self._look_up(word)
         numbers_of, scores = self._numbers.get, self._scores
-        whole = numbers_of(word)
-        if whole is not None and scores[whole] >= self._best_of_several(word):
-            return (whole,)
+        if self._whole and (piece := numbers_of(word)) is not None:
+            return (piece,)
         best = [0.0, *[-math.inf] * len(word)]
         start = [0] * (len(word) + 1)
         for first in range(len(word)):
@@ -139,15 +143,6 @@ class UnigramTokenizer:
             end = start[end]
         return tuple(reversed(numbers))
 
-    def _best_of_several(self, word: str) -> float:
-        """No cut of a word into several pieces scores higher: it has a first and a last one, and others only cost."""
-        if self._highest > 0.0:
-            return math.inf
-        places, numbers_of, scores = range(1, len(word)), self._numbers.get, self._scores
-        firsts = [scores[number] for end in places if (number := numbers_of(word[:end])) is not None]
-        lasts = [scores[number] for start in places if (number := numbers_of(word[start:])) is not None]
-        return max(firsts) + max(lasts) if firsts and lasts else -math.inf
-
     @cached_property
     def _score_of_unknown(self) -> float:
         self.read_all()
@@ -166,7 +161,6 @@ class UnigramTokenizer:
             for number, piece, score in unread.beginning(new):
                 self._scores[number] = score
                 self._numbers[piece] = number
-                self._highest = max(self._highest, score)
         # At last, so that no other thread misses them meanwhile.
         self._asked |= new
         self._read_for |= parts
@@ -175,7 +169,7 @@ class UnigramTokenizer:
         # One dictionary and a list beside it: a second dictionary would take a fifth of the time to load.
         numbers = dict(zip([piece for piece, _ in vocabulary], range(len(vocabulary)), strict=True))
         self._scores = [score for _, score in vocabulary]
-        self._numbers, self._longest, self._highest = numbers, max(map(len, numbers)), max(self._scores)
+        self._numbers, self._longest = numbers, max(map(len, numbers))
 
 
 @contextmanager
@@ -186,7 +180,7 @@ def _readable() -> Iterator[None]:
         raise ModelUnavailableError(f"tokenizer.json is damaged ({error}). Get the model again.") from None
 
 
-def read_unigram(file: Path) -> UnigramTokenizer | None:
+def read_unigram(file: Path, *, whole: bool = False) -> UnigramTokenizer | None:
     """The tokenizer in a `tokenizer.json`, or None where it is of another kind. Raises `ValueError` for bad JSON."""
     with not_looked_for():
         raw = file.read_bytes()
@@ -194,7 +188,7 @@ def read_unigram(file: Path) -> UnigramTokenizer | None:
         if not isinstance(content, dict) or not _is_ours(content):
             return None
         model = content["model"]
-        return UnigramTokenizer(pieces or model["vocab"], model["unk_id"])
+        return UnigramTokenizer(pieces or model["vocab"], model["unk_id"], whole=whole)
 
 
 def _is_ours(content: Mapping[str, Any]) -> bool:

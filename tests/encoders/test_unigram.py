@@ -113,6 +113,14 @@ def test_takes_the_likeliest_way() -> None:
     assert tokenizer.encode("ab ab", 3) == [2, 3, 2]
 
 
+def test_no_piece_of_ours_is_likelier_cut() -> None:
+    """Which is why a word that is a piece is not searched for its cuts; a search finds none."""
+    vocabulary = json.loads((EMBEDDED / "tokenizer.json").read_bytes())["model"]["vocab"]
+    searching = UnigramTokenizer(vocabulary, unknown=1)
+
+    assert all(searching._cut(piece) == (number,) for number, (piece, _) in enumerate(vocabulary))
+
+
 def test_a_piece_may_be_worth_something() -> None:
     """Scores are logarithms of probabilities; of those that are not, a cut into several may win by what is between."""
     tokenizer = UnigramTokenizer([("?", 0.0), ("▁abc", 1.0), ("▁a", -1.0), ("b", 5.0), ("c", -1.0)], unknown=0)

@@ -68,8 +68,13 @@ def unread(raw: bytes) -> tuple[Any, UnreadPieces] | None:
     return None if places is None else (json.loads(raw[:first] + raw[end:]), UnreadPieces(raw, places))
 
 
+def beginning(piece: str) -> str:
+    """The first letters of a piece: as many as tell its way to begin."""
+    return piece[:3]
+
+
 def beginnings(word: str) -> set[str]:
-    """The first letters of any piece that stands in a word: as many as tell its way to begin."""
+    """The `beginning` of any piece that stands in a word."""
     return {word[start : start + length] for start in range(len(word)) for length in (1, 2, 3)}
 
 

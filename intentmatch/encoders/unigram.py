@@ -12,13 +12,13 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from intentmatch.encoders.pieces import ESCAPED, SPACE, UnreadPieces, beginnings, unread, ways_to_begin
+from intentmatch.encoders.pieces import ESCAPED, SPACE, UnreadPieces, beginning, beginnings, unread, ways_to_begin
 from intentmatch.errors import ModelUnavailableError
 from intentmatch.garbage import not_looked_for
 
@@ -86,7 +86,7 @@ class UnigramTokenizer:
             self._numbers: dict[str, int] = {}
             self._scores = [0.0] * self.size
             self._longest = vocabulary.longest
-            self._look_up(SPACE, {ESCAPED})
+            self._look_up({SPACE}, {ESCAPED})
         else:
             self._read(vocabulary)
         self.blank = self._numbers.get(SPACE)
@@ -116,12 +116,19 @@ class UnigramTokenizer:
             self._unread = None
 
     def _cut(self, word: str) -> tuple[int, ...]:
-        """The likeliest pieces of a word: best[end] is the score of the best path that ends there, from start[end]."""
+        """The likeliest pieces of a word."""
+        if self._whole:
+            if self._unread is not None:
+                self._look_up({beginning(word)})
+            if (piece := self._numbers.get(word)) is not None:
+                return (piece,)
         if self._unread is not None:
-            self._look_up(word)
+            self._look_up(beginnings(word))
+        return self._searched(word)
+
+    def _searched(self, word: str) -> tuple[int, ...]:
+        """As `_cut`: best[end] is the score of the best path that ends there, from start[end]."""
         numbers_of, scores = self._numbers.get, self._scores
-        if self._whole and (piece := numbers_of(word)) is not None:
-            return (piece,)
         best = [0.0, *[-math.inf] * len(word)]
         start = [0] * (len(word) + 1)
         for first in range(len(word)):
@@ -148,9 +155,9 @@ class UnigramTokenizer:
         self.read_all()
         return min(self._scores) - _UNKNOWN_PENALTY
 
-    def _look_up(self, word: str, more: Collection[int] = ()) -> None:
-        """Read the pieces that may stand in a word; all that are left, once words have asked in many ways."""
-        unread, parts = self._unread, beginnings(word) - self._read_for
+    def _look_up(self, begun: Set[str], more: Collection[int] = ()) -> None:
+        """Read the pieces that begin so; all that are left, once words have asked in many ways."""
+        unread, parts = self._unread, begun - self._read_for
         if unread is None or not parts:
             return
         if len(self._asked) > _WAYS_ASKED_FOR:

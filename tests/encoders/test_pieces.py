@@ -98,7 +98,8 @@ def test_what_has_no_such_list_is_left_alone(raw: bytes) -> None:
 
 def test_an_unknown_letter_weighs_what_it_does_in_the_whole(tmp_path: Path) -> None:
     """It costs more than the rarest piece, which is not known before all are read."""
-    lazily, whole = read_unigram(EMBEDDED / "tokenizer.json"), UnigramTokenizer(CONTENT["model"]["vocab"], 1)
+    lazily = read_unigram(EMBEDDED / "tokenizer.json", whole=True)
+    whole = UnigramTokenizer(CONTENT["model"]["vocab"], 1)
 
     for text in ("☃", "snow☃man", "wo ist mein paket ☃"):
         assert lazily is not None
@@ -107,8 +108,9 @@ def test_an_unknown_letter_weighs_what_it_does_in_the_whole(tmp_path: Path) -> N
 
 def test_after_many_words_the_rest_is_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The pieces stay the same, and nothing is looked up any more."""
-    monkeypatch.setattr(unigram, "_WAYS_ASKED_FOR", 20)
-    tokenizer, whole = read_unigram(EMBEDDED / "tokenizer.json"), UnigramTokenizer(CONTENT["model"]["vocab"], 1)
+    monkeypatch.setattr(unigram, "_WAYS_ASKED_FOR", 6)
+    tokenizer = read_unigram(EMBEDDED / "tokenizer.json", whole=True)
+    whole = UnigramTokenizer(CONTENT["model"]["vocab"], 1)
     assert tokenizer is not None
 
     for word in ("where", "parcel", "посылка", "注文", "Bestellung", "where", "x" * 60):
@@ -121,7 +123,7 @@ def test_many_threads_cut_alike() -> None:
     words = [piece.removeprefix(SPACE) for piece, _ in CONTENT["model"]["vocab"][2000:6000:10]]
     whole = UnigramTokenizer(CONTENT["model"]["vocab"], 1)
     expected = [whole.encode(word, 99) for word in words]
-    tokenizer = read_unigram(EMBEDDED / "tokenizer.json")
+    tokenizer = read_unigram(EMBEDDED / "tokenizer.json", whole=True)
     assert tokenizer is not None
     found: list[list[list[int]]] = []
     threads = [

@@ -14,7 +14,7 @@ from intentmatch.encoders.unigram import UnigramTokenizer, normalized, read_unig
 from intentmatch.registry import read_registry
 
 SHIPPED = Path(__file__).parents[2] / "intents"
-OURS = read_unigram(EMBEDDED / "tokenizer.json")
+OURS = read_unigram(EMBEDDED / "tokenizer.json", whole=True)
 assert OURS is not None
 
 

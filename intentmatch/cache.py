@@ -54,13 +54,13 @@ class VectorCache:
     def get(self, encoder: Encoder, texts: Sequence[str], kind: Kind = "utterance") -> dict[int, Vectors]:
         """Position in `texts` to its vector, of shape `(dim,)`, for those that are on disk."""
         found: dict[int, Vectors] = {}
-        dim = encoder.dim
-        positions: dict[bytes, list[int]] = {}
-        for position, text in enumerate(texts):
-            positions.setdefault(_key(text, kind), []).append(position)
         with self._open(encoder) as database:
             if database is None:
                 return {}
+            dim = encoder.dim
+            positions: dict[bytes, list[int]] = {}
+            for position, text in enumerate(texts):
+                positions.setdefault(_key(text, kind), []).append(position)
             keys = list(positions)
             for start in range(0, len(keys), _ROWS_AT_ONCE):
                 some = keys[start : start + _ROWS_AT_ONCE]
@@ -78,10 +78,10 @@ class VectorCache:
 
     def put(self, encoder: Encoder, texts: Sequence[str], vectors: Vectors, kind: Kind = "utterance") -> None:
         """File the vectors of texts, shape `(len(texts), dim)`; all of them or none."""
-        keys = [_key(text, kind) for text in texts]
-        rows = [(key, _pack(key, vector)) for key, vector in zip(keys, vectors, strict=True)]
         with self._open(encoder) as database:
             if database is not None:
+                keys = [_key(text, kind) for text in texts]
+                rows = [(key, _pack(key, vector)) for key, vector in zip(keys, vectors, strict=True)]
                 with database:
                     database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
 

@@ -175,7 +175,8 @@ class Engine:
         texts = sorted(unsettled)
         vectors = encode_all(self.encoder, texts, "query")
         whole = [number for number, text in enumerate(texts) if unsettled[text]]
-        looks = self._scoring.look_many(vectors[whole], [texts[number] for number in whole]) if whole else ()
+        with not_looked_for():
+            looks = self._scoring.look_many(vectors[whole], [texts[number] for number in whole]) if whole else ()
         found = dict(zip(whole, looks, strict=True))
         return {text: Foreseen(vectors[number], found.get(number)) for number, text in enumerate(texts)}
 

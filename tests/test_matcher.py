@@ -138,12 +138,10 @@ def test_sixteen_threads_match_while_the_registry_is_swapped(tmp_path: Path) -> 
     threads = [threading.Thread(target=ask) for _ in range(16)]
     for thread in threads:
         thread.start()
-    deadline = time.monotonic() + 3
-    swaps = 0
-    while time.monotonic() < deadline:
-        swaps += 1
+    # By their number and not by the clock: a busy machine may need a second for each.
+    for swap in range(1, 7):
         replacement = live / ".next"
-        replacement.write_bytes((generations[swaps % 2] / "bot.yaml").read_bytes())
+        replacement.write_bytes((generations[swap % 2] / "bot.yaml").read_bytes())
         replacement.replace(live / "bot.yaml")
         matcher.reload()
     stop.set()
@@ -151,7 +149,6 @@ def test_sixteen_threads_match_while_the_registry_is_swapped(tmp_path: Path) -> 
         thread.join()
 
     assert wrong == []
-    assert swaps > 3
     assert seen == {"old", "new"}
 
 

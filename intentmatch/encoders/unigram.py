@@ -26,7 +26,7 @@ from intentmatch.garbage import not_looked_for
 _UNKNOWN_PENALTY = 10.0
 _CACHED_WORDS, _CACHED_TEXTS = 32768, 4096
 _LONGEST_CACHED_WORD, _LONGEST_CACHED_TEXT = 40, 200
-# A few dozen messages; by then it takes less time to read the rest at once.
+# A hundred messages and more; by then it takes less time to read the rest at once.
 _WAYS_ASKED_FOR = 384
 _ASCII_SYMBOLS = frozenset("$+<=>^`|~")
 

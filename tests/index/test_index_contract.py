@@ -18,7 +18,9 @@ from intentmatch.result import Candidate
 from intentmatch.types import Intent, Registry, Utterance
 
 needs_usearch = pytest.mark.skipif(not plugins.installed("usearch"), reason="the extra [ann] is not installed")
-needs_numkong = pytest.mark.skipif(not plugins.installed("numkong"), reason="the extra [ann] is not installed")
+needs_numkong = pytest.mark.skipif(
+    not (plugins.installed("numkong") and plugins.installed("faiss")), reason="the extra [ann] is not installed"
+)
 needs_torch = pytest.mark.skipif(not plugins.installed("torch"), reason="the extra [torch] is not installed")
 # The index, and the numbers that rows are kept in where they are not float32.
 EXACT = [
@@ -177,7 +179,8 @@ def test_a_graph_that_cannot_be_used_is_made_again(vectors, caplog):
 
 
 @pytest.mark.parametrize(
-    ("package", "settings"), [("usearch", {"index": "usearch"}), ("numkong", {"vectors": "float16"})]
+    ("package", "settings"),
+    [("usearch", {"index": "usearch"}), ("numkong", {"vectors": "float16"}), ("faiss", {"vectors": "float16"})],
 )
 def test_a_missing_extra_says_what_to_install(package, settings, monkeypatch):
     """Before anything is encoded or learned."""

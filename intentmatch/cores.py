@@ -44,9 +44,10 @@ def all_cores() -> Iterator[Each]:
         yield one_by_one
         return
     try:
-        numpys = ThreadpoolController().select(user_api="blas")
-        threads = max((library.num_threads for library in numpys.lib_controllers), default=1)
-        with numpys.limit(limits=1):
+        blas = ThreadpoolController().select(user_api="blas")
+        # Other packages bring libraries of their own, which some of those variables do not limit.
+        threads = min((library.num_threads for library in blas.lib_controllers), default=1)
+        with blas.limit(limits=1):
             if threads == 1:
                 yield one_by_one
             else:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -20,7 +23,10 @@ pytestmark = pytest.mark.skipif(
 
 
 def numpys_threads() -> int:
-    return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+    """Not those of a library that another package brought."""
+    blas = [library for library in threadpool_info() if library["user_api"] == "blas"]
+    own = [library for library in blas if "numpy" in library["filepath"]]
+    return max(library["num_threads"] for library in own or blas)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
@@ -58,6 +64,16 @@ def test_who_comes_later_has_one_thread_and_leaves_the_others_theirs():
         with all_cores() as third:
             assert third is not one_by_one
         assert numpys_threads() == before
+
+
+def test_what_limits_numpy_limits_all_beside_a_library_that_it_does_not_limit():
+    """faiss brings one that knows `OMP_NUM_THREADS` only."""
+    pytest.importorskip("faiss", reason="the extra [ann] is not installed")
+    program = "import faiss; from intentmatch.cores import *\nwith all_cores() as each: print(each is one_by_one)"
+    limited = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    limited["OPENBLAS_NUM_THREADS"] = "1"
+    done = subprocess.run([sys.executable, "-c", program], env=limited, capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
 
 
 @pytest.mark.parametrize("size", [30, 700])

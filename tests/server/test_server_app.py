@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import httpx2
 import pytest
+from flaky import FlakyEncoder, answers_meanwhile
 from starlette.testclient import TestClient
 
 from intentmatch import Matcher, RegistryError
-from intentmatch.encoders.static import EMBEDDED, StaticEncoder
 from intentmatch.server import create_app
-from intentmatch.types import Intent, Kind, Registry, Slot, SlotValue, Utterance, Vectors
+from intentmatch.types import Intent, Registry, Slot, SlotValue, Utterance
 
 BROKEN = """\
 intents:
@@ -194,23 +192,9 @@ def test_a_reload_that_fails_unexpectedly_is_ours(
 )
 def test_a_slow_encoder_does_not_hold_up_the_others(folder: Path, admin: dict[str, str], path: str, body) -> None:
     """While a message is encoded, the event loop goes on answering."""
-    encoder = SlowEncoder()
+    encoder = FlakyEncoder()
     app = create_app(Matcher.load(folder, encoder=encoder, cache="off"))
-    encoder.hold()
-
-    async def race() -> None:
-        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://bot") as client:
-            slow = asyncio.create_task(client.post(path, json=body, headers=admin))
-            while not (encoder.asked or slow.done()):
-                await asyncio.sleep(0.01)
-            for other in ("/healthz", "/readyz"):
-                assert (await client.get(other)).status_code == 200
-            assert not slow.done()
-            encoder.go_on.set()
-            assert (await slow).status_code == 200
-
-    asyncio.run(race())
-    assert encoder.was_let
+    answers_meanwhile(app, encoder, ["/healthz", "/readyz"], path, json=body, headers=admin)
 
 
 def test_waiting_reloads_take_no_thread_from_messages(
@@ -262,26 +246,6 @@ except MissingExtraError as error:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     said = 'The webhook needs an extra that is not installed. Run: pip install "intentmatch[server]"'
     assert done.stdout.strip() == said
-
-
-class SlowEncoder(StaticEncoder):
-    """The default encoder, which answers when it may, or after a while, and remembers whether it was let."""
-
-    def __init__(self) -> None:
-        super().__init__(EMBEDDED)
-        self.go_on = threading.Event()
-        self.go_on.set()
-        self.asked = self.was_let = True
-
-    def hold(self) -> None:
-        """Let it wait."""
-        self.go_on.clear()
-        self.asked = False
-
-    def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
-        self.asked = True
-        self.was_let &= self.go_on.wait(10)
-        return super().encode(texts, kind=kind)
 
 
 def without_times(result: dict) -> dict:

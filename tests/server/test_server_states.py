@@ -3,36 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from flaky import FlakyEncoder
 from starlette.testclient import TestClient
 
 import intentmatch
 from intentmatch import Matcher
-from intentmatch.encoders.static import EMBEDDED, StaticEncoder
 from intentmatch.errors import UnavailableError
 from intentmatch.server import create_app
-from intentmatch.types import Kind, Vectors
-
-
-class FlakyEncoder(StaticEncoder):
-    """The default encoder, which may be away or wait, and notes what it is asked."""
-
-    def __init__(self) -> None:
-        super().__init__(EMBEDDED)
-        self.error: Exception | None = None
-        self.asked: list[str] = []
-        self.go_on = threading.Event()
-        self.go_on.set()
-
-    def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
-        assert self.go_on.wait(60)
-        if self.error is not None:
-            raise self.error
-        self.asked += texts
-        return super().encode(texts, kind=kind)
 
 
 def test_before_it_is_ready_it_is_warm(folder: Path) -> None:
@@ -67,6 +47,7 @@ def test_while_it_warms_up_it_is_not_ready(folder: Path) -> None:
     finally:
         encoder.go_on.set()
         server.join(60)
+    assert encoder.was_let
     assert early.get("/readyz").json()["status"] == "ready"
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 import uvicorn
 from click.testing import CliRunner
-from fakes import WordHashEncoder
+from flaky import FlakyEncoder, answers_meanwhile
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from speaking import KEY, REGISTRY, client
@@ -25,7 +22,6 @@ from intentmatch.cli.commands import cli
 from intentmatch.errors import IntentMatchError, ModelUnavailableError, UnknownNameError
 from intentmatch.server import create_app
 from intentmatch.server.protocols import PROTOCOLS
-from intentmatch.types import Kind, Vectors
 
 
 @dataclass(frozen=True)
@@ -278,7 +274,7 @@ def test_before_the_bot_is_loaded_it_is_not_there(name: str) -> None:
 )
 def test_our_own_faults_have_the_shape_too(name: str, error: Exception, status: int, told: str) -> None:
     """Errors meant for users are told, others are kept inside."""
-    encoder = SlowEncoder()
+    encoder = FlakyEncoder()
     speaking = client(Matcher.load(REGISTRY, encoder=encoder, cache="off"))
     encoder.error = error
     answer = speaking.post(DIALECTS[name].path, json=DIALECTS[name].body("the price of tea"))
@@ -290,23 +286,10 @@ def test_our_own_faults_have_the_shape_too(name: str, error: Exception, status: 
 @pytest.mark.parametrize("name", DIALECTS)
 def test_a_slow_encoder_does_not_hold_up_the_others(name: str) -> None:
     """While a protocol waits for the encoder, the event loop goes on answering."""
-    encoder = SlowEncoder()
+    encoder = FlakyEncoder()
     app = create_app(Matcher.load(REGISTRY, encoder=encoder, cache="off"), protocols=list(DIALECTS))
-    encoder.hold()
-
-    async def race() -> None:
-        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://bot") as speaking:
-            slow = asyncio.create_task(speaking.post(DIALECTS[name].path, json=DIALECTS[name].body("the price of tea")))
-            while not (encoder.asked or slow.done()):
-                await asyncio.sleep(0.01)
-            for other in ("/version", "/status"):
-                assert (await speaking.get(other)).status_code == 200
-            assert not slow.done()
-            encoder.go_on.set()
-            assert (await slow).status_code == 200
-
-    asyncio.run(race())
-    assert encoder.was_let
+    dialect = DIALECTS[name]
+    answers_meanwhile(app, encoder, ["/version", "/status"], dialect.path, json=dialect.body("the price of tea"))
 
 
 WIRE_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=20)
@@ -338,27 +321,3 @@ def test_no_json_leads_to_a_500(speaker: TestClient, name: str, value: Any) -> N
 def test_no_bytes_lead_to_a_500(speaker: TestClient, name: str, body: bytes) -> None:
     """Nor do any bytes."""
     refused(name, speaker.post(DIALECTS[name].path, content=body))
-
-
-class SlowEncoder(WordHashEncoder):
-    """A stand-in that answers when it may, or after a while, and remembers whether it was let; or it fails."""
-
-    error: Exception | None = None
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.go_on = threading.Event()
-        self.go_on.set()
-        self.asked = self.was_let = True
-
-    def hold(self) -> None:
-        """Let it wait."""
-        self.go_on.clear()
-        self.asked = False
-
-    def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
-        self.asked = True
-        self.was_let &= self.go_on.wait(10)
-        if self.error is not None:
-            raise self.error
-        return super().encode(texts, kind=kind)

@@ -1,0 +1,53 @@
+"""What tests of a server share that wait for its encoder: the encoder, and a question that is asked meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import httpx2
+
+from intentmatch.encoders.static import EMBEDDED, StaticEncoder
+from intentmatch.types import Kind, Vectors
+
+
+class FlakyEncoder(StaticEncoder):
+    """The default encoder, which may be away or wait, and notes what it is asked and whether it was let in the end."""
+
+    def __init__(self) -> None:
+        super().__init__(EMBEDDED)
+        self.error: Exception | None = None
+        self.asked: list[str] = []
+        self.go_on = threading.Event()
+        self.go_on.set()
+        self.was_let = True
+
+    def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
+        self.asked += texts
+        # Not asserted here, where whoever asks may make an answer of it.
+        self.was_let &= self.go_on.wait(60)
+        if self.error is not None:
+            raise self.error
+        return super().encode(texts, kind=kind)
+
+
+def answers_meanwhile(app: Any, encoder: FlakyEncoder, others: Sequence[str], path: str, **request: Any) -> None:
+    """While what is posted to a path waits for the encoder, the app answers at others; and the path thereafter."""
+    encoder.asked.clear()
+    encoder.go_on.clear()
+
+    async def race() -> None:
+        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://bot") as client:
+            slow = asyncio.create_task(client.post(path, **request))
+            while not (encoder.asked or slow.done()):
+                await asyncio.sleep(0.01)
+            for other in others:
+                assert (await client.get(other)).status_code == 200
+            assert not slow.done()
+            encoder.go_on.set()
+            assert (await slow).status_code == 200
+
+    asyncio.run(race())
+    assert encoder.was_let

@@ -12,6 +12,7 @@ from intentmatch.index.approximate import ApproximateIndex, make_graph
 from intentmatch.index.device import DeviceIndex
 from intentmatch.index.exact import ExactIndex
 from intentmatch.index.half import HalfIndex
+from intentmatch.index.products import HALF
 from intentmatch.types import KeptVectors
 
 __all__ = ["ApproximateIndex", "DeviceIndex", "ExactIndex", "HalfIndex", "check_extras", "load_index", "make_graph"]
@@ -27,7 +28,7 @@ def check_extras(index: str, vectors: str) -> None:
         plugins.check_installed(index, what=f"The index {index}", extra=_EXTRAS[index])
     if vectors == "float16":
         for package in ("numkong", "faiss"):
-            plugins.check_installed(package, what="Keeping vectors as float16", extra="ann")
+            plugins.check_installed(package, **HALF)
 
 
 def load_index(

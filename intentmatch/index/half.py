@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from intentmatch import plugins
 from intentmatch.index.exact import ExactIndex
+from intentmatch.index.products import HALF
 from intentmatch.types import KeptVectors, Vectors
 
 # Of fewer rows all cosines take less time than the looks that they spare.
@@ -30,7 +31,7 @@ class HalfIndex(ExactIndex):
 
     def __init__(self, vectors: KeptVectors, owners: Sequence[int], aggregation: str) -> None:
         super().__init__(vectors, owners, aggregation)
-        plugins.check_installed("faiss", what="Keeping vectors as float16", extra="ann")
+        plugins.check_installed("faiss", **HALF)
 
     def leaders(self, queries: Vectors, count: int, among: NDArray[np.int64] | None = None) -> list[NDArray[np.int64]]:
         """As in `ExactIndex`; of one query, among all of many rows, by a scan."""
@@ -67,8 +68,8 @@ class Scan:
     """By faiss, whose products do not wait for the memory; rows stay where they are."""
 
     def __init__(self, rows: KeptVectors) -> None:
-        faiss = self._faiss = plugins.require("faiss", what="Keeping vectors as float16", extra="ann")
-        self._rows, self._codes = len(rows), rows.view(np.uint8)
+        faiss = self._faiss = plugins.require("faiss", **HALF)
+        self._codes = rows.view(np.uint8)
         dim = rows.shape[1]
         kind = faiss.ScalarQuantizer.QT_fp16
         # An index of one list without anything in it: what it is for is to say how a list is scanned.
@@ -91,7 +92,7 @@ class Scan:
         try:
             scanner.set_query(at(query))
             scanner.set_list(0, 0.0)
-            scanner.scan_codes_range(self._rows, at(self._codes), None, least, of_query)
+            scanner.scan_codes_range(len(self._codes), at(self._codes), None, least, of_query)
         finally:
             self._idle.append(scanner)
         rows, cosines = np.empty(of_query.nres, dtype=np.int64), np.empty(of_query.nres, dtype=np.float32)

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from intentmatch import plugins
 from intentmatch.types import KeptVectors, Vectors
 
+HALF = {"what": "Keeping vectors as float16", "extra": "ann"}
+"""Why a package is needed that rows of float16 want, and the extra that brings it."""
+
 # Their cosines stay in the processor's cache.
 _ROWS_AT_ONCE = 4096
 
@@ -27,7 +30,7 @@ class Products(NamedTuple):
 def products(rows: KeptVectors) -> Products:
     """For rows of float32 or float16. Raises `MissingExtraError` for the latter where numkong is not installed."""
     if rows.dtype == np.float16:
-        half = _HalfProducts(plugins.require("numkong", what="Keeping vectors as float16", extra="ann"))
+        half = _HalfProducts(plugins.require("numkong", **HALF))
         return Products(half.of_one, half.of_many)
     # `dot` begins in half the time of `@`, which counts where there is little to do.
     return Products(np.ndarray.dot, _of_many)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,19 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.artefact import Artefact
-from intentmatch.build import encode_all
-from intentmatch.calibration import policy_of
+from intentmatch.coverage import Coverage
+from intentmatch.encode import encode_all
 from intentmatch.errors import InputError, IntentMatchError, UnknownNameError
 from intentmatch.extent import beyond_a_head
 from intentmatch.garbage import not_looked_for
-from intentmatch.languages import Coverage, LanguageGuess
+from intentmatch.languages import LanguageGuess
 from intentmatch.leading import Look
-from intentmatch.lexical import Hit, LexicalIndex
+from intentmatch.lexical import LexicalIndex, SpellingHit
 from intentmatch.policy import Decision, decide
 from intentmatch.rerank import Pace
-from intentmatch.result import Candidate, Entity, MatchResult, Stage, Trace
+from intentmatch.result import Candidate, Entity, MatchResult, Trace
 from intentmatch.scoring import RANKED, Scoring
 from intentmatch.text import clean, fold
+from intentmatch.thresholds import policy_of
+from intentmatch.trace import TraceRecorder
 from intentmatch.types import Encoder, Reranker
 
 if TYPE_CHECKING:
@@ -58,19 +60,6 @@ class Foreseen(NamedTuple):
     """At the intents that lead, where that was looked at, and all intents may answer."""
 
 
-@dataclass(slots=True)
-class _Stages:
-    """The trace as it grows."""
-
-    done: list[Stage] = field(default_factory=list)
-    _last: float = field(default_factory=perf_counter)
-
-    def add(self, name: str, says: str) -> None:
-        now = perf_counter()
-        self.done.append(Stage(name, says, (now - self._last) * 1e6))
-        self._last = now
-
-
 class Engine:
     """Never changes once it is made, but for how long its reranker took; any number of threads may use it."""
 
@@ -101,7 +90,7 @@ class Engine:
 
     def match(self, message: str, question: Question, foreseen: Callable[[str], Foreseen] | None = None) -> MatchResult:
         """The pipeline. `foreseen` says what `foresee` found of a cleaned message; it is called at most once."""
-        stages = _Stages()
+        stages = TraceRecorder()
         text = self._clean(message, stages)
         key = fold(text)
         if not key:
@@ -185,7 +174,7 @@ class Engine:
         self.answering([intent])
         text = _checked_text(message)[:MAX_CHARACTERS]
         key = fold(text)
-        question = self._with_language(question, key, self._lexical.rows(key), _Stages())
+        question = self._with_language(question, key, self._lexical.rows(key), TraceRecorder())
         if intent not in self._slots:
             for name in slots or ():
                 raise UnknownNameError("slot", name, ())
@@ -224,13 +213,13 @@ class Engine:
         if stored.any() and float(stored @ now) < _SAME_VECTOR:
             raise IntentMatchError(f"self-test failed: {self.encoder.name} no longer gives the vectors that were built")
 
-    def _clean(self, message: str, stages: _Stages) -> str:
+    def _clean(self, message: str, stages: TraceRecorder) -> str:
         text = clean(_checked_text(message)[:MAX_CHARACTERS])
         if len(message) > MAX_CHARACTERS:
             stages.add("clean", f"only the first {MAX_CHARACTERS} of {len(message)} characters are looked at")
         return text
 
-    def _with_language(self, question: Question, key: str, rows: Sequence[int], stages: _Stages) -> Question:
+    def _with_language(self, question: Question, key: str, rows: Sequence[int], stages: TraceRecorder) -> Question:
         if question.language is not None or not self._languages.languages:
             return question
         # The author of the very same line has said which language it is; it may be one of several ("no").
@@ -239,14 +228,14 @@ class Engine:
         stages.add("language", f"reads like {guessed}" if guessed else "like none of the registry's")
         return question._replace(language=guessed)
 
-    def _say_head(self, candidates: Sequence[Candidate], stages: _Stages) -> None:
+    def _say_head(self, candidates: Sequence[Candidate], stages: TraceRecorder) -> None:
         """What the head makes of the message, or why there is none where one is wanted."""
         if self.artefact.opinion is not None:
             stages.add("head", ", ".join(f"{c.intent} {c.confidence:.0%}" for c in candidates[:_SHOWN]))
         elif self._handed_over:
             stages.add("head", "too many utterances and intents to fit one; cosine decides")
 
-    def _add_otherwise(self, decision: Decision, allowed: frozenset[int], stages: _Stages) -> None:
+    def _add_otherwise(self, decision: Decision, allowed: frozenset[int], stages: TraceRecorder) -> None:
         """Say what would have matched if every intent might answer, where that is one that may not."""
         best = decision.ranked[0]
         if decision.verdict == "matched" and self._numbers[best.intent] not in allowed:
@@ -254,7 +243,9 @@ class Engine:
             when = f" where {' or '.join(tags)} is active" if tags else ""
             stages.add("otherwise", f"{best.intent} ({best.measured}) would have matched{when}")
 
-    def _rerank(self, text: str, vector: NDArray[np.float32], decision: Decision, stages: _Stages) -> list[Candidate]:
+    def _rerank(
+        self, text: str, vector: NDArray[np.float32], decision: Decision, stages: TraceRecorder
+    ) -> list[Candidate]:
         """The leading candidates, each score replaced by its mean with the reranker's best for its utterances.
 
         As many of them, and as many utterances of each, as there is time for. None where there is not even for two, no
@@ -295,7 +286,7 @@ class Engine:
         question: Question,
         decision: Decision,
         *,
-        stages: _Stages,
+        stages: TraceRecorder,
         decided_by: str,
     ) -> MatchResult:
         best = decision.ranked[0] if decision.ranked else None
@@ -334,7 +325,7 @@ class Engine:
             for c in candidates
         )
 
-    def _nothing(self, message: str, question: Question, stages: _Stages, reason: str) -> MatchResult:
+    def _nothing(self, message: str, question: Question, stages: TraceRecorder, reason: str) -> MatchResult:
         decision = replace(decide((), self.policy), reason=reason)
         return self._result(message, question, decision, stages=stages, decided_by="empty")
 
@@ -347,7 +338,7 @@ def _certain(decision: Decision) -> Decision:
     return replace(decision, ranked=ranked, rivals=rivals)
 
 
-def _only(hits: dict[int, Hit], allowed: frozenset[int] | None) -> dict[int, Hit]:
+def _only(hits: dict[int, SpellingHit], allowed: frozenset[int] | None) -> dict[int, SpellingHit]:
     return hits if allowed is None else {intent: hit for intent, hit in hits.items() if intent in allowed}
 
 

@@ -42,6 +42,10 @@ class Location:
         return f"{self.path}:{self.line}"
 
 
+NOWHERE = Location("registry")
+"""The place of a problem in a registry that was made in code, without files."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
     """One finding about the user's files; ordered by place."""

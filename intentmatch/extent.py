@@ -12,8 +12,7 @@ from bisect import bisect_right
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.errors import Problem
-from intentmatch.registry.rules import NOWHERE
+from intentmatch.errors import NOWHERE, Problem
 from intentmatch.settings import Settings
 from intentmatch.types import Registry
 

@@ -48,19 +48,36 @@ class Head:
 
     weights: NDArray[np.float32]
 
-    def parts(self, dim: int) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
-        """What numbers of a vector of `dim`, its words, and nothing at all count for each intent.
+    def for_vectors(self, dim: int) -> HeadLogits:
+        """Return the function from messages to logits, for vectors of `dim` numbers."""
+        return HeadLogits(self.weights[:dim], _WORDS_WEIGHT * self.weights[dim:-1], self.weights[-1])
 
-        Shapes `(dim, intents)`, `(DIM, intents)` and `(intents,)`.
-        """
-        return self.weights[:dim], _WORDS_WEIGHT * self.weights[dim:-1], self.weights[-1]
+
+@dataclass(frozen=True, slots=True)
+class HeadLogits:
+    """A head's logits, of one message or of many; `softmax` turns them into probabilities."""
+
+    vector_weights: NDArray[np.float32]
+    """Shape `(dim, intents)`."""
+    word_weights: NDArray[np.float32]
+    """Shape `(DIM, intents)`."""
+    bias: NDArray[np.float32]
+    """Shape `(intents,)`."""
 
     def logits(self, vector: NDArray[np.float32], words: Words) -> NDArray[np.float32]:
-        """One for each intent, shape `(intents,)`; `softmax` makes probabilities of them."""
-        of_words = self.weights[len(vector) : -1]
-        said: NDArray[np.float32] = vector @ self.weights[: len(vector)] + self.weights[-1]
-        said += (_WORDS_WEIGHT * words.values) @ of_words[words.places]
-        return said
+        """Logits of one message, shape `(intents,)`."""
+        # `dot` starts in half the time of `@`, which counts for one message.
+        logits: NDArray[np.float32] = vector.dot(self.vector_weights)
+        logits += words.values.dot(self.word_weights.take(words.places, axis=0))
+        logits += self.bias
+        return logits
+
+    def logits_many(self, vectors: Vectors, words: Vectors) -> Vectors:
+        """Logits of many messages, shape `(messages, intents)`; `words` are rows of `WordVectors`."""
+        logits = vectors @ self.vector_weights
+        logits += words @ self.word_weights
+        logits += self.bias
+        return logits
 
 
 @dataclass(frozen=True, slots=True)

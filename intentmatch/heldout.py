@@ -14,22 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.cores import Each, one_by_one
-from intentmatch.head import Fitting, Near, held_out_logits, softmax
+from intentmatch.fusion import fused_score
+from intentmatch.head import Fitting, Near, held_out_logits
 from intentmatch.index import ExactIndex
+from intentmatch.near_duplicates import SAME_BUT_FOR_SPELLING
 from intentmatch.types import Vectors
 
-# Two utterances of like meaning and like words nearer than this are one line but for spelling: each would answer for
-# the other, as no message of a user will.
-_SAME = 0.985
 # Held-out cases pin down a handful of numbers; these many do so, spread evenly over the utterances.
 _MOST_CASES = 4000
 _FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 3000
 # Cases are looked at together, as many as keep their cosines in the processor's cache, which is several times as quick;
 # but not so few that each would read all vectors by itself.
 _NUMBERS_AT_ONCE, _FEWEST_AT_ONCE, _BLOCK = 1 << 20, 32, 512
-
-OF_PROBABILITY, OF_LOGIT = 0.5, 0.15
-"""So much of each is evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,26 +45,6 @@ class HeldOut:
     """Whether the intent it belongs to was there to be found."""
     rows: NDArray[np.int64]
     """The utterance."""
-
-
-def evidence(scores: NDArray[np.float32], logits: NDArray[np.float32] | None) -> NDArray[np.float64]:
-    """How much speaks for each intent: the one number that intents are ranked by, along the last axis.
-
-    `scores` are aggregated cosines of vectors, `logits` those of the head. The head knows the intents apart, the
-    cosines know strangers; the weights were chosen on development sets. Without a head only the scores speak.
-    """
-    total = scores.astype(np.float64)
-    if logits is not None:
-        total += heard(logits)
-    return total
-
-
-def heard(logits: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The part of the evidence that is the head's."""
-    said = softmax(logits)
-    said *= np.float32(OF_PROBABILITY)
-    said += np.float32(OF_LOGIT) * logits
-    return said
 
 
 def representative(lines: Sequence[int]) -> NDArray[np.bool_]:
@@ -188,7 +164,7 @@ def _looks(
     def look(part: slice) -> NDArray[np.float32]:
         some = rows[part]
         cosines: Vectors = vectors[some] @ vectors.T
-        same = (cosines > _SAME) & (owner[some][:, None] == owner)
+        same = (cosines > SAME_BUT_FOR_SPELLING) & (owner[some][:, None] == owner)
         same |= line[some][:, None] == line
         cosines[same] = -np.inf
         return index.aggregate(cosines)
@@ -220,7 +196,7 @@ def _cases(
     if logits is not None:
         said = logits[:, index.owners]
         there = np.isfinite(scores) & np.isfinite(said)
-        total = np.where(there, evidence(scores, said), -np.inf)
+        total = np.where(there, fused_score(scores, said), -np.inf)
     order = np.argsort(-total, axis=1, kind="stable")[:, :2][usable]
     return _Cases(
         looks.rows[usable],
@@ -272,6 +248,6 @@ def _first_alike(vectors: Vectors) -> NDArray[np.int64]:
     """For each row the first one that is the same line but for spelling: itself, where no other is."""
     firsts = np.arange(len(vectors))
     for start in range(0, len(vectors), _BLOCK):
-        same = vectors[start : start + _BLOCK] @ vectors.T > _SAME
+        same = vectors[start : start + _BLOCK] @ vectors.T > SAME_BUT_FOR_SPELLING
         firsts[start : start + _BLOCK] = np.where(same.any(axis=1), same.argmax(axis=1), firsts[start : start + _BLOCK])
     return firsts

@@ -8,13 +8,12 @@ sentence and its translation are the same.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.text import language_range
-from intentmatch.types import Encoder
 
 SMOOTHING = 0.1
 """What a pair counts that was never seen in a language."""
@@ -60,36 +59,6 @@ class LanguageGuess:
         return languages[int(chances.argmax())]
 
 
-class Coverage:
-    """What an encoder says of the languages it was trained on and the letters it knows, where it says anything.
-
-    An unknown language in a known script is not found out: at 1% false alarms, neither length nor likelihood nor
-    vectors of a message's pieces tell more than 7 in 100 clauses of the Universal Declaration of Human Rights in
-    languages that the embedded encoder was not trained on.
-    """
-
-    def __init__(self, encoder: Encoder) -> None:
-        self._name = encoder.name
-        languages: frozenset[str] | None = getattr(encoder, "languages", None)
-        self._languages = None if languages is None else frozenset(map(_language, languages))
-        self._unknown: Callable[[str], str] | None = getattr(encoder, "unknown", None)
-
-    def covers(self, code: str) -> bool:
-        """Whether a language may be among them. Regions and scripts do not count: who knows `pt` reads `pt-BR`."""
-        return self._languages is None or _language(code) in self._languages
-
-    def gap(self, text: str, language: str | None) -> str:
-        """What of a cleaned message in a language is not covered, in words; "" for nothing."""
-        said = []
-        if language is not None and not self.covers(language):
-            said.append(f"{self._name} was not trained on {language}")
-        unknown = self._unknown(text) if self._unknown is not None else ""
-        if unknown:
-            scripts = ", ".join(sorted(set(map(script, unknown))))
-            said.append(f"letters unknown to {self._name}: {len(unknown)} of {sum(map(str.isalpha, text))} ({scripts})")
-        return "; ".join(said)
-
-
 def _counted(texts: Sequence[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """The pairs of all texts, as numbers that rise, and how often each is there; of some texts at a time."""
     found, counted = [_NO_CODES], [np.empty(0, dtype=np.int64)]
@@ -110,7 +79,8 @@ def _pairs_of(codes: NDArray[np.uint64]) -> Iterator[str]:
     return (text[start : start + 2] for start in range(0, len(text), 2))
 
 
-def _language(code: str) -> str:
+def base_language(code: str) -> str:
+    """Return the language subtag without region and script; `nb` and `nn` are `no`."""
     first = language_range(code)[-1]
     return _MACROLANGUAGES.get(first, first)
 

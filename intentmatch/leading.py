@@ -7,14 +7,13 @@ first are looked at.
 from __future__ import annotations
 
 from collections.abc import Collection
-from math import exp
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.head import Head
-from intentmatch.heldout import OF_LOGIT, OF_PROBABILITY, heard
+from intentmatch.fusion import head_term, head_term_of_one
+from intentmatch.head import HeadLogits
 from intentmatch.index import ExactIndex
 from intentmatch.types import Vectors
 from intentmatch.words import Words
@@ -50,9 +49,8 @@ class Look(NamedTuple):
 class Leading:
     """Looks at the leading intents of an index."""
 
-    def __init__(self, index: ExactIndex, head: Head) -> None:
-        self._index = index
-        self._of_vectors, self._of_words, self._bias = head.parts(index.vectors.shape[1])
+    def __init__(self, index: ExactIndex, head: HeadLogits) -> None:
+        self._index, self._head = index, head
 
     @staticmethod
     def worth_it(intents: int) -> bool:
@@ -67,47 +65,32 @@ class Leading:
         self, vector: NDArray[np.float32], words: Words, needed: Collection[int], allowed: Collection[int] | None
     ) -> Look:
         """The leading intents, of all or of those `allowed`, and those `needed`."""
-        # `dot` begins in half the time of `@`, which counts where there is little to do.
-        logits = vector.dot(self._of_vectors)
-        logits += words.values.dot(self._of_words.take(words.places, axis=0))
-        logits += self._bias
-        most = logits[logits.argmax()]
-        highest, certainty = float(most), OF_PROBABILITY / float(np.add.reduce(np.exp(logits - most)))
-
-        def heard_of(logit: float) -> float:
-            return certainty * exp(logit - highest) + OF_LOGIT * logit
-
+        logits = self._head.logits(vector, words)
+        term = head_term_of_one(logits)
         contenders = []
 
-        def hold_against(intent: int, heard: float) -> None:
+        def hold_against(intent: int, head: float) -> None:
             score, row = self._index.look(vector, intent)
-            contenders.append(Contender(intent, score, heard + score, row))
+            contenders.append(Contender(intent, score, head + score, row))
 
         first = _first(logits, allowed)
         best = sorted(zip(logits[first].tolist(), first.tolist(), strict=True), reverse=True)
-        least = heard_of(best[0][0]) - _NEARLY
+        least = term(best[0][0]) - _NEARLY
         for place, (logit, intent) in enumerate(best):
-            if (heard := heard_of(logit)) < least and place >= _FEWEST:
+            if (head := term(logit)) < least and place >= _FEWEST:
                 break
-            hold_against(intent, heard)
+            hold_against(intent, head)
         for intent in needed:
             if all(one.intent != intent for one in contenders):
-                hold_against(intent, heard_of(float(logits[intent])))
-        return Look(contenders, heard_of(float(logits[logits.argmin()])))
-
-    def logits(self, vectors: Vectors, words: Vectors) -> Vectors:
-        """What the head says of some messages, shape `(messages, intents)`; `words` are rows of `WordVectors`."""
-        logits = vectors @ self._of_vectors
-        logits += words @ self._of_words
-        logits += self._bias
-        return logits
+                hold_against(intent, term(float(logits[intent])))
+        return Look(contenders, term(float(logits[logits.argmin()])))
 
     def look_many(self, vectors: Vectors, logits: Vectors) -> list[Look]:
         """As `look` for each of some messages, with nothing needed and all allowed; `logits` are what the head says.
 
         An intent's utterances are held against all messages that look at it at once, which takes a third of the time.
         """
-        said = heard(logits)
+        said = head_term(logits)
         first = said.argpartition(-_MOST, axis=1)[:, -_MOST:]
         leading = np.take_along_axis(said, first, axis=1)
         places = (-leading).argsort(axis=1).argsort(axis=1)

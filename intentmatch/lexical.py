@@ -8,22 +8,21 @@ would be "anmelden". That is far stricter than a ratio over the whole line, whic
 
 from __future__ import annotations
 
-import unicodedata
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from rapidfuzz.distance import OSA
 
-_LETTERS_FOR_ONE_MISTAKE = 4
-_LETTERS_FOR_TWO_MISTAKES = 8
+from intentmatch.typos import letters_of, only_typos
+
 # What is worked out for many texts stays in the processor's cache.
 _TEXTS_AT_ONCE = 512
 
 
-class Hit(NamedTuple):
+class SpellingHit(NamedTuple):
     """A row of the registry that a message agrees with."""
 
     row: int
@@ -45,7 +44,7 @@ class LexicalIndex:
         for start in range(0, len(folded), _TEXTS_AT_ONCE):
             texts = "\n".join(folded[start : start + _TEXTS_AT_ONCE])
             known.update(texts.split())
-            letters.extend(map(hash, _letters(texts).split("\n")))
+            letters.extend(map(hash, letters_of(texts).split("\n")))
             initials.extend(map(hash, _initials_of_lines(texts).split("\n")))
         self._words = frozenset(known)
         self._by_text = _Rows(array("q", map(hash, folded)))
@@ -55,15 +54,15 @@ class LexicalIndex:
         """Every row that folds to the same text, rising."""
         return [row for row in self._by_text.of(folded) if self._texts[row] == folded]
 
-    def exact(self, rows: Sequence[int]) -> dict[int, Hit]:
+    def exact(self, rows: Sequence[int]) -> dict[int, SpellingHit]:
         """Owner to its first row, of the `rows` of a text."""
         return self._first_by_owner((row, 1.0) for row in rows) if rows else {}
 
-    def fuzzy(self, folded: str) -> dict[int, Hit]:
+    def fuzzy(self, folded: str) -> dict[int, SpellingHit]:
         """Owner to its best row that differs by typing mistakes only, at or above the cut-off."""
         if self._cut_off >= 1.0:
             return {}
-        near = (*self._by_letters.of(_letters(folded)), *self._by_initials.of(_initials(folded.split(" "))))
+        near = (*self._by_letters.of(letters_of(folded)), *self._by_initials.of(_initials(folded.split(" "))))
         if not near:
             return {}
         typos = [text for text in {self._texts[row] for row in near} if only_typos(folded, text, self._words)]
@@ -75,10 +74,10 @@ class LexicalIndex:
             for row in self.rows(text)
         )
 
-    def _first_by_owner(self, rows: Iterable[tuple[int, float]]) -> dict[int, Hit]:
-        hits: dict[int, Hit] = {}
+    def _first_by_owner(self, rows: Iterable[tuple[int, float]]) -> dict[int, SpellingHit]:
+        hits: dict[int, SpellingHit] = {}
         for row, similarity in rows:
-            hits.setdefault(self._owners[row], Hit(row, similarity))
+            hits.setdefault(self._owners[row], SpellingHit(row, similarity))
         return hits
 
 
@@ -97,35 +96,6 @@ class _Rows:
         if begin == len(hashes) or hashes[begin] != sought:
             return ()
         return self._rows[begin : bisect_right(hashes, sought, begin)]
-
-
-def only_typos(message: str, utterance: str, known: Collection[str] = ()) -> bool:
-    """Whether two folded texts differ by typing mistakes, or by where the spaces are, and in nothing else.
-
-    A word of the message that is among the `known` ones is not mistyped.
-    """
-    if _letters(message) == _letters(utterance):
-        return True
-    words, others = message.split(" "), utterance.split(" ")
-    mistyped = [(word, other) for word, other in zip(words, others, strict=False) if word != other]
-    return len(words) == len(others) and all(w not in known and _same_word(w, o) for w, o in mistyped)
-
-
-def _same_word(word: str, other: str) -> bool:
-    if word[:1] != other[:1] or not (_takes_typos(word) and _takes_typos(other)):
-        return False
-    letters = min(len(word), len(other))
-    mistakes = 2 if letters >= _LETTERS_FOR_TWO_MISTAKES else 1 if letters >= _LETTERS_FOR_ONE_MISTAKE else 0
-    return bool(OSA.distance(word, other, score_cutoff=mistakes) <= mistakes)
-
-
-def _takes_typos(word: str) -> bool:
-    """Numbers never; nor scripts in which a single character is a word or a syllable."""
-    return not any(c.isdigit() or (unicodedata.category(c) == "Lo" and ord(c) >= 0x2E80) for c in word)
-
-
-def _letters(folded: str) -> str:
-    return folded.replace(" ", "")
 
 
 def _initials(words: Iterable[str]) -> str:

@@ -6,29 +6,22 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from intentmatch.artefact import Artefact, load_artefact
-from intentmatch.build import Known, Progress, build, uncovered
-from intentmatch.cache import VectorCache
-from intentmatch.encoders import load_encoder
+from intentmatch.artefact import Artefact
+from intentmatch.build import uncovered
+from intentmatch.encode import Progress
 from intentmatch.engine import Engine, Foreseen, Question
 from intentmatch.errors import InputError, Problem, UnavailableError
 from intentmatch.extent import extent_problems
-from intentmatch.learning import Before, learned
+from intentmatch.loader import Source, _learned_again
 from intentmatch.policy import Policy
-from intentmatch.registry import check, is_yaml, read_registry
-from intentmatch.registry.content import Content, steadily
-from intentmatch.registry.reader import Remembered
-from intentmatch.rerank import load_reranker
+from intentmatch.registry import check
 from intentmatch.result import Entity, MatchResult
-from intentmatch.settings import Settings, resolve
+from intentmatch.settings import Settings
 from intentmatch.several import with_parts
-from intentmatch.text import language_code
-from intentmatch.types import Encoder, Registry, Reranker
+from intentmatch.types import Encoder, Registry, Reranker, checked_language_code
 
 if TYPE_CHECKING:
     from intentmatch.watch import OnError, OnReload, Watch
@@ -258,104 +251,6 @@ class Matcher:
         return self._engine.policy
 
 
-@dataclass(frozen=True)
-class Source:
-    """Where a matcher's registry comes from, so that it can be had again."""
-
-    path: str | os.PathLike[str] | Registry
-    explicit: Mapping[str, Any]
-    encoder: Encoder | None = None
-    reranker: Reranker | None = None
-    load_encoder: Callable[[Settings], Encoder] = load_encoder
-    load_reranker: Callable[[Settings], Reranker | None] = load_reranker
-    remembered: Remembered = field(default_factory=dict)
-    """The files as they were last read."""
-
-    def engine(
-        self, old: Engine | None, progress: Progress | None = None, *, meanwhile: bool = False
-    ) -> tuple[Engine, Content]:
-        """Read, build and test, and what the files held; models and vectors that the old engine has are taken over.
-
-        With `meanwhile` its calibration is too, where one would be learned from the same vectors for the same target.
-        Languages that the encoder does not cover, and what is too large to learn from, go to the log.
-        """
-        found, content = self._read()
-        if isinstance(found, Registry):
-            settings = resolve(self.explicit, registry=found.settings, locations=found.setting_locations)
-            encoder = self._encoder(settings, old)
-            before = _before(old.artefact) if old and _learns_alike(old, encoder, settings) else None
-            artefact = build(
-                found,
-                encoder,
-                settings,
-                cache=VectorCache.at(settings.cache),
-                progress=progress,
-                meanwhile=before if meanwhile else None,
-                known=Known.of(old.artefact) if old and _gives_vectors(old, encoder, settings) else None,
-                checked=not isinstance(self.path, Registry),
-            )
-        else:
-            settings = resolve(self.explicit, base=found.settings)
-            encoder = self._encoder(settings, old)
-            artefact = _with_settings(found, settings)
-        engine = Engine(artefact, encoder, self._reranker(settings, old))
-        engine.self_test()
-        for problem in (*uncovered(artefact.registry, encoder), *extent_problems(artefact.registry, settings)):
-            _log.log(logging.INFO if problem.severity == "info" else logging.WARNING, "%s", problem)
-        return engine, content
-
-    def _read(self) -> tuple[Registry | Artefact, Content]:
-        path = self.path
-        if isinstance(path, Registry):
-            return path, {}
-        read: Callable[[], Registry | Artefact] = (
-            partial(read_registry, path, remembered=self.remembered) if is_yaml(path) else partial(load_artefact, path)
-        )
-        return steadily(path, read)
-
-    def _encoder(self, settings: Settings, old: Engine | None) -> Encoder:
-        if self.encoder is not None:
-            return self.encoder
-        names = ("encoder", "device", "precision", "threads", "remote_seconds", "prompts")
-        same = old is not None and all(getattr(old.settings, name) == getattr(settings, name) for name in names)
-        return old.encoder if old is not None and same else self.load_encoder(settings)
-
-    def _reranker(self, settings: Settings, old: Engine | None) -> Reranker | None:
-        if self.reranker is not None:
-            return self.reranker
-        same = old is not None and (old.settings.reranker, old.settings.device) == (settings.reranker, settings.device)
-        return old.reranker if old is not None and same else self.load_reranker(settings)
-
-
-def _with_settings(artefact: Artefact, settings: Settings) -> Artefact:
-    """The artefact under other settings; what is learned is learned again where it would come out otherwise."""
-    kept = replace(artefact, settings=settings, vectors=artefact.vectors.astype(settings.vectors, copy=False))
-    return kept if _same_learning(settings, artefact.settings) else _learned_again(kept)
-
-
-def _before(artefact: Artefact) -> Before:
-    return Before(artefact.calibration, artefact.opinion, artefact.registry)
-
-
-def _learned_again(artefact: Artefact) -> Artefact:
-    folder = VectorCache.at(artefact.settings.cache).folder
-    again = learned(artefact.registry, artefact.wide_vectors, artefact.label_vectors, artefact.settings, folder)
-    return replace(artefact, **again._asdict())
-
-
-def _gives_vectors(old: Engine, encoder: Encoder, settings: Settings) -> bool:
-    """Whether the vectors of an old engine are those that a build would make: not where it has rounded them."""
-    return old.encoder is encoder and old.settings.vectors in ("float32", settings.vectors)
-
-
-def _learns_alike(old: Engine, encoder: Encoder, settings: Settings) -> bool:
-    return old.encoder is encoder and _same_learning(settings, old.settings)
-
-
-def _same_learning(settings: Settings, other: Settings) -> bool:
-    return all(getattr(settings, name) == getattr(other, name) for name in ("aggregation", "scorer", "target"))
-
-
 def _whole_or_parts(engine: Engine, whole: MatchResult, question: Question) -> MatchResult:
     return with_parts(engine, whole, question) if engine.settings.several_intents else whole
 
@@ -395,8 +290,8 @@ def _question(
         raise InputError(f"context must be a list of tags, such as [{context!r}]")
     if top_k is not None and top_k < 1:
         raise InputError(f"top_k must be 1 or more, and is {top_k}")
-    if language is not None and (language := language_code(given := language)) is None:
-        raise InputError(f"{given!r} is not a language code; use BCP-47, such as en, pt-BR or zh-Hant")
+    if language is not None:
+        language = checked_language_code(language)
     if now is not None and not isinstance(now, datetime):
         raise InputError(f"now must be a datetime, not {type(now).__name__}")
     answering = engine.answering(allowed, context)

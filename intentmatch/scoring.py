@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from intentmatch.artefact import Artefact, searched_by
 from intentmatch.calibration import Calibration
-from intentmatch.heldout import evidence
+from intentmatch.fusion import fused_score
 from intentmatch.index import ExactIndex, load_index
 from intentmatch.leading import Contender, Leading, Look
-from intentmatch.lexical import Hit
+from intentmatch.lexical import SpellingHit
 from intentmatch.policy import Policy
 from intentmatch.result import Candidate
 from intentmatch.types import Vectors
@@ -51,20 +51,21 @@ class Scoring:
         lowest_confidence = min((cut.value for cut in cuts if cut.on == "confidence"), default=np.inf)
         # Rounded in favour of an intent: whether it passes is said by its confidence.
         self._enough = _enough(artefact.calibration, lowest_confidence) - 1e-9
+        opinion = artefact.opinion
+        self._head = None if opinion is None else opinion.head.for_vectors(artefact.vectors.shape[1])
         self._leading = self._look_at_some()
 
     def _look_at_some(self) -> Leading | None:
         """What finds the leading intents, where there is a head to say which they are and it is worth the trouble."""
-        opinion = self._artefact.opinion
-        if opinion is None or not Leading.worth_it(len(self._intents)):
+        if self._head is None or not Leading.worth_it(len(self._intents)):
             return None
-        return Leading(self._index, opinion.head)
+        return Leading(self._index, self._head)
 
     def candidates(
         self,
         vector: NDArray[np.float32],
         text: str,
-        hits: Mapping[int, Hit] = MappingProxyType({}),
+        hits: Mapping[int, SpellingHit] = MappingProxyType({}),
         allowed: Collection[int] | None = None,
         look: Look | None = None,
     ) -> list[Candidate]:
@@ -92,8 +93,8 @@ class Scoring:
 
     def look_many(self, vectors: Vectors, texts: Sequence[str]) -> Sequence[Look | None]:
         """For `candidates` of many cleaned messages; None for those that are better looked at one by one."""
-        opinion, leading = self._artefact.opinion, self._leading
-        if opinion is None:
+        opinion, head, leading = self._artefact.opinion, self._head, self._leading
+        if opinion is None or head is None:
             leaders = self._index.leaders(vectors, _LEADERS)
             return [self._by_score(vector, of.tolist()) for vector, of in zip(vectors, leaders, strict=True)]
         if leading is None or not leading.gains_from(len(texts)):
@@ -101,7 +102,7 @@ class Scoring:
         looks: list[Look] = []
         for some in _slices(slice(0, len(texts)), _LOOKS_AT_ONCE):
             logits = [
-                leading.logits(vectors[at], opinion.words.rows(texts[at])) for at in _slices(some, _WORDS_AT_ONCE)
+                head.logits_many(vectors[at], opinion.words.rows(texts[at])) for at in _slices(some, _WORDS_AT_ONCE)
             ]
             looks += leading.look_many(vectors[some], np.concatenate(logits))
         return looks
@@ -125,8 +126,8 @@ class Scoring:
         self, vector: NDArray[np.float32], text: str, needed: Collection[int], allowed: Collection[int] | None
     ) -> Look:
         """At those that can matter to an answer, and those `needed`."""
-        opinion = self._artefact.opinion
-        if opinion is None:
+        opinion, head = self._artefact.opinion, self._head
+        if opinion is None or head is None:
             among = None if allowed is None else np.array(sorted(allowed))
             leaders = self._index.leaders(vector[None, :], _LEADERS, among)[0]
             return self._by_score(vector, {*leaders.tolist(), *needed})
@@ -134,7 +135,7 @@ class Scoring:
         if self._leading is not None:
             return self._leading.look(vector, words, needed, allowed)
         scores, cosines = (array[0] for array in self._index.scores(vector[None, :]))
-        total = evidence(scores, opinion.head.logits(vector, words))
+        total = fused_score(scores, head.logits(vector, words))
         some = range(len(scores)) if allowed is None else allowed
         return Look([self._contender(n, scores, total, cosines) for n in some], float(total.min()))
 
@@ -176,7 +177,7 @@ def _slices(whole: slice, size: int) -> list[slice]:
     return [slice(start, min(start + size, whole.stop)) for start in range(whole.start, whole.stop, size)]
 
 
-def _raised(one: Contender, hit: Hit) -> Contender:
+def _raised(one: Contender, hit: SpellingHit) -> Contender:
     """With at least the score that a hit by spelling gives it, as much more evidence, and the utterance of the hit."""
     more = hit.similarity - one.score
     return one if more < 0.0 else one._replace(score=hit.similarity, evidence=one.evidence + more, row=hit.row)

@@ -13,8 +13,8 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.errors import Location
-from intentmatch.text import fold, in_words, language_range
+from intentmatch.errors import InputError, Location
+from intentmatch.text import fold, in_words, language_code, language_range
 
 Vectors = NDArray[np.float32]
 """Rows of float32, one text a row: shape `(texts, dim)`."""
@@ -334,3 +334,11 @@ def _in_language(texts: Mapping[str, str], language: str | None) -> str | None:
         if key in texts:
             return texts[key]
     return None
+
+
+def checked_language_code(code: str) -> str:
+    """Return a BCP-47 code in its usual case. Raises `InputError` if it is none."""
+    known = language_code(code)
+    if known is None:
+        raise InputError(f"{code!r} is not a language code; use BCP-47, such as en, pt-BR or zh-Hant")
+    return known

@@ -232,7 +232,7 @@ def test_settings_that_teach_nothing_learn_nothing_again(
     small: tuple[Matcher, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A threshold or a margin is taken as it is, and the head stays that of the file."""
-    monkeypatch.setattr("intentmatch.matcher.learned", None)
+    monkeypatch.setattr("intentmatch.loader.learned", None)
 
     loaded = Matcher.load(small[1], encoder=WordHashEncoder(), threshold=0.3, margin=0.1, fuzzy=0.9, top_k=2)
 

@@ -11,9 +11,11 @@ from fakes import WordHashEncoder
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intentmatch import build as room
-from intentmatch.build import Known, build, encode_all, uncovered
+from intentmatch import build as builder
+from intentmatch import encode as room
+from intentmatch.build import build, known_vectors, uncovered
 from intentmatch.cache import VectorCache
+from intentmatch.encode import encode_all
 from intentmatch.errors import IntentMatchError, Location, RegistryError
 from intentmatch.learning import learn
 from intentmatch.settings import Settings
@@ -106,7 +108,7 @@ def test_every_text_gets_its_own_vector(texts):
 def test_what_is_known_is_not_encoded():
     """Neither the lines of an earlier build nor its negatives and labels, wherever they stand now."""
     encoder = WordHashEncoder()
-    known = Known.of(build(GREETING, encoder))
+    known = known_vectors(build(GREETING, encoder))
     encoder.encoded.clear()
     edited = Registry((intent("thanks", "thank you", "goodbye"), intent("greeting", "good morning", "good evening")))
 
@@ -118,7 +120,7 @@ def test_what_is_known_is_not_encoded():
 
 def test_rules_that_were_looked_at_are_not_looked_at_again(monkeypatch):
     """Where the caller says so."""
-    monkeypatch.setattr(room, "check", lambda registry: pytest.fail("looked"))
+    monkeypatch.setattr(builder, "check", lambda registry: pytest.fail("looked"))
 
     assert build(GREETING, WordHashEncoder(), checked=True).registry is GREETING
 

@@ -18,8 +18,9 @@ import platformdirs
 import pytest
 from fakes import WordHashEncoder
 
-from intentmatch.build import build, encode_all
+from intentmatch.build import build
 from intentmatch.cache import VectorCache
+from intentmatch.encode import encode_all
 from intentmatch.types import Intent, Registry, Utterance
 
 TEXTS = ["hello", "good morning", "thank you", "où est mon colis", "注文はどこですか"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from intentmatch.engine import MAX_CHARACTERS
 from intentmatch.errors import InputError, IntentMatchError
-from intentmatch.heldout import evidence
+from intentmatch.fusion import fused_score
 from intentmatch.index import ExactIndex
 from intentmatch.matcher import Matcher
 from intentmatch.result import Candidate
@@ -501,7 +501,7 @@ def test_the_same_evidence_is_seen_from_within(learned: Matcher) -> None:
     assert opinion is not None
     vector, words = WordHashEncoder().encode([text])[0], opinion.words.words(text)
     scores, _ = ExactIndex(artefact.vectors, learned.registry.owners, "mean2").scores(vector[None])
-    expected = evidence(scores[0], opinion.head.logits(vector, words))
+    expected = fused_score(scores[0], opinion.head.for_vectors(len(vector)).logits(vector, words))
 
     for candidate in learned.match(text, top_k=10).candidates:
         number = list(TOPICS).index(candidate.intent)

@@ -43,10 +43,14 @@ def fitting_of(vectors: np.ndarray, words: np.ndarray, owners: list[int]) -> Fit
     return prepare(vectors, words, owners, max(owners) + 1)
 
 
+def logits_of(head, vector, words):
+    return head.for_vectors(len(vector)).logits(vector, words)
+
+
 def probabilities(fitting: Fitting, vectors: np.ndarray, words: np.ndarray) -> np.ndarray:
     """Of a head for all utterances, asked about these."""
     head = fit_head(fitting)
-    return softmax(np.array([head.logits(v, sparse(w)) for v, w in zip(vectors, words, strict=True)]))
+    return softmax(np.array([logits_of(head, v, sparse(w)) for v, w in zip(vectors, words, strict=True)]))
 
 
 @pytest.fixture
@@ -201,8 +205,8 @@ def test_logits_are_the_dense_product():
 
     for vector, row in zip(vectors, words, strict=True):
         plain = features(vector[None], row[None])[0] @ head.weights
-        assert head.logits(vector, sparse(row)) == pytest.approx(plain, abs=1e-4)
-    nothing = head.logits(np.zeros(16, dtype=np.float32), sparse(np.zeros(DIM)))
+        assert logits_of(head, vector, sparse(row)) == pytest.approx(plain, abs=1e-4)
+    nothing = logits_of(head, np.zeros(16, dtype=np.float32), sparse(np.zeros(DIM)))
     assert nothing == pytest.approx(head.weights[-1])
     assert (head.weights.dtype, head.weights.shape) == (np.float32, (16 + DIM + 1, 6))
 
@@ -360,7 +364,7 @@ def test_many_pairs_are_told_apart():
     fitting = fitting_of(vectors, words, owners)
     head = fit_head(fitting)
 
-    leading = [int(head.logits(v, sparse(w)).argmax()) for v, w in zip(vectors, words, strict=True)]
+    leading = [int(logits_of(head, v, sparse(w)).argmax()) for v, w in zip(vectors, words, strict=True)]
     held_out = held_out_logits(fitting, np.arange(600) % 2 == 0).argmax(axis=1)
 
     assert leading == owners
@@ -407,9 +411,9 @@ def test_a_head_is_its_weights():
     vectors, words, owners = problem(3, 3, 3)
     head = fit_head(fitting_of(vectors, words, owners))
 
-    again = Head(head.weights.copy()).logits(vectors[0], sparse(words[0]))
+    again = logits_of(Head(head.weights.copy()), vectors[0], sparse(words[0]))
 
-    assert again.tobytes() == head.logits(vectors[0], sparse(words[0])).tobytes()
+    assert again.tobytes() == logits_of(head, vectors[0], sparse(words[0])).tobytes()
 
 
 def test_hints_are_learned_from_and_never_asked_about():

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from intentmatch import head
 from intentmatch import heldout as room
+from intentmatch.fusion import fused_score
 from intentmatch.head import Fitting, fit_head, prepare
-from intentmatch.heldout import HeldOut, evidence, hold_out
+from intentmatch.heldout import HeldOut, hold_out
 from intentmatch.index import ExactIndex
 from intentmatch.words import DIM
 
@@ -120,7 +121,7 @@ def test_a_case_is_what_the_evidence_of_the_rest_says(aggregation, monkeypatch):
             heard = rest if not known else np.arange(20) != row
             scores = ExactIndex(vectors[heard], owner[heard], aggregation).scores(vectors[row][None, :])[0]
             logits = logits_of(vectors, words, owner, rest, row)
-            total = evidence(scores, logits[None, :])[0]
+            total = fused_score(scores, logits[None, :])[0]
             assert found[row][0] == pytest.approx(total.max(), abs=0.001)
             if np.diff(np.sort(total))[-1] > 0.002:
                 assert found[row][1] == there[total.argmax()]
@@ -420,10 +421,10 @@ def test_without_a_head_the_evidence_is_the_score(scores):
     """To the last bit; and the scores are left as they are."""
     before = scores.copy()
 
-    total = evidence(scores, None)
+    total = fused_score(scores, None)
     total += 1.0
 
-    assert (evidence(scores, None).dtype, evidence(scores, None).tolist()) == (np.float64, before.tolist())
+    assert (fused_score(scores, None).dtype, fused_score(scores, None).tolist()) == (np.float64, before.tolist())
     assert scores.tobytes() == before.tobytes()
 
 
@@ -435,7 +436,7 @@ def test_evidence_is_the_sum_of_what_speaks():
     probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     speaks = np.stack([part.ravel() for part in (scores, probabilities, logits)], axis=1).astype(np.float64)
 
-    total = evidence(scores, logits).ravel()
+    total = fused_score(scores, logits).ravel()
 
     weights = np.linalg.lstsq(speaks, total, rcond=None)[0]
     assert speaks @ weights == pytest.approx(total, abs=1e-5)
@@ -446,10 +447,10 @@ def test_evidence_is_the_sum_of_what_speaks():
 @given(NUMBERS, NUMBERS, st.integers(0, 2), st.floats(0.01, 0.5))
 def test_more_that_speaks_for_an_intent_is_more_evidence(scores, logits, intent, more):
     """Raising its score or its logit raises its evidence, and that of no other."""
-    before = evidence(scores, logits)
+    before = fused_score(scores, logits)
     raise_it = np.zeros(3, dtype=np.float32)
     raise_it[intent] = more
 
-    for after in (evidence(scores + raise_it, logits), evidence(scores, logits + raise_it)):
+    for after in (fused_score(scores + raise_it, logits), fused_score(scores, logits + raise_it)):
         assert after[intent] > before[intent]
         assert (np.delete(after, intent) <= np.delete(before, intent) + 1e-6).all()

@@ -10,7 +10,8 @@ from fakes import WordHashEncoder
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intentmatch.languages import Coverage, LanguageGuess
+from intentmatch.coverage import Coverage
+from intentmatch.languages import LanguageGuess
 from intentmatch.registry import read_registry
 from intentmatch.text import fold
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intentmatch import Intent, Matcher, Registry, Utterance
+from intentmatch.fusion import fused_score
 from intentmatch.head import Head
-from intentmatch.heldout import evidence
 from intentmatch.index import ExactIndex
 from intentmatch.leading import Leading, Look
 from intentmatch.words import DIM, Words
@@ -44,13 +44,13 @@ class Case:
                 ]
             ).astype(np.float32)
         )
-        self.logits = self.head.logits(self.vector, self.words)
+        self.logits = self.head.for_vectors(8).logits(self.vector, self.words)
         scores, cosines = self.index.scores(self.vector[None, :])
         self.scores, self.cosines = scores[0], cosines[0]
-        self.evidence = evidence(self.scores, self.logits)
+        self.evidence = fused_score(self.scores, self.logits)
 
     def leading(self) -> Leading:
-        return Leading(self.index, self.head)
+        return Leading(self.index, self.head.for_vectors(8))
 
     def look(self, needed: tuple[int, ...] = (), allowed: set[int] | None = None) -> Look:
         return self.leading().look(self.vector, self.words, needed, allowed)
@@ -111,7 +111,7 @@ def test_a_look_for_many_messages_is_a_look_for_each(case, count):
     rows[:, :40] = chance.normal(size=(count, 40)) * (chance.random((count, 40)) < 0.1)
     leading = case.leading()
 
-    together = leading.look_many(vectors, leading.logits(vectors, rows))
+    together = leading.look_many(vectors, case.head.for_vectors(8).logits_many(vectors, rows))
 
     assert len(together) == count
     for vector, row, look in zip(vectors, rows, together, strict=True):

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
 from intentmatch import lexical
-from intentmatch.lexical import Hit, LexicalIndex, only_typos
+from intentmatch.lexical import LexicalIndex, SpellingHit
 from intentmatch.text import fold
+from intentmatch.typos import only_typos
 
 FOLDED = st.text().map(fold)
 WORDS = st.lists(st.text("abcdeé1注", min_size=1, max_size=9), max_size=4).map(" ".join)
@@ -24,8 +25,8 @@ def test_an_exact_hit_is_the_owners_first_row_that_reads_the_same():
     """Every owner with the folded text is found once, with its first such row and a similarity of 1."""
     index = LexicalIndex(["hi", "bye", "bye", "hi", "thanks"], [0, 0, 0, 1, 2], 0.8)
 
-    assert index.exact(index.rows("hi")) == {0: Hit(0, 1.0), 1: Hit(3, 1.0)}
-    assert index.exact(index.rows("bye")) == {0: Hit(1, 1.0)}
+    assert index.exact(index.rows("hi")) == {0: SpellingHit(0, 1.0), 1: SpellingHit(3, 1.0)}
+    assert index.exact(index.rows("bye")) == {0: SpellingHit(1, 1.0)}
     assert index.exact(index.rows("by")) == {}
 
 
@@ -152,7 +153,7 @@ def test_a_fuzzy_hit_is_the_owners_best_row():
     """Of several rows within reach, each owner's nearest is its hit."""
     index = LexicalIndex(["my orders", "my order", "my ordeal", "my order"], [0, 0, 1, 1], 0.7)
 
-    assert index.fuzzy("my ordre") == {0: Hit(1, 0.875), 1: Hit(3, 0.875)}
+    assert index.fuzzy("my ordre") == {0: SpellingHit(1, 0.875), 1: SpellingHit(3, 0.875)}
 
 
 @given(WORDS | FOLDED)
@@ -185,7 +186,7 @@ def test_fuzzy_finds_every_typing_mistake_above_the_cut_off_and_nothing_else(tex
     hits = LexicalIndex(texts, range(len(texts)), cut_off).fuzzy(message)
 
     assert hits == {
-        row: Hit(row, similarity)
+        row: SpellingHit(row, similarity)
         for row, (text, similarity) in enumerate(zip(texts, similarities, strict=True))
         if similarity >= cut_off and only_typos(message, text, known)
     }

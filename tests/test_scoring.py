@@ -7,11 +7,11 @@ from fakes import WordHashEncoder
 
 from intentmatch import Intent, Registry, Settings, Utterance
 from intentmatch.build import build
-from intentmatch.calibration import policy_of
 from intentmatch.leading import Contender, Look
-from intentmatch.lexical import Hit
+from intentmatch.lexical import SpellingHit
 from intentmatch.result import Candidate
 from intentmatch.scoring import RANKED, Scoring
+from intentmatch.thresholds import policy_of
 
 NAMES = ("order", "refund", "parcel", "card", "address", "hours", "job")
 BOT = Registry(
@@ -61,7 +61,7 @@ def test_a_score_is_raised_and_never_lowered(scoring: Scoring) -> None:
     text, job, parcel = "where is the parcel", NAMES.index("job"), NAMES.index("parcel")
     before = candidates(scoring, text)
 
-    found = candidates(scoring, text, {job: Hit(2 * job + 1, 0.9), parcel: Hit(2 * parcel, -1.0)})
+    found = candidates(scoring, text, {job: SpellingHit(2 * job + 1, 0.9), parcel: SpellingHit(2 * parcel, -1.0)})
 
     assert (found[0].intent, found[0].score, found[0].evidence) == ("job", 0.9, pytest.approx(0.9))
     assert found[0].utterance == BOT["job"].utterances[1]
@@ -74,7 +74,7 @@ def test_what_was_looked_at_before_spares_a_look(scoring: Scoring) -> None:
     told = Look([Contender(job, 0.25, 0.25, 2 * job)], 0.0)
 
     assert [(c.intent, c.score) for c in candidates(scoring, "where", {}, None, told)] == [("job", 0.25)]
-    assert len(candidates(scoring, "where", {job - 1: Hit(0, 0.1)}, None, told)) == RANKED
+    assert len(candidates(scoring, "where", {job - 1: SpellingHit(0, 0.1)}, None, told)) == RANKED
     assert candidates(scoring, "where", {}, frozenset({0}), told)[0].intent == "order"
 
 

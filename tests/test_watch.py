@@ -608,7 +608,7 @@ def test_a_reload_that_fails_unexpectedly_is_not_the_end(
         raise MemoryError("secret")
 
     with monkeypatch.context() as patched:
-        patched.setattr("intentmatch.matcher.read_registry", fail)
+        patched.setattr("intentmatch.loader.read_registry", fail)
         (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
         until(lambda: told.problems)
     (problem,) = told.problems[0]

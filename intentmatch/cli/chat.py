@@ -10,7 +10,7 @@ import click
 
 from intentmatch.cli import show
 from intentmatch.cli.commands import cli, intents_argument, load, set_option, standard_input
-from intentmatch.errors import InputError, IntentMatchError
+from intentmatch.errors import IntentMatchError
 
 if TYPE_CHECKING:
     from intentmatch.dialogue import Turn
@@ -33,10 +33,10 @@ def chat(intents: str, language: str | None, settings: tuple[str, ...]) -> None:
     """
     from intentmatch.dialogue import Dialogue
     from intentmatch.inbox import Inbox
-    from intentmatch.text import language_code
+    from intentmatch.types import checked_language_code
 
-    if language is not None and language_code(language) is None:
-        raise InputError(f"{language!r} is not a language code; use BCP-47, such as en, pt-BR or zh-Hant")
+    if language is not None:
+        checked_language_code(language)
     matcher = load(intents, settings)
     dialogue = Dialogue(matcher)
     inbox = Inbox.of(matcher.settings)

@@ -17,8 +17,8 @@ from intentmatch.result import Candidate, Entity, MatchResult
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from intentmatch import build
     from intentmatch.dialogue import Turn
+    from intentmatch.encode import Progress as EncodeProgress
     from intentmatch.types import Registry
 
 # Encoding fewer texts than this is over before a bar could be read.
@@ -172,7 +172,7 @@ def error(raised: IntentMatchError) -> None:
 
 
 @contextmanager
-def progress() -> Iterator[build.Progress | None]:
+def progress() -> Iterator[EncodeProgress | None]:
     """A bar on stderr for long builds; nothing where nobody is watching."""
     if not sys.stderr.isatty():
         yield None

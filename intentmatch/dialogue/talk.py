@@ -15,6 +15,7 @@ from intentmatch.dialogue.turns import Turn
 from intentmatch.errors import InputError
 from intentmatch.matcher import Matcher
 from intentmatch.text import language_code
+from intentmatch.types import checked_language_code
 
 _log = logging.getLogger(__name__)
 
@@ -46,7 +47,7 @@ class Dialogue:
         self.matcher = matcher
         self._store = MemoryStore() if store is None else store
         self._patience = patience
-        self._manner = Manner(attempts, {_checked(code): said for code, said in (phrases or {}).items()})
+        self._manner = Manner(attempts, {checked_language_code(code): said for code, said in (phrases or {}).items()})
 
     def take(
         self,
@@ -127,10 +128,3 @@ class Dialogue:
             self._store.put(conversation, to_text(pending), self._patience)
         except Exception:  # noqa: BLE001 - whatever it is, a bot without memory is better than none
             _log.exception("what was asked cannot be kept in the store")
-
-
-def _checked(code: str) -> str:
-    known = language_code(code)
-    if known is None:
-        raise InputError(f"phrases: {code!r} is not a language code; use BCP-47, such as en, pt-BR or zh-Hant")
-    return known

@@ -13,6 +13,7 @@ from rapidfuzz.process import cdist
 
 from intentmatch.errors import InputError
 from intentmatch.heldout import components, representative
+from intentmatch.near_duplicates import SAME_MEANING, SAME_SPELLING
 from intentmatch.text import fold
 from intentmatch.types import Registry, Utterance, Vectors
 
@@ -21,10 +22,6 @@ Folds = int | Literal["loo"]
 
 Labels = Sequence[Hashable]
 """One for each utterance."""
-
-# What is nearer than this in meaning, or in spelling, would answer for its twin and flatter the result.
-_SAME_MEANING = 0.97
-_SAME_SPELLING = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +115,8 @@ def without_intents(registry: Registry, names: frozenset[str]) -> Registry:
 def near_duplicates(texts: Sequence[str], vectors: Vectors, *labels: Labels) -> list[list[int]]:
     """Positions of texts, near-duplicates together: linked by meaning, spelling or a label, directly or not."""
     keys = [fold(text) for text in texts]
-    linked: NDArray[np.bool_] = (vectors @ vectors.T > _SAME_MEANING) | (
-        cdist(keys, keys, scorer=OSA.normalized_similarity, score_cutoff=_SAME_SPELLING, dtype=np.float32) > 0.0
+    linked: NDArray[np.bool_] = (vectors @ vectors.T > SAME_MEANING) | (
+        cdist(keys, keys, scorer=OSA.normalized_similarity, score_cutoff=SAME_SPELLING, dtype=np.float32) > 0.0
     )
     links = [*zip(*(side.tolist() for side in np.nonzero(np.triu(linked, 1))), strict=True)]
     for label in labels:

@@ -6,10 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from intentmatch import formats
-from intentmatch.errors import Problem, RegistryError
+from intentmatch.errors import NOWHERE, Problem, RegistryError
 from intentmatch.formats.source import Source
 from intentmatch.registry.grammar import OUT_OF_SCOPE
-from intentmatch.registry.rules import NOWHERE
 from intentmatch.types import Case
 
 # What Rasa calls a message that no intent should answer.

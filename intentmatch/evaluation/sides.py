@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from intentmatch.build import Progress
+from intentmatch.encode import Progress
 from intentmatch.errors import IntentMatchError, Location, RegistryError
 from intentmatch.evaluation.gitref import GitRef, export
 from intentmatch.matcher import Matcher

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.build import encode_all
 from intentmatch.cache import VectorCache
 from intentmatch.calibration import Calibration, calibrate, shares_of
+from intentmatch.encode import encode_all
 from intentmatch.evaluation.asker import Tell
 from intentmatch.evaluation.metrics import auroc
 from intentmatch.heldout import HeldOut

@@ -16,8 +16,7 @@ from intentmatch.formats.archive import packed
 from intentmatch.formats.draft import Draft, few
 from intentmatch.formats.format import Files, Format, Imported, Sure
 from intentmatch.formats.source import File, Source
-from intentmatch.text import language_code
-from intentmatch.types import Registry
+from intentmatch.types import Registry, checked_language_code
 
 __all__ = ["Format", "Imported", "by_name", "formats", "put", "read", "render", "write"]
 
@@ -51,7 +50,7 @@ def read(
     if chosen.read is None:
         raise InputError(f"{chosen.name} cannot be read, only written")
     files = [file for file in source if chosen.recognise(file)]
-    draft = Draft(_code(language) if language else None)
+    draft = Draft(checked_language_code(language) if language else None)
     draft.columns = dict(columns or {})
     if format and not files:
         # Its reader will say what it misses.
@@ -117,13 +116,6 @@ def put(files: Files, path: str | os.PathLike[str], *, force: bool = False) -> N
         target.write_bytes(next(iter(content.values())))
     except (OSError, ValueError) as error:
         raise InputError(f"{target} cannot be written: {getattr(error, 'strerror', None) or error}") from error
-
-
-def _code(language: str) -> str:
-    code = language_code(language)
-    if code is None:
-        raise InputError(f"{language!r} is not a language code; use a BCP-47 code such as en, pt-BR or zh-Hant")
-    return code
 
 
 def _recognised(source: Source) -> Format:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from intentmatch.errors import Problem
+from intentmatch.errors import NOWHERE, Problem
 from intentmatch.formats.draft import NOT_EXPRESSED, Draft, IntentDraft, Label
 from intentmatch.formats.expressions import minding_case, without_case
 from intentmatch.formats.format import Feature, Files, Format, Sure
@@ -20,7 +20,6 @@ from intentmatch.formats.prebuilt import take_built_in
 from intentmatch.formats.roles import Roles
 from intentmatch.formats.source import File
 from intentmatch.formats.tree import Value
-from intentmatch.registry.rules import NOWHERE
 from intentmatch.types import Intent, Registry, Slot, SlotKind, Utterance
 
 _QNA = "__qna__"

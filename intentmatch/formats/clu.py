@@ -45,7 +45,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
         if (metadata["projectKind"].text() or "").lower() == "orchestration":
             draft.not_expressed(metadata.location, "which other project an intent leads to")
         if language := metadata["language"].text():
-            draft.default_language = draft.language(language, metadata["language"].location)
+            draft.assume_language(language, metadata["language"].location)
         least = metadata["settings"]["confidenceThreshold"]
         if least.number():
             message = f"the confidence of {least.text()} that an answer needs there; thresholds are worked out anew"

@@ -82,7 +82,7 @@ class _Reader:
             owners.setdefault(owner, Value(None, root.location, note=self._draft.warn))
         elif file.name == "agent.json":
             code = root["defaultLanguageCode"]
-            self._draft.default_language = self._draft.language(code.text(), code.location)
+            self._draft.assume_language(code.text(), code.location)
         elif _folders(file, 2)[0] == "intents":
             self._intents[folder] = root
         elif _folders(file, 2)[0] == "entityTypes":

@@ -99,7 +99,7 @@ class _Reader:
 
     def _read_agent(self, root: Value) -> None:
         if language := root["language"].text():
-            self._draft.default_language = self._draft.language(language, root["language"].location)
+            self._draft.assume_language(language, root["language"].location)
         least = root["mlMinConfidence"]
         if least.number() not in (None, _USUAL_CONFIDENCE):
             message = f"the confidence of {least.text()} that an answer needs there; thresholds are worked out anew"

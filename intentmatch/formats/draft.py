@@ -215,6 +215,10 @@ class Draft:
                 _put((slot.like or slot).labelled, blank.value, [], own)
         return Utterance(template, code, place, template)
 
+    def assume_language(self, code: str | None, place: Location) -> None:
+        """Make a language that a file names the language of all lines that name none."""
+        self.default_language = self.language(code, place)
+
     def language(self, code: str | None, place: Location) -> str | None:
         """A code in its usual case, or the language of what has none."""
         if code is None or not code.strip():

@@ -41,7 +41,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
         root = draft.root(file)
         folder = file.path.split("/")[:-1]
         if "BotLocales" in folder[:-1]:
-            draft.default_language = draft.language(folder[folder.index("BotLocales") + 1], file.location)
+            draft.assume_language(folder[folder.index("BotLocales") + 1], file.location)
         if file.name == "SlotType.json":
             # What is said in the only language needs no language.
             _read_type(root, draft, draft.default_language if several else None)
@@ -56,7 +56,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
 
 def _read_v1(root: Value, roles: Roles, draft: Draft) -> None:
     if language := root["locale"].text():
-        draft.default_language = draft.language(language, root["locale"].location)
+        draft.assume_language(language, root["locale"].location)
     if root["enumerationValues"]:
         _read_type(root, draft)
     for declared in root["slotTypes"].items():

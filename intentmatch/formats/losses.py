@@ -6,12 +6,11 @@ from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, get_args
 
-from intentmatch.errors import Location, Problem
+from intentmatch.errors import NOWHERE, Location, Problem
 from intentmatch.formats.draft import NOT_EXPRESSED
 from intentmatch.formats.format import Feature
 from intentmatch.formats.mentions import every_slot, without_unnamed
 from intentmatch.formats.unfold import as_sentences, without_rules
-from intentmatch.registry.rules import NOWHERE
 from intentmatch.registry.templates import labelled
 from intentmatch.types import Intent, Registry, Slot, SlotKind, SlotValue, Utterance
 

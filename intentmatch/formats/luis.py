@@ -33,7 +33,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
         if not root["intents"].items():
             draft.warn(file.location, "no-intents", "there are no intents here")
         if language := root["culture"].text():
-            draft.default_language = draft.language(language, root["culture"].location)
+            draft.assume_language(language, root["culture"].location)
         entities = Entities(draft)
         _read_entities(root, entities, draft)
         for intent in root["intents"].items():

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, get_args
 
-from intentmatch.errors import Location, Problem
+from intentmatch.errors import NOWHERE, Location, Problem
 from intentmatch.formats import emit
 from intentmatch.formats.draft import NOT_EXPRESSED
 from intentmatch.formats.format import Feature, Files, Format, Sure
@@ -15,7 +15,6 @@ from intentmatch.formats.mentions import slots_named
 from intentmatch.formats.settle import settled
 from intentmatch.formats.source import File
 from intentmatch.registry.grammar import GRAMMAR_VERSION, OUT_OF_SCOPE
-from intentmatch.registry.rules import NOWHERE
 from intentmatch.types import Case, Intent, Registry, Slot, Utterance
 
 # What one file may hold before people would rather have several.

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from intentmatch.errors import Location, Problem
+from intentmatch.errors import NOWHERE, Location, Problem
 from intentmatch.formats.by_language import said_in, synonyms_in
 from intentmatch.formats.draft import NOT_EXPRESSED, Draft, IntentDraft, SlotDraft
 from intentmatch.formats.expressions import minding_case, without_case
@@ -22,7 +22,6 @@ from intentmatch.formats.prebuilt import take_built_in
 from intentmatch.formats.source import File
 from intentmatch.formats.tree import Value
 from intentmatch.formats.unfold import is_template
-from intentmatch.registry.rules import NOWHERE
 from intentmatch.registry.templates import Blank, Words, escape, parse
 from intentmatch.types import Intent, Registry, Slot, SlotKind, Utterance
 

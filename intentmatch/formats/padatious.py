@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
-from intentmatch.errors import Location, Problem
+from intentmatch.errors import NOWHERE, Location, Problem
 from intentmatch.formats.by_language import said_in
 from intentmatch.formats.draft import NOT_EXPRESSED, Draft
 from intentmatch.formats.format import Feature, Files, Format, Sure
@@ -17,7 +17,6 @@ from intentmatch.formats.hassil.syntax import TemplateError, from_template, lite
 from intentmatch.formats.mentions import every_slot
 from intentmatch.formats.source import File
 from intentmatch.formats.unfold import is_template
-from intentmatch.registry.rules import NOWHERE
 from intentmatch.registry.templates import parse
 from intentmatch.registry.wordings import Wordings
 from intentmatch.types import Registry, Utterance

@@ -10,12 +10,11 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from intentmatch.errors import Problem
+from intentmatch.errors import NOWHERE, Problem
 from intentmatch.formats.draft import Draft, IntentDraft
 from intentmatch.formats.format import Feature, Files, Format, Sure
 from intentmatch.formats.source import File
 from intentmatch.formats.tree import Value
-from intentmatch.registry.rules import NOWHERE
 from intentmatch.types import Intent, Registry
 
 _ROUTERS = ("indexed", "decision", "chain", "merge")

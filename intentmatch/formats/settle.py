@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from intentmatch.errors import Location, Problem
+from intentmatch.errors import NOWHERE, Location, Problem
 from intentmatch.formats.mentions import without_unnamed
 from intentmatch.registry.expansion import expand
-from intentmatch.registry.rules import NOWHERE
 from intentmatch.text import fold
 from intentmatch.types import Case, Intent, Registry, Slot, SlotValue, Utterance
 

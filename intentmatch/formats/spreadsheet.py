@@ -9,13 +9,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from intentmatch import plugins
-from intentmatch.errors import InputError, Location, Problem
+from intentmatch.errors import NOWHERE, InputError, Location, Problem
 from intentmatch.formats.archive import opened, packed
 from intentmatch.formats.draft import NOT_EXPRESSED, Draft
 from intentmatch.formats.format import Files, Format, Sure
 from intentmatch.formats.source import File
 from intentmatch.formats.tables import HEADER, SAYS, Row, read_tables, rows_of
-from intentmatch.registry.rules import NOWHERE
 from intentmatch.types import Registry
 
 _WORKBOOK = "xl/workbook.xml"

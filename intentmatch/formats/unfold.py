@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
-from intentmatch.errors import InputError, Location, Problem
+from intentmatch.errors import NOWHERE, InputError, Location, Problem
 from intentmatch.formats.draft import NOT_EXPRESSED
 from intentmatch.formats.format import Feature
 from intentmatch.registry.expansion import expand
 from intentmatch.registry.rulebook import key_of
-from intentmatch.registry.rules import NOWHERE
 from intentmatch.registry.templates import escape, labelled, parse
 from intentmatch.types import Registry, Rule, Utterance
 

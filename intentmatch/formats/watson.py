@@ -39,7 +39,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
         if not root["intents"]:
             draft.warn(file.location, "no-intents", "there are no intents here")
         if language := root["language"].text():
-            draft.default_language = draft.language(language, root["language"].location)
+            draft.assume_language(language, root["language"].location)
         names = {_read_entity(entity, draft) for entity in root["entities"].items()}
         for intent in root["intents"].items():
             _read_intent(intent, names, draft)

@@ -48,7 +48,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
     roots = [(file, draft.root(file)) for file in files]
     for _, root in roots:
         if language := root["lang"].text():
-            draft.default_language = draft.language(language, root["lang"].location)
+            draft.assume_language(language, root["lang"].location)
     for _, root in roots:
         if root["lookups"]:
             _read_entity(root, draft)

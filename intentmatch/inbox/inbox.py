@@ -15,7 +15,8 @@ from intentmatch.errors import InputError
 from intentmatch.inbox.store import Entry, Handled, Missed, Store
 from intentmatch.result import MatchResult
 from intentmatch.settings import Settings, parse
-from intentmatch.text import fold, language_code
+from intentmatch.text import fold
+from intentmatch.types import checked_language_code
 
 _log = logging.getLogger(__name__)
 
@@ -70,8 +71,8 @@ class Inbox:
             raise InputError(f"a message must be text, not {type(text).__name__}")
         if not fold(text):
             raise InputError("a message that is corrected needs words")
-        if language is not None and (language := language_code(given := language)) is None:
-            raise InputError(f"{given!r} is not a language code; use BCP-47, such as en, pt-BR or zh-Hant")
+        if language is not None:
+            language = checked_language_code(language)
         self._put(Entry(text, time.time(), language, corrected=True, intent=intent))
 
     def messages(self) -> list[Missed]:

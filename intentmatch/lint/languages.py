@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from intentmatch.errors import Problem
+from intentmatch.errors import NOWHERE, Problem
 from intentmatch.languages import SMOOTHING, pairs, script
 from intentmatch.lint.catalogue import problem
 from intentmatch.lint.subject import Subject
-from intentmatch.registry.rules import NOWHERE
 from intentmatch.text import language_range
 from intentmatch.types import Registry
 

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from intentmatch.errors import Location, Problem
+from intentmatch.errors import NOWHERE, Location, Problem
 from intentmatch.lint.catalogue import problem
 from intentmatch.lint.subject import Rows, Subject
-from intentmatch.registry.rules import NOWHERE
 from intentmatch.types import Utterance
 
 # A line is misplaced where the other intent claims it by two thirds of what the clearest tenth of all rightly placed

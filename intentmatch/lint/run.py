@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from intentmatch.build import Progress, encode_all, uncovered
+from intentmatch.build import uncovered
 from intentmatch.cache import VectorCache
+from intentmatch.encode import Progress, encode_all
 from intentmatch.encoders import load_encoder
 from intentmatch.errors import Location, Problem
 from intentmatch.lint import languages, rules, shape, suppress

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.errors import Problem
+from intentmatch.errors import NOWHERE, Problem
 from intentmatch.lint.catalogue import problem
 from intentmatch.lint.subject import Numbers, Subject
-from intentmatch.registry.rules import NOWHERE
 
 # An intent's score is the mean of its two nearest lines: with fewer than three, one that is left out leaves no two.
 _FEWEST_LINES = 3

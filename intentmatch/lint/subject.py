@@ -10,17 +10,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.errors import Location
+from intentmatch.errors import NOWHERE, Location
 from intentmatch.index import ExactIndex
-from intentmatch.registry.rules import NOWHERE
+from intentmatch.near_duplicates import SAME_TEXT
 from intentmatch.text import fold
 from intentmatch.types import Intent, Registry, Utterance, Vectors
 
 Rows = NDArray[np.int64]
 Numbers = NDArray[np.float32]
 
-# As in calibration: lines nearer than this are the same but for spelling, and would answer for each other.
-_SAME = 0.9999
 _BLOCK = 512
 # A line is nearly another where it is this much nearer to it than lines of one intent and language usually are to
 # their nearest. On development sets of everyday messages what lies below differs by an article, a plural or the order
@@ -124,7 +122,7 @@ class Subject:
         if count and len(self.registry) > 1:
             index = ExactIndex(self.vectors, self.owners.tolist(), self.aggregation)
             for rows, cosines in self._blocks():
-                cosines[cosines > _SAME] = -np.inf
+                cosines[cosines > SAME_TEXT] = -np.inf
                 cosines[self._foreign(rows)] = -np.inf
                 scores = index.aggregate(cosines)
                 mine = np.arange(len(rows)), np.searchsorted(index.owners, self.owners[rows])

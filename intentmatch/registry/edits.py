@@ -26,7 +26,8 @@ from intentmatch.registry.layout import Part
 from intentmatch.registry.reader import SUFFIXES
 from intentmatch.registry.templates import labelled
 from intentmatch.registry.written import Value
-from intentmatch.text import fold, language_code
+from intentmatch.text import fold
+from intentmatch.types import checked_language_code
 
 
 class Edit(Protocol):
@@ -203,11 +204,8 @@ def _place(file: Path) -> Path:
 
 
 def _canonical(language: str | None) -> str | None:
-    """A BCP-47 code in its usual case. Raises `InputError` for what is none."""
-    code = None if language is None else language_code(language)
-    if language is not None and code is None:
-        raise InputError(f"{language!r} is not a language code: write one such as en, pt-BR or zh-Hant")
-    return code
+    """Return a BCP-47 code in its usual case. Raises `InputError` if it is none."""
+    return None if language is None else checked_language_code(language)
 
 
 def _added(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from intentmatch.errors import Location, Problem, RegistryError
+from intentmatch.errors import NOWHERE, Location, Problem, RegistryError
 from intentmatch.registry import nodes, rules
 from intentmatch.registry.comments import Comment, comments
 from intentmatch.registry.expansion import expand as expanded
@@ -62,7 +62,7 @@ def examine(
     if registry.intents or all(problem.severity != "error" for problem in problems):
         everywhere = Location(str(path))
         found = rules.check(registry)
-        problems += [replace(p, location=everywhere) if p.location == rules.NOWHERE else p for p in found]
+        problems += [replace(p, location=everywhere) if p.location == NOWHERE else p for p in found]
     return registry if expand else unexpanded, sorted(problems)
 
 

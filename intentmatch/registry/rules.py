@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby
 
-from intentmatch.errors import Location, Problem, suggest
+from intentmatch.errors import NOWHERE, Location, Problem, suggest
 from intentmatch.text import fold
 from intentmatch.types import Case, Intent, Registry, Utterance
 
 Rule = Callable[[Registry], Iterator[Problem]]
-
-NOWHERE = Location("registry")
 
 
 def check(registry: Registry) -> list[Problem]:

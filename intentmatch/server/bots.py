@@ -19,7 +19,8 @@ from fastapi import Request
 
 from intentmatch.artefact import Artefact
 from intentmatch.errors import IntentMatchError, RegistryError
-from intentmatch.matcher import Matcher, Source
+from intentmatch.loader import Source
+from intentmatch.matcher import Matcher
 from intentmatch.registry.content import Content, content
 from intentmatch.server.access import allowed
 from intentmatch.server.batches import Batches

@@ -9,10 +9,9 @@ from fastapi import APIRouter, FastAPI, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from intentmatch.dialogue import Dialogue, Store, Turn
-from intentmatch.errors import InputError
 from intentmatch.server import problems, schemas
 from intentmatch.server.service import Service
-from intentmatch.text import language_code
+from intentmatch.types import checked_language_code
 
 _Name = Annotated[str, Field(max_length=200)]
 
@@ -89,8 +88,8 @@ def add_calls(app: FastAPI | APIRouter, asked: Callable[[Request], Service], sto
     @app.post("/chat", tags=["matching"], responses=problems.responses(400, 401, 408, 413, 415, 422, 429, 503))
     def chat(body: ChatRequest, request: Request) -> TurnResponse:
         """What to do about a message in a conversation: answer it, or ask back and take the next one as the answer."""
-        if body.language is not None and language_code(body.language) is None:
-            raise InputError(f"{body.language!r} is not a language code; use BCP-47, such as en, pt-BR or zh-Hant")
+        if body.language is not None:
+            checked_language_code(body.language)
         service = asked(request)
         with service.answering() as matcher:
             turn = Dialogue(matcher, store=store).take(

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from intentmatch.slots.message import Hit, Message
+from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.number_words import NUMERALS, numeral, small_numbers
 from intentmatch.slots.numbers import ascii_digits
 from intentmatch.slots.scripts import kind
@@ -152,7 +152,7 @@ _PAUSES = frozenset(",;!?()…،؛؟、。，；！？")
 class TimeFinder:
     """Finds every time of day; the value is "18:30"."""
 
-    def find(self, message: Message) -> list[Hit]:
+    def find(self, message: Message) -> list[SlotHit]:
         """In digits and in words, overlaps included."""
         words = _words(language_range(message.language)[-1] if message.language else "en")
         text = _with_signs(message)
@@ -162,7 +162,7 @@ class TimeFinder:
             if minutes is not None:
                 start = min(match.start(group) for group in ("part", "shift", "hour") if match[group])
                 found.append(((start, match.end()), f"{minutes // 60:02}:{minutes % 60:02}"))
-        return [Hit(*span, value) for place, value in found if (span := _span(message, *place))]
+        return [SlotHit(*span, value) for place, value in found if (span := _span(message, *place))]
 
 
 class _Words(NamedTuple):

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from intentmatch import plugins
 from intentmatch.slots.lists import ListFinder, Name, declines
-from intentmatch.slots.message import MISTYPED, WITH_AN_ENDING, Hit, Message
+from intentmatch.slots.message import MISTYPED, WITH_AN_ENDING, Message, SlotHit
 from intentmatch.slots.number_words import NUMERALS, numeral, small_numbers
 from intentmatch.slots.numbers import ascii_digits
 from intentmatch.slots.scripts import kind
@@ -63,12 +63,12 @@ class DateFinder:
         for language in languages:
             _words(language)
 
-    def find(self, message: Message) -> list[Hit]:
+    def find(self, message: Message) -> list[SlotHit]:
         """In digits and in words, overlaps included."""
         return [*_in_digits(message), *_in_words(message)]
 
 
-def _in_digits(message: Message) -> Iterator[Hit]:
+def _in_digits(message: Message) -> Iterator[SlotHit]:
     text = ascii_digits(message.text)
     order = _order(message.language)
     for found in _YEAR_FIRST.finditer(text):
@@ -83,7 +83,7 @@ def _in_digits(message: Message) -> Iterator[Hit]:
         yield from _hit(message, found.span(), _day(0, month, day, message))
 
 
-def _in_words(message: Message) -> Iterator[Hit]:
+def _in_words(message: Message) -> Iterator[SlotHit]:
     words = _words(message.language or "en")
     if words is None:
         return
@@ -104,15 +104,15 @@ def _in_words(message: Message) -> Iterator[Hit]:
         yield from _bare_hit(message, found.span(), day)
 
 
-def _hit(message: Message, span: tuple[int, int], day: date | None) -> Iterator[Hit]:
+def _hit(message: Message, span: tuple[int, int], day: date | None) -> Iterator[SlotHit]:
     if day is not None:
-        yield Hit(*message.aligned.widened(*span), day.isoformat())
+        yield SlotHit(*message.aligned.widened(*span), day.isoformat())
 
 
-def _bare_hit(message: Message, place: tuple[int, int], day: date | None) -> Iterator[Hit]:
+def _bare_hit(message: Message, place: tuple[int, int], day: date | None) -> Iterator[SlotHit]:
     span = message.aligned.span(*place) if message.bounds(*place) else None
     if span is not None and day is not None:
-        yield Hit(*span, day.isoformat())
+        yield SlotHit(*span, day.isoformat())
 
 
 def _day(year: int, month: int, day: int, message: Message | None = None) -> date | None:

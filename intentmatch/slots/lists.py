@@ -13,21 +13,21 @@ from typing import NamedTuple
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from intentmatch.lexical import only_typos
 from intentmatch.slots.message import (
     AS_DECLARED,
     BUT_FOR_ACCENTS,
     MISTYPED,
     WITH_AN_ENDING,
-    Hit,
     Message,
     Run,
+    SlotHit,
     Start,
     initials,
 )
 from intentmatch.slots.scripts import kind, words
 from intentmatch.text import bare, fold, language_range
 from intentmatch.types import Slot
+from intentmatch.typos import only_typos
 
 _DECLINING_LANGUAGES = (
     "az ba be bs cs cv et eu fi hr hsb hu hy ka kk kn ko ky la lt lv ml mn mr myv pl ru sah sk sl sq sr ta te tk tr tt "
@@ -76,7 +76,7 @@ class ListFinder:
         self._own_words = frozenset(own)
         self._known = own.union(known or ())
 
-    def find(self, message: Message) -> list[Hit]:
+    def find(self, message: Message) -> list[SlotHit]:
         """Every place where a value is named, overlaps included."""
         written = [(start, end, message.bare[start:end]) for start, end in self._written(message)]
         hits = [self._hit(message, *place) for place in written]
@@ -118,14 +118,14 @@ class ListFinder:
         pairs = zip(run.split(" "), name.split(" "), strict=True)
         return all(word == other or (word not in self._own_words and _same_stem(word, other)) for word, other in pairs)
 
-    def _hit(self, message: Message, start: int, end: int, name: str, distance: int = AS_DECLARED) -> Hit | None:
+    def _hit(self, message: Message, start: int, end: int, name: str, distance: int = AS_DECLARED) -> SlotHit | None:
         span = message.aligned.span(start, end)
         if span is None:
             return None
         folded = fold(message.text[slice(*span)])
         best = min(self._names[name], key=lambda said: (_foreign(said.language, message), said.text != folded))
         exact = AS_DECLARED if best.text == folded else BUT_FOR_ACCENTS
-        return Hit(*span, best.value, max(distance, exact if message.ends(end) else WITH_AN_ENDING))
+        return SlotHit(*span, best.value, max(distance, exact if message.ends(end) else WITH_AN_ENDING))
 
 
 def _named_already(run: Run, message: Message, written: set[int]) -> bool:

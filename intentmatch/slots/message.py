@@ -21,7 +21,7 @@ MOST_WORDS = 300
 """Of a message, in which typing mistakes are looked for."""
 
 
-class Hit(NamedTuple):
+class SlotHit(NamedTuple):
     """What may be the value of a slot: `text[start:end]` of the message."""
 
     start: int
@@ -64,7 +64,7 @@ class Run(NamedTuple):
 class Finder(Protocol):
     """Finds the values of one slot."""
 
-    def find(self, message: Message) -> list[Hit]:
+    def find(self, message: Message) -> list[SlotHit]:
         """Everything that may be a value, overlaps included, in any order."""
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from intentmatch.slots.message import Hit, Message
+from intentmatch.slots.message import Message, SlotHit
 from intentmatch.text import bare, language_range
 
 _WORDS = {
@@ -145,12 +145,12 @@ class _Run(NamedTuple):
     words: int
 
 
-def spoken(message: Message) -> Iterator[Hit]:
+def spoken(message: Message) -> Iterator[SlotHit]:
     """The numbers that a message says in words: those of its language, and numerals."""
     for start, end, value in (*_said(message), *_numerals(message.bare)):
         span = message.aligned.span(start, end)
         if span is not None:
-            yield Hit(*span, value)
+            yield SlotHit(*span, value)
 
 
 def _said(message: Message) -> Iterator[tuple[int, int, int]]:

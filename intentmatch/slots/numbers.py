@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from intentmatch.slots.message import Hit, Message
+from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.number_words import spoken
 from intentmatch.slots.scripts import kind
 from intentmatch.text import language_range
@@ -45,7 +45,7 @@ _THOUSANDS = re.compile(r"[1-9][0-9]{0,2}(?:([.,' \u00a0])[0-9]{3})(?:\1[0-9]{3}
 class NumberFinder:
     """Finds every number; whole ones are `int`, others `float`."""
 
-    def find(self, message: Message) -> list[Hit]:
+    def find(self, message: Message) -> list[SlotHit]:
         """In digits and in words."""
         return [*_in_digits(message), *spoken(message)]
 
@@ -65,7 +65,7 @@ def _ascii_letters(text: str) -> str:
     return text if text.isascii() else "".join("a" if kind(char) == "letter" else char for char in text)
 
 
-def _in_digits(message: Message) -> Iterator[Hit]:
+def _in_digits(message: Message) -> Iterator[SlotHit]:
     text = _ascii_letters(ascii_digits(message.text))
     comma = message.language is None or any(code in _COMMA for code in language_range(message.language))
     for found in (_WITH_COMMAS if comma else _WITH_SPACES).finditer(text):
@@ -81,7 +81,7 @@ def _in_digits(message: Message) -> Iterator[Hit]:
             begins = found.start() if place == start else place
             negative = found["sign"] == "-" and place == start
             span = message.aligned.widened(begins, place + len(digits))
-            yield Hit(*span, -value if negative else value)
+            yield SlotHit(*span, -value if negative else value)
 
 
 def _value(digits: str, thousands: str) -> int | float | None:

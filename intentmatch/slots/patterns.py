@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from intentmatch.expressions import compiled
-from intentmatch.slots.message import Hit, Message
+from intentmatch.slots.message import Message, SlotHit
 from intentmatch.types import Slot
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ class PatternFinder:
         self._slot = slot.name
         self._patterns = [compiled(pattern) for pattern in slot.patterns]
 
-    def find(self, message: Message) -> list[Hit]:
+    def find(self, message: Message) -> list[SlotHit]:
         """Every match of every pattern that is not empty; of the group named "value", where a pattern has one."""
         return [hit for pattern in self._patterns for hit in self._matches(pattern, message)]
 
-    def _matches(self, pattern: regex.Pattern[str], message: Message) -> list[Hit]:
+    def _matches(self, pattern: regex.Pattern[str], message: Message) -> list[SlotHit]:
         allowed = min(SECONDS, SECONDS_IN_ALL - message.seconds_on_patterns)
         began = perf_counter()
         try:
@@ -52,10 +52,10 @@ class PatternFinder:
             message.seconds_on_patterns += perf_counter() - began
 
 
-def _hits(pattern: regex.Pattern[str], message: Message, seconds: float) -> Iterator[Hit]:
+def _hits(pattern: regex.Pattern[str], message: Message, seconds: float) -> Iterator[SlotHit]:
     for match in pattern.finditer(message.text, timeout=seconds):
         span = match.span("value") if "value" in pattern.groupindex else match.span()
         start, end = span if span != (-1, -1) else match.span()
         if start < end:
             start, end = message.aligned.widened(start, end)
-            yield Hit(start, end, message.text[start:end])
+            yield SlotHit(start, end, message.text[start:end])

@@ -11,15 +11,14 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from intentmatch.errors import Problem, RegistryError, UnknownNameError
+from intentmatch.errors import NOWHERE, Problem, RegistryError, UnknownNameError
 from intentmatch.expressions import ExpressionError
-from intentmatch.registry.rules import NOWHERE
 from intentmatch.result import Entity, Missing
 from intentmatch.slots.clock import TimeFinder
 from intentmatch.slots.days import DateFinder
 from intentmatch.slots.free import Frame, frames, free_text
 from intentmatch.slots.lists import ListFinder, names_of
-from intentmatch.slots.message import Finder, Hit, Message
+from intentmatch.slots.message import Finder, Message, SlotHit
 from intentmatch.slots.neighbours import Neighbours, spoken_words
 from intentmatch.slots.numbers import NumberFinder
 from intentmatch.slots.patterns import PatternFinder
@@ -93,7 +92,7 @@ class SlotReader:
         hits = [(hit, number) for number, slot in enumerate(slots) for hit in self._finders[slot].find(message)]
         hits.sort(key=lambda found: (found[0].start - found[0].end, found[0].distance, found[1], found[0].start))
         taken = bytearray(len(message.text))
-        claims: dict[tuple[int, int], dict[int, Hit]] = {}
+        claims: dict[tuple[int, int], dict[int, SlotHit]] = {}
         for hit, number in hits:
             place = hit.start, hit.end
             if place in claims:
@@ -110,7 +109,7 @@ class SlotReader:
             entities.append(Entity(slots[number], value, message.text[slice(*place)], *place))
         return entities
 
-    def _owner(self, slots: list[str], claims: Mapping[int, Hit], message: Message, filled: Collection[str]) -> int:
+    def _owner(self, slots: list[str], claims: Mapping[int, SlotHit], message: Message, filled: Collection[str]) -> int:
         def rank(number: int) -> tuple[int, bool, int]:
             hit, slot = claims[number], slots[number]
             return -self._neighbours.agree(slot, message, hit.start, hit.end), slot in filled, number

@@ -24,8 +24,8 @@ from bench_growth import SOURCE, texts
 from metrics import plain_table, provenance
 
 from intentmatch import IntentMatchError
-from intentmatch.build import encode_all
 from intentmatch.cache import VectorCache
+from intentmatch.encode import encode_all
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
 from intentmatch.index import load_index
 

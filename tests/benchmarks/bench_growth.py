@@ -32,7 +32,7 @@ from lines import panels  # noqa: E402
 from metrics import percentiles, plain_table, provenance  # noqa: E402
 
 from intentmatch import Matcher, Registry, load_artefact, read_registry, save_artefact  # noqa: E402
-from intentmatch.build import Known, build  # noqa: E402
+from intentmatch.build import build, known_vectors  # noqa: E402, known_vectors
 from intentmatch.cache import VectorCache  # noqa: E402
 from intentmatch.encoders import load_encoder  # noqa: E402
 from intentmatch.engine import Engine  # noqa: E402
@@ -216,7 +216,7 @@ def _rebuild(folder: Path, options: argparse.Namespace) -> dict[str, float]:
     settings = _settings(options)
     encoder = load_encoder(settings)
     old = load_artefact(folder / "built.intentmatch")
-    before, known = Before(old.calibration, old.opinion, old.registry), Known.of(old)
+    before, known = Before(old.calibration, old.opinion, old.registry), known_vectors(old)
     registry = read_registry(folder / "intents")
     first = registry.intents[0]
     edited = Utterance(f"{first.utterances[0].text} {os.getpid()}", first.utterances[0].language)

@@ -23,11 +23,12 @@ from rich.console import Console
 from tables import print_table, write
 
 from intentmatch import IntentMatchError
-from intentmatch.build import encode_all
 from intentmatch.calibration import calibrate, shares_of
+from intentmatch.encode import encode_all
 from intentmatch.encoders import load_encoder
+from intentmatch.fusion import fused_score
 from intentmatch.head import Fitting, fit_head, prepare, softmax
-from intentmatch.heldout import evidence, hold_out
+from intentmatch.heldout import hold_out
 from intentmatch.index import ExactIndex
 from intentmatch.settings import Settings, resolve
 from intentmatch.text import clean
@@ -170,9 +171,9 @@ def accuracies(given: Problem) -> dict[str, float]:
         "ridge, words": lambda: _ridge(features, owners, given.intents, asked),
         "head, no words": lambda: _logits(given._replace(words=given.words * 0), given.asked_words * 0),
         "head": lambda: known.logits,
-        "evidence": lambda: evidence(known.score, known.logits),
+        "evidence": lambda: fused_score(known.score, known.logits),
         "head, labels": lambda: hinted,
-        "evidence, labels": lambda: evidence(known.score, hinted),
+        "evidence, labels": lambda: fused_score(known.score, hinted),
     }
     return {name: 100 * float((of().argmax(axis=1) == given.truth).mean()) for name, of in choices.items()}
 
@@ -193,7 +194,7 @@ def calibrators(given: Problem) -> dict[str, tuple[float, float]]:
     from sklearn.linear_model import LogisticRegression
 
     known = signals(given)
-    total = evidence(known.score, known.logits)
+    total = fused_score(known.score, known.logits)
     fitting = prepare(given.vectors, given.words, given.owners, given.intents)
     held = hold_out(given.vectors, given.owners, "mean2", fitting)
     best = total.max(axis=1)
@@ -222,9 +223,7 @@ def _logits(given: Problem, asked_words: Matrix, *, labels: bool = False) -> Mat
     vectors = np.vstack([given.vectors, given.labels[:hints]])
     words = np.vstack([given.words, given.label_words[:hints]])
     fitting: Fitting = prepare(vectors, words, [*given.owners, *range(hints)], given.intents, hints)
-    of_vectors, of_words, bias = fit_head(fitting).parts(given.vectors.shape[1])
-    logits: Matrix = given.asked @ of_vectors + asked_words @ of_words + bias
-    return logits
+    return fit_head(fitting).for_vectors(given.vectors.shape[1]).logits_many(given.asked, asked_words)
 
 
 def _ridge(features: Matrix, owners: NDArray[np.int64], intents: int, asked: Matrix) -> Matrix:

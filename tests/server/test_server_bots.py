@@ -23,7 +23,7 @@ from intentmatch.artefact import save_artefact
 from intentmatch.encoders import load_encoder
 from intentmatch.errors import InputError
 from intentmatch.inbox import Inbox
-from intentmatch.matcher import Source
+from intentmatch.loader import Source
 from intentmatch.server import BotFolder, bots, create_app, shared
 from intentmatch.server.folder import is_bot_folder
 from intentmatch.server.memory import own_bytes

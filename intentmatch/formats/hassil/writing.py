@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from intentmatch.errors import Location, Problem
+from intentmatch.errors import NOWHERE, Location, Problem
 from intentmatch.formats import emit
 from intentmatch.formats.by_language import said_in, synonyms_in
 from intentmatch.formats.draft import NOT_EXPRESSED
@@ -15,7 +15,6 @@ from intentmatch.formats.hassil.syntax import from_template, literal
 from intentmatch.formats.mentions import every_slot, slots_named
 from intentmatch.formats.unfold import is_template
 from intentmatch.registry.rulebook import key_of
-from intentmatch.registry.rules import NOWHERE
 from intentmatch.registry.templates import parse
 from intentmatch.types import Case, Intent, Registry, Slot, SlotValue, Utterance
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from intentmatch.errors import Location, Problem
+from intentmatch.errors import NOWHERE, Location, Problem
 from intentmatch.formats.draft import NOT_EXPRESSED
 from intentmatch.formats.emit import standard
 from intentmatch.formats.format import Feature, Files
 from intentmatch.formats.mentions import every_slot
 from intentmatch.formats.rasa.bot import UTTER
 from intentmatch.formats.rasa.marks import Annotation, parse, written
-from intentmatch.registry.rules import NOWHERE
 from intentmatch.types import Intent, Registry, Slot, Utterance
 
 SAYS: frozenset[Feature] = frozenset({"marks", "lists", "synonyms", "patterns", "responses", "questions", "metadata"})

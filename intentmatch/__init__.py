@@ -19,9 +19,8 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from intentmatch.artefact import Artefact, load_artefact, save_artefact
-    from intentmatch.dialogue import Choice, Dialogue, MemoryStore, Phrases, Store, Turn
-    from intentmatch.errors import (
+    from intentmatch.artefact.store import Artefact, load_artefact, save_artefact
+    from intentmatch.core.errors import (
         IntentMatchError,
         Location,
         MissingExtraError,
@@ -29,47 +28,48 @@ if TYPE_CHECKING:
         RegistryError,
         UnknownNameError,
     )
-    from intentmatch.matcher import Matcher
+    from intentmatch.core.result import Candidate, Entity, MatchResult, Missing
+    from intentmatch.core.settings import Settings
+    from intentmatch.core.types import Encoder, Intent, Registry, Reranker, Rule, Slot, SlotValue, Utterance
+    from intentmatch.dialogue import Choice, Dialogue, MemoryStore, Phrases, Store, Turn
+    from intentmatch.matching.matcher import Matcher
     from intentmatch.registry import read_registry
-    from intentmatch.registry.plan import plan_utterances
-    from intentmatch.result import Candidate, Entity, MatchResult, Missing
-    from intentmatch.settings import Settings
-    from intentmatch.types import Encoder, Intent, Registry, Reranker, Rule, Slot, SlotValue, Utterance
+    from intentmatch.registry.editing.plan import plan_utterances
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Artefact": "artefact",
-    "Candidate": "result",
+    "Artefact": "artefact.store",
+    "Candidate": "core.result",
     "Choice": "dialogue",
     "Dialogue": "dialogue",
-    "Encoder": "types",
-    "Entity": "result",
-    "Intent": "types",
-    "IntentMatchError": "errors",
-    "Location": "errors",
-    "MatchResult": "result",
-    "Matcher": "matcher",
+    "Encoder": "core.types",
+    "Entity": "core.result",
+    "Intent": "core.types",
+    "IntentMatchError": "core.errors",
+    "Location": "core.errors",
+    "MatchResult": "core.result",
+    "Matcher": "matching.matcher",
     "MemoryStore": "dialogue",
-    "Missing": "result",
-    "MissingExtraError": "errors",
+    "Missing": "core.result",
+    "MissingExtraError": "core.errors",
     "Phrases": "dialogue",
-    "Problem": "errors",
-    "Registry": "types",
-    "RegistryError": "errors",
-    "Reranker": "types",
-    "Rule": "types",
-    "Settings": "settings",
-    "Slot": "types",
-    "SlotValue": "types",
+    "Problem": "core.errors",
+    "Registry": "core.types",
+    "RegistryError": "core.errors",
+    "Reranker": "core.types",
+    "Rule": "core.types",
+    "Settings": "core.settings",
+    "Slot": "core.types",
+    "SlotValue": "core.types",
     "Store": "dialogue",
     "Turn": "dialogue",
-    "UnknownNameError": "errors",
-    "Utterance": "types",
-    "load_artefact": "artefact",
-    "plan_utterances": "registry.plan",
+    "UnknownNameError": "core.errors",
+    "Utterance": "core.types",
+    "load_artefact": "artefact.store",
+    "plan_utterances": "registry.editing.plan",
     "read_registry": "registry",
-    "save_artefact": "artefact",
+    "save_artefact": "artefact.store",
 }
 
 __all__ = [

@@ -15,7 +15,7 @@ from typing import Any
 from fakes import WordHashEncoder
 
 from intentmatch import Matcher
-from intentmatch.types import Encoder
+from intentmatch.core.types import Encoder
 
 HANG_UP = object()
 """In place of an answer: half of one, and the connection is reset."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from intentmatch.text import fold
-from intentmatch.types import Kind, Vectors
+from intentmatch.core.types import Kind, Vectors
+from intentmatch.text.normalize import fold
 
 
 class WordHashEncoder:

@@ -12,7 +12,7 @@ OF_METHODS = {"error": "error", "warn": "warning"}
 def rules_in(folder: Path) -> set[tuple[str, str]]:
     """Id and severity of every problem that the files of a folder note."""
     found = set()
-    for file in folder.glob("*.py"):
+    for file in folder.rglob("*.py"):
         for call in (node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)):
             constants = [node.value if isinstance(node, ast.Constant) else None for node in call.args]
             if constants[1:2] and constants[1] in SEVERITIES and isinstance(constants[2], str):

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from intentmatch import Candidate, MatchResult
-from intentmatch.errors import InputError
-from intentmatch.result import Trace
+from intentmatch.core.errors import InputError
+from intentmatch.core.result import Trace
 
 FOLDER = Path(__file__).with_name("benchmarks")
 
@@ -631,8 +631,8 @@ def test_the_table_of_heads(run, lights):
 def test_a_draw_has_so_many_utterances_of_each_intent(monkeypatch, lights):
     monkeypatch.syspath_prepend(FOLDER)
     heads = load("bench_heads")
+    from intentmatch.core.settings import Settings
     from intentmatch.encoders import load_encoder
-    from intentmatch.settings import Settings
 
     whole = heads.problem(load_encoder(Settings()), lights / "toy", "train", with_strangers=False)
     drawn, again, other = (heads.drawn(whole, 3, seed) for seed in (0, 0, 1))

@@ -15,9 +15,9 @@ from starlette.testclient import TestClient
 
 from intentmatch import Matcher
 from intentmatch.cli.commands import cli
-from intentmatch.errors import InputError
+from intentmatch.core.errors import InputError
+from intentmatch.core.types import Intent, Registry, Utterance
 from intentmatch.server import create_app
-from intentmatch.types import Intent, Registry, Utterance
 
 DEPLOY = Path(__file__).parent.parent / "examples" / "deploy"
 SERVE = cast("click.Command", cli.get_command(click.Context(cli), "serve"))

@@ -21,10 +21,11 @@ from click.testing import CliRunner
 from rule_ids import rules_in
 
 from intentmatch.cli.commands import cli
+from intentmatch.core.settings import PARSERS, Settings, parse
 from intentmatch.lint import CATALOGUE
-from intentmatch.registry import examine, grammar
-from intentmatch.registry.slot_grammar import KINDS, SLOT_KEYS
-from intentmatch.settings import PARSERS, Settings, parse
+from intentmatch.registry import examine
+from intentmatch.registry.reading import grammar
+from intentmatch.registry.reading.slot_grammar import KINDS, SLOT_KEYS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

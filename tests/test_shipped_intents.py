@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from intentmatch.core.types import Registry
 from intentmatch.lint import lint
-from intentmatch.matcher import Matcher
+from intentmatch.matching.matcher import Matcher
 from intentmatch.registry import examine
-from intentmatch.types import Registry
 
 SHIPPED = Path(__file__).parents[1] / "intents"
 LANGUAGES = {"en", "de", "fr", "es", "pt", "it", "nl", "pl", "tr", "ru", "ar", "hi", "zh", "ja", "ko"}

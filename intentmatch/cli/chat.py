@@ -10,11 +10,11 @@ import click
 
 from intentmatch.cli import show
 from intentmatch.cli.commands import cli, intents_argument, load, set_option, standard_input
-from intentmatch.errors import IntentMatchError
+from intentmatch.core.errors import IntentMatchError
 
 if TYPE_CHECKING:
     from intentmatch.dialogue import Turn
-    from intentmatch.matcher import Matcher
+    from intentmatch.matching.matcher import Matcher
 
 
 @cli.command()
@@ -31,9 +31,9 @@ def chat(intents: str, language: str | None, settings: tuple[str, ...]) -> None:
     /reload   read the files again
     /quit     leave (so does the end of the input)
     """
+    from intentmatch.core.types import checked_language_code
     from intentmatch.dialogue import Dialogue
     from intentmatch.inbox import Inbox
-    from intentmatch.types import checked_language_code
 
     if language is not None:
         checked_language_code(language)

@@ -14,10 +14,10 @@ import click
 
 import intentmatch
 from intentmatch.cli import show
-from intentmatch.errors import InputError, IntentMatchError
+from intentmatch.core.errors import InputError, IntentMatchError
 
 if TYPE_CHECKING:
-    from intentmatch.matcher import Matcher
+    from intentmatch.matching.matcher import Matcher
 
 # What `match` tells a script beside the errors: 0 matched, and these.
 EXIT_CODES = {"matched": 0, "ambiguous": 3, "out_of_scope": 4}
@@ -212,7 +212,7 @@ def build(intents: str, output: str, settings: tuple[str, ...]) -> None:
     Example:
       intentmatch build intents/ -o shop.intentmatch && intentmatch match -i shop.intentmatch "hello"
     """
-    from intentmatch.artefact import save_artefact
+    from intentmatch.artefact.store import save_artefact
 
     start = time.perf_counter()
     matcher = load(intents, settings)
@@ -255,10 +255,10 @@ def distill(
       intentmatch distill --teacher sentence_transformer:all-MiniLM-L6-v2 --pairs pairs.tsv -o my-encoder
       intentmatch match --set encoder=static:my-encoder "wo ist mein Paket?"
     """
+    from intentmatch.core.settings import resolve
     from intentmatch.distill import Recipe, read_corpus, read_recipe
     from intentmatch.distill import distill as train
     from intentmatch.encoders import load_encoder
-    from intentmatch.settings import resolve
 
     chosen = read_recipe(recipe) if recipe else Recipe()
     told = resolve({**settings_from(settings), "encoder": teacher})
@@ -286,7 +286,7 @@ def main() -> None:
 
 def load(intents: str, settings: Iterable[str]) -> Matcher:
     """The matcher of INTENTS, under the settings of the command line; a bar shows long builds."""
-    from intentmatch.matcher import Matcher
+    from intentmatch.matching.matcher import Matcher
 
     explicit: dict[str, Any] = settings_from(settings)
     with show.progress() as progress:

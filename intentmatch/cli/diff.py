@@ -14,7 +14,7 @@ from intentmatch.cli.commands import FILE, cli, set_option, settings_from
 from intentmatch.cli.evaluate import TARGET, cases_of, parse_folds, write_text
 
 if TYPE_CHECKING:
-    from intentmatch.evaluation.diff import FailOn
+    from intentmatch.evaluation.compare.diff import FailOn
     from intentmatch.evaluation.folds import Folds
 
 WORSE_EXIT_CODE = 1
@@ -67,11 +67,11 @@ def diff(
     Exit codes: 0 done; 1 worse: more answers became wrong than right, or any test case became wrong. With --fail-on
     any: 1 if any answer changed.
     """
-    from intentmatch.evaluation.diff import compare, to_json
-    from intentmatch.evaluation.diff_page import to_html
-    from intentmatch.evaluation.gitref import parse_sides
+    from intentmatch.evaluation.compare.diff import compare, to_json
+    from intentmatch.evaluation.compare.gitref import parse_sides
+    from intentmatch.evaluation.compare.sides import load_side
     from intentmatch.evaluation.messages import read_messages
-    from intentmatch.evaluation.sides import load_side
+    from intentmatch.evaluation.reports.diff_page import to_html
 
     explicit: dict[str, Any] = settings_from(settings)
     sides = parse_sides(old, new, os.environ.get("INTENTMATCH_INTENTS", _DEFAULT))

@@ -11,11 +11,11 @@ import click
 
 from intentmatch.cli import show
 from intentmatch.cli.commands import cli, intents_argument, intents_option
-from intentmatch.errors import InputError, RegistryError, UnknownNameError
+from intentmatch.core.errors import InputError, RegistryError, UnknownNameError
 
 if TYPE_CHECKING:
-    from intentmatch.registry.edits import Edit
-    from intentmatch.registry.plan import Changes
+    from intentmatch.registry.editing.edits import Edit
+    from intentmatch.registry.editing.plan import Changes
 
 UNFORMATTED_EXIT_CODE = 1
 
@@ -63,7 +63,7 @@ def add(
       intentmatch add refund "I want my money back" --lang en --new --file intents/payments.yaml
       intentmatch add book "(book|reserve) a table [please]" --template --dry-run
     """
-    from intentmatch.registry.edits import additions
+    from intentmatch.registry.editing.edits import additions
 
     if negative and new:
         raise click.UsageError("--new does not go with --not: an intent begins with an utterance.")
@@ -99,7 +99,7 @@ def move(
     Example:
       intentmatch move "cancel my delivery" order_cancel
     """
-    from intentmatch.registry.edits import MoveUtterance
+    from intentmatch.registry.editing.edits import MoveUtterance
 
     if len(names) > 2:
         raise click.UsageError("Name one intent to move to, or two: from and to.")
@@ -118,7 +118,7 @@ def rename(old: str, new: str, intents: str, dry_run: bool, yes: bool) -> None:
     Example:
       intentmatch rename order_status where_is_my_order
     """
-    from intentmatch.registry.edits import RenameIntent
+    from intentmatch.registry.editing.edits import RenameIntent
 
     _settle(intents, [RenameIntent(old, new)], dry_run=dry_run, yes=yes)
 
@@ -151,7 +151,7 @@ def remove(
       intentmatch remove order_status
     """
     from intentmatch.registry import examine
-    from intentmatch.registry.edits import RemoveIntent, RemoveUtterance
+    from intentmatch.registry.editing.edits import RemoveIntent, RemoveUtterance
 
     of_a_line = source is not None or language is not None or negative
     if whole and of_a_line:
@@ -179,8 +179,8 @@ def format_(intents: str, check: bool) -> None:
       intentmatch format
       intentmatch format shop/ --check
     """
-    from intentmatch.registry.formatting import Format
-    from intentmatch.registry.plan import plan
+    from intentmatch.registry.editing.formatting import Format
+    from intentmatch.registry.editing.plan import plan
 
     changes = plan(intents, [Format()])
     if not changes.files:
@@ -194,7 +194,7 @@ def format_(intents: str, check: bool) -> None:
 
 def planned(intents: str, edits: Sequence[Edit]) -> Changes:
     """Show what edits would change and what is wrong with it. Raises `RegistryError` where it could not be written."""
-    from intentmatch.registry.plan import plan
+    from intentmatch.registry.editing.plan import plan
 
     changes = plan(intents, edits)
     show.diff(changes.diff)

@@ -7,10 +7,11 @@ from typing import Any, Literal
 
 import click
 
-from intentmatch import models, plugins
 from intentmatch.cli import show
 from intentmatch.cli.commands import FOLDER, cli, json_option
-from intentmatch.errors import pip_line
+from intentmatch.core import plugins
+from intentmatch.core.errors import pip_line
+from intentmatch.encoders import hub
 
 
 @cli.command("export-onnx")
@@ -55,7 +56,7 @@ def encoders_(as_json: bool) -> None:
 def _encoder_row(name: str) -> dict[str, Any]:
     from intentmatch.encoders.static import EMBEDDED
 
-    languages = len(models.card_languages(EMBEDDED) or ())
+    languages = len(hub.card_languages(EMBEDDED) or ())
     described = {
         "static": ("", (), f"embedded, {languages} languages, no download; static:FOLDER for a model2vec model"),
         "onnx": (

@@ -11,13 +11,13 @@ import click
 
 from intentmatch.cli import show, show_report
 from intentmatch.cli.commands import FILE, cli, intents_argument, load, set_option
-from intentmatch.errors import InputError
+from intentmatch.core.errors import InputError
 
 if TYPE_CHECKING:
+    from intentmatch.core.types import Case
     from intentmatch.evaluation.folds import Folds
     from intentmatch.evaluation.gate import Check
-    from intentmatch.evaluation.report import Report
-    from intentmatch.types import Case
+    from intentmatch.evaluation.reports.report import Report
 
 GATE_EXIT_CODE = 1
 DEFAULT_DROP = 0.5
@@ -115,9 +115,9 @@ def _checks(report: Report, fail_under: float | None, before: Report | None, max
 
 
 def _write(report: Report, checks: list[Check], as_json: Path | None, junit: Path | None, html: Path | None) -> None:
-    from intentmatch.evaluation.html import to_html
-    from intentmatch.evaluation.junit import to_junit
-    from intentmatch.evaluation.report import to_json
+    from intentmatch.evaluation.reports.html import to_html
+    from intentmatch.evaluation.reports.junit import to_junit
+    from intentmatch.evaluation.reports.report import to_json
 
     if as_json is not None:
         write_text(as_json, to_json(report))

@@ -12,12 +12,12 @@ import click
 
 from intentmatch.cli import show
 from intentmatch.cli.commands import cli, intents_argument
-from intentmatch.errors import InputError, Problem
+from intentmatch.core.errors import InputError, Problem
 
 if TYPE_CHECKING:
+    from intentmatch.core.types import Registry
     from intentmatch.formats import Imported
-    from intentmatch.formats.format import Files
-    from intentmatch.types import Registry
+    from intentmatch.formats.kit.format import Files
 
 _NATIVE = "intentmatch"
 # A bot of another program has hundreds of repetitions.

@@ -12,12 +12,12 @@ import click
 from intentmatch.cli import show, show_diff, show_inbox
 from intentmatch.cli.commands import cli, intents_option, json_option, load, set_option, settings_from
 from intentmatch.cli.edit import planned, write
-from intentmatch.errors import InputError, suggest
+from intentmatch.core.errors import InputError, suggest
 
 if TYPE_CHECKING:
     from intentmatch.inbox import Action, Cluster, Decision, Handled, Inbox, Missed, Review
-    from intentmatch.matcher import Matcher
-    from intentmatch.registry.plan import Changes
+    from intentmatch.matching.matcher import Matcher
+    from intentmatch.registry.editing.plan import Changes
 
 _OTHERS: Mapping[str, Literal["ignore", "skip", "stop"]] = {"ignore": "ignore", "skip": "skip", "stop": "stop"}
 
@@ -208,9 +208,9 @@ def _answer(cluster: Cluster, names: Sequence[str]) -> tuple[Action | Literal["s
 
 def _compared(matcher: Matcher, changes: Changes, messages: Sequence[Missed], settings: dict[str, Any]) -> None:
     """Show what edits do to the answers."""
-    from intentmatch.evaluation.diff import compare
-    from intentmatch.matcher import Matcher
-    from intentmatch.types import Case
+    from intentmatch.core.types import Case
+    from intentmatch.evaluation.compare.diff import compare
+    from intentmatch.matching.matcher import Matcher
 
     edited = Matcher.load(changes.registry, **settings)
     asked = [Case(message.text, None, message.language) for message in messages if message.text]

@@ -10,11 +10,11 @@ import click
 import intentmatch
 from intentmatch.cli import show
 from intentmatch.cli.commands import cli, intents_argument, set_option, settings_from
-from intentmatch.errors import Problem
+from intentmatch.core.errors import Problem
 
 if TYPE_CHECKING:
+    from intentmatch.core.types import Utterance
     from intentmatch.lint import Report
-    from intentmatch.types import Utterance
 
 # The exit code for findings, as every linter has it; what keeps it from running has the code of its error.
 FOUND = 1

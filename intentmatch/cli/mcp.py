@@ -7,7 +7,7 @@ from contextlib import ExitStack
 import click
 
 from intentmatch.cli.commands import cli, intents_argument, load, set_option
-from intentmatch.errors import InputError
+from intentmatch.core.errors import InputError
 
 
 @cli.command()

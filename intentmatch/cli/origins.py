@@ -9,8 +9,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from intentmatch.errors import Location, Problem, RegistryError, suggest
-from intentmatch.registry import nodes
+from intentmatch.core.errors import Location, Problem, RegistryError, suggest
+from intentmatch.registry.reading import nodes
 
 _NOT_OF_A_FILE = frozenset({"config", "show_config", "help"})
 _PLACES = "intentmatch.places"

@@ -19,6 +19,6 @@ def schema() -> None:
     and, as the first line of a file, for the YAML plugin of VS Code:
       # yaml-language-server: $schema=intents.schema.json
     """
-    from intentmatch.registry.schema import schema as of_files
+    from intentmatch.registry.reading.schema import schema as of_files
 
     click.echo(json.dumps(of_files(), indent=2, ensure_ascii=False).encode())

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from intentmatch import plugins
 from intentmatch.cli import show
 from intentmatch.cli.commands import FILE, cli, intents_argument, load, set_option, settings_from
 from intentmatch.cli.origins import options_with_origins, read_config
-from intentmatch.errors import InputError
+from intentmatch.core import plugins
+from intentmatch.core.errors import InputError
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from intentmatch.dialogue import Store
-    from intentmatch.matcher import Matcher
+    from intentmatch.matching.matcher import Matcher
     from intentmatch.server import BotFolder
 
 
@@ -150,10 +150,10 @@ def serve(
         _show_config(context, intents, settings, bots)
         return
     uvicorn = plugins.require("uvicorn", what="The webhook", extra="server")
-    from intentmatch.server.access import file_keys
-    from intentmatch.server.logs import log_config
-    from intentmatch.server.patience import Patience
-    from intentmatch.server.reloads import Reloads
+    from intentmatch.server.auth.api_keys import file_keys
+    from intentmatch.server.bots.reloads import Reloads
+    from intentmatch.server.process.logs import log_config
+    from intentmatch.server.process.slow_clients import Patience
 
     reloads = Reloads(shared=workers > 1)
     make_app = partial(
@@ -196,7 +196,7 @@ def serve(
         uvicorn.run(app, **listening)
     else:
         del app
-        from intentmatch.server.workers import serve_together
+        from intentmatch.server.process.workers import serve_together
 
         serve_together(make_app, reloads, workers, **listening)
 
@@ -212,7 +212,7 @@ def _served(
     intents: str, settings: tuple[str, ...], bots: bool | None, preload: tuple[str, ...], memory: int | None
 ) -> Matcher | BotFolder:
     """One bot, loaded, or the folder of several."""
-    from intentmatch.server.folder import BotFolder, is_bot_folder
+    from intentmatch.server.bots.folder import BotFolder, is_bot_folder
 
     if is_bot_folder(intents) if bots is None else bots:
         return BotFolder(intents, preload, memory, settings_from(settings))
@@ -250,10 +250,10 @@ def _tls(cert: Path | None, key: Path | None) -> dict[str, str]:
 
 def _show_config(context: click.Context, intents: str, settings: tuple[str, ...], bots: bool | None) -> None:
     """The options of the server, and the settings of what it serves; of several bots those that hold for all."""
-    from intentmatch.artefact import load_artefact
+    from intentmatch.artefact.store import load_artefact
+    from intentmatch.core.settings import PARSERS, resolve
     from intentmatch.registry import is_yaml, read_registry
-    from intentmatch.server.folder import is_bot_folder
-    from intentmatch.settings import PARSERS, resolve
+    from intentmatch.server.bots.folder import is_bot_folder
 
     explicit = settings_from(settings)
     if is_bot_folder(intents) if bots is None else bots:
@@ -271,7 +271,7 @@ def _show_config(context: click.Context, intents: str, settings: tuple[str, ...]
 
 def _keys(context: click.Context) -> Iterator[tuple[str, str, str]]:
     """How many keys there are of each kind, and where from: that they were found can be seen, and none of them."""
-    from intentmatch.server.access import ADMIN_KEYS, KEYS, environment_keys, file_keys
+    from intentmatch.server.auth.api_keys import ADMIN_KEYS, KEYS, environment_keys, file_keys
 
     for option, variable in (("keys_file", KEYS), ("admin_keys_file", ADMIN_KEYS)):
         file = context.params[option]

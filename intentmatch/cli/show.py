@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from intentmatch.errors import IntentMatchError, Problem, RegistryError
-from intentmatch.result import Candidate, Entity, MatchResult
+from intentmatch.core.errors import IntentMatchError, Problem, RegistryError
+from intentmatch.core.result import Candidate, Entity, MatchResult
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from intentmatch.core.types import Registry
     from intentmatch.dialogue import Turn
-    from intentmatch.encode import Progress as EncodeProgress
-    from intentmatch.types import Registry
+    from intentmatch.encoders.encode import Progress as EncodeProgress
 
 # Encoding fewer texts than this is over before a bar could be read.
 _WORTH_A_BAR = 256

@@ -10,8 +10,8 @@ import click
 from intentmatch.cli import show
 
 if TYPE_CHECKING:
-    from intentmatch.evaluation.changes import Change
-    from intentmatch.evaluation.diff import Diff
+    from intentmatch.evaluation.compare.changes import Change
+    from intentmatch.evaluation.compare.diff import Diff
 
 _INTENTS = 20
 _FACTS = 12
@@ -21,7 +21,7 @@ _COLOURS = {"better": "green", "worse": "red", "other": "yellow"}
 
 def diff(found: Diff, failed: bool) -> None:
     """The summary, the intents, the changes, and the verdict in one line."""
-    from intentmatch.evaluation.diff import EFFECTS
+    from intentmatch.evaluation.compare.diff import EFFECTS
 
     click.echo(click.style(f"{found.names[0]} against {found.names[1]}", bold=True))
     _asked(found)
@@ -40,8 +40,8 @@ def diff(found: Diff, failed: bool) -> None:
 
 
 def _asked(found: Diff) -> None:
-    from intentmatch.evaluation.diff import TITLES
-    from intentmatch.evaluation.words import percent
+    from intentmatch.evaluation.compare.diff import TITLES
+    from intentmatch.evaluation.reports.number_format import percent
 
     rows = []
     for asked in found.asked:
@@ -67,7 +67,7 @@ def _edit(found: Diff) -> None:
 
 
 def _intents(found: Diff) -> None:
-    from intentmatch.evaluation.diff import INTENT_HEAD
+    from intentmatch.evaluation.compare.diff import INTENT_HEAD
 
     rows = found.intent_cells()
     if rows:
@@ -76,8 +76,8 @@ def _intents(found: Diff) -> None:
 
 
 def _changes(title: str, some: Sequence[Change]) -> None:
-    from intentmatch.evaluation.changes import told
-    from intentmatch.evaluation.words import place
+    from intentmatch.evaluation.compare.changes import told
+    from intentmatch.evaluation.reports.number_format import place
 
     _heading(f"{title}: {len(some)}")
     # A test case is a promise; what was held out is a sample.

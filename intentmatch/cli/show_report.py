@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from intentmatch.evaluation.gate import Check
     from intentmatch.evaluation.metrics import IntentRow, LanguageRow
     from intentmatch.evaluation.outcomes import Outcome
-    from intentmatch.evaluation.report import Part, Report
+    from intentmatch.evaluation.reports.report import Part, Report
 
 _WORST = 10
 _CONFUSIONS = 6
@@ -42,7 +42,7 @@ def gate(checks: Sequence[Check]) -> None:
 
 def _part(part: Part) -> None:
     from intentmatch.evaluation.metrics import intent_rows, language_rows
-    from intentmatch.evaluation.report import HELD_OUT, TITLES
+    from intentmatch.evaluation.reports.report import HELD_OUT, TITLES
 
     n = part.numbers
     outside = "left out" if part.name == HELD_OUT else "out of scope"
@@ -66,8 +66,8 @@ def _part(part: Part) -> None:
 
 def _headline(part: Part, outside: str) -> list[list[str]]:
     """What, how much, and of what it is a share."""
-    from intentmatch.evaluation.report import HELD_OUT
-    from intentmatch.evaluation.words import decimal, percent
+    from intentmatch.evaluation.reports.number_format import decimal, percent
+    from intentmatch.evaluation.reports.report import HELD_OUT
 
     n = part.numbers
     rows = [
@@ -90,7 +90,7 @@ def _headline(part: Part, outside: str) -> list[list[str]]:
 
 
 def _languages(rows: Sequence[LanguageRow], outside: str) -> None:
-    from intentmatch.evaluation.words import percent
+    from intentmatch.evaluation.reports.number_format import percent
 
     _heading("Languages")
     show.table(
@@ -103,7 +103,7 @@ def _languages(rows: Sequence[LanguageRow], outside: str) -> None:
 
 
 def _intents(rows: Sequence[IntentRow]) -> None:
-    from intentmatch.evaluation.words import decimal, percent
+    from intentmatch.evaluation.reports.number_format import decimal, percent
 
     _heading("Intents, the worst first" + (f", {_WORST} of {len(rows)}" if len(rows) > _WORST else ""))
     cells = [
@@ -135,7 +135,7 @@ def _confusions(part: Part) -> None:
 
 
 def _line(outcome: Outcome) -> str:
-    from intentmatch.evaluation.words import place
+    from intentmatch.evaluation.reports.number_format import place
 
     said = f"“{outcome.case.text}” {place(outcome.case.location)}".rstrip()
     if outcome.nearest is None:
@@ -144,7 +144,7 @@ def _line(outcome: Outcome) -> str:
 
 
 def _curve(found: Report) -> None:
-    from intentmatch.evaluation.words import percent
+    from intentmatch.evaluation.reports.number_format import percent
 
     _heading("Learning curve")
     show.table(

@@ -10,9 +10,9 @@ from intentmatch.cli import show
 from intentmatch.cli.commands import cli, intents_argument, json_option, load, set_option
 
 if TYPE_CHECKING:
-    from intentmatch.calibration import LearnedCut
-    from intentmatch.matcher import Matcher
-    from intentmatch.policy import Cut
+    from intentmatch.learning.calibration import LearnedCut
+    from intentmatch.matching.matcher import Matcher
+    from intentmatch.matching.policy import Cut
 
 _NOTHING = "-"
 

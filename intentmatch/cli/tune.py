@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from intentmatch import plugins
 from intentmatch.cli import show
 from intentmatch.cli.commands import FILE, cli, intents_argument, set_option, settings_from
-from intentmatch.errors import InputError, IntentMatchError
+from intentmatch.core import plugins
+from intentmatch.core.errors import InputError, IntentMatchError
 
 if TYPE_CHECKING:
+    from intentmatch.core.settings import Settings
+    from intentmatch.core.types import Encoder, Registry
     from intentmatch.evaluation.tune import TargetRow, Trial, Tuning
-    from intentmatch.registry.settings_edit import Setting
-    from intentmatch.settings import Settings
-    from intentmatch.types import Encoder, Registry
+    from intentmatch.registry.editing.settings_edit import Setting
 
 # What comments of ours begin with, so that the next run may tell them anew.
 _MARK = "tune: "
@@ -44,10 +44,10 @@ def tune(intents: str, more: tuple[str, ...], write: bool, named: Path | None, s
       intentmatch tune shop/ --encoder sentence_transformer:intfloat/multilingual-e5-small
       intentmatch tune shop/ --write
     """
-    from intentmatch.cache import VectorCache
+    from intentmatch.core.settings import resolve
     from intentmatch.evaluation.tune import tune as try_all
     from intentmatch.registry import is_yaml, read_registry
-    from intentmatch.settings import resolve
+    from intentmatch.storage.vector_cache import VectorCache
 
     if not is_yaml(intents):
         raise InputError(f"{intents} is no YAML: tune the folder that it was built from")
@@ -104,8 +104,8 @@ def _show(found: Tuning) -> None:
 
 
 def _trial_cells(trial: Trial, found: Tuning) -> list[str]:
+    from intentmatch.evaluation.reports.number_format import decimal, percent
     from intentmatch.evaluation.tune import compared
-    from intentmatch.evaluation.words import decimal, percent
 
     return [
         "→" if trial == found.chosen else "",
@@ -119,7 +119,7 @@ def _trial_cells(trial: Trial, found: Tuning) -> list[str]:
 
 
 def _target_cells(row: TargetRow) -> list[str]:
-    from intentmatch.evaluation.words import percent
+    from intentmatch.evaluation.reports.number_format import percent
 
     numbers = percent(row.precision), percent(row.coverage), percent(row.refused)
     threshold = "–" if row.threshold is None else f"{row.threshold:.2f}"
@@ -127,7 +127,7 @@ def _target_cells(row: TargetRow) -> list[str]:
 
 
 def _values(found: Tuning) -> dict[str, Setting]:
-    from intentmatch.registry.settings_edit import Setting
+    from intentmatch.registry.editing.settings_edit import Setting
 
     chosen = found.chosen.choice._asdict()
     return {name: Setting(value, found.worth(name)) for name, value in chosen.items()}
@@ -135,7 +135,7 @@ def _values(found: Tuning) -> dict[str, Setting]:
 
 def _block(values: Mapping[str, Setting], settings: Settings) -> str:
     """The settings as YAML, the target among them as it is."""
-    from intentmatch.registry.settings_edit import with_settings
+    from intentmatch.registry.editing.settings_edit import with_settings
 
     block = with_settings("", values, _MARK)
     return f"{block}  target: {_flow(settings.target)}  # yours; the table shows what others give"
@@ -169,8 +169,8 @@ def _target_file(intents: str, registry: Registry, named: Path | None) -> Path:
 
 def _write(intents: str, file: Path, values: Mapping[str, Setting], settings: Settings) -> None:
     """Show what will change in the file, and change it."""
-    from intentmatch.registry.plan import plan
-    from intentmatch.registry.settings_edit import ChangeSettings
+    from intentmatch.registry.editing.plan import plan
+    from intentmatch.registry.editing.settings_edit import ChangeSettings
 
     changes = plan(intents, [ChangeSettings(file, values, _MARK)])
     if not changes.files:

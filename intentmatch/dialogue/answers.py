@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from rapidfuzz import fuzz
 
-from intentmatch.text import fold
+from intentmatch.text.normalize import fold
 
 _SAME_WORDS = 85.0
 # What makes an emoji of a digit: 1️⃣.

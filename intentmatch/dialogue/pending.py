@@ -7,8 +7,8 @@ import secrets
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from intentmatch.result import Entity
-from intentmatch.text import language_code
+from intentmatch.core.result import Entity
+from intentmatch.text.normalize import language_code
 
 _VERSION = 1
 

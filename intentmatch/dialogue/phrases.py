@@ -9,7 +9,7 @@ from pathlib import Path
 
 import yaml
 
-from intentmatch.text import language_range
+from intentmatch.text.normalize import language_range
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from intentmatch.result import Entity, MatchResult
+from intentmatch.core.result import Entity, MatchResult
 
 
 @dataclass(frozen=True, slots=True)

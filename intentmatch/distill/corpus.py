@@ -19,8 +19,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.errors import InputError
-from intentmatch.text import clean, fold, language_code
+from intentmatch.core.errors import InputError
+from intentmatch.text.normalize import clean, fold, language_code
 
 ENGLISH = "en"
 LONGEST = 120

@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from intentmatch.errors import InputError, suggest
-from intentmatch.text import language_code
+from intentmatch.core.errors import InputError, suggest
+from intentmatch.text.normalize import language_code
 
 _NEVER_ZERO = frozenset({"pieces", "rows", "dim", "pairs", "temperature"})
 

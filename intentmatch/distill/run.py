@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch import plugins
+from intentmatch.core import plugins
+from intentmatch.core.errors import InputError
+from intentmatch.core.types import Encoder
 from intentmatch.distill import student
 from intentmatch.distill.card import write_card
 from intentmatch.distill.corpus import Corpus, Tell
@@ -20,9 +22,7 @@ from intentmatch.distill.recipe import Recipe, write_recipe
 from intentmatch.distill.student import Lesson, Lines, Table
 from intentmatch.distill.teacher import targets, teach
 from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, learn_tokenizer
-from intentmatch.encoders.unigram import UnigramTokenizer
-from intentmatch.errors import InputError
-from intentmatch.types import Encoder
+from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer
 
 _TEXTS_TO_FLATTEN_BY = 40_000
 _WHOLE_TEXT = 1 << 30

@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
-from intentmatch import models, plugins
+from intentmatch.core import plugins
 from intentmatch.distill.corpus import Tell
 from intentmatch.distill.pieces import Pieces
 from intentmatch.distill.recipe import Recipe
 from intentmatch.distill.teacher import Half
+from intentmatch.encoders import hub
 
 _LAST_RATE = 0.02
 _MOMENTUM, _SCALE_MEMORY = 0.9, 0.99
@@ -84,7 +85,7 @@ def train(
     What is learned is left in `file` every so many steps, and a later call with the same recipe goes on from there.
     Every step draws from a seed of its own, so that a training that was stopped ends as one that was not.
     """
-    state = _State(lesson, recipe, size, file, models.device(device))
+    state = _State(lesson, recipe, size, file, hub.device(device))
     while state.step < recipe.steps:
         if state.step == int(recipe.steps * _SHARED_AFTER):
             state.share()

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from intentmatch.core.types import Encoder
 from intentmatch.distill.corpus import Tell
-from intentmatch.types import Encoder
 
 Half = NDArray[np.float16]
 

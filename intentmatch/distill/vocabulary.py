@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from intentmatch.core.errors import InputError
 from intentmatch.distill.corpus import Corpus, Tell
 from intentmatch.distill.recipe import Recipe
-from intentmatch.encoders.unigram import NORMALIZERS, PRE_TOKENIZERS, words_of
-from intentmatch.errors import InputError
+from intentmatch.encoders.tokenizer.unigram import NORMALIZERS, PRE_TOKENIZERS, words_of
 
 PADDING, UNKNOWN, SPACE = "[PAD]", "[UNK]", "▁"
 _SPECIAL = (PADDING, UNKNOWN)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from intentmatch import plugins
-from intentmatch.settings import Settings
-from intentmatch.types import Encoder
+from intentmatch.core import plugins
+from intentmatch.core.settings import Settings
+from intentmatch.core.types import Encoder
 
 __all__ = ["load_encoder"]
 

@@ -15,8 +15,8 @@ from urllib.parse import SplitResult, unquote, urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch import plugins
-from intentmatch.errors import ModelUnavailableError, SettingsError
+from intentmatch.core import plugins
+from intentmatch.core.errors import ModelUnavailableError, SettingsError
 
 WHAT = "The encoder remote"
 FORM = "remote:https://HOST/v1/embeddings#MODEL, or remote:http://HOST/embed for text-embeddings-inference"

@@ -15,10 +15,11 @@ from typing import Any, get_args
 
 import numpy as np
 
-from intentmatch import models, plugins
-from intentmatch.errors import IntentMatchError, ModelUnavailableError, SettingsError
-from intentmatch.settings import Settings
-from intentmatch.types import Kind, Vectors
+from intentmatch.core import plugins
+from intentmatch.core.errors import IntentMatchError, ModelUnavailableError, SettingsError
+from intentmatch.core.settings import Settings
+from intentmatch.core.types import Kind, Vectors
+from intentmatch.encoders import hub
 
 GRAPH, TOKENIZER, CONFIG = "model.onnx", "tokenizer.json", "encoder.json"
 """The files of an exported model; weights may stand beside the graph in a file whose name begins with its own."""
@@ -106,7 +107,7 @@ class OnnxEncoder:
     @cached_property
     def languages(self) -> frozenset[str] | None:
         """The languages that the model's card names; None where it names none."""
-        return models.card_languages(self._folder)
+        return hub.card_languages(self._folder)
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
         """Unit rows of shape `(len(texts), dim)`; a text without a known piece is a row of zeros."""

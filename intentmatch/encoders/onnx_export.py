@@ -14,10 +14,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from intentmatch import files, models, plugins
+from intentmatch.core import plugins
+from intentmatch.core.errors import InputError, IntentMatchError
+from intentmatch.encoders import hub
 from intentmatch.encoders.onnx import CONFIG, GRAPH, TOKENIZER, OnnxEncoder
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
-from intentmatch.errors import InputError, IntentMatchError
+from intentmatch.storage import atomic
 
 Precision = Literal["float32", "int8"]
 
@@ -74,7 +76,7 @@ def export_onnx(model: str, output: Path, precision: Precision = "float32") -> E
     encoder = SentenceTransformerEncoder(model, device="cpu", precision="float32")
     tokenizer = _tokenizer(encoder.model, model)
     try:
-        with files.folder_aside(output) as folder:
+        with atomic.folder_aside(output) as folder:
             tokenizer.save(str(folder / TOKENIZER))
             _write_graph(encoder, folder / GRAPH, model)
             if precision == "int8":
@@ -191,7 +193,7 @@ def _write_config(encoder: SentenceTransformerEncoder, folder: Path, precision: 
             # A path of the machine that exports says nothing elsewhere.
             "model": Path(name).resolve().name if Path(name).is_dir() else name,
             "fingerprint": encoder.fingerprint,
-            "licence": models.card_entry(encoder.folder, "license"),
+            "licence": hub.card_entry(encoder.folder, "license"),
         },
     }
     (folder / CONFIG).write_text(json.dumps(config, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")

@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from intentmatch.core.errors import SettingsError
+from intentmatch.core.settings import Settings
+from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders.endpoint import FORM, Endpoint
 from intentmatch.encoders.prompts import usual_prompts
-from intentmatch.errors import SettingsError
-from intentmatch.settings import Settings
-from intentmatch.types import Kind, Vectors
 
 KEY = "INTENTMATCH_REMOTE_KEY"
 """The variable of the environment that holds the key; with `_FILE` behind it, one that names a file with the key."""

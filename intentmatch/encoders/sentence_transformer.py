@@ -12,11 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
-from intentmatch import models, plugins
+from intentmatch.core import plugins
+from intentmatch.core.errors import ModelUnavailableError
+from intentmatch.core.settings import Settings
+from intentmatch.core.types import Kind, Vectors
+from intentmatch.encoders import hub
 from intentmatch.encoders.prompts import usual_prompts
-from intentmatch.errors import ModelUnavailableError
-from intentmatch.settings import Settings
-from intentmatch.types import Kind, Vectors
 
 _PROMPT_NAMES: Mapping[Kind, tuple[str, ...]] = {"utterance": ("document", "passage"), "query": ("query",)}
 _FINGERPRINTED = (".safetensors", ".json", ".txt", ".model")
@@ -61,10 +62,10 @@ class SentenceTransformerEncoder:
         prompts: Mapping[str, str] | None = None,
         trust_remote_code: bool = False,
     ) -> None:
-        self.model, self.folder, self.device = models.load(
+        self.model, self.folder, self.device = hub.load(
             "SentenceTransformer", model, device, what="A transformer encoder", trust_remote_code=trust_remote_code
         )
-        self._devices = models.devices(device)
+        self._devices = hub.devices(device)
         self.name = f"sentence_transformer:{model}"
         self._precision = ("float32" if self.device == "cpu" else "float16") if precision == "auto" else precision
         if self._precision != "float32":
@@ -102,7 +103,7 @@ class SentenceTransformerEncoder:
     @cached_property
     def languages(self) -> frozenset[str] | None:
         """The languages that the model's card names; None where it names none."""
-        return models.card_languages(self.folder)
+        return hub.card_languages(self.folder)
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
         """Unit rows of shape `(len(texts), dim)`; longest texts go through the model first, so batches pad little."""

@@ -20,12 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
-from intentmatch import models, plugins
-from intentmatch.encoders.unigram import UnigramTokenizer, read_unigram
-from intentmatch.errors import ModelUnavailableError
-from intentmatch.settings import Settings
-from intentmatch.tensors import tensors_within
-from intentmatch.types import Kind, Vectors
+from intentmatch.core import plugins
+from intentmatch.core.errors import ModelUnavailableError
+from intentmatch.core.settings import Settings
+from intentmatch.core.types import Kind, Vectors
+from intentmatch.encoders import hub
+from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer, read_unigram
+from intentmatch.storage.safetensors import tensors_within
 
 EMBEDDED = Path(__file__).with_name("multilingual-static")
 # Pieces beyond this cannot change the direction of a sum by much, and bound the work for a pasted document.
@@ -89,7 +90,7 @@ class StaticEncoder:
     @cached_property
     def languages(self) -> frozenset[str] | None:
         """The languages that the model's card names; None where it names none."""
-        return models.card_languages(self._home)
+        return hub.card_languages(self._home)
 
     def unknown(self, text: str) -> str:
         """The letters of a text that no piece of the model stands for, in their order."""

@@ -10,12 +10,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from intentmatch.errors import InputError, Location, Problem, RegistryError
+from intentmatch.core.errors import InputError, Location, Problem, RegistryError
+from intentmatch.core.types import Case
 from intentmatch.evaluation.rasa import is_rasa, read_rasa
 from intentmatch.registry import check_tests, read_tests, read_text
-from intentmatch.registry.grammar import OUT_OF_SCOPE
-from intentmatch.text import language_code
-from intentmatch.types import Case
+from intentmatch.registry.reading.grammar import OUT_OF_SCOPE
+from intentmatch.text.normalize import language_code
 
 _LANGUAGE_KEYS = ("language", "lang")
 _HINT = f"each needs `text` and `intent`: a name, or {OUT_OF_SCOPE} for a message that no intent should answer"

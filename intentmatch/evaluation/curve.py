@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from intentmatch.evaluation.asker import Asker, Tell
+from intentmatch.core.types import Case, Registry
 from intentmatch.evaluation.folds import Folds, Split, keeping, split
 from intentmatch.evaluation.metrics import intent_rows, share
 from intentmatch.evaluation.outcomes import Outcome
-from intentmatch.matcher import Matcher
-from intentmatch.types import Case, Registry
+from intentmatch.evaluation.runner import Asker, Tell
+from intentmatch.matching.matcher import Matcher
 
 SHARES = (0.25, 0.5, 0.75, 1.0)
 """Of each intent's utterances, of those that are not held out."""

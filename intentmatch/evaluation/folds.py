@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
-from intentmatch.errors import InputError
-from intentmatch.heldout import components, representative
-from intentmatch.near_duplicates import SAME_MEANING, SAME_SPELLING
-from intentmatch.text import fold
-from intentmatch.types import Registry, Utterance, Vectors
+from intentmatch.core.errors import InputError
+from intentmatch.core.types import Registry, Utterance, Vectors
+from intentmatch.learning.cross_validation import components, representative
+from intentmatch.learning.near_duplicates import SAME_MEANING, SAME_SPELLING
+from intentmatch.text.normalize import fold
 
 Folds = int | Literal["loo"]
 """How many folds, or "loo" to leave out one group of near-duplicates at a time."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from intentmatch.errors import InputError
+from intentmatch.core.errors import InputError
 from intentmatch.evaluation.metrics import intent_rows
-from intentmatch.evaluation.report import TITLES, Part, Report
+from intentmatch.evaluation.reports.report import TITLES, Part, Report
 
 # Intents that fell most are named, this many of them.
 _NAMED = 5

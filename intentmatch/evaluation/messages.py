@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from intentmatch.errors import InputError, Location, Problem, RegistryError
+from intentmatch.core.errors import InputError, Location, Problem, RegistryError
+from intentmatch.core.types import Case
 from intentmatch.registry import read_text
-from intentmatch.types import Case
 
 _RULE = "message"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from intentmatch.errors import Location
-from intentmatch.result import MatchResult, Verdict
-from intentmatch.types import Case, Utterance
+from intentmatch.core.errors import Location
+from intentmatch.core.result import MatchResult, Verdict
+from intentmatch.core.types import Case, Utterance
 
 
 @dataclass(frozen=True, slots=True)

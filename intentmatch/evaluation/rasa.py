@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from intentmatch import formats
-from intentmatch.errors import NOWHERE, Problem, RegistryError
-from intentmatch.formats.source import Source
-from intentmatch.registry.grammar import OUT_OF_SCOPE
-from intentmatch.types import Case
+from intentmatch.core.errors import NOWHERE, Problem, RegistryError
+from intentmatch.core.types import Case
+from intentmatch.formats.kit.source import Source
+from intentmatch.registry.reading.grammar import OUT_OF_SCOPE
 
 # What Rasa calls a message that no intent should answer.
 _NO_INTENT = frozenset({OUT_OF_SCOPE, "nlu_fallback"})

@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 import intentmatch
-from intentmatch.evaluation.asker import Asker, Tell
+from intentmatch.core.types import Case
 from intentmatch.evaluation.curve import case_of, learning_curve
 from intentmatch.evaluation.folds import Folds, left_out, split, without, without_intents
 from intentmatch.evaluation.outcomes import Negative, Outcome
-from intentmatch.evaluation.report import HELD_OUT, TESTS, Part, Report
-from intentmatch.heldout import representative
-from intentmatch.matcher import Matcher
-from intentmatch.types import Case
+from intentmatch.evaluation.reports.report import HELD_OUT, TESTS, Part, Report
+from intentmatch.evaluation.runner import Asker, Tell
+from intentmatch.learning.cross_validation import representative
+from intentmatch.matching.matcher import Matcher
 
 
 def evaluate(

@@ -15,16 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.cache import VectorCache
-from intentmatch.calibration import Calibration, calibrate, shares_of
-from intentmatch.encode import encode_all
-from intentmatch.evaluation.asker import Tell
+from intentmatch.core.settings import AGGREGATIONS, SCORERS, Settings
+from intentmatch.core.types import Encoder, Registry, Vectors
+from intentmatch.encoders.encode import encode_all
 from intentmatch.evaluation.metrics import auroc
-from intentmatch.heldout import HeldOut
-from intentmatch.learning import put_to_the_test
-from intentmatch.settings import AGGREGATIONS, SCORERS, Settings
-from intentmatch.text import clean
-from intentmatch.types import Encoder, Registry, Vectors
+from intentmatch.evaluation.runner import Tell
+from intentmatch.learning.calibration import Calibration, calibrate, shares_of
+from intentmatch.learning.cross_validation import HeldOut
+from intentmatch.learning.training import put_to_the_test
+from intentmatch.storage.vector_cache import VectorCache
+from intentmatch.text.normalize import clean
 
 TARGETS: tuple[Mapping[str, Any], ...] = (
     {"precision": 0.9},

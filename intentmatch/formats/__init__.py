@@ -9,14 +9,14 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from intentmatch import plugins
-from intentmatch.errors import InputError, Location, Problem
-from intentmatch.formats import losses
-from intentmatch.formats.archive import packed
-from intentmatch.formats.draft import Draft, few
-from intentmatch.formats.format import Files, Format, Imported, Sure
-from intentmatch.formats.source import File, Source
-from intentmatch.types import Registry, checked_language_code
+from intentmatch.core import plugins
+from intentmatch.core.errors import InputError, Location, Problem
+from intentmatch.core.types import Registry, checked_language_code
+from intentmatch.formats.kit import losses
+from intentmatch.formats.kit.archive import packed
+from intentmatch.formats.kit.draft import Draft, few
+from intentmatch.formats.kit.format import Files, Format, Imported, Sure
+from intentmatch.formats.kit.source import File, Source
 
 __all__ = ["Format", "Imported", "by_name", "formats", "put", "read", "render", "write"]
 

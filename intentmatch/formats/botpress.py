@@ -11,16 +11,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from intentmatch.errors import NOWHERE, Problem
-from intentmatch.formats.draft import NOT_EXPRESSED, Draft, IntentDraft, Label
-from intentmatch.formats.expressions import minding_case, without_case
-from intentmatch.formats.format import Feature, Files, Format, Sure
-from intentmatch.formats.mentions import every_slot
-from intentmatch.formats.prebuilt import take_built_in
-from intentmatch.formats.roles import Roles
-from intentmatch.formats.source import File
-from intentmatch.formats.tree import Value
-from intentmatch.types import Intent, Registry, Slot, SlotKind, Utterance
+from intentmatch.core.errors import NOWHERE, Problem
+from intentmatch.core.types import Intent, Registry, Slot, SlotKind, Utterance
+from intentmatch.formats.kit.draft import NOT_EXPRESSED, Draft, IntentDraft, Label
+from intentmatch.formats.kit.format import Feature, Files, Format, Sure
+from intentmatch.formats.kit.prebuilt import take_built_in
+from intentmatch.formats.kit.regexes import minding_case, without_case
+from intentmatch.formats.kit.roles import Roles
+from intentmatch.formats.kit.slot_mentions import every_slot
+from intentmatch.formats.kit.source import File
+from intentmatch.formats.kit.tree import Value
 
 _QNA = "__qna__"
 _ANYWHERE = "global"

@@ -10,19 +10,19 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from intentmatch.errors import Problem
-from intentmatch.formats import by_language
-from intentmatch.formats.draft import Draft, Label
-from intentmatch.formats.everywhere import attach
-from intentmatch.formats.format import Feature, Files, Format, Sure
-from intentmatch.formats.losses import loss
+from intentmatch.core.errors import Problem
+from intentmatch.core.types import Case, Registry, Slot, Utterance
+from intentmatch.formats.kit import by_language
+from intentmatch.formats.kit.draft import Draft, Label
+from intentmatch.formats.kit.format import Feature, Files, Format, Sure
+from intentmatch.formats.kit.global_entities import attach
+from intentmatch.formats.kit.losses import loss
+from intentmatch.formats.kit.prebuilt import take_built_in
+from intentmatch.formats.kit.slot_mentions import every_slot
+from intentmatch.formats.kit.source import File
+from intentmatch.formats.kit.spans import from_utf16, innermost, utf16_length
+from intentmatch.formats.kit.tree import Value
 from intentmatch.formats.lu.entities import NONE
-from intentmatch.formats.mentions import every_slot
-from intentmatch.formats.prebuilt import take_built_in
-from intentmatch.formats.source import File
-from intentmatch.formats.spans import from_utf16, innermost, utf16_length
-from intentmatch.formats.tree import Value
-from intentmatch.types import Case, Registry, Slot, Utterance
 
 _UTF16 = "utf16codeunit"
 _BUILT_IN = {"number": "Quantity.Number", "date": "DateTime", "time": "DateTime"}

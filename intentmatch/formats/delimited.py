@@ -6,12 +6,12 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
-from intentmatch.errors import Location, Problem, RegistryError
-from intentmatch.formats.draft import Draft
-from intentmatch.formats.format import Files, Format, Sure
-from intentmatch.formats.source import File
-from intentmatch.formats.tables import HEADER, SAYS, Row, columns_of, is_complete, read_tables, rows_of
-from intentmatch.types import Registry
+from intentmatch.core.errors import Location, Problem, RegistryError
+from intentmatch.core.types import Registry
+from intentmatch.formats.kit.draft import Draft
+from intentmatch.formats.kit.format import Files, Format, Sure
+from intentmatch.formats.kit.source import File
+from intentmatch.formats.kit.tables import HEADER, SAYS, Row, columns_of, is_complete, read_tables, rows_of
 
 _DELIMITERS = ",\t;|"
 # No header is longer.

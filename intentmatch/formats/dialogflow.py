@@ -8,11 +8,11 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from intentmatch.formats import by_language
-from intentmatch.formats.draft import Draft, Label, SlotDraft
-from intentmatch.formats.prebuilt import is_built_in, take_built_in
-from intentmatch.formats.tree import Value
-from intentmatch.types import Slot, SlotKind
+from intentmatch.core.types import Slot, SlotKind
+from intentmatch.formats.kit import by_language
+from intentmatch.formats.kit.draft import Draft, Label, SlotDraft
+from intentmatch.formats.kit.prebuilt import is_built_in, take_built_in
+from intentmatch.formats.kit.tree import Value
 
 BUILT_IN: Mapping[SlotKind, str] = {
     "number": "@sys.number",

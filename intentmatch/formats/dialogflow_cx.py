@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from intentmatch.errors import Problem
-from intentmatch.formats import by_language, dialogflow, losses
-from intentmatch.formats.draft import Draft, IntentDraft
-from intentmatch.formats.format import Feature, Files, Format, Sure
-from intentmatch.formats.mentions import every_slot
-from intentmatch.formats.prebuilt import slot_of
-from intentmatch.formats.roles import Roles
-from intentmatch.formats.source import File
-from intentmatch.formats.spans import parted
-from intentmatch.formats.tree import Value
-from intentmatch.types import Intent, Registry, Slot, Utterance
+from intentmatch.core.errors import Problem
+from intentmatch.core.types import Intent, Registry, Slot, Utterance
+from intentmatch.formats import dialogflow
+from intentmatch.formats.kit import by_language, losses
+from intentmatch.formats.kit.draft import Draft, IntentDraft
+from intentmatch.formats.kit.format import Feature, Files, Format, Sure
+from intentmatch.formats.kit.prebuilt import slot_of
+from intentmatch.formats.kit.roles import Roles
+from intentmatch.formats.kit.slot_mentions import every_slot
+from intentmatch.formats.kit.source import File
+from intentmatch.formats.kit.spans import parted
+from intentmatch.formats.kit.tree import Value
 
 _LANGUAGE_FOLDERS = {"intents": "trainingPhrases", "entityTypes": "entities"}
 """Folder of intents or types to that inside of each which has a file for every language."""

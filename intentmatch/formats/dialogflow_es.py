@@ -11,18 +11,19 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from intentmatch.errors import Location, Problem
-from intentmatch.formats import by_language, dialogflow, losses
-from intentmatch.formats.draft import Draft, IntentDraft
-from intentmatch.formats.format import Feature, Files, Format, Sure
-from intentmatch.formats.mentions import every_slot
-from intentmatch.formats.prebuilt import slot_of
-from intentmatch.formats.roles import Roles, share_questions
-from intentmatch.formats.source import File
-from intentmatch.formats.spans import parted
-from intentmatch.formats.tree import Value
-from intentmatch.registry.templates import escape
-from intentmatch.types import Intent, Registry, Slot, Utterance
+from intentmatch.core.errors import Location, Problem
+from intentmatch.core.types import Intent, Registry, Slot, Utterance
+from intentmatch.formats import dialogflow
+from intentmatch.formats.kit import by_language, losses
+from intentmatch.formats.kit.draft import Draft, IntentDraft
+from intentmatch.formats.kit.format import Feature, Files, Format, Sure
+from intentmatch.formats.kit.prebuilt import slot_of
+from intentmatch.formats.kit.roles import Roles, share_questions
+from intentmatch.formats.kit.slot_mentions import every_slot
+from intentmatch.formats.kit.source import File
+from intentmatch.formats.kit.spans import parted
+from intentmatch.formats.kit.tree import Value
+from intentmatch.registry.templates.syntax import escape
 
 _PART = re.compile(r"(?P<owner>.*)_(?P<what>usersays|entries)_(?P<language>[A-Za-z]{2,3}(?:-[A-Za-z0-9]+)*)\.json")
 _IN_TEMPLATE = re.compile(r"@(?P<type>[\w.-]+):(?P<name>[\w-]+)")

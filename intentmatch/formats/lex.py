@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from intentmatch.formats.draft import Draft, IntentDraft
-from intentmatch.formats.format import Format, Sure
-from intentmatch.formats.prebuilt import slot_of, take_built_in
-from intentmatch.formats.roles import Roles, share_questions
-from intentmatch.formats.source import File
-from intentmatch.formats.tree import Value
-from intentmatch.registry.templates import escape
+from intentmatch.formats.kit.draft import Draft, IntentDraft
+from intentmatch.formats.kit.format import Format, Sure
+from intentmatch.formats.kit.prebuilt import slot_of, take_built_in
+from intentmatch.formats.kit.roles import Roles, share_questions
+from intentmatch.formats.kit.source import File
+from intentmatch.formats.kit.tree import Value
+from intentmatch.registry.templates.syntax import escape
 
 _SLOT = re.compile(r"\{\s*([^{}\s]+)\s*\}")
 # Of V2, in the order in which they are read: an intent needs its slots, and they their types.

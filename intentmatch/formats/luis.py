@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from intentmatch.formats.draft import Draft, Label, SlotDraft
-from intentmatch.formats.everywhere import attach
-from intentmatch.formats.format import Format, Sure
+from intentmatch.formats.kit.draft import Draft, Label, SlotDraft
+from intentmatch.formats.kit.format import Format, Sure
+from intentmatch.formats.kit.global_entities import attach
+from intentmatch.formats.kit.source import File
+from intentmatch.formats.kit.spans import from_utf16, innermost
+from intentmatch.formats.kit.tree import Value
 from intentmatch.formats.lu.entities import NONE, Entities
 from intentmatch.formats.lu.lines import parse
-from intentmatch.formats.source import File
-from intentmatch.formats.spans import from_utf16, innermost
-from intentmatch.formats.tree import Value
 
 _ENTITIES = ("closedLists", "regex_entities", "prebuiltEntities", "patternAnyEntities", "entities", "composites")
 _FEATURES = ("phraselists", "model_features", "regex_features", "phraseLists")

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, get_args
 
-from intentmatch.errors import NOWHERE, Location, Problem
-from intentmatch.formats import emit
-from intentmatch.formats.draft import NOT_EXPRESSED
-from intentmatch.formats.format import Feature, Files, Format, Sure
-from intentmatch.formats.mentions import slots_named
-from intentmatch.formats.settle import settled
-from intentmatch.formats.source import File
-from intentmatch.registry.grammar import GRAMMAR_VERSION, OUT_OF_SCOPE
-from intentmatch.types import Case, Intent, Registry, Slot, Utterance
+from intentmatch.core.errors import NOWHERE, Location, Problem
+from intentmatch.core.types import Case, Intent, Registry, Slot, Utterance
+from intentmatch.formats.kit import yaml_writer as emit
+from intentmatch.formats.kit.draft import NOT_EXPRESSED
+from intentmatch.formats.kit.format import Feature, Files, Format, Sure
+from intentmatch.formats.kit.repair import settled
+from intentmatch.formats.kit.slot_mentions import slots_named
+from intentmatch.formats.kit.source import File
+from intentmatch.registry.reading.grammar import GRAMMAR_VERSION, OUT_OF_SCOPE
 
 # What one file may hold before people would rather have several.
 _MOST = 30

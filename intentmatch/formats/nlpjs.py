@@ -12,18 +12,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from intentmatch.errors import NOWHERE, Location, Problem
-from intentmatch.formats.by_language import said_in, synonyms_in
-from intentmatch.formats.draft import NOT_EXPRESSED, Draft, IntentDraft, SlotDraft
-from intentmatch.formats.expressions import minding_case, without_case
-from intentmatch.formats.format import Feature, Files, Format, Sure
-from intentmatch.formats.mentions import every_slot
-from intentmatch.formats.prebuilt import take_built_in
-from intentmatch.formats.source import File
-from intentmatch.formats.tree import Value
-from intentmatch.formats.unfold import is_template
-from intentmatch.registry.templates import Blank, Words, escape, parse
-from intentmatch.types import Intent, Registry, Slot, SlotKind, Utterance
+from intentmatch.core.errors import NOWHERE, Location, Problem
+from intentmatch.core.types import Intent, Registry, Slot, SlotKind, Utterance
+from intentmatch.formats.kit.by_language import said_in, synonyms_in
+from intentmatch.formats.kit.draft import NOT_EXPRESSED, Draft, IntentDraft, SlotDraft
+from intentmatch.formats.kit.format import Feature, Files, Format, Sure
+from intentmatch.formats.kit.prebuilt import take_built_in
+from intentmatch.formats.kit.regexes import minding_case, without_case
+from intentmatch.formats.kit.slot_mentions import every_slot
+from intentmatch.formats.kit.source import File
+from intentmatch.formats.kit.tree import Value
+from intentmatch.formats.kit.unroll import is_template
+from intentmatch.registry.templates.syntax import Blank, Words, escape, parse
 
 _NONE = "None"
 _CHOICE = re.compile(r"\[([^\[\]|]*(?:\|[^\[\]|]*)+)\]")

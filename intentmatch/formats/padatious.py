@@ -9,17 +9,17 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
-from intentmatch.errors import NOWHERE, Location, Problem
-from intentmatch.formats.by_language import said_in
-from intentmatch.formats.draft import NOT_EXPRESSED, Draft
-from intentmatch.formats.format import Feature, Files, Format, Sure
+from intentmatch.core.errors import NOWHERE, Location, Problem
+from intentmatch.core.types import Registry, Utterance
 from intentmatch.formats.hassil.syntax import TemplateError, from_template, literal, to_template
-from intentmatch.formats.mentions import every_slot
-from intentmatch.formats.source import File
-from intentmatch.formats.unfold import is_template
-from intentmatch.registry.templates import parse
-from intentmatch.registry.wordings import Wordings
-from intentmatch.types import Registry, Utterance
+from intentmatch.formats.kit.by_language import said_in
+from intentmatch.formats.kit.draft import NOT_EXPRESSED, Draft
+from intentmatch.formats.kit.format import Feature, Files, Format, Sure
+from intentmatch.formats.kit.slot_mentions import every_slot
+from intentmatch.formats.kit.source import File
+from intentmatch.formats.kit.unroll import is_template
+from intentmatch.registry.templates.sentences import Wordings
+from intentmatch.registry.templates.syntax import parse
 
 _INTENT, _ENTITY = ".intent", ".entity"
 _LANGUAGE = re.compile(r"[a-z]{2}|[a-z]{2,3}([-_][A-Za-z]{4})?[-_][A-Za-z]{2}")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from intentmatch.errors import Location, Problem
-from intentmatch.formats import tree
-from intentmatch.formats.draft import Draft
-from intentmatch.formats.format import Feature, Files, Format, Sure
-from intentmatch.formats.source import File
-from intentmatch.formats.tables import HEADER, SAYS, Row, columns_of, is_complete, read_row, rows_of
-from intentmatch.formats.tree import Value
-from intentmatch.registry.nodes import NodeError
-from intentmatch.types import Registry
+from intentmatch.core.errors import Location, Problem
+from intentmatch.core.types import Registry
+from intentmatch.formats.kit import tree
+from intentmatch.formats.kit.draft import Draft
+from intentmatch.formats.kit.format import Feature, Files, Format, Sure
+from intentmatch.formats.kit.source import File
+from intentmatch.formats.kit.tables import HEADER, SAYS, Row, columns_of, is_complete, read_row, rows_of
+from intentmatch.formats.kit.tree import Value
+from intentmatch.registry.reading.nodes import NodeError
 
 _TAGS = ("tag", "intent", "label", "name")
 _PATTERNS = "patterns"

@@ -10,12 +10,12 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from intentmatch.errors import NOWHERE, Problem
-from intentmatch.formats.draft import Draft, IntentDraft
-from intentmatch.formats.format import Feature, Files, Format, Sure
-from intentmatch.formats.source import File
-from intentmatch.formats.tree import Value
-from intentmatch.types import Intent, Registry
+from intentmatch.core.errors import NOWHERE, Problem
+from intentmatch.core.types import Intent, Registry
+from intentmatch.formats.kit.draft import Draft, IntentDraft
+from intentmatch.formats.kit.format import Feature, Files, Format, Sure
+from intentmatch.formats.kit.source import File
+from intentmatch.formats.kit.tree import Value
 
 _ROUTERS = ("indexed", "decision", "chain", "merge")
 _THRESHOLDS = ("score_threshold", "confidence_threshold")

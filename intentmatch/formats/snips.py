@@ -10,17 +10,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from intentmatch.errors import Location, Problem
-from intentmatch.formats.by_language import said_in, synonyms_in
-from intentmatch.formats.draft import Draft, IntentDraft, Label
-from intentmatch.formats.format import Feature, Files, Format, Sure
-from intentmatch.formats.mentions import every_slot
-from intentmatch.formats.prebuilt import take_built_in
-from intentmatch.formats.roles import Roles
-from intentmatch.formats.source import File
-from intentmatch.formats.tree import Value
-from intentmatch.registry.templates import escape
-from intentmatch.types import Registry, Slot, Utterance
+from intentmatch.core.errors import Location, Problem
+from intentmatch.core.types import Registry, Slot, Utterance
+from intentmatch.formats.kit.by_language import said_in, synonyms_in
+from intentmatch.formats.kit.draft import Draft, IntentDraft, Label
+from intentmatch.formats.kit.format import Feature, Files, Format, Sure
+from intentmatch.formats.kit.prebuilt import take_built_in
+from intentmatch.formats.kit.roles import Roles
+from intentmatch.formats.kit.slot_mentions import every_slot
+from intentmatch.formats.kit.source import File
+from intentmatch.formats.kit.tree import Value
+from intentmatch.registry.templates.syntax import escape
 
 _BUILT_IN = "snips/"
 # `[slot:entity](text)`, of which the entity and the text may be missing.

@@ -8,14 +8,14 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from intentmatch import plugins
-from intentmatch.errors import NOWHERE, InputError, Location, Problem
-from intentmatch.formats.archive import opened, packed
-from intentmatch.formats.draft import NOT_EXPRESSED, Draft
-from intentmatch.formats.format import Files, Format, Sure
-from intentmatch.formats.source import File
-from intentmatch.formats.tables import HEADER, SAYS, Row, read_tables, rows_of
-from intentmatch.types import Registry
+from intentmatch.core import plugins
+from intentmatch.core.errors import NOWHERE, InputError, Location, Problem
+from intentmatch.core.types import Registry
+from intentmatch.formats.kit.archive import opened, packed
+from intentmatch.formats.kit.draft import NOT_EXPRESSED, Draft
+from intentmatch.formats.kit.format import Files, Format, Sure
+from intentmatch.formats.kit.source import File
+from intentmatch.formats.kit.tables import HEADER, SAYS, Row, read_tables, rows_of
 
 _WORKBOOK = "xl/workbook.xml"
 # Every file is from the same day, so that equal content gives equal bytes.

@@ -10,14 +10,14 @@ import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 
-from intentmatch.formats.draft import Draft, Label
-from intentmatch.formats.everywhere import attach
-from intentmatch.formats.format import Format, Sure
-from intentmatch.formats.prebuilt import take_built_in
-from intentmatch.formats.roles import share_questions
-from intentmatch.formats.source import File
-from intentmatch.formats.tree import Value
-from intentmatch.registry.templates import escape
+from intentmatch.formats.kit.draft import Draft, Label
+from intentmatch.formats.kit.format import Format, Sure
+from intentmatch.formats.kit.global_entities import attach
+from intentmatch.formats.kit.prebuilt import take_built_in
+from intentmatch.formats.kit.roles import share_questions
+from intentmatch.formats.kit.source import File
+from intentmatch.formats.kit.tree import Value
+from intentmatch.registry.templates.syntax import escape
 
 _INTENT = re.compile(r"\s*#([^\s&|()!<>=:]+)\s*")
 _ENTITY = re.compile(r"(?<!\w)@([\w-]+)(?::\w+)?")

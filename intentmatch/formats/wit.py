@@ -13,12 +13,12 @@ import json
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from intentmatch.errors import Location
-from intentmatch.formats.draft import Draft, Label
-from intentmatch.formats.format import Format, Sure
-from intentmatch.formats.prebuilt import bare, is_built_in, take_built_in
-from intentmatch.formats.source import File
-from intentmatch.formats.tree import Value
+from intentmatch.core.errors import Location
+from intentmatch.formats.kit.draft import Draft, Label
+from intentmatch.formats.kit.format import Format, Sure
+from intentmatch.formats.kit.prebuilt import bare, is_built_in, take_built_in
+from intentmatch.formats.kit.source import File
+from intentmatch.formats.kit.tree import Value
 
 _APP = "app.json"
 _UTTERANCES = ("utterances", "data")

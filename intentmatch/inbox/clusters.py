@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.types import Vectors
+from intentmatch.core.types import Vectors
 
 Rows = NDArray[np.int64]
 

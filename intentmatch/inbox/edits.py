@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from intentmatch.inbox.proposals import Action, Cluster
-from intentmatch.registry.edits import AddIntent, AddUtterance, Edit
+from intentmatch.registry.editing.edits import AddIntent, AddUtterance, Edit
 
 
 @dataclass(frozen=True, slots=True)

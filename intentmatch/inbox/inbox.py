@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
-from intentmatch.engine import MAX_CHARACTERS
-from intentmatch.errors import InputError
+from intentmatch.core.errors import InputError
+from intentmatch.core.result import MatchResult
+from intentmatch.core.settings import Settings, parse
+from intentmatch.core.types import checked_language_code
 from intentmatch.inbox.store import Entry, Handled, Missed, Store
-from intentmatch.result import MatchResult
-from intentmatch.settings import Settings, parse
-from intentmatch.text import fold
-from intentmatch.types import checked_language_code
+from intentmatch.matching.pipeline import MAX_CHARACTERS
+from intentmatch.text.normalize import fold
 
 _log = logging.getLogger(__name__)
 

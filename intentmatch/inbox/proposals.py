@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypeVar
 
+from intentmatch.core.result import MatchResult
+from intentmatch.core.types import Registry
 from intentmatch.inbox.clusters import clustered, most_central, near_enough
 from intentmatch.inbox.inbox import is_missed
 from intentmatch.inbox.store import Missed
-from intentmatch.matcher import Matcher
-from intentmatch.result import MatchResult
-from intentmatch.text import clean, fold
-from intentmatch.types import Registry
+from intentmatch.matching.matcher import Matcher
+from intentmatch.text.normalize import clean, fold
 
 Action = Literal["add", "new", "ignore"]
 

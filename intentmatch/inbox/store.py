@@ -19,10 +19,10 @@ from functools import reduce
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from intentmatch.errors import InputError
+from intentmatch.core.errors import InputError
+from intentmatch.core.result import Verdict
 from intentmatch.inbox.redact import WORDS, redact
-from intentmatch.result import Verdict
-from intentmatch.text import fold
+from intentmatch.text.normalize import fold
 
 Handled = Literal["added", "ignored"]
 

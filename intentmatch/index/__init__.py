@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch import plugins
+from intentmatch.core import plugins
+from intentmatch.core.types import KeptVectors
 from intentmatch.index.approximate import ApproximateIndex, make_graph
 from intentmatch.index.device import DeviceIndex
 from intentmatch.index.exact import ExactIndex
 from intentmatch.index.half import HalfIndex
 from intentmatch.index.products import HALF
-from intentmatch.types import KeptVectors
 
 __all__ = ["ApproximateIndex", "DeviceIndex", "ExactIndex", "HalfIndex", "check_extras", "load_index", "make_graph"]
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch import plugins
+from intentmatch.core import plugins
+from intentmatch.core.types import KeptVectors, Vectors
 from intentmatch.index.exact import ExactIndex
-from intentmatch.types import KeptVectors, Vectors
 
 _log = logging.getLogger(__name__)
 

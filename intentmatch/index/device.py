@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from intentmatch import models, plugins
+from intentmatch.core import plugins
+from intentmatch.core.types import KeptVectors, Vectors
+from intentmatch.encoders import hub
 from intentmatch.index.exact import ExactIndex
-from intentmatch.types import KeptVectors, Vectors
 
 
 class DeviceIndex(ExactIndex):
@@ -21,7 +22,7 @@ class DeviceIndex(ExactIndex):
     def __init__(self, vectors: KeptVectors, owners: Sequence[int], aggregation: str, device: str = "auto") -> None:
         super().__init__(vectors, owners, aggregation)
         self._torch: Any = plugins.require("torch", what="The index torch", extra="torch")
-        self.device = models.device(device)
+        self.device = hub.device(device)
         self._rows = self._torch.tensor(self.vectors, dtype=self._torch.float32, device=self.device)
         numbers = np.repeat(np.arange(len(self.owners)), self._sizes)
         self._column_of_row = self._torch.tensor(numbers, device=self.device)

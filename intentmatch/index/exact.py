@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from intentmatch.core.types import KeptVectors, Vectors
 from intentmatch.index.products import products
-from intentmatch.types import KeptVectors, Vectors
 
 # Queries are held against blocks of rows: so many numbers at once stay in the processor's cache, or nearly.
 _QUERIES_AT_ONCE, _NUMBERS_AT_ONCE = 512, 1 << 22

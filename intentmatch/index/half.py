@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch import plugins
+from intentmatch.core import plugins
+from intentmatch.core.types import KeptVectors, Vectors
 from intentmatch.index.exact import ExactIndex
 from intentmatch.index.products import HALF
-from intentmatch.types import KeptVectors, Vectors
 
 # Of fewer rows all cosines take less time than the looks that they spare.
 _ROWS_TO_SCAN = 1 << 16

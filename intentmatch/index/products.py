@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch import plugins
-from intentmatch.types import KeptVectors, Vectors
+from intentmatch.core import plugins
+from intentmatch.core.types import KeptVectors, Vectors
 
 HALF = {"what": "Keeping vectors as float16", "extra": "ann"}
 """Why a package is needed that rows of float16 want, and the extra that brings it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from intentmatch.errors import Location, Problem, Severity
+from intentmatch.core.errors import Location, Problem, Severity
 
 
 class Rule(NamedTuple):

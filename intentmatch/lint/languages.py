@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from intentmatch.errors import NOWHERE, Problem
-from intentmatch.languages import SMOOTHING, pairs, script
+from intentmatch.core.errors import NOWHERE, Problem
+from intentmatch.core.types import Registry
 from intentmatch.lint.catalogue import problem
 from intentmatch.lint.subject import Subject
-from intentmatch.text import language_range
-from intentmatch.types import Registry
+from intentmatch.text.language_id import SMOOTHING, pairs, script
+from intentmatch.text.normalize import language_range
 
 # Both must speak for the other language: its pairs of characters by odds of three thousand to one, and its words, two
 # more of which are known from it than from the declared one. On the 2,992 shipped lines in 15 languages that gives no

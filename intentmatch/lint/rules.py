@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from intentmatch.errors import NOWHERE, Location, Problem
+from intentmatch.core.errors import NOWHERE, Location, Problem
+from intentmatch.core.types import Utterance
 from intentmatch.lint.catalogue import problem
 from intentmatch.lint.subject import Rows, Subject
-from intentmatch.types import Utterance
 
 # A line is misplaced where the other intent claims it by two thirds of what the clearest tenth of all rightly placed
 # lines are claimed by their own. Of lines moved to another intent at random, 70 to 100 in 100 are found on most

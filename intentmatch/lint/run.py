@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from intentmatch.build import uncovered
-from intentmatch.cache import VectorCache
-from intentmatch.encode import Progress, encode_all
+from intentmatch.artefact.build import uncovered
+from intentmatch.core.errors import Location, Problem
+from intentmatch.core.settings import Settings, resolve
+from intentmatch.core.types import Encoder, Registry
 from intentmatch.encoders import load_encoder
-from intentmatch.errors import Location, Problem
+from intentmatch.encoders.encode import Progress, encode_all
 from intentmatch.lint import languages, rules, shape, suppress
 from intentmatch.lint.subject import Subject, ordered
 from intentmatch.registry import check, examine, read_comments
-from intentmatch.registry.comments import Comment
-from intentmatch.settings import Settings, resolve
-from intentmatch.text import clean
-from intentmatch.types import Encoder, Registry
+from intentmatch.registry.reading.comments import Comment
+from intentmatch.storage.vector_cache import VectorCache
+from intentmatch.text.normalize import clean
 
 OF_SENTENCES: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
     rules.near_conflict,

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from intentmatch.errors import Problem
+from intentmatch.core.errors import Problem
 from intentmatch.lint.catalogue import CATALOGUE
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

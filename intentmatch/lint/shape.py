@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.errors import NOWHERE, Problem
+from intentmatch.core.errors import NOWHERE, Problem
 from intentmatch.lint.catalogue import problem
 from intentmatch.lint.subject import Numbers, Subject
 

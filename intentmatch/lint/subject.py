@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.errors import NOWHERE, Location
+from intentmatch.core.errors import NOWHERE, Location
+from intentmatch.core.types import Intent, Registry, Utterance, Vectors
 from intentmatch.index import ExactIndex
-from intentmatch.near_duplicates import SAME_TEXT
-from intentmatch.text import fold
-from intentmatch.types import Intent, Registry, Utterance, Vectors
+from intentmatch.learning.near_duplicates import SAME_TEXT
+from intentmatch.text.normalize import fold
 
 Rows = NDArray[np.int64]
 Numbers = NDArray[np.float32]

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from intentmatch.errors import Location, Problem, Severity, suggest
+from intentmatch.core.errors import Location, Problem, Severity, suggest
 from intentmatch.lint.catalogue import CATALOGUE, NOT_IGNORED, problem
-from intentmatch.registry.comments import Comment
+from intentmatch.registry.reading.comments import Comment
 
 _VERBS = ("ignore", "ignore-file")
 _LINT = re.compile(r"lint:\s*(\S*)\s*(.*)")

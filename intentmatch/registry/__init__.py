@@ -1,7 +1,7 @@
 """YAML text to positioned nodes to a `Registry` value."""
 
-from intentmatch.registry.expansion import expand
-from intentmatch.registry.reader import (
+from intentmatch.registry.checks import check, check_tests
+from intentmatch.registry.reading.reader import (
     examine,
     is_yaml,
     read_comments,
@@ -10,7 +10,7 @@ from intentmatch.registry.reader import (
     read_text,
     yaml_files,
 )
-from intentmatch.registry.rules import check, check_tests
+from intentmatch.registry.templates.expansion import expand
 
 __all__ = [
     "check",

@@ -14,23 +14,28 @@ from pydantic import Field
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
-from intentmatch import __version__, plugins
+from intentmatch import __version__
+from intentmatch.core import plugins
+from intentmatch.core.errors import UnknownNameError
 from intentmatch.dialogue import MemoryStore, Store
 from intentmatch.encoders.static import embedded_tokenizer
-from intentmatch.errors import UnknownNameError
-from intentmatch.matcher import Matcher
-from intentmatch.server import access, chat, gate, operating, problems, schemas
-from intentmatch.server.batches import Batches, Bounds
-from intentmatch.server.bots import Bots
-from intentmatch.server.direct import Direct
-from intentmatch.server.folder import BotFolder, is_bot_folder
-from intentmatch.server.metrics import Metrics
-from intentmatch.server.observed import Observed
+from intentmatch.matching.matcher import Matcher
+from intentmatch.server.auth import api_keys as access
+from intentmatch.server.bots.batching import Batches, Bounds
+from intentmatch.server.bots.bot import Service
+from intentmatch.server.bots.folder import BotFolder, is_bot_folder
+from intentmatch.server.bots.pool import Bots
+from intentmatch.server.bots.reloads import Reloads
+from intentmatch.server.middleware import limits as gate
+from intentmatch.server.middleware import problems
+from intentmatch.server.middleware.fast_path import Direct
+from intentmatch.server.middleware.request_log import Observed
+from intentmatch.server.process.metrics import Metrics
+from intentmatch.server.process.telemetry import Continued, Spans
 from intentmatch.server.protocols import load
 from intentmatch.server.protocols.host import Host, Protocol
-from intentmatch.server.reloads import Reloads
-from intentmatch.server.service import Service
-from intentmatch.server.telemetry import Continued, Spans
+from intentmatch.server.routes import chat, schemas
+from intentmatch.server.routes import operations as operating
 
 _ABOUT = """Tells what a user means, from a folder of YAML intents.
 

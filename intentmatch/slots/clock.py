@@ -15,7 +15,7 @@ from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.number_words import NUMERALS, numeral, small_numbers
 from intentmatch.slots.numbers import ascii_digits
 from intentmatch.slots.scripts import kind
-from intentmatch.text import bare, language_range
+from intentmatch.text.normalize import bare, language_range
 
 
 class _Said(NamedTuple):

@@ -15,13 +15,13 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from intentmatch import plugins
+from intentmatch.core import plugins
 from intentmatch.slots.lists import ListFinder, Name, declines
 from intentmatch.slots.message import MISTYPED, WITH_AN_ENDING, Message, SlotHit
 from intentmatch.slots.number_words import NUMERALS, numeral, small_numbers
 from intentmatch.slots.numbers import ascii_digits
 from intentmatch.slots.scripts import kind
-from intentmatch.text import bare, language_range
+from intentmatch.text.normalize import bare, language_range
 
 _MONTHS = [name.lower() for name in calendar.month_name[1:]]
 _WEEKDAYS = [name.lower() for name in calendar.day_name]

@@ -12,11 +12,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from intentmatch.result import Entity
+from intentmatch.core.result import Entity
+from intentmatch.core.types import Utterance
 from intentmatch.slots.message import Message
 from intentmatch.slots.neighbours import sides, spoken_words
-from intentmatch.types import Utterance
-from intentmatch.typos import only_typos
+from intentmatch.text.typos import only_typos
 
 _MOST_FRAMES = 100
 """That a slot may have; authors write a handful, and templates make many alike."""

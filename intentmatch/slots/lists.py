@@ -13,6 +13,7 @@ from typing import NamedTuple
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
+from intentmatch.core.types import Slot
 from intentmatch.slots.message import (
     AS_DECLARED,
     BUT_FOR_ACCENTS,
@@ -25,9 +26,8 @@ from intentmatch.slots.message import (
     initials,
 )
 from intentmatch.slots.scripts import kind, words
-from intentmatch.text import bare, fold, language_range
-from intentmatch.types import Slot
-from intentmatch.typos import only_typos
+from intentmatch.text.normalize import bare, fold, language_range
+from intentmatch.text.typos import only_typos
 
 _DECLINING_LANGUAGES = (
     "az ba be bs cs cv et eu fi hr hsb hu hy ka kk kn ko ky la lt lv ml mn mr myv pl ru sah sk sl sq sr ta te tk tr tt "

@@ -6,8 +6,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
-from intentmatch.aligned import Aligned
 from intentmatch.slots.scripts import kind, parted, tokens, words
+from intentmatch.text.alignment import Aligned
 
 AS_DECLARED, BUT_FOR_ACCENTS, WITH_AN_ENDING, MISTYPED = range(4)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from intentmatch.core.types import Utterance
 from intentmatch.slots.message import Message
 from intentmatch.slots.scripts import tokens
-from intentmatch.text import bare
-from intentmatch.types import Utterance
+from intentmatch.text.normalize import bare
 
 _WORDS = 2
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from intentmatch.slots.message import Message, SlotHit
-from intentmatch.text import bare, language_range
+from intentmatch.text.normalize import bare, language_range
 
 _WORDS = {
     "en": """

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.number_words import spoken
 from intentmatch.slots.scripts import kind
-from intentmatch.text import language_range
+from intentmatch.text.normalize import language_range
 
 # Languages, and regions of others, that part thousands with a comma and decimals with a point; the rest do it the other
 # way round.

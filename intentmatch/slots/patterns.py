@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from intentmatch.expressions import compiled
+from intentmatch.core.types import Slot
 from intentmatch.slots.message import Message, SlotHit
-from intentmatch.types import Slot
+from intentmatch.text.regexes import compiled
 
 if TYPE_CHECKING:
     import regex

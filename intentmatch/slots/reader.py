@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from intentmatch.errors import NOWHERE, Problem, RegistryError, UnknownNameError
-from intentmatch.expressions import ExpressionError
-from intentmatch.result import Entity, Missing
+from intentmatch.core.errors import NOWHERE, Problem, RegistryError, UnknownNameError
+from intentmatch.core.result import Entity, Missing
+from intentmatch.core.types import Intent, Registry, Slot
 from intentmatch.slots.clock import TimeFinder
 from intentmatch.slots.days import DateFinder
 from intentmatch.slots.free import Frame, frames, free_text
@@ -22,7 +22,7 @@ from intentmatch.slots.message import Finder, Message, SlotHit
 from intentmatch.slots.neighbours import Neighbours, spoken_words
 from intentmatch.slots.numbers import NumberFinder
 from intentmatch.slots.patterns import PatternFinder
-from intentmatch.types import Intent, Registry, Slot
+from intentmatch.text.regexes import ExpressionError
 
 _EVERYTHING = Frame()
 

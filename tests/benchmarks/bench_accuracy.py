@@ -24,11 +24,11 @@ from rich.console import Console
 from tables import print_table, write
 
 from intentmatch import Intent, IntentMatchError, Matcher, Registry, Utterance
+from intentmatch.core.errors import InputError
+from intentmatch.core.settings import Settings, resolve
+from intentmatch.core.types import Encoder
 from intentmatch.encoders import load_encoder
-from intentmatch.errors import InputError
-from intentmatch.settings import Settings, resolve
-from intentmatch.text import fold
-from intentmatch.types import Encoder
+from intentmatch.text.normalize import fold
 
 # Progress is told after each so many messages.
 _AT_ONCE = 500
@@ -199,7 +199,7 @@ def _row(values: Any) -> Row | None:
 def registry_of(rows: Iterator[Row | None], language: str | None = None) -> tuple[Registry, list[str]]:
     """A registry of train rows, and in words what had to be left out of it.
 
-    Out are rows that a registry must not hold (`intentmatch.registry.rules`): without words, the same line in another
+    Out are rows that a registry must not hold (`intentmatch.registry.checks`): without words, the same line in another
     intent (the first one stays), or again in the same language of its own intent.
     """
     owners: dict[str, str] = {}

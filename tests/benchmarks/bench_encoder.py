@@ -29,12 +29,12 @@ from rich.console import Console
 from tables import print_table, write
 
 from intentmatch import IntentMatchError
+from intentmatch.core.errors import InputError
+from intentmatch.core.settings import Settings, resolve
+from intentmatch.core.types import Encoder
 from intentmatch.encoders import load_encoder
 from intentmatch.encoders.static import embedded_tokenizer
-from intentmatch.errors import InputError
-from intentmatch.settings import Settings, resolve
-from intentmatch.text import clean
-from intentmatch.types import Encoder
+from intentmatch.text.normalize import clean
 
 Vectors = NDArray[np.floating[Any]]
 Encode = Callable[[list[str]], Vectors]

@@ -24,10 +24,10 @@ from bench_growth import SOURCE, texts
 from metrics import plain_table, provenance
 
 from intentmatch import IntentMatchError
-from intentmatch.cache import VectorCache
-from intentmatch.encode import encode_all
+from intentmatch.encoders.encode import encode_all
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
 from intentmatch.index import load_index
+from intentmatch.storage.vector_cache import VectorCache
 
 _SEED = 20240501
 _BATCHES = (64, 256, 1024)

@@ -32,15 +32,15 @@ from lines import panels  # noqa: E402
 from metrics import percentiles, plain_table, provenance  # noqa: E402
 
 from intentmatch import Matcher, Registry, load_artefact, read_registry, save_artefact  # noqa: E402
-from intentmatch.build import build, known_vectors  # noqa: E402, known_vectors
-from intentmatch.cache import VectorCache  # noqa: E402
+from intentmatch.artefact.build import build, known_vectors  # noqa: E402, known_vectors
+from intentmatch.core.settings import Settings, resolve  # noqa: E402
+from intentmatch.core.types import Intent, Utterance  # noqa: E402
 from intentmatch.encoders import load_encoder  # noqa: E402
-from intentmatch.engine import Engine  # noqa: E402
 from intentmatch.index import load_index  # noqa: E402
-from intentmatch.learning import Before  # noqa: E402
-from intentmatch.settings import Settings, resolve  # noqa: E402
-from intentmatch.text import clean, fold  # noqa: E402
-from intentmatch.types import Intent, Utterance  # noqa: E402
+from intentmatch.learning.training import Before  # noqa: E402
+from intentmatch.matching.pipeline import Engine  # noqa: E402
+from intentmatch.storage.vector_cache import VectorCache  # noqa: E402
+from intentmatch.text.normalize import clean, fold  # noqa: E402
 
 SIZES = ("1000x10", "1000x100", "10000x10", "10000x100", "10000x1000", "100000x100", "100000x1000", "100000x10000")
 SOURCE = Path(__file__).parents[2] / "intents"

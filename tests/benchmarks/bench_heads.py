@@ -23,17 +23,17 @@ from rich.console import Console
 from tables import print_table, write
 
 from intentmatch import IntentMatchError
-from intentmatch.calibration import calibrate, shares_of
-from intentmatch.encode import encode_all
+from intentmatch.core.settings import Settings, resolve
+from intentmatch.core.types import Encoder
 from intentmatch.encoders import load_encoder
-from intentmatch.fusion import fused_score
-from intentmatch.head import Fitting, fit_head, prepare, softmax
-from intentmatch.heldout import hold_out
+from intentmatch.encoders.encode import encode_all
 from intentmatch.index import ExactIndex
-from intentmatch.settings import Settings, resolve
-from intentmatch.text import clean
-from intentmatch.types import Encoder
-from intentmatch.words import WordVectors
+from intentmatch.learning.calibration import calibrate, shares_of
+from intentmatch.learning.cross_validation import hold_out
+from intentmatch.learning.fusion import fused_score
+from intentmatch.learning.head import Fitting, fit_head, prepare, softmax
+from intentmatch.learning.token_features import WordVectors
+from intentmatch.text.normalize import clean
 
 Matrix = NDArray[np.float32]
 

@@ -38,8 +38,8 @@ from jsonl import read_jsonl  # noqa: E402
 from metrics import compiling, percentiles, plain_table, provenance  # noqa: E402
 
 from intentmatch import IntentMatchError, Matcher, save_artefact  # noqa: E402
-from intentmatch.errors import InputError  # noqa: E402
-from intentmatch.text import clean, fold  # noqa: E402
+from intentmatch.core.errors import InputError  # noqa: E402
+from intentmatch.text.normalize import clean, fold  # noqa: E402
 
 _SEED = 20240501
 _WARM_UP = 50

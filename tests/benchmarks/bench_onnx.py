@@ -31,7 +31,7 @@ from intentmatch.encoders.onnx import OnnxEncoder
 from intentmatch.encoders.onnx_export import export_onnx
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
 from intentmatch.registry import read_registry
-from intentmatch.text import clean
+from intentmatch.text.normalize import clean
 
 PRECISIONS = ("float32", "int8")
 _WARM_UP = 20

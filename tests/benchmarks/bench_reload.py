@@ -24,10 +24,10 @@ from bench_growth import made_up  # limits numpy to one thread, and so comes bef
 from metrics import plain_table, provenance
 
 from intentmatch import IntentMatchError, Matcher
-from intentmatch.registry.document import Document
-from intentmatch.registry.edits import AddUtterance
-from intentmatch.registry.folder import Folder
-from intentmatch.types import Intent
+from intentmatch.core.types import Intent
+from intentmatch.registry.editing.document import Document
+from intentmatch.registry.editing.edits import AddUtterance
+from intentmatch.registry.editing.folder import Folder
 
 _MEASURED = ("answers", "worked", "learned")
 _PATIENCE = 3600.0

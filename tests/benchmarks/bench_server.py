@@ -29,9 +29,9 @@ from bench_latency import ONE_THREAD, distinct, made_up
 from metrics import percentiles, plain_table, provenance
 
 from intentmatch import IntentMatchError, Matcher, Registry, read_registry, save_artefact
+from intentmatch.core.errors import InputError
+from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders.static import EMBEDDED, StaticEncoder
-from intentmatch.errors import InputError
-from intentmatch.types import Kind, Vectors
 
 _SEED = 20240501
 _MESSAGES = 2000
@@ -99,7 +99,7 @@ def _serve(options: argparse.Namespace) -> None:
     from pydantic import BaseModel
 
     from intentmatch.server import create_app
-    from intentmatch.server.logs import log_config
+    from intentmatch.server.process.logs import log_config
 
     if options.serve == "standin":
         matcher = Matcher.load(options.registry, encoder=StandIn(options.call_seconds))

@@ -20,9 +20,9 @@ from rich.console import Console
 from tables import print_table, write
 
 from intentmatch import IntentMatchError, Matcher, MatchResult
+from intentmatch.core.settings import resolve
+from intentmatch.core.types import Encoder
 from intentmatch.encoders import load_encoder
-from intentmatch.settings import resolve
-from intentmatch.types import Encoder
 
 MIXED = "mixsnips"
 SINGLE = (Choice("clinc150", "train_10"), Choice("banking77", "train_10"), Choice("massive"), Choice("rasa_financial"))

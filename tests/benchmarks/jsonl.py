@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from intentmatch.errors import InputError
+from intentmatch.core.errors import InputError
 
 Made = TypeVar("Made")
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from intentmatch import __version__
+from intentmatch.core.result import MatchResult
+from intentmatch.core.types import Encoder
 from intentmatch.evaluation.metrics import auroc, percentiles, share
-from intentmatch.result import MatchResult
-from intentmatch.types import Encoder
 
 __all__ = [
     "BINS",

@@ -307,7 +307,7 @@ def test_no_command_waits_for_the_others() -> None:
         "intentmatch.cli.commands",
         "intentmatch.cli.show",
     }
-    assert not {"intentmatch.build", "intentmatch.matcher", "intentmatch.registry"} & {*loaded}
+    assert not {"intentmatch.artefact.build", "intentmatch.matching.matcher", "intentmatch.registry"} & {*loaded}
 
 
 def test_runs_as_a_process(shop: str) -> None:

@@ -30,7 +30,7 @@ def test_encoders_says_what_is_here() -> None:
 
 def test_encoders_names_the_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where an extra is missing, the line to install it stands in the table."""
-    monkeypatch.setattr("intentmatch.plugins.installed", lambda module: False)
+    monkeypatch.setattr("intentmatch.core.plugins.installed", lambda module: False)
 
     for extra in ("torch", "onnx", "remote"):
         assert f'pip install "intentmatch[{extra}]"' in run("encoders").stdout

@@ -7,7 +7,7 @@ import json
 from click.testing import CliRunner
 
 from intentmatch.cli.commands import cli
-from intentmatch.registry.schema import schema
+from intentmatch.registry.reading.schema import schema
 
 
 def test_the_schema_is_printed():

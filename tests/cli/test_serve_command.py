@@ -20,8 +20,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from intentmatch import plugins
 from intentmatch.cli.commands import cli
+from intentmatch.core import plugins
 from intentmatch.inbox import Inbox
 
 PATIENCE = 60.0

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from intentmatch import Matcher
-from intentmatch.artefact import save_artefact
+from intentmatch.artefact.store import save_artefact
 from intentmatch.cli.commands import cli
-from intentmatch.settings import PARSERS
+from intentmatch.core.settings import PARSERS
 
 BOT = "settings: {top_k: 3}\nintents: {greet: {utterances: [hello, hi there]}}\n"
 

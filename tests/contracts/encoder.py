@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from intentmatch.types import Encoder
+from intentmatch.core.types import Encoder
 
 TEXTS = [
     "where is my package",

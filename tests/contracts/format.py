@@ -18,11 +18,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from intentmatch import formats
-from intentmatch.errors import IntentMatchError
-from intentmatch.formats import losses
-from intentmatch.formats.draft import NOT_EXPRESSED
-from intentmatch.formats.format import Feature, Format
-from intentmatch.types import Case, Intent, Mark, Registry, Rule, Slot, SlotValue, Utterance
+from intentmatch.core.errors import IntentMatchError
+from intentmatch.core.types import Case, Intent, Mark, Registry, Rule, Slot, SlotValue, Utterance
+from intentmatch.formats.kit import losses
+from intentmatch.formats.kit.draft import NOT_EXPRESSED
+from intentmatch.formats.kit.format import Feature, Format
 
 TEXTS = [
     "where is my order?",

@@ -7,7 +7,7 @@ from dataclasses import astuple
 import pytest
 
 from intentmatch.dialogue.phrases import Phrases, phrases_for, shipped
-from intentmatch.text import fold, language_code
+from intentmatch.text.normalize import fold, language_code
 
 
 @pytest.mark.parametrize("code", sorted(shipped()))

@@ -11,7 +11,7 @@ import yaml
 from intentmatch.distill import Corpus, read_corpus
 from intentmatch.distill.card import write_card
 from intentmatch.distill.student import Table
-from intentmatch.models import card_languages
+from intentmatch.encoders.hub import card_languages
 
 
 def card_of(folder: Path, corpus: Corpus, rows: int = 1234) -> str:

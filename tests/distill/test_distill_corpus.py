@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from intentmatch.core.errors import InputError
 from intentmatch.distill import Corpus, read_corpus
-from intentmatch.errors import InputError
 
 HELD_OUT = "de\tWhere is my big red parcel?\tWo ist denn nun mein großes Paket?"
 

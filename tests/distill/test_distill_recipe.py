@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from intentmatch.core.errors import InputError
 from intentmatch.distill import Recipe, read_recipe
 from intentmatch.distill.recipe import write_recipe
-from intentmatch.errors import InputError
 
 
 def recipe_of(folder: Path, text: str) -> Recipe:

@@ -17,14 +17,14 @@ from fakes import WordHashEncoder
 from safetensors.numpy import load_file
 
 from intentmatch.cli.commands import cli
+from intentmatch.core.errors import InputError, SettingsError
+from intentmatch.core.types import Kind, Vectors
 from intentmatch.distill import Corpus, Recipe, distill, read_corpus, read_recipe
 from intentmatch.distill.export import save_model
 from intentmatch.distill.recipe import write_recipe
 from intentmatch.distill.student import Lesson, Lines, Table
 from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, learn_tokenizer
 from intentmatch.encoders.static import StaticEncoder
-from intentmatch.errors import InputError, SettingsError
-from intentmatch.types import Kind, Vectors
 
 NEEDED = "needs the extra [distill]"
 
@@ -423,7 +423,7 @@ def test_a_missing_extra_is_named(
     run: Callable[..., Result], teacher: WordHashEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before the teacher is asked, with the line that installs it."""
-    monkeypatch.setattr("intentmatch.plugins.installed", lambda module: False)
+    monkeypatch.setattr("intentmatch.core.plugins.installed", lambda module: False)
 
     done = run("-o", tmp_path / "model")
 

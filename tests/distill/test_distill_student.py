@@ -12,11 +12,11 @@ import pytest
 from fakes import WordHashEncoder
 from safetensors.numpy import load_file
 
+from intentmatch.core.errors import SettingsError
 from intentmatch.distill import Corpus, Recipe
 from intentmatch.distill.pieces import Pieces
 from intentmatch.distill.student import Lesson, Lines, Table, _State, train
 from intentmatch.distill.teacher import targets
-from intentmatch.errors import SettingsError
 
 torch = pytest.importorskip("torch", reason="needs the extra [distill]")
 

@@ -10,8 +10,8 @@ import pytest
 from fakes import WordHashEncoder
 from safetensors.numpy import save_file
 
+from intentmatch.core.types import Kind, Vectors
 from intentmatch.distill.teacher import Half, Targets, targets, teach
-from intentmatch.types import Kind, Vectors
 
 SENTENCES = [f"sentence number {number} of {number * number}" for number in range(22)]
 

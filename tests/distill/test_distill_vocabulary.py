@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from intentmatch.core.errors import InputError
 from intentmatch.distill import Corpus, Recipe, read_corpus
 from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, learn_tokenizer
-from intentmatch.encoders.unigram import UnigramTokenizer, read_unigram
-from intentmatch.errors import InputError
+from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer, read_unigram
 
 
 def learned(corpus: Corpus, **recipe: Any) -> dict[str, float]:

@@ -11,9 +11,9 @@ from embeddings_server import FakeServer, serving, serving_ours
 from fakes import WordHashEncoder
 
 from intentmatch import Intent, Matcher, Registry, Utterance
+from intentmatch.core.types import Encoder
 from intentmatch.encoders.remote import RemoteEncoder
 from intentmatch.encoders.static import EMBEDDED, StaticEncoder
-from intentmatch.types import Encoder
 
 
 @pytest.fixture(scope="module")

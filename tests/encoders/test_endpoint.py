@@ -17,8 +17,8 @@ from embeddings_server import HANG_UP, FakeServer, openai_answer, slowly
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from intentmatch.core.errors import MissingExtraError, ModelUnavailableError, SettingsError
 from intentmatch.encoders.endpoint import Endpoint
-from intentmatch.errors import MissingExtraError, ModelUnavailableError, SettingsError
 
 SECRET = "sk-not-for-anyone's-eyes"
 TEXTS = ["where is my package", "cancel it"]

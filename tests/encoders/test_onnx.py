@@ -12,12 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from intentmatch import Intent, Matcher, Registry, Utterance, plugins
+from intentmatch import Intent, Matcher, Registry, Utterance
+from intentmatch.core import plugins
+from intentmatch.core.errors import IntentMatchError, MissingExtraError, ModelUnavailableError, SettingsError
+from intentmatch.core.settings import Settings
 from intentmatch.encoders import load_encoder
 from intentmatch.encoders.onnx import OnnxEncoder
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
-from intentmatch.errors import IntentMatchError, MissingExtraError, ModelUnavailableError, SettingsError
-from intentmatch.settings import Settings
 
 TEXTS = [
     "where is my package",

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from intentmatch.core.errors import InputError, IntentMatchError, MissingExtraError, ModelUnavailableError
 from intentmatch.encoders import onnx_export
 from intentmatch.encoders.onnx import OnnxEncoder
 from intentmatch.encoders.onnx_export import export_onnx
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
 from intentmatch.encoders.static import EMBEDDED
-from intentmatch.errors import InputError, IntentMatchError, MissingExtraError, ModelUnavailableError
 
 TEXTS = ["where is my package", "CANCEL it!", "a b c d e f g " * 300, "no"]
 
@@ -180,7 +180,7 @@ def test_what_torch_cannot_express_is_told(tiny_folder: Path, tmp_path: Path, mo
 
 def test_without_the_extra_the_pip_line_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Said before anything is loaded."""
-    monkeypatch.setattr("intentmatch.plugins.installed", lambda module: module != "onnxscript")
+    monkeypatch.setattr("intentmatch.core.plugins.installed", lambda module: module != "onnxscript")
 
     with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[onnx-export\]"'):
         export_onnx("any", tmp_path / "out")

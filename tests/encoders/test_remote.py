@@ -14,12 +14,12 @@ from embeddings_server import FakeServer, serving, serving_ours
 from fakes import WordHashEncoder
 
 from intentmatch import Intent, Matcher, Registry, Utterance
-from intentmatch.artefact import load_artefact, save_artefact
+from intentmatch.artefact.store import load_artefact, save_artefact
+from intentmatch.core.errors import ModelUnavailableError, SettingsError, StaleArtefactError
+from intentmatch.core.settings import LOCAL, Settings
+from intentmatch.core.types import Encoder, Kind, Vectors
 from intentmatch.encoders import load_encoder
 from intentmatch.encoders.remote import RemoteEncoder
-from intentmatch.errors import ModelUnavailableError, SettingsError, StaleArtefactError
-from intentmatch.settings import LOCAL, Settings
-from intentmatch.types import Encoder, Kind, Vectors
 
 SECRET = "sk-not-for-anyone's-eyes"
 REGISTRY = Registry(

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from intentmatch import models, plugins
-from intentmatch.encoders import load_encoder
+from intentmatch.core import plugins
+from intentmatch.core.errors import MissingExtraError, ModelUnavailableError, SettingsError
+from intentmatch.core.settings import Settings
+from intentmatch.encoders import hub, load_encoder
 from intentmatch.encoders import sentence_transformer as room
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
-from intentmatch.errors import MissingExtraError, ModelUnavailableError, SettingsError
-from intentmatch.settings import Settings
 
 
 @pytest.mark.parametrize(
@@ -134,8 +134,8 @@ def test_all_gpus_need_a_gpu() -> None:
     if torch.cuda.is_available():
         pytest.skip("there is an accelerator here")
     with pytest.raises(SettingsError, match="'cuda:all'"):
-        models.devices("cuda:all")
-    assert models.devices("cpu") == ["cpu"]
+        hub.devices("cuda:all")
+    assert hub.devices("cpu") == ["cpu"]
 
 
 def test_many_texts_go_through_a_pool_of_devices(minilm_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

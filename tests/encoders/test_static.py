@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from intentmatch.core.errors import MissingExtraError, ModelUnavailableError
+from intentmatch.core.settings import Settings
 from intentmatch.encoders import load_encoder
 from intentmatch.encoders.static import EMBEDDED, StaticEncoder
-from intentmatch.errors import MissingExtraError, ModelUnavailableError
-from intentmatch.settings import Settings
 
 # The first five numbers of five sentences. A library or model change that moves them moves every user's vectors.
 GOLDEN = {

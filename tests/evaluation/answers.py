@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from intentmatch import Intent, Registry, Utterance
-from intentmatch.errors import Location
+from intentmatch.core.errors import Location
+from intentmatch.core.types import Case
 from intentmatch.evaluation.outcomes import Outcome
-from intentmatch.types import Case
 
 LINES = {
     "status": [

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intentmatch.errors import InputError, IntentMatchError, Location, RegistryError
+from intentmatch.core.errors import InputError, IntentMatchError, Location, RegistryError
+from intentmatch.core.types import Case
 from intentmatch.evaluation.cases import READERS, read_cases
-from intentmatch.types import Case
 
 KNOWN = ["greet", "book_flight"]
 

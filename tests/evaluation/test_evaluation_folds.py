@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intentmatch import Intent, Registry, Utterance
-from intentmatch.errors import InputError, Location
+from intentmatch.core.errors import InputError, Location
 from intentmatch.evaluation.folds import (
     Split,
     keeping,
@@ -22,7 +22,7 @@ from intentmatch.evaluation.folds import (
     without,
     without_intents,
 )
-from intentmatch.text import fold
+from intentmatch.text.normalize import fold
 
 WORDS = ["order", "orders", "parcel", "where", "cancel", "my", "hello", "hours", "money", "back", "now"]
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from answers import outcome
 
-from intentmatch.errors import InputError
+from intentmatch.core.errors import InputError
 from intentmatch.evaluation import Part, Report
 from intentmatch.evaluation.gate import at_least, falls, no_drop
 

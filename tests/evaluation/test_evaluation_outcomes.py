@@ -8,8 +8,8 @@ import pytest
 from answers import outcome
 
 from intentmatch import Matcher
+from intentmatch.core.types import Case
 from intentmatch.evaluation.outcomes import Negative, Outcome, expected_name
-from intentmatch.types import Case
 
 
 @pytest.mark.parametrize(

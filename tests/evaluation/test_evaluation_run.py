@@ -11,13 +11,13 @@ from answers import LINES, NEGATIVES, registry_of
 from fakes import WordHashEncoder
 
 from intentmatch import Matcher
-from intentmatch.errors import InputError
+from intentmatch.core.errors import InputError
+from intentmatch.core.types import Case
 from intentmatch.evaluation import evaluate, held_out, on_cases
-from intentmatch.evaluation.asker import Asker, RememberingEncoder
 from intentmatch.evaluation.folds import split, without
 from intentmatch.evaluation.outcomes import Outcome
-from intentmatch.text import clean
-from intentmatch.types import Case
+from intentmatch.evaluation.runner import Asker, RememberingEncoder
+from intentmatch.text.normalize import clean
 
 SETTINGS = {"threshold": 0.5, "margin": 0.05, "cache": "off"}
 

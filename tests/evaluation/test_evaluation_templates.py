@@ -11,8 +11,8 @@ from fakes import WordHashEncoder
 
 from intentmatch import Matcher
 from intentmatch.evaluation import evaluate
+from intentmatch.evaluation.compare.diff import compare
 from intentmatch.evaluation.curve import _thinned
-from intentmatch.evaluation.diff import compare
 from intentmatch.evaluation.run import held_out
 
 SHOP = """

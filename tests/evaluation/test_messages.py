@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from intentmatch.errors import InputError, RegistryError
+from intentmatch.core.errors import InputError, RegistryError
 from intentmatch.evaluation.messages import read_messages
 
 

@@ -10,9 +10,9 @@ from answers import LINES, registry_of
 from fakes import WordHashEncoder
 
 from intentmatch import Registry
+from intentmatch.core.settings import Settings
+from intentmatch.core.types import Kind, Vectors
 from intentmatch.evaluation.tune import Choice, Gain, Trial, choose, compared, tune
-from intentmatch.settings import Settings
-from intentmatch.types import Kind, Vectors
 
 FILLER = ["please", "now", "today", "at once", "if you can", "for me", "again", "dear shop", "thanks"]
 

@@ -11,8 +11,8 @@ import pytest
 from contracts.format import LAWS, Subject, bare
 
 from intentmatch import formats
+from intentmatch.core.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
 from intentmatch.formats.botpress import FORMAT
-from intentmatch.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
 
 ROVER = {
     "name": "rover-pictures",

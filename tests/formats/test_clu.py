@@ -12,8 +12,8 @@ import pytest
 from contracts.format import LAWS, Subject, bare
 
 from intentmatch import formats
+from intentmatch.core.types import Case, Intent, Mark, Registry, Slot, Utterance
 from intentmatch.formats.clu import FORMAT
-from intentmatch.types import Case, Intent, Mark, Registry, Slot, Utterance
 
 PROJECT: dict[str, Any] = {
     "projectFileVersion": "2023-04-01",

@@ -11,8 +11,8 @@ import pytest
 from contracts.format import LAWS, Subject
 
 from intentmatch import formats
+from intentmatch.core.types import Intent, Registry, Utterance
 from intentmatch.formats.dialogflow_cx import FORMAT
-from intentmatch.types import Intent, Registry, Utterance
 
 AGENT: dict[str, Any] = {
     "agent.json": {"displayName": "bot", "defaultLanguageCode": "pt-br", "startFlow": "Start"},

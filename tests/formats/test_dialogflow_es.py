@@ -11,8 +11,8 @@ import pytest
 from contracts.format import LAWS, Subject, bare
 
 from intentmatch import formats
+from intentmatch.core.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
 from intentmatch.formats.dialogflow_es import FORMAT
-from intentmatch.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
 
 
 def phrase(*parts: str | tuple[str, str, str], **more: Any) -> dict[str, Any]:

@@ -13,10 +13,10 @@ import pytest
 from contracts.format import FEATURES, bare
 
 from intentmatch import formats
-from intentmatch.errors import InputError, MissingExtraError, UnknownNameError
-from intentmatch.formats import losses
-from intentmatch.registry.expansion import expand
-from intentmatch.types import Intent, Registry, Rule, Slot, SlotValue, Utterance
+from intentmatch.core.errors import InputError, MissingExtraError, UnknownNameError
+from intentmatch.core.types import Intent, Registry, Rule, Slot, SlotValue, Utterance
+from intentmatch.formats.kit import losses
+from intentmatch.registry.templates.expansion import expand
 
 CSV = "text,intent\nhello,greet\n"
 PATTERNS = '{"intents": [{"tag": "leave", "patterns": ["bye"]}]}'

@@ -12,9 +12,9 @@ from contracts.format import LAWS, Subject, bare
 from formats.real_files import FOLDER, needs_files
 
 from intentmatch import formats
+from intentmatch.core.types import Intent, Registry, Rule, Slot, SlotValue, Utterance
 from intentmatch.formats.hassil import FORMAT
-from intentmatch.registry.expansion import expand
-from intentmatch.types import Intent, Registry, Rule, Slot, SlotValue, Utterance
+from intentmatch.registry.templates.expansion import expand
 
 COMMON = """\
 language: en

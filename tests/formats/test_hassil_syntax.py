@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intentmatch.formats.hassil.syntax import TemplateError, from_template, literal, names, to_template
-from intentmatch.registry.templates import parse
-from intentmatch.registry.wordings import Wordings
+from intentmatch.registry.templates.sentences import Wordings
+from intentmatch.registry.templates.syntax import parse
 
 EVERYTHING = st.text(alphabet="ab ()[]{}<>|;@:\\=é", max_size=20)
 

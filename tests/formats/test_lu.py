@@ -9,9 +9,9 @@ import pytest
 from contracts.format import LAWS, Subject, bare
 
 from intentmatch import formats
+from intentmatch.core.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
 from intentmatch.formats.lu import FORMAT
 from intentmatch.formats.lu.lines import parse
-from intentmatch.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
 
 OLD = """\
 # Greeting

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intentmatch import formats
-from intentmatch.errors import Location
-from intentmatch.formats.draft import Draft, Label
+from intentmatch.core.errors import Location
+from intentmatch.core.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
+from intentmatch.formats.kit.draft import Draft, Label
+from intentmatch.formats.kit.repair import settled
 from intentmatch.formats.native import write
-from intentmatch.formats.settle import settled
 from intentmatch.registry import examine, read_registry
-from intentmatch.text import fold
-from intentmatch.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
+from intentmatch.text.normalize import fold
 
 HERE = Location("here")
 LANGUAGES = st.sampled_from([None, "en", "de", "pt-BR"])

@@ -13,8 +13,8 @@ from contracts.format import LAWS, Subject, bare
 from formats.real_files import FOLDER, needs_files
 
 from intentmatch import formats
+from intentmatch.core.types import Intent, Registry, Slot, SlotValue, Utterance
 from intentmatch.formats.nlpjs import FORMAT
-from intentmatch.types import Intent, Registry, Slot, SlotValue, Utterance
 
 CORPUS: dict[str, Any] = {
     "name": "Heroes",

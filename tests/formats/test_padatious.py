@@ -9,8 +9,8 @@ import pytest
 from contracts.format import LAWS, Subject, bare
 
 from intentmatch import formats
+from intentmatch.core.types import Intent, Registry, SlotValue, Utterance
 from intentmatch.formats.padatious import FORMAT
-from intentmatch.types import Intent, Registry, SlotValue, Utterance
 
 FILES = {
     "skill/locale/en-us/weather.intent": "# asked\n(what is|how is) the weather [like] in {city}\n\nrain; or <3?\n",

@@ -9,9 +9,9 @@ import pytest
 from contracts.format import LAWS, Subject, bare
 
 from intentmatch import formats
+from intentmatch.core.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
 from intentmatch.formats.rasa import FORMAT
 from intentmatch.formats.rasa.marks import plain
-from intentmatch.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
 
 NLU = """\
 version: "3.1"

@@ -11,9 +11,9 @@ import pytest
 from formats.real_files import FOLDER, ROWS, Real, needs_files, stated
 
 from intentmatch import Matcher, Registry, formats
-from intentmatch.errors import IntentMatchError
+from intentmatch.core.errors import IntentMatchError
 from intentmatch.evaluation import evaluate
-from intentmatch.formats.settle import settled
+from intentmatch.formats.kit.repair import settled
 from intentmatch.registry import examine
 
 _INTENTS, _LINES = 12, 12

@@ -10,8 +10,8 @@ import pytest
 from contracts.format import LAWS, Subject, bare
 
 from intentmatch import formats
+from intentmatch.core.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
 from intentmatch.formats.snips import FORMAT
-from intentmatch.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
 
 TRAINING = """\
 # two kinds of documents

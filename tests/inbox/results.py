@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from intentmatch.result import Candidate, MatchResult, Trace, Verdict
+from intentmatch.core.result import Candidate, MatchResult, Trace, Verdict
 
 
 def result(message: str, verdict: Verdict = "out_of_scope", **other: Any) -> MatchResult:

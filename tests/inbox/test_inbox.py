@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from results import result
 
-from intentmatch.errors import InputError, SettingsError
+from intentmatch.core.errors import InputError, SettingsError
+from intentmatch.core.settings import resolve
 from intentmatch.inbox import Inbox, Missed, is_missed
 from intentmatch.inbox.inbox import _log
 from intentmatch.inbox.store import _SECONDS_FOR_A_LOCK
-from intentmatch.settings import resolve
 
 PATIENCE = 60.0
 

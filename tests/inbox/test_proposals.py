@@ -12,7 +12,7 @@ import pytest
 
 from intentmatch import Matcher, Registry, read_registry
 from intentmatch.inbox import Decision, Missed, edits_of, review
-from intentmatch.registry.edits import AddIntent, AddUtterance
+from intentmatch.registry.editing.edits import AddIntent, AddUtterance
 
 NOW = datetime(2025, 3, 1, tzinfo=timezone.utc)
 SHIPPED = Path(__file__).parents[2] / "intents"

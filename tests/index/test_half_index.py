@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from intentmatch import plugins
-from intentmatch.errors import MissingExtraError
+from intentmatch.core import plugins
+from intentmatch.core.errors import MissingExtraError
 from intentmatch.index import ExactIndex, HalfIndex, half
 
 for package in ("faiss", "numkong"):

@@ -9,13 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from intentmatch import plugins
-from intentmatch.artefact import load_artefact, save_artefact
-from intentmatch.errors import MissingExtraError
+from intentmatch.artefact.store import load_artefact, save_artefact
+from intentmatch.core import plugins
+from intentmatch.core.errors import MissingExtraError
+from intentmatch.core.result import Candidate
+from intentmatch.core.types import Intent, Registry, Utterance
 from intentmatch.index import ApproximateIndex, ExactIndex, exact, load_index, make_graph
-from intentmatch.matcher import Matcher
-from intentmatch.result import Candidate
-from intentmatch.types import Intent, Registry, Utterance
+from intentmatch.matching.matcher import Matcher
 
 needs_usearch = pytest.mark.skipif(not plugins.installed("usearch"), reason="the extra [ann] is not installed")
 needs_numkong = pytest.mark.skipif(

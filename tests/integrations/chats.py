@@ -12,7 +12,7 @@ from types import ModuleType
 from fakes import WordHashEncoder
 
 from intentmatch import Dialogue, Intent, Matcher, Registry, Slot, Utterance
-from intentmatch.types import Kind, Vectors
+from intentmatch.core.types import Kind, Vectors
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from intentmatch.errors import Location
+from intentmatch.core.errors import Location
+from intentmatch.core.types import Intent, Registry, Utterance
 from intentmatch.lint.subject import Subject
-from intentmatch.types import Intent, Registry, Utterance
 
 Line = tuple[str, str | None, Sequence[float]]
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from subjects import subject
 
+from intentmatch.core.types import Intent, Registry, Utterance
 from intentmatch.lint.languages import coverage, missing_language, other_language
 from intentmatch.lint.subject import Subject, ordered
 from intentmatch.registry import read_registry
-from intentmatch.types import Intent, Registry, Utterance
 
 SHIPPED = Path(__file__).parents[2] / "intents"
 

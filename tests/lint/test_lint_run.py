@@ -12,11 +12,11 @@ from rule_ids import rules_in
 
 from intentmatch import lint as room
 from intentmatch import registry as reader
-from intentmatch.errors import Problem
+from intentmatch.core.errors import Problem
+from intentmatch.core.types import Intent, Registry, Utterance
 from intentmatch.lint import CATALOGUE, lint
 from intentmatch.lint.catalogue import BY_FORM, BY_MEANING
 from intentmatch.lint.run import OF_SENTENCES, RULES
-from intentmatch.types import Intent, Registry, Utterance
 
 WORDS = st.sampled_from(["hello", "hi", "order", "parcel", "where", "wo", "ist", "мой", "заказ", "?", "", "4", "é"])
 UTTERANCES = st.builds(

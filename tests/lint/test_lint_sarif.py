@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from intentmatch.errors import Location, Problem
+from intentmatch.core.errors import Location, Problem
 from intentmatch.lint import CATALOGUE, to_sarif
 
 PROBLEMS = [

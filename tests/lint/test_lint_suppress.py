@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from fakes import WordHashEncoder
 
-from intentmatch.errors import SettingsError
+from intentmatch.core.errors import SettingsError
 from intentmatch.lint import lint
 
 FEW = """\

@@ -10,7 +10,8 @@ import several_bots
 from starlette.testclient import TestClient
 
 from intentmatch import Matcher
-from intentmatch.server import bots, create_app
+from intentmatch.server import create_app
+from intentmatch.server.bots import pool as bots
 
 INTENTS = """\
 intents:

@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx2
 
+from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders.static import EMBEDDED, StaticEncoder
-from intentmatch.types import Kind, Vectors
 
 
 class FlakyEncoder(StaticEncoder):

@@ -14,8 +14,8 @@ from flaky import FlakyEncoder, answers_meanwhile
 from starlette.testclient import TestClient
 
 from intentmatch import Matcher, RegistryError
+from intentmatch.core.types import Intent, Registry, Slot, SlotValue, Utterance
 from intentmatch.server import create_app
-from intentmatch.types import Intent, Registry, Slot, SlotValue, Utterance
 
 BROKEN = """\
 intents:
@@ -237,7 +237,7 @@ class Blocker:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Blocker())
-from intentmatch.errors import MissingExtraError
+from intentmatch.core.errors import MissingExtraError
 try:
     import intentmatch.server
 except MissingExtraError as error:

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 import intentmatch
 from intentmatch import Matcher
-from intentmatch.errors import UnavailableError
+from intentmatch.core.errors import UnavailableError
 from intentmatch.server import create_app
 
 

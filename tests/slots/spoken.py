@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
+from intentmatch.core.types import Mark, Slot, SlotValue, Utterance
 from intentmatch.slots.message import Finder, Message
-from intentmatch.types import Mark, Slot, SlotValue, Utterance
 
 NOW = datetime(2026, 11, 21, 10)
 """A Saturday."""

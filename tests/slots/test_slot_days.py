@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spoken import NOW, found
 
-from intentmatch.errors import MissingExtraError
+from intentmatch.core.errors import MissingExtraError
 from intentmatch.slots.days import DateFinder
 from intentmatch.slots.message import Message
 
@@ -133,7 +133,7 @@ def test_the_callers_time_counts():
 def test_without_the_package_it_says_which_extra(monkeypatch):
     """The pip line is in the error."""
     monkeypatch.setitem(sys.modules, "dateparser", None)
-    monkeypatch.setattr("intentmatch.plugins.installed", lambda module: module != "dateparser")
+    monkeypatch.setattr("intentmatch.core.plugins.installed", lambda module: module != "dateparser")
 
     with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[dates\]"'):
         DateFinder()

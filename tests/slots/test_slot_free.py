@@ -7,7 +7,7 @@ import time
 import pytest
 from spoken import NOW, marked
 
-from intentmatch.result import Entity
+from intentmatch.core.result import Entity
 from intentmatch.slots.free import Frame, frames, free_text
 from intentmatch.slots.message import Message
 

@@ -11,7 +11,7 @@ from spoken import found, list_slot
 
 from intentmatch.slots.lists import ListFinder, names_of
 from intentmatch.slots.message import AS_DECLARED, BUT_FOR_ACCENTS, MISTYPED, WITH_AN_ENDING, Message
-from intentmatch.text import bare
+from intentmatch.text.normalize import bare
 
 CITIES = (
     "Berlin|de:Spree-Athen",

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spoken import found
 
+from intentmatch.core.types import Slot
 from intentmatch.slots.message import Message
 from intentmatch.slots.patterns import SECONDS_IN_ALL, PatternFinder
-from intentmatch.types import Slot
 
 
 def finder(*patterns: str) -> PatternFinder:

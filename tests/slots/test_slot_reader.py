@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spoken import NOW, list_slot, marked
 
-from intentmatch.errors import Location, MissingExtraError, RegistryError, UnknownNameError
+from intentmatch.core.errors import Location, MissingExtraError, RegistryError, UnknownNameError
+from intentmatch.core.types import Intent, Registry, Slot, Utterance
 from intentmatch.slots import SlotReader, clock, number_words, slot_readers
-from intentmatch.types import Intent, Registry, Slot, Utterance
 
 CITIES = ("Berlin", "Hamburg", "New York|Big Apple", "York", "東京", "Москва", "İstanbul", "👩\u200d🚀")
 FLY = Intent(
@@ -195,7 +195,7 @@ def test_a_slow_pattern_is_remarked_in_the_trace():
 
 def test_a_missing_extra_is_told_when_the_registry_is_made_ready(monkeypatch):
     """Not at the first message."""
-    monkeypatch.setattr("intentmatch.plugins.installed", lambda module: module != "dateparser")
+    monkeypatch.setattr("intentmatch.core.plugins.installed", lambda module: module != "dateparser")
 
     with pytest.raises(MissingExtraError, match=r"A slot of kind date needs .*intentmatch\[dates\]"):
         slot_readers(Registry((FLY,)))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from intentmatch.formats.format import Feature, Format
 from intentmatch.formats.hassil.reading import read, recognise
 from intentmatch.formats.hassil.writing import write
+from intentmatch.formats.kit.format import Feature, Format
 
 _SAYS: frozenset[Feature] = frozenset(
     {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from intentmatch.errors import Location
-from intentmatch.formats.draft import Draft, IntentDraft
-from intentmatch.formats.tree import Value
+from intentmatch.core.errors import Location
+from intentmatch.formats.kit.draft import Draft, IntentDraft
+from intentmatch.formats.kit.tree import Value
 
 TAG = "tag"
 """The key of `requires_context` whose values are the tags of `when`."""

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from intentmatch.errors import Location
-from intentmatch.formats.draft import Draft, SlotDraft
+from intentmatch.core.errors import Location
 from intentmatch.formats.hassil.syntax import TemplateError, names, to_template
-from intentmatch.formats.roles import Roles
-from intentmatch.formats.tree import Value
-from intentmatch.registry.templates import escape, is_name, parse
-from intentmatch.registry.wordings import Rules, TooLongError, Wordings
-from intentmatch.text import in_words
+from intentmatch.formats.kit.draft import Draft, SlotDraft
+from intentmatch.formats.kit.roles import Roles
+from intentmatch.formats.kit.tree import Value
+from intentmatch.registry.templates.sentences import Rules, TooLongError, Wordings
+from intentmatch.registry.templates.syntax import escape, is_name, parse
+from intentmatch.text.normalize import in_words
 
 _RANGE = re.compile(r"-?\d+\.\.-?\d+(,\d+)?")
 # Of the ways to say one value.

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from intentmatch.formats.draft import Draft, IntentDraft
-from intentmatch.formats.format import Sure
 from intentmatch.formats.hassil.blocks import Blocks
 from intentmatch.formats.hassil.language import Language, Within
 from intentmatch.formats.hassil.syntax import TemplateError, names
-from intentmatch.formats.roles import Roles
-from intentmatch.formats.source import File
-from intentmatch.formats.tree import Value
-from intentmatch.registry.templates import parse
+from intentmatch.formats.kit.draft import Draft, IntentDraft
+from intentmatch.formats.kit.format import Sure
+from intentmatch.formats.kit.roles import Roles
+from intentmatch.formats.kit.source import File
+from intentmatch.formats.kit.tree import Value
+from intentmatch.registry.templates.syntax import parse
 
 _KEYS = frozenset({"language", "intents", "lists", "expansion_rules", "responses", "tests"})
 _BESIDE = frozenset({"lists", "expansion_rules", "skip_words", "responses"})

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import permutations
 
-from intentmatch.registry.templates import Blank, Choice, Series, Template, Use, Words, escape
+from intentmatch.registry.templates.syntax import Blank, Choice, Series, Template, Use, Words, escape
 
 _SIGNS = r"()\[\]{}<>|;@\\"
 _TOKEN = re.compile(

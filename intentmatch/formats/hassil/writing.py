@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from intentmatch.errors import NOWHERE, Location, Problem
-from intentmatch.formats import emit
-from intentmatch.formats.by_language import said_in, synonyms_in
-from intentmatch.formats.draft import NOT_EXPRESSED
-from intentmatch.formats.format import Files
+from intentmatch.core.errors import NOWHERE, Location, Problem
+from intentmatch.core.types import Case, Intent, Registry, Slot, SlotValue, Utterance
 from intentmatch.formats.hassil.blocks import SETTING, TAG
 from intentmatch.formats.hassil.syntax import from_template, literal
-from intentmatch.formats.mentions import every_slot, slots_named
-from intentmatch.formats.unfold import is_template
-from intentmatch.registry.rulebook import key_of
-from intentmatch.registry.templates import parse
-from intentmatch.types import Case, Intent, Registry, Slot, SlotValue, Utterance
+from intentmatch.formats.kit import yaml_writer as emit
+from intentmatch.formats.kit.by_language import said_in, synonyms_in
+from intentmatch.formats.kit.draft import NOT_EXPRESSED
+from intentmatch.formats.kit.format import Files
+from intentmatch.formats.kit.slot_mentions import every_slot, slots_named
+from intentmatch.formats.kit.unroll import is_template
+from intentmatch.registry.templates.rules import key_of
+from intentmatch.registry.templates.syntax import parse
 
 _NO_LANGUAGE = "und"
 _SHAPES: Mapping[str, type] = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from intentmatch.formats.format import Format, Sure
+from intentmatch.formats.kit.format import Format, Sure
+from intentmatch.formats.kit.source import File
 from intentmatch.formats.lu import reading, writing
-from intentmatch.formats.source import File
 
 _SUFFIX = ".lu"
 _SIGN = re.compile(

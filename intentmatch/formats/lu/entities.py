@@ -5,9 +5,9 @@ A role of an entity and a part of a machine-learned one are slots of their own, 
 
 from __future__ import annotations
 
-from intentmatch.errors import Location
-from intentmatch.formats.draft import Draft, SlotDraft
-from intentmatch.formats.prebuilt import take_built_in
+from intentmatch.core.errors import Location
+from intentmatch.formats.kit.draft import Draft, SlotDraft
+from intentmatch.formats.kit.prebuilt import take_built_in
 
 NONE = "None"
 """The intent that stands for what no other should answer."""

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
-from intentmatch.formats.draft import Label
-from intentmatch.registry.templates import escape
+from intentmatch.formats.kit.draft import Label
+from intentmatch.registry.templates.syntax import escape
 
 # Names may have spaces in them; how long they can be keeps hostile lines from taking long.
 _WORD = r"[^\s{}=:|()\[\]\\][^{}=:|()\[\]\\]{0,200}?"

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from intentmatch.errors import Location
-from intentmatch.formats.draft import Draft
-from intentmatch.formats.source import File
+from intentmatch.core.errors import Location
+from intentmatch.formats.kit.draft import Draft
+from intentmatch.formats.kit.source import File
 
 _SETTING = re.compile(r"\s*>\s*!#\s*@\s*(?P<name>[\w.]+)\s*=\s*(?P<value>.*)")
 _HEADING = re.compile(r"\s*#+\s*(?P<name>.*)")

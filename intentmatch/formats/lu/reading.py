@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
-from intentmatch.errors import Location
-from intentmatch.formats.draft import Draft, IntentDraft
-from intentmatch.formats.everywhere import attach
+from intentmatch.core.errors import Location
+from intentmatch.formats.kit.draft import Draft, IntentDraft
+from intentmatch.formats.kit.global_entities import attach
+from intentmatch.formats.kit.source import File
 from intentmatch.formats.lu.entities import NONE, Entities
 from intentmatch.formats.lu.lines import Line, NameOf, parse
 from intentmatch.formats.lu.page import LINK, Declaration, Item, Page, new_declaration, read_page
-from intentmatch.formats.source import File
 
 _IN_NAME = re.compile(r".*\.(?P<language>[a-z]{2}(?:-[a-z]{2})?)\.lu", re.IGNORECASE)
 _LANGUAGE = re.compile(r"[a-z]{2}-[a-z]{2}", re.IGNORECASE)

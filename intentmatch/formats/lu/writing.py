@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from intentmatch.errors import Location, Problem
-from intentmatch.formats import by_language, losses
-from intentmatch.formats.format import Feature, Files
+from intentmatch.core.errors import Location, Problem
+from intentmatch.core.types import Intent, Registry, Slot, SlotKind, SlotValue, Utterance
+from intentmatch.formats.kit import by_language, losses
+from intentmatch.formats.kit.format import Feature, Files
+from intentmatch.formats.kit.slot_mentions import every_slot
+from intentmatch.formats.kit.spans import parted
 from intentmatch.formats.lu.lines import escaped, parse
 from intentmatch.formats.lu.page import LINK
-from intentmatch.formats.mentions import every_slot
-from intentmatch.formats.spans import parted
-from intentmatch.registry.templates import Blank, Choice, Series, Words
-from intentmatch.registry.templates import parse as parse_template
-from intentmatch.types import Intent, Registry, Slot, SlotKind, SlotValue, Utterance
+from intentmatch.registry.templates.syntax import Blank, Choice, Series, Words
+from intentmatch.registry.templates.syntax import parse as parse_template
 
 SAYS: frozenset[Feature] = frozenset(
     {"languages", "marks", "templates", "blanks", "lists", "synonyms", "patterns", "kinds"}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from intentmatch.formats.draft import Draft
-from intentmatch.formats.format import Format, Sure
+from intentmatch.formats.kit.draft import Draft
+from intentmatch.formats.kit.format import Format, Sure
+from intentmatch.formats.kit.source import File
 from intentmatch.formats.rasa import reading
 from intentmatch.formats.rasa.bot import Bot
 from intentmatch.formats.rasa.writing import SAYS, write
-from intentmatch.formats.source import File
 
 
 def recognise(file: File) -> Sure:

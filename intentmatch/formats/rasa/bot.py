@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from intentmatch.errors import Location, RegistryError
-from intentmatch.formats.draft import Draft, Label, SlotDraft, few
+from intentmatch.core.errors import Location, RegistryError
+from intentmatch.formats.kit.draft import Draft, Label, SlotDraft, few
+from intentmatch.formats.kit.source import File
 from intentmatch.formats.rasa.marks import Annotation, parse
-from intentmatch.formats.source import File
 
 UTTER = "utter_"
 _ASK = "utter_ask_"

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from intentmatch.errors import Location
-from intentmatch.formats import tree
-from intentmatch.registry import nodes
+from intentmatch.core.errors import Location
+from intentmatch.formats.kit import tree
+from intentmatch.registry.reading import nodes
 
 _ENTITY = re.compile(
     r"\[(?P<text>[^\[\]]+)\]"

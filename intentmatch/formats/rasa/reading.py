@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from intentmatch.errors import Location
-from intentmatch.formats.draft import Draft
+from intentmatch.core.errors import Location
+from intentmatch.formats.kit.draft import Draft
+from intentmatch.formats.kit.source import File
+from intentmatch.formats.kit.tree import Value
 from intentmatch.formats.rasa.bot import UTTER, Bot
 from intentmatch.formats.rasa.marks import Annotation
-from intentmatch.formats.source import File
-from intentmatch.formats.tree import Value
-from intentmatch.registry.nodes import Scalar
+from intentmatch.registry.reading.nodes import Scalar
 
 KINDS = ("intent", "synonym", "regex", "lookup")
 _RESPONSES = ("responses", "templates")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from intentmatch.errors import NOWHERE, Location, Problem
-from intentmatch.formats.draft import NOT_EXPRESSED
-from intentmatch.formats.emit import standard
-from intentmatch.formats.format import Feature, Files
-from intentmatch.formats.mentions import every_slot
+from intentmatch.core.errors import NOWHERE, Location, Problem
+from intentmatch.core.types import Intent, Registry, Slot, Utterance
+from intentmatch.formats.kit.draft import NOT_EXPRESSED
+from intentmatch.formats.kit.format import Feature, Files
+from intentmatch.formats.kit.slot_mentions import every_slot
+from intentmatch.formats.kit.yaml_writer import standard
 from intentmatch.formats.rasa.bot import UTTER
 from intentmatch.formats.rasa.marks import Annotation, parse, written
-from intentmatch.types import Intent, Registry, Slot, Utterance
 
 SAYS: frozenset[Feature] = frozenset({"marks", "lists", "synonyms", "patterns", "responses", "questions", "metadata"})
 _VERSION = "3.1"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from intentmatch.errors import InputError, UnknownNameError
+from intentmatch.core.errors import InputError, UnknownNameError
 from intentmatch.server.protocols import clu, dialogflow, openai, rasa
 from intentmatch.server.protocols.host import Host, Protocol
 

@@ -15,12 +15,12 @@ from fastapi import APIRouter, Request
 from pydantic import BeforeValidator
 from starlette.responses import JSONResponse, Response
 
-from intentmatch.matcher import Matcher
-from intentmatch.result import Entity, MatchResult
-from intentmatch.server.access import authorised, bearer
+from intentmatch.core.result import Entity, MatchResult
+from intentmatch.core.types import SlotKind
+from intentmatch.matching.matcher import Matcher
+from intentmatch.server.auth.api_keys import authorised, bearer
 from intentmatch.server.protocols.host import Body, Host, Protocol, confidence, read, refused
-from intentmatch.server.schemas import ProblemDetails
-from intentmatch.types import SlotKind
+from intentmatch.server.routes.schemas import ProblemDetails
 
 NONE = "None"
 _NO_KEY = "Access denied due to invalid subscription key or wrong API endpoint."

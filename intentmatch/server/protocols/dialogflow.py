@@ -25,12 +25,12 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 from starlette.responses import JSONResponse, Response
 
-from intentmatch.errors import InputError
-from intentmatch.result import MatchResult
-from intentmatch.server.access import authorised, bearer
+from intentmatch.core.errors import InputError
+from intentmatch.core.result import MatchResult
+from intentmatch.core.types import Intent
+from intentmatch.server.auth.api_keys import authorised, bearer
 from intentmatch.server.protocols.host import Body, Host, Protocol, confidence, read, refused
-from intentmatch.server.schemas import ProblemDetails
-from intentmatch.types import Intent
+from intentmatch.server.routes.schemas import ProblemDetails
 
 FALLBACK = "Default Fallback Intent"
 FULFILLMENT_SECONDS = 5.0

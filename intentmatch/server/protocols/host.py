@@ -11,11 +11,11 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
-from intentmatch.errors import UnknownNameError
-from intentmatch.result import Candidate, MatchResult
-from intentmatch.server.problems import ProblemError, Shape, of_findings
-from intentmatch.server.schemas import ProblemDetails
-from intentmatch.server.service import Service
+from intentmatch.core.errors import UnknownNameError
+from intentmatch.core.result import Candidate, MatchResult
+from intentmatch.server.bots.bot import Service
+from intentmatch.server.middleware.problems import ProblemError, Shape, of_findings
+from intentmatch.server.routes.schemas import ProblemDetails
 
 
 @dataclass(frozen=True)

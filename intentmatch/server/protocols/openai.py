@@ -15,11 +15,11 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict
 from starlette.responses import JSONResponse, Response
 
-from intentmatch.server.access import authorised, bearer
-from intentmatch.server.problems import ProblemError
+from intentmatch.core.types import Encoder, Vectors
+from intentmatch.server.auth.api_keys import authorised, bearer
+from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.protocols.host import Host, Protocol, read, refused
-from intentmatch.server.schemas import ErrorItem, ProblemDetails
-from intentmatch.types import Encoder, Vectors
+from intentmatch.server.routes.schemas import ErrorItem, ProblemDetails
 
 
 class _Embeddings(BaseModel):

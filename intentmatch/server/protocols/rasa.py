@@ -14,10 +14,10 @@ from pydantic import BaseModel
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from intentmatch import __version__
-from intentmatch.result import Entity, MatchResult
-from intentmatch.server.access import authorised, bearer
+from intentmatch.core.result import Entity, MatchResult
+from intentmatch.server.auth.api_keys import authorised, bearer
 from intentmatch.server.protocols.host import Host, Protocol, confidence, read, refused
-from intentmatch.server.schemas import ProblemDetails
+from intentmatch.server.routes.schemas import ProblemDetails
 
 # What is spoken here, and since when it is spoken so: clients look whether that suits them.
 VERSION = "3.6.21"

@@ -11,7 +11,7 @@ from speaking import KEY, REGISTRY, client
 from starlette.testclient import TestClient
 
 from intentmatch import Matcher
-from intentmatch.result import MatchResult
+from intentmatch.core.result import MatchResult
 
 
 @pytest.fixture(scope="session")

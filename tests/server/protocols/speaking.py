@@ -7,10 +7,10 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from intentmatch import Matcher
-from intentmatch.result import Entity, Missing
+from intentmatch.core.result import Entity, Missing
+from intentmatch.core.types import Intent, Registry, Slot, Utterance
 from intentmatch.server import create_app
 from intentmatch.server.protocols import PROTOCOLS
-from intentmatch.types import Intent, Registry, Slot, Utterance
 
 KEY = "the right key"
 

@@ -15,10 +15,10 @@ from speaking import BERLIN, KEY, TWO, client
 from starlette.testclient import TestClient
 
 from intentmatch import Matcher
-from intentmatch.errors import UnknownNameError
-from intentmatch.result import Entity
+from intentmatch.core.errors import UnknownNameError
+from intentmatch.core.result import Entity
+from intentmatch.server.bots.bot import Service
 from intentmatch.server.protocols.clu import _text_elements
-from intentmatch.server.service import Service
 
 URL = "/language/:analyze-conversations?api-version=2023-04-01"
 

@@ -17,11 +17,11 @@ from speaking import BERLIN, KEY, NO_DAY, TWO, client
 from starlette.testclient import TestClient
 
 from intentmatch import Matcher
-from intentmatch.errors import InputError, UnknownNameError
-from intentmatch.result import Missing
+from intentmatch.core.errors import InputError, UnknownNameError
+from intentmatch.core.result import Missing
 from intentmatch.server import create_app
+from intentmatch.server.bots.bot import Service
 from intentmatch.server.protocols import dialogflow
-from intentmatch.server.service import Service
 
 SESSION = "projects/shop/agent/sessions/123"
 

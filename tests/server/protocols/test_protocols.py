@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
 
 from intentmatch import Matcher
 from intentmatch.cli.commands import cli
-from intentmatch.errors import IntentMatchError, ModelUnavailableError, UnknownNameError
+from intentmatch.core.errors import IntentMatchError, ModelUnavailableError, UnknownNameError
 from intentmatch.server import create_app
 from intentmatch.server.protocols import PROTOCOLS
 

@@ -1,0 +1,90 @@
+"""Registry + encoder + cache to artefact. Everything expensive happens here, and only for what is new."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from intentmatch.artefact.store import Artefact, searched_by
+from intentmatch.core.errors import NOWHERE, Location, Problem, RegistryError
+from intentmatch.core.settings import Settings
+from intentmatch.core.types import Encoder, Registry
+from intentmatch.encoders.coverage import Coverage
+from intentmatch.encoders.encode import Known, Progress, encode_all
+from intentmatch.index import check_extras, make_graph
+from intentmatch.learning.training import Before, learned
+from intentmatch.registry import check
+from intentmatch.storage.vector_cache import VectorCache
+from intentmatch.text.normalize import clean
+
+
+def build(
+    registry: Registry,
+    encoder: Encoder,
+    settings: Settings | None = None,
+    *,
+    cache: VectorCache | None = None,
+    progress: Progress | None = None,
+    meanwhile: Before | None = None,
+    known: Known | None = None,
+    checked: bool = False,
+) -> Artefact:
+    """Encode, learn and pack a registry; with `meanwhile`, only as much is learned as `learned` says there.
+
+    What is `known` is not encoded. The rules are not looked at again where that was done before, as any reader does.
+
+    Raises `RegistryError` where the registry breaks a rule, and `IntentMatchError` where an encoder breaks its
+    protocol.
+    """
+    errors = [] if checked else [problem for problem in check(registry) if problem.severity == "error"]
+    if errors:
+        raise RegistryError(errors)
+    settings = settings or Settings()
+    check_extras(settings.index, settings.vectors)
+    vectors = encode_all(encoder, texts_of(registry), "utterance", cache, progress, known=known)
+    of_utterances, others = np.split(vectors, [len(registry.utterances)])
+    of_negatives, of_labels = np.split(others, [len(registry.negatives)])
+    kept = of_utterances.astype(settings.vectors, copy=False)
+    # What is learned is learned of what is kept, so that it can be learned again.
+    of_utterances = kept.astype(np.float32, copy=False)
+    taught = learned(registry, of_utterances, of_labels, settings, cache.folder if cache else None, meanwhile=meanwhile)
+    searched = searched_by(settings, taught.opinion)
+    return Artefact(
+        registry=registry,
+        settings=settings,
+        encoder_name=encoder.name,
+        encoder_fingerprint=encoder.fingerprint,
+        vectors=kept,
+        negative_vectors=of_negatives,
+        label_vectors=of_labels,
+        graph=make_graph(of_utterances) if searched == "usearch" else None,
+        **taught._asdict(),
+    )
+
+
+def texts_of(registry: Registry) -> list[str]:
+    """All that is encoded, as encoders see it: utterances, negatives, and what the intents are called."""
+    lines = [utterance.text for utterance in (*registry.utterances, *registry.negatives)]
+    return [clean(text) for text in (*lines, *(intent.label for intent in registry))]
+
+
+def known_vectors(artefact: Artefact) -> Known:
+    """Return all vectors that an artefact holds, so that a build with the same encoder need not encode them again."""
+    texts, count = texts_of(artefact.registry), len(artefact.vectors)
+    others = zip(texts[count:], (*artefact.negative_vectors, *artefact.label_vectors), strict=True)
+    return Known(dict(zip(texts[:count], range(count), strict=True)), artefact.vectors, dict(others))
+
+
+def uncovered(registry: Registry, encoder: Encoder) -> list[Problem]:
+    """A warning for each language of the registry that the encoder was not trained on, at its first line."""
+    coverage = Coverage(encoder)
+    lines = (*registry.utterances, *registry.negatives)
+    missing = {code for code in {line.language for line in lines} if code and not coverage.covers(code)}
+    places: dict[str, Location] = {}
+    for line in lines if missing else ():
+        if line.language in missing:
+            places.setdefault(line.language, line.location or NOWHERE)
+    hint = "name one that was in the setting `encoder`; this one may match such lines by their spelling only"
+    return [
+        Problem(place, "warning", "language-not-covered", f"{encoder.name} was not trained on {language}", hint)
+        for language, place in places.items()
+    ]

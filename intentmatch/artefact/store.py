@@ -1,0 +1,166 @@
+"""A built registry in one self-describing file: tensors in safetensors, and a manifest in its header.
+
+Vectors of a large registry are not copied into memory: the file is mapped, so that processes share what the system has
+read of it and the system may take it back. That they are what was written is checked at every start all the same: it
+takes a small part of the time that the texts take, and a damaged disk must never give a wrong answer.
+
+The manifest is JSON under the key `intentmatch` of the header's metadata. It names everything the answers depend on:
+format, text version, encoder and its fingerprint, the words that the head knows, settings, calibration, and a digest of
+the content. The registry itself is JSON too, as bytes in the tensor `registry`. Nothing in the file is code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from intentmatch.core.errors import ArtefactError, StaleArtefactError
+from intentmatch.core.settings import LOCAL, Settings
+from intentmatch.core.types import Encoder, KeptVectors, Registry, Vectors
+from intentmatch.learning.calibration import Calibration
+from intentmatch.learning.head import Opinion
+from intentmatch.learning.token_features import VERSION as WORDS_VERSION
+from intentmatch.registry.reading.json_form import from_plain, to_plain
+from intentmatch.storage.atomic import write_file
+from intentmatch.storage.safetensors import tensors_within
+from intentmatch.text.normalize import TEXT_VERSION
+
+FORMAT = 4
+SUFFIX = ".intentmatch"
+_KEY, _VECTORS, _GRAPH = "intentmatch", "utterances", "graph"
+# Smaller files are read and closed, so that they may be overwritten while they are in use, on every system.
+_MAPPED_FROM = 1 << 26
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """A registry with everything that `build` worked out for it. Immutable."""
+
+    registry: Registry
+    settings: Settings
+    encoder_name: str
+    encoder_fingerprint: str
+    vectors: KeptVectors
+    """Of all utterances, in the order of the registry; shape `(utterances, dim)`."""
+    negative_vectors: Vectors
+    """Of all negative utterances, likewise."""
+    label_vectors: Vectors
+    """Of what the intents are called; shape `(intents, dim)`."""
+    calibration: Calibration
+    opinion: Opinion | None = None
+    """The head and the words that it knows, where there is a head."""
+    graph: NDArray[np.uint8] | None = None
+    """Of an approximate index, where one is searched."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of everything that can change an answer."""
+        parts = [self.registry.fingerprint, self.encoder_fingerprint, TEXT_VERSION, self.settings.to_dict()]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+    @property
+    def wide_vectors(self) -> Vectors:
+        """`vectors` as float32: a copy, where they are kept as float16."""
+        return np.asarray(self.vectors, dtype=np.float32)
+
+    def check_encoder(self, encoder: Encoder) -> None:
+        """Raise `StaleArtefactError` unless the vectors were made by this encoder."""
+        same_as = getattr(encoder, "same_as", encoder.fingerprint.__eq__)
+        if not same_as(self.encoder_fingerprint):
+            raise StaleArtefactError(
+                f"built with the encoder {self.encoder_name} @ {self.encoder_fingerprint}, but the one at hand is "
+                f"{encoder.name} @ {encoder.fingerprint}. Run `intentmatch build` again, or use the other encoder."
+            )
+
+
+def searched_by(settings: Settings, opinion: Opinion | None) -> str:
+    """The kind of index: a head finds the leading intents by itself, so that only without one is another of use."""
+    return settings.index if opinion is None else "exact"
+
+
+def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
+    """Write the file whole or not at all. Raises `ArtefactError` where it cannot be written."""
+    target = Path(path)
+    registry = json.dumps(to_plain(artefact.registry), ensure_ascii=False, separators=(",", ":"))
+    tensors: dict[str, NDArray[Any]] = {
+        _VECTORS: np.ascontiguousarray(artefact.vectors),
+        "negatives": np.ascontiguousarray(artefact.negative_vectors),
+        "labels": np.ascontiguousarray(artefact.label_vectors),
+        "registry": np.frombuffer(registry.encode("utf-8", "surrogatepass"), dtype=np.uint8),
+        **({} if artefact.opinion is None else artefact.opinion.to_tensors()),
+        **({} if artefact.graph is None else {_GRAPH: artefact.graph}),
+    }
+    manifest = {
+        "format": FORMAT,
+        "text_version": TEXT_VERSION,
+        "words_version": WORDS_VERSION,
+        "fingerprint": artefact.fingerprint,
+        "registry_fingerprint": artefact.registry.fingerprint,
+        "encoder": {"name": artefact.encoder_name, "fingerprint": artefact.encoder_fingerprint},
+        "settings": artefact.settings.to_dict(),
+        "origins": {name: origin for name, origin in artefact.settings.origins.items() if name not in LOCAL},
+        "calibration": artefact.calibration.to_dict(),
+        "content": _digest(tensors),
+    }
+    content = save(tensors, {_KEY: json.dumps(manifest, sort_keys=True)})
+    try:
+        write_file(target, content)
+    except OSError as error:
+        raise ArtefactError(f"{target} cannot be written: {error.strerror or error}") from error
+
+
+def load_artefact(path: str | os.PathLike[str]) -> Artefact:
+    """Read a file of `save_artefact`.
+
+    Raises `ArtefactError` when it is none or is damaged, `StaleArtefactError` when another version made it.
+    """
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            manifest = json.loads(metadata[_KEY])
+            versions = manifest["format"], manifest["text_version"], manifest.get("words_version")
+            if versions != (FORMAT, TEXT_VERSION, WORDS_VERSION):
+                raise StaleArtefactError(
+                    f"{path} has format {versions[0]}, text version {versions[1]} and words version {versions[2]}, "
+                    f"made by another release than this one, which reads {FORMAT}, {TEXT_VERSION} and "
+                    f"{WORDS_VERSION}. Run `intentmatch build` again."
+                )
+            large = Path(path).stat().st_size >= _MAPPED_FROM
+            content = np.asarray(np.memmap(path, np.uint8, "r")) if large else np.fromfile(path, np.uint8)
+            tensors = tensors_within(content)
+        if _digest(tensors) != manifest["content"]:
+            raise ArtefactError(f"{path} is damaged: its content is not what was written. Build it again.")
+        return Artefact(
+            registry=from_plain(json.loads(tensors["registry"].tobytes().decode("utf-8", "surrogatepass"))),
+            settings=Settings(**manifest["settings"], origins=manifest["origins"]),
+            encoder_name=manifest["encoder"]["name"],
+            encoder_fingerprint=str(manifest["encoder"]["fingerprint"]),
+            vectors=tensors[_VECTORS],
+            negative_vectors=tensors["negatives"],
+            label_vectors=tensors["labels"],
+            calibration=Calibration.from_dict(manifest["calibration"]),
+            opinion=Opinion.from_tensors(tensors),
+            graph=tensors.get(_GRAPH),
+        )
+    except OSError as error:
+        raise ArtefactError(f"{path} cannot be read: {error.strerror or error}") from error
+    except (SafetensorError, KeyError, ValueError, TypeError) as error:
+        raise ArtefactError(f"{path} is no artefact of `intentmatch build`, or is damaged ({error})") from error
+
+
+def _digest(tensors: Mapping[str, NDArray[Any]]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        digest.update(f"{name} {tensors[name].dtype} {tensors[name].shape} ".encode())
+        digest.update(np.ascontiguousarray(tensors[name]).data)
+    return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""Errors, types, results, settings and plugins: the values that every other package passes around."""

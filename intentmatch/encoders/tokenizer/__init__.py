@@ -1,0 +1,1 @@
+"""Subword tokenizer of the embedded encoder."""

@@ -1,0 +1,1 @@
+"""Two registries, or two states of one, compared answer by answer."""

@@ -1,0 +1,167 @@
+"""The files of an earlier commit, read through `git` and written where they can be read like any others.
+
+Only contents are taken, blob by blob: nothing is checked out, no filter or hook of the repository runs, and nothing is
+fetched.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import shutil
+import subprocess
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from intentmatch.core.errors import InputError, UnavailableError
+from intentmatch.registry.reading.reader import SUFFIXES, included
+
+_SECONDS = 60
+# A registry is text; what is larger than this altogether is no folder of intents.
+_MOST_BYTES = 500_000_000
+_PLAIN_FILES = ("100644", "100755")
+
+
+class GitRef(NamedTuple):
+    """A path as it was in a commit: `main:intents/`."""
+
+    ref: str
+    path: str
+    """As seen from the current folder, as any path is; not from the root of the repository."""
+
+    def __str__(self) -> str:
+        return f"{self.ref}:{self.path}"
+
+
+def parse_sides(old: str, new: str | None, default: str) -> tuple[str | GitRef, str | GitRef]:
+    """What the words of a command mean: what is there on disk is a path, `REF:PATH` and a bare `REF` are git's.
+
+    A bare ref takes the other side's path; without `new`, the other side is the old one's path as it is on disk.
+    """
+    first = _parsed(old)
+    if new is None:
+        path = first.path if isinstance(first, GitRef) and first.path else default
+        return (GitRef(first.ref, path) if isinstance(first, GitRef) else first), path
+    second = _parsed(new)
+    return _completed(first, second, default), _completed(second, first, default)
+
+
+def export(what: GitRef, folder: Path) -> Path:
+    """Write the file, or the YAML files of the folder, and what they include, into an empty folder; where they begin.
+
+    Raises `InputError` for what git does not know, and `UnavailableError` where there is no git.
+    """
+    root, inside = _in_repository(what)
+    commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{what.ref}^{{commit}}")
+    if commit.returncode:
+        hint = "(a shallow clone has the last one only: fetch more)"
+        raise InputError(
+            f"{what}: there is no such file or folder, and git knows no commit {what.ref!r} in {root} {hint}"
+        )
+    sha = commit.stdout.decode().strip()
+    files = _listed(root, sha, inside)
+    if not files:
+        raise InputError(f"{what}: there is no {inside or 'file'!r} in the commit {sha[:10]} of {root}")
+    alone = [file for file in files if file.path == inside]
+    wanted = alone or [file for file in files if file.path.lower().endswith(SUFFIXES)]
+    if not wanted:
+        raise InputError(f"{what}: there is no .yaml or .yml file in {inside!r} of the commit {sha[:10]}")
+    left = _MOST_BYTES
+    everything: list[_Listed] = []
+    written: set[str] = set()
+    while wanted:
+        file = wanted.pop()
+        if file.path not in written:
+            written.add(file.path)
+            target = folder / "root" / file.path
+            left -= _write(what, root, file, target, left)
+            for name in included(target):
+                everything = everything or _listed(root, sha)
+                path = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), name))
+                wanted += [other for other in everything if other.is_at(path)]
+    return folder / "root" / inside
+
+
+class _Listed(NamedTuple):
+    """A line of `git ls-tree`."""
+
+    mode: str
+    sha: str
+    path: str
+
+    @classmethod
+    def of(cls, line: str) -> _Listed:
+        facts, _, path = line.partition("\t")
+        mode, _, sha = facts.split(" ")
+        return cls(mode, sha, path)
+
+    def is_at(self, path: str) -> bool:
+        """Whether it is what stands at a path, or YAML below it."""
+        below = path == "." or self.path.startswith(f"{path}/")
+        return self.path == path or (below and self.path.lower().endswith(SUFFIXES))
+
+
+def _listed(root: str, sha: str, inside: str = "") -> list[_Listed]:
+    listed = _git(root, "ls-tree", "-r", "-z", "--full-tree", sha, *(["--", inside] if inside else []))
+    return [_Listed.of(line) for line in listed.stdout.decode("utf-8", "surrogateescape").split("\0") if line]
+
+
+def _parsed(word: str) -> str | GitRef:
+    ref, colon, path = word.partition(":")
+    # Unlike `Path.exists` this has an answer for any text, however long.
+    if os.path.exists(word) or not ref or (len(ref) == 1 and colon):  # noqa: PTH110
+        return word
+    if colon:
+        return GitRef(ref, path or ".")
+    # What looks like a path and is not there is best reported as a path that is not there.
+    return word if word.endswith(("/", os.sep, *SUFFIXES)) or word.startswith(".") else GitRef(word, "")
+
+
+def _completed(one: str | GitRef, other: str | GitRef, default: str) -> str | GitRef:
+    if isinstance(one, str) or one.path:
+        return one
+    return GitRef(one.ref, (other.path if isinstance(other, GitRef) else other) or default)
+
+
+def _in_repository(what: GitRef) -> tuple[str, str]:
+    """The root of the repository that a path is in, and the path from there."""
+    if shutil.which("git") is None:
+        raise UnavailableError(f"{what}: reading an earlier commit needs git, which is not installed")
+    target = Path(os.path.abspath(what.path))  # noqa: PTH100 - `..` is to go, and links are to stay
+    base = target
+    while not base.is_dir():
+        base = base.parent
+    found = _git(str(base), "rev-parse", "--show-toplevel", "--show-prefix")
+    if found.returncode:
+        said = found.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+        raise InputError(f"{what}: there is no such file or folder, and {base} is not in a git repository ({said})")
+    root, prefix = os.fsdecode(found.stdout).split("\n")[:2]
+    inside = PurePosixPath(prefix, target.relative_to(base).as_posix())
+    return root, "" if str(inside) == "." else str(inside)
+
+
+def _write(what: GitRef, root: str, file: _Listed, target: Path, left: int) -> int:
+    """Write one blob; its size. A tree that was made by hand could name anything, so nothing leaves the folder."""
+    if file.mode not in _PLAIN_FILES:
+        raise InputError(f"{what}: {file.path} is a link in that commit, which is not followed")
+    found = _git(root, "cat-file", "blob", file.sha)
+    content = found.stdout
+    if found.returncode:
+        raise InputError(f"{what}: git has not the content of {file.path} here; fetch it first")
+    if ".." in PurePosixPath(file.path).parts or len(content) > left:
+        raise InputError(f"{what}: {file.path} is too large, or is no path below the folder")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(content)
+    return len(content)
+
+
+def _git(folder: str, *words: str) -> subprocess.CompletedProcess[bytes]:
+    """What git answers."""
+    offline = {"GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    try:
+        return subprocess.run(  # noqa: S603 - no shell, and every word is an argument of its own
+            ["git", "-C", folder, *words],  # noqa: S607 - the user's git
+            env={**os.environ, **offline}, capture_output=True, check=False, timeout=_SECONDS,
+        )  # fmt: skip
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        raise InputError(f"git could not be asked: {error}") from error

@@ -1,0 +1,1 @@
+"""Evaluation results as terminal tables, HTML pages, plots and JUnit files."""

@@ -1,0 +1,188 @@
+"""A report as one HTML page that needs nothing beside itself: style and plots are inside, scripts there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+
+from intentmatch.evaluation import metrics
+from intentmatch.evaluation.gate import Check
+from intentmatch.evaluation.outcomes import Outcome
+from intentmatch.evaluation.reports import svg_plots as plots
+from intentmatch.evaluation.reports.number_format import decimal, percent, place
+from intentmatch.evaluation.reports.report import HELD_OUT, TITLES, Part, Report
+
+_STYLE = Path(__file__).with_name("page.css")
+_CONFUSIONS = 25
+_EXAMPLES = 8
+
+EXPLAINED = {
+    "held_out": (
+        "Each utterance was asked of registries built without it and its near-duplicates: once with its intent there, "
+        "and once with that intent left out whole, when refusing is right. Left-out intents are close relatives of the "
+        "others, so real messages out of scope are easier to refuse than these."
+    ),
+    "tests": "The test cases, asked of the whole registry.",
+}
+
+
+def to_html(report: Report, checks: Sequence[Check] = ()) -> str:
+    """The page."""
+    facts = report.facts
+    said = [f"{key} {value}" for key, value in facts.items() if not isinstance(value, list)]
+    body = "<h1>How often the answers are right</h1>" + paragraph(", ".join(said), "dim")
+    body += "".join(paragraph(("Passed: " if c.passed else "Failed: ") + c.says, _verdict(c)) for c in checks)
+    body += "".join(_part(part) for part in report.parts)
+    body += _learning(report) if report.curve else ""
+    return page("intentmatch eval", body)
+
+
+def page(title: str, body: str) -> str:
+    """A whole page around a body."""
+    style = _STYLE.read_text(encoding="utf-8")
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>\n{style}</style></head>\n<body>{body}</body></html>\n"
+    )
+
+
+def paragraph(text: str, kind: str = "") -> str:
+    """A paragraph of plain text."""
+    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of plain text; a wide one scrolls."""
+    top = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f'<div class="scroll"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _part(part: Part) -> str:
+    outcomes, numbers = part.outcomes, part.numbers
+    curve = metrics.coverage_curve(outcomes)
+    reliability = metrics.bins(part.calibrated_on)
+    figures = [("Precision by coverage", plots.coverage_plot(curve, numbers.coverage, numbers.precision))]
+    if reliability:
+        figures.append(("Reliability of the confidence", plots.reliability_plot(reliability)))
+    rows = metrics.intent_rows(outcomes)
+    body = f"<h2>{escape(TITLES[part.name].capitalize())}</h2>" + paragraph(EXPLAINED[part.name]) + _tiles(part)
+    if part.not_asked:
+        body += paragraph(f"{part.not_asked} utterances were not asked: their intents would have been left with none.")
+    body += '<div class="plots">' + "".join(_figure(caption, svg) for caption, svg in figures) + "</div>"
+    body += _languages(outcomes) + _intents(rows) + _confusions(outcomes)
+    return body + (_negatives(part) if part.negatives else "")
+
+
+def _tiles(part: Part) -> str:
+    n = part.numbers
+    tiles = [
+        (percent(n.overall), "overall: right, or rightly refused"),
+        (percent(n.accuracy), f"accuracy of {n.in_scope} in scope"),
+        (decimal(n.macro_f1), "macro F1"),
+        (percent(n.asked), "asked about, the right one among them"),
+        (percent(n.lost), "refused, though in scope"),
+        (percent(n.wrong), "taken for another intent"),
+        (percent(n.oos_recall), f"of {n.cases - n.in_scope} out of scope refused"),
+        (percent(n.oos_precision), "of the refused out of scope"),
+        (decimal(n.auroc), "AUROC in against out of scope"),
+        (decimal(n.ece), "calibration error" + (", in scope" if part.name == HELD_OUT else "")),
+    ]
+    if part.latency:
+        tiles.append((f"{part.latency.p50:,.0f} µs", f"a match took, p50 of {part.latency.messages}"))
+        tiles.append((f"{part.latency.p99:,.0f} µs", "p99"))
+    drawn = "".join(f'<div class="tile"><b>{value}</b><span>{escape(what)}</span></div>' for value, what in tiles)
+    return f'<div class="tiles">{drawn}</div>'
+
+
+def _languages(outcomes: Sequence[Outcome]) -> str:
+    rows = [
+        [
+            row.language or "not said",
+            str(row.in_scope),
+            percent(row.accuracy),
+            str(row.out_of_scope),
+            percent(row.refused),
+        ]
+        for row in metrics.language_rows(outcomes)
+    ]
+    head = ["language", "in scope", "accuracy", "out of scope", "refused"]
+    return "<h3>Languages</h3>" + table(head, rows) if len(rows) > 1 else ""
+
+
+def _intents(rows: Sequence[metrics.IntentRow]) -> str:
+    if not rows:
+        return ""
+    key = "".join(f'<i class="{kind}"></i>{what}' for kind, what in plots.KINDS.items())
+    cells = [
+        [row.intent, str(row.cases), str(row.right), percent(row.precision), percent(row.recall), decimal(row.f1)]
+        for row in rows
+    ]
+    drawn = table(["intent", "cases", "right", "precision", "recall", "F1"], cells)
+    return (
+        f'<h3>Intents, the worst first</h3><p class="key dim">{key}</p>{plots.intent_bars(rows)}'
+        f"<details><summary>All intents as a table</summary>{drawn}</details>"
+    )
+
+
+def _confusions(outcomes: Sequence[Outcome]) -> str:
+    inside = [o for o in outcomes if o.in_scope]
+    mixed_up, answered = metrics.confusions(inside), metrics.confusions([o for o in outcomes if not o.in_scope])
+    body = "<h3>Confusions</h3>"
+    if mixed_up:
+        body += plots.heat_map(inside) + "".join(map(_confusion, mixed_up[:_CONFUSIONS])) + _rest(mixed_up)
+    else:
+        body += paragraph("There are none.")
+    if answered:
+        body += "<h3>Answered, though out of scope</h3>"
+        body += "".join(map(_confusion, answered[:_CONFUSIONS])) + _rest(answered)
+    return body
+
+
+def _confusion(confusion: metrics.Confusion) -> str:
+    shown = confusion.outcomes[:_EXAMPLES]
+    rows = [[o.case.text, place(o.case.location), f"{o.score:.2f}", _nearest(o)] for o in shown]
+    more = len(confusion.outcomes) - len(rows)
+    title = f"{confusion.expected} answered with {confusion.said}: {len(confusion.outcomes)}"
+    drawn = table(["message", "where", "score", "nearest utterance"], rows)
+    rest = paragraph(f"and {more} more", "dim") if more else ""
+    return f"<details><summary>{escape(title)}</summary>{drawn}{rest}</details>"
+
+
+def _rest(confusions: Sequence[metrics.Confusion]) -> str:
+    left = len(confusions) - _CONFUSIONS
+    return paragraph(f"and {left} rarer confusions", "dim") if left > 0 else ""
+
+
+def _negatives(part: Part) -> str:
+    taken = [negative for negative in part.negatives if negative.taken]
+    says = f"{len(taken)} of {len(part.negatives)} held-out negative utterances were taken for the intent they are not."
+    rows = [[n.outcome.case.text, place(n.outcome.case.location), n.owner] for n in taken]
+    drawn = table(["message", "where", "taken for"], rows) if rows else ""
+    return "<h3>Negative utterances</h3>" + paragraph(says) + drawn
+
+
+def _learning(report: Report) -> str:
+    rows = [[h.intent, percent(h.accuracy), f"{100 * h.gain:+.1f}", h.says] for h in report.hints]
+    head = ["intent", "accuracy", "points from the last doubling", "what follows"]
+    return (
+        "<h2>Would more utterances help?</h2>"
+        + _figure("Learning curve", plots.learning_plot(report.curve))
+        + (table(head, rows) if rows else paragraph("No intent stands out."))
+    )
+
+
+def _nearest(outcome: Outcome) -> str:
+    if outcome.nearest is None:
+        return ""
+    return f"“{outcome.nearest.text}” {place(outcome.nearest.location)}".rstrip()
+
+
+def _verdict(check: Check) -> str:
+    return "passed" if check.passed else "failed"
+
+
+def _figure(caption: str, svg: str) -> str:
+    return f"<figure><figcaption>{escape(caption)}</figcaption>{svg}</figure>"

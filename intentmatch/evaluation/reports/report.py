@@ -1,0 +1,146 @@
+"""The result of an evaluation as one value: what was asked and answered; every number follows from that."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from intentmatch.core.errors import InputError
+from intentmatch.evaluation import metrics
+from intentmatch.evaluation.curve import Hint, Point, hints
+from intentmatch.evaluation.outcomes import Negative, Outcome
+from intentmatch.evaluation.runner import Latency
+
+SCHEMA = 1
+
+PartName = Literal["held_out", "tests"]
+HELD_OUT: PartName = "held_out"
+TESTS: PartName = "tests"
+TITLES: Mapping[PartName, str] = {"held_out": "held-out utterances", "tests": "test cases"}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One set of cases and what came of it."""
+
+    name: PartName
+    outcomes: tuple[Outcome, ...]
+    negatives: tuple[Negative, ...] = ()
+    """Held-out negative utterances; they count in none of the numbers."""
+    not_asked: int = 0
+    """Utterances that could not be held out, because their intent would have been left with none."""
+    latency: Latency | None = None
+
+    @cached_property
+    def numbers(self) -> metrics.Numbers:
+        """The headline."""
+        return metrics.measure(self.outcomes, self.calibrated_on)
+
+    @cached_property
+    def calibrated_on(self) -> tuple[Outcome, ...]:
+        """The cases that confidence is held against.
+
+        Of the held-out ones only those in scope: for every one of them there is one out of scope, many times as many
+        as a bot meets, and a confidence is about what a bot meets.
+        """
+        return tuple(o for o in self.outcomes if o.in_scope) if self.name == HELD_OUT else self.outcomes
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON values."""
+        outcomes = self.outcomes
+        return {
+            "name": self.name,
+            "numbers": self.numbers._asdict(),
+            "not_asked": self.not_asked,
+            "latency": self.latency and asdict(self.latency),
+            "intents": [row._asdict() for row in metrics.intent_rows(outcomes)],
+            "languages": [row._asdict() for row in metrics.language_rows(outcomes)],
+            "reliability": [b._asdict() for b in metrics.bins(self.calibrated_on)],
+            "coverage": [step._asdict() for step in metrics.coverage_curve(outcomes)],
+            "confusion": [
+                {"expected": expected, "said": said, "cases": count}
+                for (expected, said), count in metrics.confusion_counts(outcomes).items()
+            ],
+            "negatives": [{"owner": n.owner, "taken": n.taken, **n.outcome.to_dict()} for n in self.negatives],
+            "cases": [outcome.to_dict() for outcome in outcomes],
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Part:
+        """The inverse of `to_dict`."""
+        if values["name"] not in TITLES:
+            raise ValueError(f"unknown part {values['name']!r}")
+        return cls(
+            name=values["name"],
+            outcomes=tuple(map(Outcome.from_dict, values["cases"])),
+            negatives=tuple(Negative(n["owner"], Outcome.from_dict(n)) for n in values["negatives"]),
+            not_asked=int(values["not_asked"]),
+            latency=values["latency"] and Latency(**values["latency"]),
+        )
+
+
+@dataclass(frozen=True)
+class Report:
+    """One or two parts, the learning curve where it was asked for, and what was evaluated."""
+
+    parts: tuple[Part, ...]
+    curve: tuple[Point, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def headline(self) -> Part:
+        """The part that the gate looks at: the test cases where there are any, otherwise the held-out utterances."""
+        return self.parts[-1]
+
+    def part(self, name: PartName) -> Part | None:
+        """The part of that name, if it was asked."""
+        return next((part for part in self.parts if part.name == name), None)
+
+    @cached_property
+    def hints(self) -> list[Hint]:
+        """What the learning curve says of each intent."""
+        return hints(self.curve)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON values."""
+        return {
+            "schema": SCHEMA,
+            "facts": dict(self.facts),
+            "parts": [part.to_dict() for part in self.parts],
+            "learning_curve": [asdict(point) for point in self.curve],
+            "hints": [hint._asdict() for hint in self.hints],
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Report:
+        """The inverse of `to_dict`. Raises `ValueError`, `KeyError` or `TypeError` for what is no report."""
+        if values["schema"] != SCHEMA:
+            raise ValueError(f"it has schema {values['schema']}, and this release reads {SCHEMA}")
+        return cls(
+            tuple(map(Part.from_dict, values["parts"])),
+            tuple(Point(**point) for point in values["learning_curve"]),
+            values["facts"],
+        )
+
+
+def to_json(report: Report) -> str:
+    """The report as a file holds it; `read_report` reads it again."""
+    return json.dumps(report.to_dict(), ensure_ascii=False) + "\n"
+
+
+def read_report(path: str | os.PathLike[str]) -> Report:
+    """A report that was written with `--json`. Raises `InputError` where it is none."""
+    try:
+        report = Report.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(f"{path} is no report of `intentmatch eval --json`: {error}") from error
+    if not report.parts:
+        raise InputError(f"{path} is a report of nothing: it has no parts")
+    return report

@@ -1,0 +1,1 @@
+"""What the dialects share: sources, trees, drafts, spans, losses and writers."""

@@ -1,0 +1,64 @@
+"""Entities that other programs look for in every message: here, slots of the intents that say one of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from intentmatch.core.types import Utterance
+from intentmatch.formats.kit.draft import Draft, SlotDraft
+from intentmatch.formats.kit.slot_mentions import slots_named
+from intentmatch.text.normalize import fold
+
+
+def attach(draft: Draft) -> None:
+    """Give each list that no intent names to the intents in whose utterances one of its values stands."""
+    likened = {id(slot.like) for slot in draft.slots.values()}
+    for name, type_ in draft.types.items():
+        if id(type_) not in likened:
+            draft.slot(name, type_.location).like = type_
+    intents = draft.intents.values()
+    named = {name for intent in intents for name in (*intent.slots, *slots_named(intent.utterances, ()))}
+    said = _Said(draft)
+    unused: list[SlotDraft] = []
+    for name, slot in draft.slots.items():
+        if name in named:
+            continue
+        owners = said.by((slot.like or slot).values)
+        for owner in owners:
+            draft.intents[owner].slot(name, slot.location)
+        if owners:
+            message = f"{name!r} is found in every message there; here, where an intent says one of its values"
+            draft.note(slot.location, "attached-slot", message, f"it is a slot of {', '.join(owners)}")
+        else:
+            unused.append(slot)
+    if unused:
+        message = f"found in every message there, and by no intent here: {', '.join(slot.name for slot in unused)}"
+        draft.note(unused[0].location, "unused-slot", message, "name them below `slots:` of the intents that need them")
+
+
+class _Said:
+    """What the intents say."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._lines = {
+            name: "|".join(f" {fold(line.text)} " for line in intent.utterances)
+            for name, intent in draft.intents.items()
+        }
+        self._by_word: dict[str, set[str]] = {}
+        for name, lines in self._lines.items():
+            for word in set(lines.replace("|", " ").split()):
+                self._by_word.setdefault(word, set()).add(name)
+
+    def by(self, values: Mapping[str, Sequence[Utterance]]) -> list[str]:
+        """The intents that say one of the values or synonyms, in their order."""
+        texts = {fold(text) for value, more in values.items() for text in (value, *(line.text for line in more))}
+        owners = {name for text in texts - {""} for name in self._by_one(text)}
+        return [name for name in self._lines if name in owners]
+
+    def _by_one(self, text: str) -> Iterator[str]:
+        # Not all languages have spaces between words.
+        if not text.isascii():
+            yield from (name for name, lines in self._lines.items() if text in lines)
+            return
+        owners = [self._by_word.get(word, set()) for word in text.split()]
+        yield from (name for name in set.intersection(*owners) if f" {text} " in self._lines[name])

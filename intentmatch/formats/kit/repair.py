@@ -1,0 +1,140 @@
+"""What other programs let pass and no registry can be loaded with is left out, each piece with a warning."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from intentmatch.core.errors import NOWHERE, Location, Problem
+from intentmatch.core.types import Case, Intent, Registry, Slot, SlotValue, Utterance
+from intentmatch.formats.kit.slot_mentions import without_unnamed
+from intentmatch.registry.templates.expansion import expand
+from intentmatch.text.normalize import fold
+
+
+def settled(registry: Registry) -> tuple[Registry, list[Problem]]:
+    """The registry without what its rules would call an error; each warning has the id of the rule."""
+    found, problems = _settled_once(registry)
+    while found != registry:
+        # Without a line, the templates behind it may show other values of their slots.
+        registry = found
+        found, more = _settled_once(registry)
+        problems += more
+    return found, sorted(problems)
+
+
+def _settled_once(registry: Registry) -> tuple[Registry, list[Problem]]:
+    settling = _Settling(registry)
+    intents = tuple(intent for intent in map(settling.intent, registry) if intent is not None)
+    known = {intent.name for intent in intents}
+    return (
+        replace(
+            registry,
+            intents=intents,
+            slots=tuple(map(settling.slot, registry.slots)),
+            tests=tuple(case for case in registry.tests if settling.has_intent(case, known)),
+        ),
+        settling.problems,
+    )
+
+
+class _Settling:
+    """Goes through the intents in their order: what two of them say stays with the first."""
+
+    def __init__(self, registry: Registry) -> None:
+        self.problems: list[Problem] = []
+        self._rules = registry.rules
+        self._owners: dict[str, str] = {}
+        self._sentences: dict[tuple[str, str | None, str], list[str]] = {}
+        for intent in expand(registry)[0]:
+            for line in (*intent.utterances, *intent.negatives):
+                key = intent.name, line.language, line.template or line.text
+                self._sentences.setdefault(key, []).append(fold(line.text))
+
+    def intent(self, intent: Intent) -> Intent | None:
+        """What is left of an intent; None where that is nothing."""
+        if not intent.name:
+            self._leave_out(
+                intent.location, "no-name", f"an intent without a name and its {len(intent.utterances)} lines"
+            )
+            return None
+        lines = tuple(line for line in intent.utterances if self._is_sound(line, intent) and self._is_own(line, intent))
+        said = {sentence for line in lines for sentence in self._said(line, intent)}
+        negatives = tuple(
+            line for line in intent.negatives if self._is_sound(line, intent) and self._is_no_more(line, intent, said)
+        )
+        if not lines:
+            self._leave_out(intent.location, "no-utterances", f"the intent {intent.name!r}, which has no utterances,")
+            return None
+        threshold = intent.threshold
+        if threshold is not None and not 0.0 <= threshold <= 1.0:
+            what = f"the threshold {threshold} of {intent.name!r}, which is not from 0 to 1,"
+            self._leave_out(intent.location, "threshold", what)
+            threshold = None
+        slots = tuple(map(self.slot, intent.slots))
+        kept = replace(intent, utterances=lines, negatives=negatives, threshold=threshold, slots=slots)
+        return without_unnamed(kept, intent, self._rules)
+
+    def slot(self, slot: Slot) -> Slot:
+        """A slot with nothing in it that is without words, or that no engine reads."""
+        values: dict[str, SlotValue] = {}
+        for value in slot.values:
+            synonyms = tuple(line for line in value.synonyms if fold(line.text))
+            if fold(value.value):
+                values.setdefault(value.value, replace(value, synonyms=synonyms))
+        patterns = tuple(pattern for pattern in slot.patterns if _is_readable(pattern))
+        lost = [f"the pattern {pattern!r}" for pattern in slot.patterns if pattern not in patterns]
+        lost += [f"the value {value.value!r}" for value in slot.values if not fold(value.value)]
+        for what in lost:
+            self._leave_out(slot.location, "bad-slot", f"{what} of the slot {slot.name!r}, which cannot be used,")
+        kind = "any" if (slot.kind, values) == ("list", {}) or (slot.kind, patterns) == ("pattern", ()) else slot.kind
+        return replace(slot, kind=kind, values=tuple(values.values()), patterns=patterns)
+
+    def has_intent(self, case: Case, known: set[str]) -> bool:
+        """Whether the intents that a test expects are there."""
+        names = (case.expected,) if isinstance(case.expected, str) else case.expected or ()
+        if set(names) <= known:
+            return True
+        self._leave_out(case.location, "unknown-intent", f"the test “{case.text}”, whose intent is not there,")
+        return False
+
+    def _is_sound(self, line: Utterance, intent: Intent) -> bool:
+        if fold(line.text):
+            return True
+        what = f"the utterance {line.text!r} of {intent.name!r}, which has no words,"
+        self._leave_out(line.location or intent.location, "empty-utterance", what)
+        return False
+
+    def _said(self, line: Utterance, intent: Intent) -> list[str]:
+        """The folded sentences that a line stands for."""
+        return self._sentences.get((intent.name, line.language, line.template or line.text), [])
+
+    def _is_own(self, line: Utterance, intent: Intent) -> bool:
+        said = self._said(line, intent)
+        owner = next((self._owners[text] for text in said if self._owners.get(text, intent.name) != intent.name), None)
+        if owner is None:
+            self._owners.update(dict.fromkeys(said, intent.name))
+            return True
+        what = f"“{line.text}” of {intent.name!r}, which also belongs to {owner!r},"
+        self._leave_out(line.location or intent.location, "conflicting-utterance", what)
+        return False
+
+    def _is_no_more(self, line: Utterance, intent: Intent, said: set[str]) -> bool:
+        if said.isdisjoint(self._said(line, intent)):
+            return True
+        what = f"the negative “{line.text}” of {intent.name!r}, which is also an utterance of it,"
+        self._leave_out(line.location or intent.location, "contradicting-negative", what)
+        return False
+
+    def _leave_out(self, place: Location | None, rule: str, what: str) -> None:
+        self.problems.append(Problem(place or NOWHERE, "warning", rule, f"{what} is left out"))
+
+
+def _is_readable(pattern: str) -> bool:
+    """Whether the package that searches for patterns can read one."""
+    import regex  # takes longer than the rest of a start, and few registries have patterns
+
+    try:
+        regex.compile(pattern)
+    except (regex.error, RecursionError, OverflowError):
+        return False
+    return True

@@ -1,0 +1,150 @@
+"""Rows of a table, wherever they stand: a message and its intent in each, perhaps with a language and a response.
+
+The columns are known by usual names, or by what the user says: `{"text": "Frage", "intent": "2"}`, where numbers count
+from 1 and are for tables without a header. A table without intents has one for each response, or for each line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from intentmatch.core.errors import InputError, Location
+from intentmatch.core.types import Registry
+from intentmatch.formats.kit.draft import Draft, IntentDraft, few
+from intentmatch.formats.kit.format import Feature
+from intentmatch.text.normalize import fold
+
+HEADER = ("text", "intent", "language")
+SAYS: frozenset[Feature] = frozenset({"languages"})
+
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "text": ("text", "utterance", "message", "sentence", "question", "query", "phrase", "example", "pattern"),
+    "intent": ("intent", "label", "intent_name", "class", "category", "tag", "target"),
+    "language": ("language", "lang", "locale"),
+    "response": ("response", "answer", "reply"),
+}
+"""Column to the usual names of it, in lower case, the likeliest first."""
+_HINT = "say it with --columns text=NAME,intent=NAME (or numbers from 1, where there is no header)"
+# So much of a cell, or of a question that becomes a name, is enough to know it by.
+_SHOWN = 30
+_NAME = 40
+
+
+class Row(NamedTuple):
+    """The cells of a row, and where it begins."""
+
+    cells: Sequence[str]
+    place: Location
+
+
+def columns_of(header: Sequence[str]) -> dict[str, int]:
+    """The columns that a header names, by position."""
+    names = [name.strip().lower() for name in header]
+    found: dict[str, int] = {}
+    for column, usual in _NAMES.items():
+        position = next((names.index(name) for name in usual if name in names), None)
+        if position is not None:
+            found[column] = position
+    return found
+
+
+def is_complete(columns: Iterable[str]) -> bool:
+    """Whether columns are enough for a table: all that a row needs, or nothing but the names of intents."""
+    columns = set(columns)
+    return {"text", "intent"} <= columns or {"text", "response"} <= columns
+
+
+def read_tables(tables: Iterable[Iterable[Row]], draft: Draft) -> None:
+    """Put tables into the draft, each with a header or with columns that the user numbers."""
+    useless: list[Row] = []
+    for table in tables:
+        rows = (row for row in table if any(cell.strip() for cell in row.cells))
+        first = next(rows, None)
+        if first is not None and not _read_table(first, rows, draft):
+            useless.append(first)
+    for row in useless:
+        message = f"no telling which column is the message and which the intent: {_shown(row.cells)}"
+        if draft.intents:
+            draft.warn(row.place, "no-column", f"{message}; the table is left out", _HINT)
+        else:
+            draft.error(row.place, "no-column", message, _HINT)
+
+
+def read_row(row: Row, columns: Mapping[str, int], draft: Draft) -> None:
+    """Put one row into the draft; of a row without a message, or without an intent, only a warning."""
+
+    def cell(column: str) -> str:
+        position = columns.get(column, len(row.cells))
+        return row.cells[position].strip() if position < len(row.cells) else ""
+
+    text, name, response = cell("text"), cell("intent"), cell("response")
+    if not text or not (name or response):
+        draft.warn(row.place, "incomplete-row", f"a row without {'an intent' if text else 'a message'} is left out")
+        return
+    intent = draft.intent(name, row.place) if name else _intent_of(response, text, row.place, draft)
+    intent.say(text, row.place, cell("language"))
+    if response:
+        intent.respond(response, row.place, cell("language"))
+
+
+def rows_of(registry: Registry) -> Iterator[tuple[str, str, str]]:
+    """The cells below `HEADER`."""
+    for intent in registry:
+        for utterance in intent.utterances:
+            yield utterance.text, intent.name, utterance.language or ""
+
+
+def _read_table(first: Row, rows: Iterator[Row], draft: Draft) -> bool:
+    """Whether the columns were known."""
+    if len(first.cells) == 1 and not draft.columns and set(columns_of(first.cells)) == {"intent"}:
+        draft.note(first.place, "one-column", "the table has names of intents alone, which stand for their utterances")
+        for row in rows:
+            read_row(Row([row.cells[0]] * 2 if row.cells else [], row.place), {"text": 0, "intent": 1}, draft)
+        return True
+    columns = _chosen(first, draft)
+    if not is_complete(columns):
+        return False
+    if draft.columns and all(name.isdigit() for name in draft.columns.values()):
+        read_row(first, columns, draft)
+    else:
+        unread = [name for number, name in enumerate(first.cells) if number not in columns.values() and name.strip()]
+        if unread:
+            draft.not_expressed(first.place, f"columns that are not read: {_shown(unread)}")
+    for row in rows:
+        read_row(row, columns, draft)
+    return True
+
+
+def _chosen(first: Row, draft: Draft) -> dict[str, int]:
+    """The position of each column, of which the user may have named some. Raises `InputError` for one that is none."""
+    names = [name.strip().lower() for name in first.cells]
+    chosen: dict[str, int] = {}
+    for column, name in draft.columns.items():
+        if column not in _NAMES:
+            raise InputError(f"{column!r} is no column that is read; they are {', '.join(_NAMES)}")
+        if name.isdigit() and 0 < int(name) <= len(names):
+            chosen[column] = int(name) - 1
+        elif name.lower() in names:
+            chosen[column] = names.index(name.lower())
+        else:
+            raise InputError(f"{first.place}: there is no column {name!r}; there are {_shown(first.cells)}")
+    numbered = draft.columns and all(name.isdigit() for name in draft.columns.values())
+    return chosen if numbered else {**columns_of(first.cells), **chosen}
+
+
+def _intent_of(response: str, question: str, place: Location, draft: Draft) -> IntentDraft:
+    """The intent that gives a response, or a new one that is named after the first question for it."""
+    for intent in draft.intents.values():
+        if response in intent.responses.values():
+            return intent
+    name = "_".join(fold(question)[:_NAME].split()) or "question"
+    while name in draft.intents:
+        name += "_"
+    intent = draft.intent(name, place)
+    intent.title = question
+    return intent
+
+
+def _shown(cells: Iterable[str]) -> str:
+    return few(cell if len(cell) <= _SHOWN else f"{cell[:_SHOWN]}..." for cell in cells if cell.strip())

@@ -1,0 +1,276 @@
+"""JSON and YAML as one kind of positioned nodes, and `Value`: a hold on a node that notes what is not as expected."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from intentmatch.core.errors import Location, Problem
+from intentmatch.registry.reading import nodes
+
+YAML_SUFFIXES = (".yaml", ".yml")
+MAX_DEPTH = 100
+
+Note = Callable[[Location, str, str, str], None]
+"""Takes place, rule, message and hint of something that is not as it should be."""
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_LITERAL = re.compile(r"true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# Line breaks inside a string are no JSON, and harmless.
+_STRINGS = json.JSONDecoder(strict=False)
+_RULE = "json-syntax"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A node, or the lack of one. Asking it for what it is not gives nothing and, where it may, notes that."""
+
+    node: nodes.Node | None
+    location: Location
+    """Where it stands; of what is lacking, what it is lacking in."""
+    what: str = "the file"
+    """For messages: the key it stands under."""
+    note: Note | None = None
+
+    def __bool__(self) -> bool:
+        """Whether there is something: not lacking, and neither null nor an empty place in YAML."""
+        node = self.node
+        return node is not None and not (
+            isinstance(node, nodes.Scalar) and node.plain and node.text in ("", "null", "~")
+        )
+
+    def __getitem__(self, key: str) -> Value:
+        """What stands under a key."""
+        found = self.keys.get(key)
+        return Value(found, found.location if found else self.location, f"`{key}`", self.note)
+
+    @property
+    def keys(self) -> dict[str, nodes.Node]:
+        """Key to node of a mapping, silently: of what is none, nothing. Of equal keys, the last."""
+        entries = self.node.entries if isinstance(self.node, nodes.Mapping) else ()
+        return {key.text: value for key, value in entries if isinstance(key, nodes.Scalar)}
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it is a list."""
+        return isinstance(self.node, nodes.Sequence)
+
+    @property
+    def is_mapping(self) -> bool:
+        """Whether it is a mapping."""
+        return isinstance(self.node, nodes.Mapping)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is a text, a number or a truth value."""
+        return isinstance(self.node, nodes.Scalar) and bool(self)
+
+    def items(self) -> list[Value]:
+        """The items of a list; of nothing, none."""
+        if not self:
+            return []
+        if not isinstance(self.node, nodes.Sequence):
+            self._expected("a list")
+            return []
+        return [Value(item, item.location, f"an item of {self.what}", self.note) for item in self.node.items]
+
+    def entries(self) -> list[tuple[str, Value]]:
+        """Key and value of a mapping; of nothing, none. A key that stands twice is noted, and both are kept."""
+        if not self:
+            return []
+        if not isinstance(self.node, nodes.Mapping):
+            self._expected("a mapping")
+            return []
+        found: list[tuple[str, Value]] = []
+        seen: set[str] = set()
+        for key, value in self.node.entries:
+            if not isinstance(key, nodes.Scalar):
+                Value(key, key.location, f"a key in {self.what}", self.note)._expected("text")
+                continue
+            if key.text in seen and self.note is not None:
+                message = f"{key.text!r} stands twice in {self.what}"
+                self.note(key.location, "duplicate-key", message, "keep one of the two")
+            seen.add(key.text)
+            found.append((key.text, Value(value, value.location, f"`{key.text}`", self.note)))
+        return found
+
+    def text(self) -> str | None:
+        """The text of it, a number or a truth value as it is written; None for nothing."""
+        if not self:
+            return None
+        if not isinstance(self.node, nodes.Scalar):
+            self._expected("text")
+            return None
+        return self.node.text
+
+    def number(self) -> float | None:
+        """The number it is; None for nothing."""
+        text = self.text()
+        if text is None:
+            return None
+        try:
+            return float(text)
+        except ValueError:
+            self._expected("a number")
+            return None
+
+    def integer(self) -> int | None:
+        """The whole number it is; None for nothing."""
+        number = self.number()
+        if number is None:
+            return None
+        # Neither a fraction nor infinite, and such that a double has not rounded it.
+        if not number.is_integer() or abs(number) > 2**53:
+            self._expected("a whole number")
+            return None
+        return int(number)
+
+    def flag(self) -> bool:
+        """Whether it is true; nothing is not."""
+        return (self.text() or "").lower() == "true"
+
+    def plain(self) -> Any:
+        """All of it as JSON would read it."""
+        node = self.node
+        if isinstance(node, nodes.Mapping):
+            return {key: value.plain() for key, value in self.entries()}
+        if isinstance(node, nodes.Sequence):
+            return [value.plain() for value in self.items()]
+        if node is None or not self:
+            return None
+        return json.loads(node.text) if node.plain and _SMALL.fullmatch(node.text) else node.text
+
+    def _expected(self, kind: str) -> None:
+        if self.note is not None:
+            node = self.node
+            found = (
+                "a list"
+                if isinstance(node, nodes.Sequence)
+                else "a mapping"
+                if isinstance(node, nodes.Mapping)
+                else "text"
+            )
+            self.note(self.location, "wrong-type", f"{self.what} should be {kind}, and is {found}; it is not read", "")
+
+
+# Numbers that a double can hold; longer ones stay text.
+_SMALL = re.compile(r"true|false|-?(?:0|[1-9][0-9]{0,99})(?:\.[0-9]{1,99})?(?:[eE][+-]?[0-9]{1,2})?")
+
+
+def documents(text: str, suffix: str, place: str) -> tuple[nodes.Node, ...]:
+    """The root of each document of a text. JSON has one, and begins with a bracket. Raises `NodeError`."""
+    if suffix not in YAML_SUFFIXES and (suffix == ".json" or text.lstrip()[:1] in ("{", "[")):
+        return (json_node(text, place),)
+    if suffix not in ("", *YAML_SUFFIXES):
+        raise nodes.NodeError(Problem(Location(place), "error", _RULE, "this is neither JSON nor named like YAML"))
+    found = nodes.parse_all(text, place)
+    _check_size(found, len(text))
+    return found
+
+
+def json_node(text: str, place: str, line: int = 1) -> nodes.Node:
+    """A text of JSON, which begins in a line of a file, as nodes: what has no quotes is plain. Raises `NodeError`."""
+    return _Json(text, place, line).whole()
+
+
+class _Json:
+    """Reads one text. The standard library reads JSON too, and forgets where anything stood."""
+
+    def __init__(self, text: str, place: str, line: int) -> None:
+        self._text = text
+        self._place = place
+        self._line = line
+        self._breaks = [match.end() for match in re.finditer("\n", text)]
+
+    def whole(self) -> nodes.Node:
+        node, end = self._value(self._skip(0), 1)
+        end = self._skip(end)
+        if end < len(self._text):
+            raise self._error(end, "there is more behind the end of the JSON")
+        return node
+
+    def _value(self, at: int, depth: int) -> tuple[nodes.Node, int]:
+        if depth > MAX_DEPTH:
+            raise self._error(at, f"nested deeper than {MAX_DEPTH} levels")
+        sign = self._text[at : at + 1]
+        if sign == "{":
+            return self._mapping(at, depth)
+        if sign == "[":
+            return self._list(at, depth)
+        if sign == '"':
+            return self._string(at)
+        literal = _LITERAL.match(self._text, at)
+        if literal is None:
+            raise self._error(at, f"{sign!r} begins no value" if sign else "the JSON ends too early")
+        return nodes.Scalar(self._location(at), literal[0], plain=True), literal.end()
+
+    def _string(self, at: int) -> tuple[nodes.Scalar, int]:
+        try:
+            text, end = _STRINGS.raw_decode(self._text, at)
+        except json.JSONDecodeError as error:
+            raise self._error(error.pos, error.msg[0].lower() + error.msg[1:]) from None
+        return nodes.Scalar(self._location(at), _SURROGATE.sub("\ufffd", text), plain=False), end
+
+    def _list(self, at: int, depth: int) -> tuple[nodes.Node, int]:
+        items: list[nodes.Node] = []
+        end = self._skip(at + 1)
+        while self._text[end : end + 1] != "]":
+            if items:
+                end = self._skip(self._past(end, ",", "]"))
+            item, end = self._value(end, depth + 1)
+            items.append(item)
+            end = self._skip(end)
+        return nodes.Sequence(self._location(at), tuple(items)), end + 1
+
+    def _mapping(self, at: int, depth: int) -> tuple[nodes.Node, int]:
+        entries: list[tuple[nodes.Node, nodes.Node]] = []
+        end = self._skip(at + 1)
+        while self._text[end : end + 1] != "}":
+            if entries:
+                end = self._skip(self._past(end, ",", "}"))
+            if self._text[end : end + 1] != '"':
+                raise self._error(end, "a key in double quotes belongs here")
+            key, end = self._string(end)
+            value, end = self._value(self._skip(self._past(self._skip(end), ":")), depth + 1)
+            entries.append((key, value))
+            end = self._skip(end)
+        return nodes.Mapping(self._location(at), tuple(entries)), end + 1
+
+    def _past(self, at: int, sign: str, closing: str = "") -> int:
+        if self._text[at : at + 1] != sign:
+            wanted = f"{sign!r} or {closing!r}" if closing else repr(sign)
+            raise self._error(at, f"{wanted} belongs here")
+        return at + 1
+
+    def _skip(self, at: int) -> int:
+        match = _SPACE.match(self._text, at)
+        return match.end() if match else at
+
+    def _location(self, at: int) -> Location:
+        number = bisect_right(self._breaks, at)
+        column = at - (self._breaks[number - 1] if number else 0)
+        return Location(self._place, self._line + number, column + 1)
+
+    def _error(self, at: int, message: str) -> nodes.NodeError:
+        return nodes.NodeError(Problem(self._location(at), "error", _RULE, message))
+
+
+def _check_size(roots: tuple[nodes.Node, ...], most: int) -> None:
+    """A text cannot hold more nodes than characters, unless aliases multiply them without end."""
+    left = [(root, 1) for root in roots]
+    visits = 0
+    while left:
+        node, depth = left.pop()
+        visits += 1
+        if visits > most or depth > MAX_DEPTH:
+            message = "aliases multiply the content of this file without end"
+            raise nodes.NodeError(Problem(node.location, "error", "alias-expansion", message, "write the lines out"))
+        if isinstance(node, nodes.Mapping):
+            left += [(inner, depth + 1) for entry in node.entries for inner in entry]
+        elif isinstance(node, nodes.Sequence):
+            left += [(inner, depth + 1) for inner in node.items]

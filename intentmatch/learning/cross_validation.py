@@ -1,0 +1,253 @@
+"""What the registry's own utterances look like to a matcher that has not seen them.
+
+Every utterance is left out in turn, in folds, and is then a message that the bot should understand. With its whole
+intent left out as well, it is a message that the bot should refuse. Nothing is encoded for this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from intentmatch.core.types import Vectors
+from intentmatch.index import ExactIndex
+from intentmatch.learning.fusion import fused_score
+from intentmatch.learning.head import Fitting, Near, held_out_logits
+from intentmatch.learning.near_duplicates import SAME_BUT_FOR_SPELLING
+from intentmatch.runtime.threads import Each, one_by_one
+
+# Held-out cases pin down a handful of numbers; these many do so, spread evenly over the utterances.
+_MOST_CASES = 4000
+_FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 3000
+# Cases are looked at together, as many as keep their cosines in the processor's cache, which is several times as quick;
+# but not so few that each would read all vectors by itself.
+_NUMBERS_AT_ONCE, _FEWEST_AT_ONCE, _BLOCK = 1 << 20, 32, 512
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """One row a case; all arrays have shape `(cases,)`."""
+
+    evidence: NDArray[np.float64]
+    """Of the leading intent."""
+    gap: NDArray[np.float64]
+    """Its lead over the second."""
+    leading: NDArray[np.int64]
+    """The leading intent."""
+    second: NDArray[np.int64]
+    right: NDArray[np.bool_]
+    """Whether the leading intent is the one the utterance belongs to."""
+    known: NDArray[np.bool_]
+    """Whether the intent it belongs to was there to be found."""
+    rows: NDArray[np.int64]
+    """The utterance."""
+
+
+def representative(lines: Sequence[int]) -> NDArray[np.bool_]:
+    """Which utterances are worth asking: those of a line are nearly one case, so its first, middle and last.
+
+    `lines` are those of a registry; shape `(utterances,)`.
+    """
+    line = np.asarray(lines, dtype=np.int64)
+    _, number, counts = np.unique(line, return_inverse=True, return_counts=True)
+    order = np.argsort(number, kind="stable")
+    place = np.empty(len(line), dtype=np.int64)
+    place[order] = np.arange(len(line)) - np.repeat(np.cumsum(counts) - counts, counts)
+    last = counts[number] - 1
+    worth: NDArray[np.bool_] = (place == 0) | (place == last // 2) | (place == last)
+    return worth
+
+
+def components(count: int, links: Iterable[tuple[int, int]]) -> list[int]:
+    """For each of so many positions, the first of those that it is linked to, directly or by way of others."""
+    leaders = list(range(count))
+
+    def leader(position: int) -> int:
+        while leaders[position] != position:
+            leaders[position] = leaders[leaders[position]]
+            position = leaders[position]
+        return position
+
+    for one, other in links:
+        first, second = sorted((leader(one), leader(other)))
+        leaders[second] = first
+    return [leader(position) for position in range(count)]
+
+
+def hold_out(
+    vectors: Vectors,
+    owners: Sequence[int],
+    aggregation: str,
+    fitting: Fitting | None,
+    *,
+    lines: Sequence[int] | None = None,
+    near: Near | None = None,
+    sample: NDArray[np.int64] | None = None,
+    each: Each = one_by_one,
+) -> HeldOut:
+    """Put utterances to the rest of their registry, with their own intent and without it. Deterministic.
+
+    `vectors` has one row an utterance; `fitting` is None where there is no head. The sentences of one of the `lines`
+    are held out together; without any, each utterance is a line. `near` are the weights of the head for all utterances,
+    with which those that have not seen some are found sooner.
+
+    With a `sample`, rising rows of the utterances, only these are asked about, and `fitting` is theirs alone.
+    """
+    index = ExactIndex(vectors, owners, aggregation)
+    owner = np.asarray(owners, dtype=np.int64)
+    line = np.arange(len(owner)) if lines is None else np.asarray(lines, dtype=np.int64)
+    chosen = np.arange(len(owner)) if sample is None else sample
+    if len(index.owners) < 2:
+        return _held_out([], owner)
+    _, firsts, number = np.unique(line[chosen], return_index=True, return_inverse=True)
+    line_of = firsts[number]
+    folds = _FOLDS if len(chosen) <= _MANY else _FOLDS_OF_MANY
+    worth = np.flatnonzero(representative(line_of.tolist()))
+    step = max(1, -(-len(worth) // (_MOST_CASES // 2)))
+    asked = np.zeros(len(chosen), dtype=bool)
+    asked[worth[::step]] = True
+    fold_of = _folds(vectors[chosen], owner[chosen], line_of, folds)
+    # Neighbouring intents in a file are often neighbours in meaning; they are left out in different rounds.
+    group_of = owner[chosen] % folds
+    groups = folds if len(index.owners) > folds else len(index.owners)
+    rounds = [_Round(fold_of == fold, known=True) for fold in range(folds)]
+    rounds += [_Round(group_of == group, known=False) for group in range(groups)]
+    rounds = [one for one in rounds if (one.left_out & asked).any() and not one.left_out.all()]
+    looks = _looks(index, vectors, chosen[asked], owner, line, each=each)
+
+    def cases(one: _Round) -> _Cases:
+        some = one.left_out & asked
+        logits = None if fitting is None else held_out_logits(fitting, one.left_out, near, asked=some)
+        return _cases(index, looks.of(some[asked]), owner[chosen[one.left_out]], logits, known=one.known)
+
+    return _held_out(list(each(cases, rounds)), owner)
+
+
+class _Round(NamedTuple):
+    """What is left out together."""
+
+    left_out: NDArray[np.bool_]
+    """Of the sample."""
+    known: bool
+    """Whether their intents stay."""
+
+
+class _Looks(NamedTuple):
+    """Utterances against all the others that are not the same line: what no head has a part in."""
+
+    rows: NDArray[np.int64]
+    owner: NDArray[np.int64]
+    scores: NDArray[np.float32]
+    """Shape `(rows, owners)`."""
+
+    def of(self, some: NDArray[np.bool_]) -> _Looks:
+        """Those of some rows."""
+        return _Looks(self.rows[some], self.owner[some], self.scores[some])
+
+
+def _looks(
+    index: ExactIndex,
+    vectors: Vectors,
+    rows: NDArray[np.int64],
+    owner: NDArray[np.int64],
+    line: NDArray[np.int64],
+    *,
+    each: Each,
+) -> _Looks:
+    block = max(_FEWEST_AT_ONCE, min(_BLOCK, _NUMBERS_AT_ONCE // max(1, len(owner))))
+    parts = [slice(start, start + block) for start in range(0, len(rows), block)]
+
+    def look(part: slice) -> NDArray[np.float32]:
+        some = rows[part]
+        cosines: Vectors = vectors[some] @ vectors.T
+        same = (cosines > SAME_BUT_FOR_SPELLING) & (owner[some][:, None] == owner)
+        same |= line[some][:, None] == line
+        cosines[same] = -np.inf
+        return index.aggregate(cosines)
+
+    return _Looks(rows, owner[rows], np.concatenate(list(each(look, parts))))
+
+
+class _Cases(NamedTuple):
+    """Of each, its two leading intents and what speaks for them."""
+
+    rows: NDArray[np.int64]
+    evidence: NDArray[np.float64]
+    leading: NDArray[np.int64]
+    known: NDArray[np.bool_]
+
+
+def _cases(
+    index: ExactIndex, looks: _Looks, left_out: NDArray[np.int64], logits: NDArray[np.float32] | None, *, known: bool
+) -> _Cases:
+    """Those of one round; `left_out` are the owners of all that it leaves out."""
+    scores = looks.scores
+    if known:
+        # An utterance that is its intent's only one leaves nothing to be found.
+        usable = np.isfinite(scores[np.arange(len(scores)), np.searchsorted(index.owners, looks.owner)])
+    else:
+        scores[:, np.isin(index.owners, left_out)] = -np.inf
+        usable = np.ones(len(scores), dtype=bool)
+    total = scores.astype(np.float64)
+    if logits is not None:
+        said = logits[:, index.owners]
+        there = np.isfinite(scores) & np.isfinite(said)
+        total = np.where(there, fused_score(scores, said), -np.inf)
+    order = np.argsort(-total, axis=1, kind="stable")[:, :2][usable]
+    return _Cases(
+        looks.rows[usable],
+        np.take_along_axis(total[usable], order, axis=1),
+        index.owners[order],
+        np.full(len(order), known),
+    )
+
+
+def _held_out(rounds: Sequence[_Cases], owner: NDArray[np.int64]) -> HeldOut:
+    """All cases, the known ones first."""
+    if not rounds:
+        nothing = np.empty(0)
+        whole = nothing.astype(np.int64)
+        return HeldOut(nothing, nothing, whole, whole, nothing.astype(bool), nothing.astype(bool), whole)
+    rows, evidences, leading, known = map(np.concatenate, zip(*rounds, strict=True))
+    best, second = evidences.T
+    return HeldOut(
+        evidence=best,
+        gap=np.where(np.isfinite(second), best - second, np.inf),
+        leading=leading[:, 0],
+        second=leading[:, 1],
+        right=(leading[:, 0] == owner[rows]) & known,
+        known=known,
+        rows=rows,
+    )
+
+
+def _folds(vectors: Vectors, owner: NDArray[np.int64], line: NDArray[np.int64], folds: int) -> NDArray[np.int64]:
+    """A fold for each utterance: those of an intent spread evenly, a line and the same line again kept together."""
+    fold_of = np.zeros(len(owner), dtype=np.int64)
+    begins = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
+    place = 0
+    for start, end in zip(begins, np.append(begins[1:], len(owner)), strict=True):
+        numbers = np.arange(end - start)
+        near = _first_alike(vectors[start:end])
+        links = [*zip(numbers.tolist(), near.tolist(), strict=True)]
+        links += zip(numbers.tolist(), (line[start:end] - start).tolist(), strict=True)
+        for row, first in enumerate(components(len(numbers), links)):
+            if first < row:
+                fold_of[start + row] = fold_of[start + first]
+            else:
+                fold_of[start + row] = place % folds
+                place += 1
+    return fold_of
+
+
+def _first_alike(vectors: Vectors) -> NDArray[np.int64]:
+    """For each row the first one that is the same line but for spelling: itself, where no other is."""
+    firsts = np.arange(len(vectors))
+    for start in range(0, len(vectors), _BLOCK):
+        same = vectors[start : start + _BLOCK] @ vectors.T > SAME_BUT_FOR_SPELLING
+        firsts[start : start + _BLOCK] = np.where(same.any(axis=1), same.argmax(axis=1), firsts[start : start + _BLOCK])
+    return firsts

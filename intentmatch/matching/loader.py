@@ -1,0 +1,125 @@
+"""Where a matcher's registry comes from: read, encode, train, and reload."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from intentmatch.artefact.build import build, known_vectors, uncovered
+from intentmatch.artefact.store import Artefact, load_artefact
+from intentmatch.core.settings import Settings, resolve
+from intentmatch.core.types import Encoder, Registry, Reranker
+from intentmatch.encoders import load_encoder
+from intentmatch.encoders.encode import Progress
+from intentmatch.learning.subsampling import extent_problems
+from intentmatch.learning.training import Before, learned
+from intentmatch.matching.pipeline import Engine
+from intentmatch.matching.reranker import load_reranker
+from intentmatch.registry import is_yaml, read_registry
+from intentmatch.registry.reading.reader import Remembered
+from intentmatch.registry.reading.snapshot import Content, steadily
+from intentmatch.storage.vector_cache import VectorCache
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a matcher's registry comes from, so that it can be had again."""
+
+    path: str | os.PathLike[str] | Registry
+    explicit: Mapping[str, Any]
+    encoder: Encoder | None = None
+    reranker: Reranker | None = None
+    load_encoder: Callable[[Settings], Encoder] = load_encoder
+    load_reranker: Callable[[Settings], Reranker | None] = load_reranker
+    remembered: Remembered = field(default_factory=dict)
+    """The files as they were last read."""
+
+    def engine(
+        self, old: Engine | None, progress: Progress | None = None, *, meanwhile: bool = False
+    ) -> tuple[Engine, Content]:
+        """Read, build and test, and what the files held; models and vectors that the old engine has are taken over.
+
+        With `meanwhile` its calibration is too, where one would be learned from the same vectors for the same target.
+        Languages that the encoder does not cover, and what is too large to learn from, go to the log.
+        """
+        found, content = self._read()
+        if isinstance(found, Registry):
+            settings = resolve(self.explicit, registry=found.settings, locations=found.setting_locations)
+            encoder = self._encoder(settings, old)
+            before = _before(old.artefact) if old and _learns_alike(old, encoder, settings) else None
+            artefact = build(
+                found,
+                encoder,
+                settings,
+                cache=VectorCache.at(settings.cache),
+                progress=progress,
+                meanwhile=before if meanwhile else None,
+                known=known_vectors(old.artefact) if old and _gives_vectors(old, encoder, settings) else None,
+                checked=not isinstance(self.path, Registry),
+            )
+        else:
+            settings = resolve(self.explicit, base=found.settings)
+            encoder = self._encoder(settings, old)
+            artefact = _with_settings(found, settings)
+        engine = Engine(artefact, encoder, self._reranker(settings, old))
+        engine.self_test()
+        for problem in (*uncovered(artefact.registry, encoder), *extent_problems(artefact.registry, settings)):
+            _log.log(logging.INFO if problem.severity == "info" else logging.WARNING, "%s", problem)
+        return engine, content
+
+    def _read(self) -> tuple[Registry | Artefact, Content]:
+        path = self.path
+        if isinstance(path, Registry):
+            return path, {}
+        read: Callable[[], Registry | Artefact] = (
+            partial(read_registry, path, remembered=self.remembered) if is_yaml(path) else partial(load_artefact, path)
+        )
+        return steadily(path, read)
+
+    def _encoder(self, settings: Settings, old: Engine | None) -> Encoder:
+        if self.encoder is not None:
+            return self.encoder
+        names = ("encoder", "device", "precision", "threads", "remote_seconds", "prompts")
+        same = old is not None and all(getattr(old.settings, name) == getattr(settings, name) for name in names)
+        return old.encoder if old is not None and same else self.load_encoder(settings)
+
+    def _reranker(self, settings: Settings, old: Engine | None) -> Reranker | None:
+        if self.reranker is not None:
+            return self.reranker
+        same = old is not None and (old.settings.reranker, old.settings.device) == (settings.reranker, settings.device)
+        return old.reranker if old is not None and same else self.load_reranker(settings)
+
+
+def _with_settings(artefact: Artefact, settings: Settings) -> Artefact:
+    """The artefact under other settings; what is learned is learned again where it would come out otherwise."""
+    kept = replace(artefact, settings=settings, vectors=artefact.vectors.astype(settings.vectors, copy=False))
+    return kept if _same_learning(settings, artefact.settings) else _learned_again(kept)
+
+
+def _before(artefact: Artefact) -> Before:
+    return Before(artefact.calibration, artefact.opinion, artefact.registry)
+
+
+def _learned_again(artefact: Artefact) -> Artefact:
+    folder = VectorCache.at(artefact.settings.cache).folder
+    again = learned(artefact.registry, artefact.wide_vectors, artefact.label_vectors, artefact.settings, folder)
+    return replace(artefact, **again._asdict())
+
+
+def _gives_vectors(old: Engine, encoder: Encoder, settings: Settings) -> bool:
+    """Whether the vectors of an old engine are those that a build would make: not where it has rounded them."""
+    return old.encoder is encoder and old.settings.vectors in ("float32", settings.vectors)
+
+
+def _learns_alike(old: Engine, encoder: Encoder, settings: Settings) -> bool:
+    return old.encoder is encoder and _same_learning(settings, old.settings)
+
+
+def _same_learning(settings: Settings, other: Settings) -> bool:
+    return all(getattr(settings, name) == getattr(other, name) for name in ("aggregation", "scorer", "target"))

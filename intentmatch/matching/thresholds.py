@@ -1,0 +1,42 @@
+"""Thresholds and margin in use: the author's, or the learned ones where the author wrote none."""
+
+from __future__ import annotations
+
+from intentmatch.core.settings import Settings
+from intentmatch.core.types import Registry
+from intentmatch.learning.calibration import Calibration, LearnedCut
+from intentmatch.matching.policy import Cut, Policy, policy_cuts
+
+FALLBACK_THRESHOLD = 0.4
+"""On the score, for registries too small to learn from: about what the smallest ones that can learn one would need."""
+
+
+FALLBACK_MARGIN = 0.02
+"""On the score, likewise."""
+
+
+def policy_of(registry: Registry, settings: Settings, calibration: Calibration) -> Policy:
+    """The thresholds and margin in use: what the author wrote, and what was learned where nothing was written."""
+    cut = calibration.cut
+    if cut is None:
+        learned = Cut(FALLBACK_THRESHOLD, "the default; too few utterances to learn one")
+    else:
+        learned = _learned(cut, "from this registry")
+    default, by_language = policy_cuts(settings.threshold, settings.origin("threshold"), learned)
+    by_intent = {}
+    if not settings.threshold:
+        # What the author wrote, if only for one language, is not to be undone by what was learned.
+        by_language = {name: _learned(of, f"for {name}") for name, of in calibration.by_language.items()}
+        by_intent = {name: _learned(of, f"for {name}") for name, of in calibration.by_intent.items()}
+    by_intent |= {
+        intent.name: Cut(intent.threshold, f"the author's, {intent.location.short if intent.location else 'from code'}")
+        for intent in registry
+        if intent.threshold is not None
+    }
+    on_score = settings.margin is not None or calibration.curve is None
+    margin = calibration.margin if not on_score else FALLBACK_MARGIN if settings.margin is None else settings.margin
+    return Policy(default, by_language, by_intent, margin, settings.band, on_score)
+
+
+def _learned(cut: LearnedCut, scope: str) -> Cut:
+    return Cut(cut.value, f"learned {scope}", "confidence")

@@ -1,0 +1,22 @@
+"""The trace of one match while it grows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from intentmatch.core.result import Stage
+
+
+@dataclass(slots=True)
+class TraceRecorder:
+    """The trace as it grows."""
+
+    done: list[Stage] = field(default_factory=list)
+    _last: float = field(default_factory=perf_counter)
+
+    def add(self, name: str, says: str) -> None:
+        """Add a stage, timed from the end of the one before."""
+        now = perf_counter()
+        self.done.append(Stage(name, says, (now - self._last) * 1e6))
+        self._last = now

@@ -1,0 +1,1 @@
+"""Edits of YAML files that change nothing but the lines in question."""

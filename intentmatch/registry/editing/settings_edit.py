@@ -1,0 +1,75 @@
+"""Other values in a file's `settings:` block, with a word on each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from intentmatch.core.errors import InputError
+from intentmatch.registry.editing.document import Document
+from intentmatch.registry.editing.folder import Folder
+
+_KEY = "settings"
+_HEAD = ("version", "language")
+
+
+class Setting(NamedTuple):
+    """A value and what is to be said of it."""
+
+    value: str
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSettings:
+    """Settings of one file.
+
+    A value that stands there keeps its quotes and its comment, unless that begins with `mark`: then it is one of ours,
+    and told anew.
+    """
+
+    file: Path
+    values: Mapping[str, Setting]
+    mark: str = ""
+
+    def apply(self, folder: Folder) -> Folder:
+        """Change those that are there, and put the others below them."""
+        if self.file not in folder.documents:
+            raise InputError(f"{self.file} is not among the files of {folder.path}")
+        return folder.replaced(self.file, _changed(folder.documents[self.file], self.values, self.mark))
+
+
+def with_settings(text: str, values: Mapping[str, Setting], mark: str = "") -> str:
+    """The YAML of a file with these settings."""
+    return _changed(Document("the settings", text), values, mark).text
+
+
+def _changed(document: Document, values: Mapping[str, Setting], mark: str) -> Document:
+    for name, setting in values.items():
+        root = document.root
+        block = root.get(_KEY) if root else None
+        found = block.get(name) if block else None
+        if found is not None:
+            document = document.with_text(found, setting.value)
+        elif block is not None:
+            document = document.with_entry(block, name, setting.value)
+        else:
+            # Below what is about the whole file, otherwise above everything.
+            heads = [n for n, (key, _) in enumerate(root.entries, 1) if key.text in _HEAD] if root else []
+            document = document.with_entry(root, _KEY, {name: setting.value}, max(heads, default=0))
+        document = _commented(document, name, setting, mark)
+    return document
+
+
+def _commented(document: Document, name: str, setting: Setting, mark: str) -> Document:
+    """With our word beside a setting, where there is room and the author has not said anything."""
+    block = document.root.get(_KEY) if document.root else None
+    value = block.get(name) if block else None
+    if block is None or value is None or block.style:
+        return document
+    beside = document.comment_beside(value).strip()
+    if beside and not (mark and beside.startswith(f"# {mark}")):
+        return document
+    return document.with_comment(value, f"  # {mark}{setting.comment}" if setting.comment else "")

@@ -1,0 +1,1 @@
+"""YAML files to a `Registry`, with a problem and its place for everything that is wrong."""

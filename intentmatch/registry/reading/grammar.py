@@ -1,0 +1,290 @@
+"""Positioned nodes of one file to the values of `types`, noting every departure from the grammar on the way.
+
+A file has the keys in `FILE_KEYS`, an intent those in `INTENT_KEYS`, a test those in `TEST_KEYS`. Utterances, negatives
+and rules are templates; nothing is expanded here, and no name is looked up.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from intentmatch.core import settings
+from intentmatch.core.errors import InputError, Location, Problem
+from intentmatch.core.types import Case, Intent, Rule, Utterance
+from intentmatch.registry.reading.nodes import MAX_DEPTH, Mapping, Node, NodeError, Scalar
+from intentmatch.registry.reading.nodes import Sequence as ListNode
+from intentmatch.registry.reading.page import Page, is_empty
+from intentmatch.registry.reading.slot_grammar import SlotEntry, SlotGrammar
+from intentmatch.registry.templates.syntax import MARKS, Blank, Template, Use, is_name, parse
+
+GRAMMAR_VERSION = "1"
+FILE_KEYS = ("version", "language", "include", "settings", "rules", "slots", "intents", "tests")
+INTENT_KEYS = (
+    "title", "description", "utterances", "not", "threshold", "response", "metadata", "slots", "when",
+)  # fmt: skip
+TEST_KEYS = ("text", "intent", "language")
+OUT_OF_SCOPE = "out_of_scope"
+"""Stands for the name of an intent in a test."""
+
+# Numbers that a double can hold; longer ones stay text.
+_JSON_LITERAL = re.compile(r"true|false|null|-?(0|[1-9][0-9]{0,99})(\.[0-9]{1,99})?([eE][+-]?[0-9]{1,2})?")
+# All templates together may be so many times as long as the file.
+_ALIASED = 8
+_MARK = re.compile(f"[{re.escape(MARKS)}]")
+
+
+class Reference(NamedTuple):
+    """A place where a template names a rule or a slot."""
+
+    sign: Literal["rule", "slot"]
+    name: str
+    location: Location
+    owner: str
+    """The intent whose line it is or, in a rule, that rule."""
+    language: str | None
+
+
+@dataclass
+class FileContent:
+    """What one file holds."""
+
+    path: str = ""
+    intents: list[Intent] = field(default_factory=list)
+    settings: dict[str, tuple[Any, Location]] = field(default_factory=dict)
+    tests: list[Case] = field(default_factory=list)
+    slots: list[SlotEntry] = field(default_factory=list)
+    """Of the file."""
+    slots_of_intents: list[tuple[str, SlotEntry]] = field(default_factory=list)
+    rules: list[Rule] = field(default_factory=list)
+    references: list[Reference] = field(default_factory=list)
+    """In the lines of intents."""
+    references_of_rules: list[Reference] = field(default_factory=list)
+    includes: list[tuple[str, Location]] = field(default_factory=list)
+
+
+class FileGrammar:
+    """Reads the nodes of one file; `problems` fills up as it goes."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self._page = Page(path, text)
+        self._slots = SlotGrammar(self._page)
+        self._content = FileContent(path)
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What was noted so far."""
+        return self._page.problems
+
+    def read(self, root: Node | None) -> FileContent:
+        """The content of the file; what could not be understood is left out and stands in `problems`.
+
+        Raises `NodeError` where aliases blow the file up.
+        """
+        page, content = self._page, self._content
+        if root is None:
+            page.warn(Location(page.path), "empty-file", "the file is empty", "add an `intents:` block or delete it")
+            return content
+        entries = {key.text: value for key, value in page.entries(root, "a file", FILE_KEYS)}
+        if "version" in entries:
+            self._version(entries["version"])
+        if "language" in entries:
+            page.language = page.language_code(entries["language"])
+        if "include" in entries:
+            content.includes = [(node.text, node.location) for node in page.texts(entries["include"], "`include`")]
+        if "settings" in entries:
+            content.settings = self._settings(entries["settings"])
+        if "rules" in entries:
+            content.rules = list(self._rules(entries["rules"]))
+        if "slots" in entries:
+            content.slots = list(self._slots.read(entries["slots"]))
+        if "intents" in entries:
+            content.intents = [self._intent(*entry) for entry in page.entries(entries["intents"], "`intents`")]
+        if "tests" in entries:
+            content.tests = list(self._tests(entries["tests"]))
+        return content
+
+    def _version(self, node: Node) -> None:
+        text = self._page.text(node, "`version`")
+        if text is not None and text != GRAMMAR_VERSION:
+            message = f"version {text!r} of the file grammar is not known here"
+            hint = f"write `version: {GRAMMAR_VERSION}`, or upgrade intentmatch"
+            self._page.error(node.location, "version", message, hint)
+
+    def _settings(self, node: Node) -> dict[str, tuple[Any, Location]]:
+        page = self._page
+        values: dict[str, tuple[Any, Location]] = {}
+        for key, value_node in page.entries(node, "`settings`"):
+            if isinstance(value_node, Mapping):
+                entries = page.entries(value_node, f"`{key.text}`")
+                value: Any = {inner.text: page.text(v, f"`{inner.text}`") or "" for inner, v in entries}
+            else:
+                value = page.text(value_node, f"`{key.text}`")
+            if value is None:
+                continue
+            try:
+                settings.parse(key.text, value)
+            except InputError as error:
+                page.error(key.location, "setting", str(error))
+            else:
+                values[key.text] = (value, key.location)
+        return values
+
+    def _rules(self, node: Node) -> Iterator[Rule]:
+        for key, value in self._page.entries(node, "`rules`"):
+            name = key.text.strip()
+            if not is_name(name):
+                hint = "begin with a letter, and go on with letters, digits, _, - and ."
+                self._page.error(key.location, "bad-name", f"{name!r} can be no name of a rule", hint)
+                continue
+            templates = self._page.texts_by_language(value, f"rule {name!r}", "template")
+            for language, template in templates.items():
+                parsed = self._parsed(template, fragment=True)
+                self._content.references_of_rules += self._references(parsed, template, name, language or None)
+            yield Rule(name, {language: template.text for language, template in templates.items()}, key.location)
+
+    def _intent(self, key: Scalar, node: Node) -> Intent:
+        page, name = self._page, key.text.strip()
+        entries = {inner.text: value for inner, value in page.entries(node, f"intent {key.text!r}", INTENT_KEYS)}
+
+        def text(key: str) -> str | None:
+            return page.text(entries[key], f"`{key}`") if key in entries else None
+
+        titles: dict[str, str] = {}
+        if isinstance(entries.get("title"), Mapping):
+            titles = page.said(entries["title"], "`title`", "title")
+        if "slots" in entries:
+            self._content.slots_of_intents += [(name, e) for e in self._slots.read(entries["slots"], refine=True)]
+        return Intent(
+            name=name,
+            utterances=tuple(self._utterances(entries["utterances"], "utterances", name))
+            if "utterances" in entries
+            else (),
+            negatives=tuple(self._utterances(entries["not"], "not", name)) if "not" in entries else (),
+            title=_first_title(titles, page.language) if titles else text("title"),
+            description=text("description"),
+            threshold=self._threshold(entries["threshold"]) if "threshold" in entries else None,
+            responses=page.said(entries["response"], "`response`", "response") if "response" in entries else {},
+            metadata=self._metadata(entries["metadata"]) if "metadata" in entries else {},
+            location=key.location,
+            when=tuple(dict.fromkeys(tag.text.strip() for tag in page.texts(entries["when"], "`when`")))
+            if "when" in entries
+            else (),
+            titles=titles,
+        )
+
+    def _threshold(self, node: Node) -> float | None:
+        text = self._page.text(node, "`threshold`")
+        if text is None:
+            return None
+        try:
+            return settings.fraction(text)
+        except ValueError as error:
+            self._page.error(node.location, "threshold", f"threshold {text!r} is not usable: {error}")
+            return None
+
+    def _utterances(self, node: Node, key: str, intent: str) -> Iterator[Utterance]:
+        for language, lines in self._page.by_language(node, f"`{key}`"):
+            for item in self._page.items(lines, f"`{key}`"):
+                if isinstance(item, Scalar):
+                    # Most lines have no mark, and need not be parsed to know that.
+                    marked = _MARK.search(item.text)
+                    yield (
+                        self._template(item, language, intent)
+                        if marked
+                        else Utterance(item.text, language, item.location)
+                    )
+                else:
+                    hint = 'put the whole line in double quotes: ": " inside and [ or { in front are marks of YAML'
+                    self._page.error(item.location, "wrong-type", "an utterance must be text", hint)
+
+    def _template(self, node: Scalar, language: str | None, intent: str) -> Utterance:
+        """A line with marks: the one sentence that it is or, where it is more than that, the template."""
+        parsed = self._parsed(node)
+        self._content.references += self._references(parsed, node, intent, language)
+        if parsed.sentence is None:
+            return Utterance(node.text, language, node.location, node.text)
+        text, marks = parsed.sentence
+        template = node.text if marks or text != node.text else None
+        return Utterance(text, language, node.location, template, marks)
+
+    def _parsed(self, node: Scalar, *, fragment: bool = False) -> Template:
+        # An alias of a long template costs a character and takes as long as the template itself.
+        self._page.visit(node, len(node.text) // _ALIASED)
+        parsed = parse(node.text, fragment=fragment)
+        if parsed.flaw is not None:
+            place = self._page.place(node, parsed.flaw.position)
+            self._page.warn(place, "unbalanced-template", parsed.flaw.message, parsed.flaw.hint)
+        return parsed
+
+    def _references(self, parsed: Template, node: Scalar, owner: str, language: str | None) -> Iterator[Reference]:
+        for named in parsed.nodes:
+            if isinstance(named, Use):
+                place = self._page.place(node, named.position)
+                yield Reference("rule", named.rule, place, owner, language)
+            elif isinstance(named, Blank):
+                place = self._page.place(node, named.position)
+                yield Reference("slot", named.slot, place, owner, language)
+
+    def _tests(self, node: Node) -> Iterator[Case]:
+        if not is_empty(node):
+            for item in self._page.items(node, "`tests`", "start each test with `- text: `"):
+                yield from self._test(item)
+
+    def _test(self, node: Node) -> Iterator[Case]:
+        page = self._page
+        entries = {key.text: value for key, value in page.entries(node, "a test", TEST_KEYS)}
+        lacking = next((key for key in ("text", "intent") if key not in entries), None)
+        if lacking is not None:
+            # What is neither a mapping nor empty has been complained of already.
+            if isinstance(node, Mapping) or (isinstance(node, Scalar) and not node.text):
+                message = f"a test needs `text` and `intent`, and this has no `{lacking}`"
+                hint = f"for a message that no intent should answer, write `intent: {OUT_OF_SCOPE}`"
+                page.error(node.location, "incomplete-test", message, hint)
+            return
+        text = page.text(entries["text"], "`text`")
+        names = self._expected(entries["intent"])
+        language = page.language_code(entries["language"]) if "language" in entries else page.language
+        if text is not None and names:
+            expected = None if names == (OUT_OF_SCOPE,) else names[0] if len(names) == 1 else names
+            yield Case(text, expected, language, node.location)
+
+    def _expected(self, node: Node) -> tuple[str, ...]:
+        """The intents that a test names; none with a problem noted."""
+        if not isinstance(node, ListNode):
+            name = self._page.text(node, "`intent`")
+            return () if name is None else (name.strip(),)
+        named = [self._page.text(item, "an intent") for item in self._page.items(node, "`intent`")]
+        names = tuple(dict.fromkeys(name.strip() for name in named if name is not None))
+        if None not in named and (len(names) < 2 or OUT_OF_SCOPE in names):
+            message = "a list in `intent` must name two or more intents: those that the bot should ask about"
+            self._page.error(node.location, "wrong-type", message, "write a single name without brackets")
+        return () if None in named or len(names) < 2 or OUT_OF_SCOPE in names else names
+
+    def _metadata(self, node: Node) -> dict[str, Any]:
+        if not isinstance(node, Mapping):
+            hint = "write `key: value` lines below it"
+            self._page.error(node.location, "wrong-type", "`metadata` must be a mapping", hint)
+            return {}
+        value = self._json(node)
+        return value if isinstance(value, dict) else {}
+
+    def _json(self, node: Node, level: int = 1) -> Any:
+        """Metadata as JSON would read it: 3, 1.5, true, false and null unquoted; everything else is text."""
+        if level > MAX_DEPTH:
+            message = f"aliases nest `metadata` deeper than {MAX_DEPTH} levels"
+            raise NodeError(Problem(node.location, "error", "alias-expansion", message, "write the lines out"))
+        if isinstance(node, Mapping):
+            return {key.text: self._json(value, level + 1) for key, value in self._page.entries(node, "`metadata`")}
+        if isinstance(node, ListNode):
+            items = list(self._page.items(node, "`metadata`"))
+            return [self._json(item, level + 1) for item in items]
+        return json.loads(node.text) if node.plain and _JSON_LITERAL.fullmatch(node.text) else node.text
+
+
+def _first_title(titles: dict[str, str], language: str | None) -> str:
+    """The one for readers of any language: that of the file's own, else the English, else the first."""
+    return next(titles[code] for code in (language, "en", *titles) if code in titles)

@@ -1,0 +1,165 @@
+"""YAML text to positioned nodes. Every scalar stays the text its author wrote: `no`, `12:30` and `007` are text.
+
+Built on PyYAML's event stream rather than on `yaml.compose`, because composing recurses in C and a file of opening
+brackets would take the whole process down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from intentmatch.core.errors import Location, Problem
+
+# Our grammar is six levels deep; `metadata` may go further.
+MAX_DEPTH = 32
+
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_HINTS = (
+    ("tab character", "indent with spaces; YAML does not allow tabs"),
+    ("\\t", "indent with spaces; YAML does not allow tabs"),
+    ("mapping values are not allowed", 'put a text that contains ": " in double quotes'),
+    ("did not find expected key", "check the indentation and the quotes of this line and the one above it"),
+    ("block sequence entries are not allowed", "start the list on a line of its own"),
+    ("cannot start any token", "put a text that begins with this character in double quotes"),
+    ("found unexpected end of stream", "the quote opened here is never closed"),
+    ("did not find expected ',' or", "a bracket is never closed, or a comma is missing"),
+    ("alphabetic or numeric character", "put a text that begins with * or & in double quotes"),
+    ("unknown escape character", "write two backslashes for one, or use single quotes"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A piece of text."""
+
+    location: Location
+    text: str
+    plain: bool
+    """Written without quotes, so that it could also be read as a number, a truth value or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A list."""
+
+    location: Location
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """Keys and values in the order of the file; equal keys are all kept, for the reader to complain about."""
+
+    location: Location
+    entries: tuple[tuple[Node, Node], ...]
+
+
+Node = Scalar | Sequence | Mapping
+
+
+class NodeError(Exception):
+    """The text is no YAML that we read; carries the one problem that ended the reading."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        super().__init__(str(problem))
+
+
+def parse(text: str, path: str) -> Node | None:
+    """The root node of the only document in `text`, or None for an empty one. Raises `NodeError`."""
+    roots = parse_all(text, path, most=1)
+    return roots[0] if roots else None
+
+
+def parse_all(text: str, path: str, most: int | None = None) -> tuple[Node, ...]:
+    """The root node of each document in `text`, of which there may be so many. Raises `NodeError`."""
+    forbidden = yaml.reader.Reader.NON_PRINTABLE.search(text)
+    if forbidden is not None:
+        # Found here because libyaml gives the position in bytes, and PyYAML's own reader in characters.
+        line, column = line_and_column(text, forbidden.start())
+        message = f"character U+{ord(forbidden[0]):04X} is not allowed in YAML"
+        problem = Problem(Location(path, line, column), "error", "yaml-syntax", message, "remove the character")
+        raise NodeError(problem)
+    events = yaml.parse(text, Loader=LOADER)
+    try:
+        return _documents(events, path, most)
+    except yaml.MarkedYAMLError as error:
+        message = ", ".join(filter(None, (error.problem, error.context))) or "not readable as YAML"
+        mark = error.problem_mark or error.context_mark
+        if mark and mark.index >= len(text):
+            # Something left open was noticed at the end of the file; the author wants to know where it began.
+            mark = error.context_mark or mark
+        place = Location(path, mark.line + 1, mark.column + 1) if mark else Location(path)
+        # libyaml does not say which character it stumbled over.
+        signs = f"{message} {text[mark.index : mark.index + 1]!r}" if mark else message
+        hint = next((hint for sign, hint in _HINTS if sign in signs), "")
+        raise NodeError(Problem(place, "error", "yaml-syntax", message, hint)) from None
+
+
+def line_and_column(text: str, position: int) -> tuple[int, int]:
+    """Line and column, both from 1, of a position in a text."""
+    before = text[:position]
+    return before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
+
+
+def _documents(events: Iterator[Any], path: str, most: int | None) -> tuple[Node, ...]:
+    anchors: dict[str, Node] = {}
+    roots: list[Node] = []
+    # Each open collection: its start event and the nodes read so far.
+    open_: list[tuple[Any, list[Node]]] = []
+    for event in events:
+        if isinstance(event, yaml.DocumentStartEvent):
+            if len(roots) == most:
+                raise NodeError(_problem(event, path, "more than one document in a file", "remove the line of ---"))
+            anchors = {}
+            continue
+        if isinstance(event, yaml.CollectionStartEvent):
+            if len(open_) >= MAX_DEPTH:
+                raise NodeError(_problem(event, path, f"nested deeper than {MAX_DEPTH} levels", ""))
+            open_.append((event, []))
+            continue
+        node = _node(event, path, open_, anchors)
+        if node is None:
+            continue
+        if open_:
+            open_[-1][1].append(node)
+        else:
+            roots.append(node)
+    return tuple(roots)
+
+
+def _node(event: Any, path: str, open_: list[tuple[Any, list[Node]]], anchors: dict[str, Node]) -> Node | None:
+    """The node that an event completes, or None for an event that completes none."""
+    if isinstance(event, yaml.AliasEvent):
+        if event.anchor not in anchors:
+            hint = "put a text that begins with * in double quotes"
+            raise NodeError(_problem(event, path, f"undefined alias *{event.anchor}", hint))
+        return anchors[event.anchor]
+    node: Node
+    if isinstance(event, yaml.ScalarEvent):
+        start = event
+        node = Scalar(_location(event, path), event.value, event.style is None or event.style == "")
+    elif isinstance(event, yaml.SequenceEndEvent):
+        start, children = open_.pop()
+        node = Sequence(_location(start, path), tuple(children))
+    elif isinstance(event, yaml.MappingEndEvent):
+        start, children = open_.pop()
+        node = Mapping(_location(start, path), tuple(zip(children[::2], children[1::2], strict=True)))
+    else:
+        return None
+    if start.anchor is not None:
+        anchors[start.anchor] = node
+    return node
+
+
+def _location(event: Any, path: str) -> Location:
+    return Location(path, event.start_mark.line + 1, event.start_mark.column + 1)
+
+
+def _problem(event: Any, path: str, message: str, hint: str) -> Problem:
+    return Problem(_location(event, path), "error", "yaml-syntax", message, hint)

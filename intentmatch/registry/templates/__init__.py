@@ -1,0 +1,1 @@
+"""Templates: their syntax, expansion into sentences, and the slots they fill."""

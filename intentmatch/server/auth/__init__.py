@@ -1,0 +1,1 @@
+"""Who may ask: API keys, rate limits and signatures."""

@@ -1,0 +1,1 @@
+"""The bots of a server: matchers in use, batching, shared models and reloads."""

@@ -1,0 +1,1 @@
+"""What every request passes: limits, the request log and problem details."""

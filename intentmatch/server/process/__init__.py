@@ -1,0 +1,1 @@
+"""The server as a process: workers, slow clients, logs, metrics and telemetry."""

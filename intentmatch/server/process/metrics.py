@@ -1,0 +1,182 @@
+"""What the webhook tells Prometheus.
+
+Counts of several workers are added up where the environment variable PROMETHEUS_MULTIPROC_DIR names an empty folder
+when they start; what is said of the registry is then that of the worker that happens to answer.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+from intentmatch.core.result import MatchResult
+from intentmatch.matching.matcher import Matcher
+from intentmatch.storage.vector_cache import LOOKUPS, VectorCache
+
+MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4
+SHARED = "PROMETHEUS_MULTIPROC_DIR"
+
+# A static encoder answers within a millisecond, a transformer on a busy machine within a second.
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_STAGE_SECONDS = (0.00001, 0.00005, 0.0001, 0.0005, *_SECONDS[:11])
+_MESSAGES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+
+
+State = Literal["warming", "ready", "stale", "broken"]
+
+
+@dataclass(frozen=True)
+class Now:
+    """What there is to look up of a bot."""
+
+    state: State
+    matcher: Matcher | None
+    """None until there is one."""
+    loaded_at: float
+    name: str | None = None
+    """Where there are several."""
+
+
+class Metrics:
+    """The counts of one app, in a registry of their own: another app in the process may have its own."""
+
+    def __init__(self, *, several: bool = False) -> None:
+        """Where there are `several` bots, what is made of messages is counted for each."""
+        own = self._own = CollectorRegistry()
+        self._requests = Counter(
+            "intentmatch_requests", "Requests, by the route and the status they got.", ["path", "status"], registry=own
+        )
+        self._request_seconds = Histogram(
+            "intentmatch_request_seconds", "Time to the end of the answer.", ["path"], buckets=_SECONDS, registry=own
+        )
+        self._stage_seconds = Histogram(
+            "intentmatch_stage_seconds", "Time in a stage of a match.", ["stage"], buckets=_STAGE_SECONDS, registry=own
+        )
+        self._verdicts = Counter(
+            "intentmatch_verdicts",
+            "Messages, by what was made of them.",
+            ["bot"] * several + ["verdict", "intent"],
+            registry=own,
+        )
+        self._queue = Gauge(
+            "intentmatch_queue_messages", "Messages that wait to be matched.", registry=own, multiprocess_mode="livesum"
+        )
+        self._queue_seconds = Histogram(
+            "intentmatch_queue_seconds", "Time until a message begins to be matched.", buckets=_SECONDS, registry=own
+        )
+        self._batch = Histogram(
+            "intentmatch_batch_messages", "Messages that are matched together.", buckets=_MESSAGES, registry=own
+        )
+        self._refused = Counter(
+            "intentmatch_refused", "Messages not matched: the queue full, too late, client gone.", ["why"], registry=own
+        )
+        self._request = cache(self._requests.labels)
+        self._request_time = cache(self._request_seconds.labels)
+        self._stage = cache(self._stage_seconds.labels)
+        self._verdict = cache(self._verdicts.labels)
+
+    def answered(self, path: str, status: int, seconds: float) -> None:
+        """Count a request. `path` is that of the route, of which there are few, whatever callers ask for."""
+        self._request(path, status).inc()
+        self._request_time(path).observe(seconds)
+
+    def matched(self, results: Sequence[MatchResult], bot: str | None = None) -> None:
+        """Count what was made of messages, and the time of each stage. A bot has a name where there are several."""
+        whose = () if bot is None else (bot,)
+        for result in results:
+            self._verdict(*whose, result.verdict, result.intent or "").inc()
+            for stage in result.trace.stages:
+                self._stage(stage.name).observe(stage.microseconds / 1e6)
+
+    def queued(self, messages: int) -> None:
+        """Note how many wait."""
+        self._queue.set(messages)
+
+    def batched(self, waited: Sequence[float]) -> None:
+        """Count a batch, and the seconds that each message of it has waited."""
+        self._batch.observe(len(waited))
+        for seconds in waited:
+            self._queue_seconds.observe(seconds)
+
+    def refused(self, why: str) -> None:
+        """Count a message that is not matched: `full`, `late`, `gone`."""
+        self._refused.labels(why).inc()
+
+    def exposition(self, bots: Sequence[Now], more: Iterable[Metric] = ()) -> bytes:
+        """Everything as text, as Prometheus reads it."""
+        now = CollectorRegistry()
+        now.register(_LookedUp([*_metrics_of(bots), *more]))
+        counted = self._own
+        if os.environ.get(SHARED):
+            counted = CollectorRegistry()
+            MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
+        return generate_latest(counted) + generate_latest(now)
+
+
+class _LookedUp(Collector):
+    """What is not counted but looked up when asked for."""
+
+    def __init__(self, metrics: Sequence[Metric]) -> None:
+        self._metrics = metrics
+
+    def collect(self) -> Iterable[Metric]:
+        """As they were found."""
+        return self._metrics
+
+
+def gauge(name: str, documentation: str, values: Iterable[tuple[str | None, float]], label: str = "bot") -> Metric:
+    """A number for each bot; of one without a name there is just the number."""
+    values = list(values)
+    named = [label] if any(whose is not None for whose, _ in values) else []
+    family = GaugeMetricFamily(f"intentmatch_{name}", documentation, labels=named)
+    for whose, value in values:
+        family.add_metric([] if whose is None else [whose], value)
+    return family
+
+
+def _metrics_of(bots: Sequence[Now]) -> Iterator[Metric]:
+    """The state, the registry in use and the cache."""
+    yield gauge("ready", "Whether messages are answered.", [(b.name, b.state in ("ready", "stale")) for b in bots])
+    stale = [(b.name, b.state == "stale") for b in bots]
+    yield gauge("registry_stale", "Whether newer files could not be loaded.", stale)
+    loaded = [(bot, bot.matcher) for bot in bots if bot.matcher is not None]
+    if not loaded:
+        return
+    info = InfoMetricFamily(
+        "intentmatch_registry", "The registry in use.", labels=["bot"] * (loaded[0][0].name is not None)
+    )
+    for bot, matcher in loaded:
+        fingerprint = {"fingerprint": matcher.registry.fingerprint, "encoder": matcher.encoder.name}
+        info.add_metric([] if bot.name is None else [bot.name], fingerprint)
+    yield info
+    intents = [(bot.name, len(matcher.registry)) for bot, matcher in loaded]
+    yield gauge("registry_intents", "Intents of the registry in use.", intents)
+    times = [(bot.name, bot.loaded_at) for bot, _ in loaded]
+    yield gauge("registry_loaded_timestamp_seconds", "When the registry in use was loaded.", times)
+    size = _size({VectorCache.at(matcher.settings.cache).folder for _, matcher in loaded})
+    yield gauge("cache_bytes", "Vectors on disk, of all encoders.", [(None, size)])
+    lookups = CounterMetricFamily(
+        "intentmatch_cache_lookups", "Texts whose vectors were looked for on disk, to load intents.", labels=["result"]
+    )
+    for result, texts in LOOKUPS.items():
+        lookups.add_metric([result], texts)
+    yield lookups
+
+
+def _size(folders: Iterable[Path | None]) -> int:
+    sizes = 0
+    for file in (file for folder in folders if folder for file in folder.glob("*.sqlite")):
+        try:
+            sizes += file.stat().st_size
+        except OSError:  # begun anew at this moment
+            continue
+    return sizes

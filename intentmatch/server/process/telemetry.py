@@ -1,0 +1,64 @@
+"""Matches as spans of OpenTelemetry, one each, with its stages as events.
+
+Where spans go is for the provider that the process has; without one nothing is kept. What users say is in none of them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from intentmatch import __version__
+from intentmatch.core import plugins
+from intentmatch.core.result import MatchResult
+
+
+class Spans:
+    """Tells of matches. Raises `MissingExtraError` without OpenTelemetry, which nothing else here imports."""
+
+    def __init__(self) -> None:
+        trace = plugins.require("opentelemetry.trace", what="Telemetry", extra="telemetry")
+        self._tracer = trace.get_tracer("intentmatch", __version__)
+
+    def matched(self, results: Sequence[MatchResult], fingerprint: str) -> None:
+        """Spans of matches that have just ended, under that which is current here."""
+        end = time.time_ns()
+        for result in results:
+            moment = end - sum(round(stage.microseconds * 1000) for stage in result.trace.stages)
+            attributes = {
+                "intentmatch.verdict": result.verdict,
+                "intentmatch.intent": result.intent or "",
+                "intentmatch.score": result.score,
+                "intentmatch.language": result.language or "",
+                "intentmatch.decided_by": result.trace.decided_by,
+                "intentmatch.fingerprint": fingerprint,
+            }
+            span = self._tracer.start_span("intentmatch.match", attributes=attributes, start_time=moment)
+            for stage in result.trace.stages:
+                moment += round(stage.microseconds * 1000)
+                span.add_event(stage.name, {"intentmatch.microseconds": stage.microseconds}, timestamp=moment)
+            span.end(end_time=end)
+
+
+class Continued:
+    """An app that goes on with its callers' traces (`traceparent`), unless something around it does so already."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self._trace = plugins.require("opentelemetry.trace", what="Telemetry", extra="telemetry")
+        self._context = plugins.require("opentelemetry.context", what="Telemetry", extra="telemetry")
+        self._propagate = plugins.require("opentelemetry.propagate", what="Telemetry", extra="telemetry")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand the request on, in the trace it belongs to."""
+        if scope["type"] != "http" or self._trace.get_current_span().get_span_context().is_valid:
+            await self.app(scope, receive, send)
+            return
+        token = self._context.attach(self._propagate.extract(Headers(scope=scope)))
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self._context.detach(token)

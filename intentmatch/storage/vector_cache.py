@@ -1,0 +1,148 @@
+"""Vectors on disk by content, shared by all processes of a user.
+
+A vector is filed under everything that decides it: the encoder's fingerprint and the text version name the file, the
+kind and the cleaned text name the row. Each encoder has one SQLite file, which brings the locking between processes
+and the survival of a kill in mid-write; each row carries a checksum, because a damaged disk must cost time and never
+give a wrong vector. A cache that cannot be used is a warning in the log and no cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+import sqlite3
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import platformdirs
+
+from intentmatch.core.types import Encoder, Kind, Vectors
+from intentmatch.text.normalize import TEXT_VERSION
+
+_log = logging.getLogger(__name__)
+
+_CHECKSUM_BYTES = 8
+# SQLite's long-standing lower limit on variables in a statement is 999.
+_ROWS_AT_ONCE = 900
+_SECONDS_FOR_A_LOCK = 30.0
+# Of a new file: in SQLite's own 4096 bytes there is room for few vectors, or for a part of one.
+_BYTES_OF_A_PAGE = 16384
+
+LOOKUPS: Counter[str] = Counter(hit=0, miss=0)
+"""Texts that this process has looked for in caches that it could use."""
+_counting = threading.Lock()
+
+
+class VectorCache:
+    """A folder of vectors. `VectorCache(None)` remembers nothing."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+
+    @classmethod
+    def at(cls, setting: str) -> VectorCache:
+        """The cache that the `cache` setting names: "auto", "off", or a folder."""
+        if setting == "off":
+            return cls(None)
+        return cls(Path(platformdirs.user_cache_dir("intentmatch")) if setting == "auto" else Path(setting))
+
+    def get(self, encoder: Encoder, texts: Sequence[str], kind: Kind = "utterance") -> dict[int, Vectors]:
+        """Position in `texts` to its vector, of shape `(dim,)`, for those that are on disk."""
+        found: dict[int, Vectors] = {}
+        with self._open(encoder) as database:
+            if database is None:
+                return {}
+            dim = encoder.dim
+            positions: dict[bytes, list[int]] = {}
+            for position, text in enumerate(texts):
+                positions.setdefault(_key(text, kind), []).append(position)
+            keys = list(positions)
+            for start in range(0, len(keys), _ROWS_AT_ONCE):
+                some = keys[start : start + _ROWS_AT_ONCE]
+                marks = ",".join("?" * len(some))
+                query = f"SELECT key, vector FROM vectors WHERE key IN ({marks})"  # noqa: S608 - only question marks
+                for key, blob in database.execute(query, some):
+                    vector = _unpack(key, blob, dim)
+                    if vector is None:
+                        _log.warning("a cached vector of %s is damaged; computing it again", encoder.name)
+                        continue
+                    found.update(dict.fromkeys(positions[key], vector))
+        with _counting:
+            LOOKUPS.update(hit=len(found), miss=len(texts) - len(found))
+        return found
+
+    def put(self, encoder: Encoder, texts: Sequence[str], vectors: Vectors, kind: Kind = "utterance") -> None:
+        """File the vectors of texts, shape `(len(texts), dim)`; all of them or none."""
+        with self._open(encoder) as database:
+            if database is not None:
+                keys = [_key(text, kind) for text in texts]
+                rows = [(key, _pack(key, vector)) for key, vector in zip(keys, vectors, strict=True)]
+                with database:
+                    database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+
+    @contextmanager
+    def _open(self, encoder: Encoder) -> Iterator[sqlite3.Connection | None]:
+        """The encoder's database, or None where there can be none; failures inside end the block with a warning."""
+        if self.folder is None:
+            yield None
+            return
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", encoder.name)[-60:]
+        file = self.folder / f"{name}-{encoder.fingerprint}-t{TEXT_VERSION}.sqlite"
+        database: sqlite3.Connection | None = None
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            database = sqlite3.connect(file, timeout=_SECONDS_FOR_A_LOCK)
+            database.execute(f"PRAGMA page_size = {_BYTES_OF_A_PAGE}")
+            database.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB)")
+        except (OSError, sqlite3.Error) as error:
+            self._give_up(file, database, error)
+            database = None
+        try:
+            yield database
+        except sqlite3.Error as error:
+            self._give_up(file, database, error)
+        finally:
+            if database is not None:
+                database.close()
+
+    def _give_up(self, file: Path, database: sqlite3.Connection | None, error: Exception) -> None:
+        if database is not None:
+            database.close()
+        # An OperationalError is about circumstances (a lock, a full disk, no permission); other database errors say
+        # that the content is damaged, and a new file is the cure.
+        damaged = isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
+        if damaged:
+            try:
+                file.unlink(missing_ok=True)
+                file.with_name(file.name + "-journal").unlink(missing_ok=True)
+            except OSError:
+                damaged = False
+        what = "was damaged and is begun anew" if damaged else "is not usable"
+        _log.warning("the vector cache %s %s: %s", file, what, error)
+
+
+def _key(text: str, kind: Kind) -> bytes:
+    return hashlib.blake2b(f"{kind}\0{text}".encode(), digest_size=16).digest()
+
+
+def _pack(key: bytes, vector: Vectors) -> bytes:
+    numbers = np.ascontiguousarray(vector, dtype="<f4").tobytes()
+    return numbers + _checksum(key, numbers)
+
+
+def _unpack(key: bytes, blob: object, dim: int) -> Vectors | None:
+    """The vector in a row, or None if anything about it is not as it was written."""
+    if not isinstance(blob, bytes) or len(blob) != dim * 4 + _CHECKSUM_BYTES:
+        return None
+    if not blob.endswith(_checksum(key, blob[:-_CHECKSUM_BYTES])):
+        return None
+    return np.frombuffer(blob, dtype="<f4", count=dim)
+
+
+def _checksum(key: bytes, numbers: bytes) -> bytes:
+    return hashlib.blake2b(numbers, digest_size=_CHECKSUM_BYTES, key=key).digest()

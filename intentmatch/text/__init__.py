@@ -1,0 +1,1 @@
+"""Text as code points: normalisation, alignment, typing mistakes, languages and regular expressions."""

@@ -1,0 +1,216 @@
+"""The values: what they hold, how they read, and what makes two of them the same."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from intentmatch.core.errors import Location
+from intentmatch.core.result import Candidate, MatchResult, Stage, Trace
+from intentmatch.core.types import Case, Intent, Mark, Registry, Rule, Slot, SlotValue, Utterance
+
+HELLO = Utterance("hello", "en", Location("bot.yaml", 3, 9))
+GREETING = Intent(
+    "greeting", (HELLO, Utterance("hallo", "de")), title="Greeting", responses={"en": "Hi!", "de": "Hallo!"}
+)
+THANKS = Intent("thanks", (Utterance("merci", "fr"), Utterance("thx")))
+BOT = Registry((GREETING, THANKS), {"margin": "0.1"})
+CITY = Slot("city", "list", (SlotValue("Rome", (Utterance("Roma", "it"),)),), questions={"en": "Where?"})
+
+RESULT = MatchResult(
+    message="helo",
+    verdict="matched",
+    intent="greeting",
+    score=0.91,
+    confidence=0.873,
+    candidates=(Candidate("greeting", 0.91, HELLO, "Greeting", 0.873), Candidate("thanks", 0.2)),
+    rivals=(),
+    language="en",
+    response="Hi!",
+    trace=Trace((Stage("dense", "greeting 0.91", 12.345),), "dense", 0.5, "learned", "greeting scores 0.91."),
+)
+
+
+def test_a_registry_is_a_mapping_of_its_intents():
+    """Intents come in their order, by name, and can be asked for."""
+    assert len(BOT) == 2
+    assert list(BOT) == [GREETING, THANKS]
+    assert BOT["thanks"] is THANKS
+    assert "greeting" in BOT
+    assert "Greeting" not in BOT
+    assert BOT.languages == ("de", "en", "fr")
+
+
+@pytest.mark.parametrize(
+    ("responses", "language", "expected"),
+    [
+        ({"en": "Hi", "de": "Hallo"}, "de", "Hallo"),
+        ({"en": "Hi", "de": "Hallo"}, "de-AT", "Hallo"),
+        ({"pt": "Olá", "pt-BR": "Oi"}, "pt-BR", "Oi"),
+        ({"": "👋", "en": "Hi"}, "fr", "👋"),
+        ({"": "👋", "en": "Hi"}, None, "👋"),
+        ({"de": "Hallo", "en": "Hi"}, "fr", "Hi"),
+        ({"de": "Hallo", "fr": "Salut"}, "it", "Hallo"),
+        ({"de": "Hallo"}, None, "Hallo"),
+        ({"en": ""}, "en", ""),
+        ({}, "en", None),
+    ],
+)
+def test_a_response_is_the_nearest_the_author_wrote(responses, language, expected):
+    """Exactly the language, its base, one without a language, English, any; None where there is none."""
+    assert Intent("a", (), responses=responses).response(language) == expected
+
+
+def test_a_fingerprint_does_not_see_places():
+    """Moving lines within and between files changes no answer."""
+    moved = replace(
+        GREETING, location=Location("other.yaml", 9), utterances=(replace(HELLO, location=None), GREETING.utterances[1])
+    )
+
+    assert Registry((moved, THANKS), BOT.settings).fingerprint == BOT.fingerprint
+
+
+def test_a_fingerprint_does_not_see_tests():
+    """What is asked in an evaluation changes no answer."""
+    assert replace(BOT, tests=(Case("hello", "greeting"),)).fingerprint == BOT.fingerprint
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Registry((THANKS, GREETING), BOT.settings),
+        Registry((GREETING,), BOT.settings),
+        Registry((GREETING, THANKS), {"margin": "0.2"}),
+        Registry((replace(GREETING, name="hello"), THANKS), BOT.settings),
+        Registry((replace(GREETING, utterances=GREETING.utterances[::-1]), THANKS), BOT.settings),
+        Registry((replace(GREETING, utterances=GREETING.utterances[:1]), THANKS), BOT.settings),
+        Registry(
+            (replace(GREETING, utterances=(replace(HELLO, language=None), GREETING.utterances[1])), THANKS),
+            BOT.settings,
+        ),
+        Registry((replace(GREETING, negatives=(HELLO,)), THANKS), BOT.settings),
+        Registry((replace(GREETING, title=None), THANKS), BOT.settings),
+        Registry((replace(GREETING, description="x"), THANKS), BOT.settings),
+        Registry((replace(GREETING, threshold=0.0), THANKS), BOT.settings),
+        Registry((replace(GREETING, responses={}), THANKS), BOT.settings),
+        Registry((replace(GREETING, metadata={"x": 1}), THANKS), BOT.settings),
+        Registry((replace(GREETING, slots=(CITY,)), THANKS), BOT.settings),
+        Registry((replace(GREETING, when=("night",)), THANKS), BOT.settings),
+        Registry((replace(GREETING, utterances=(replace(HELLO, template="{x=hello}"),)), THANKS), BOT.settings),
+        replace(BOT, rules=(Rule("day", {"en": "today"}),)),
+    ],
+)
+def test_a_fingerprint_sees_whatever_can_change_an_answer(other):
+    """Each part of an intent, the order, the rules and the settings are in the fingerprint."""
+    assert other.fingerprint != BOT.fingerprint
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(CITY, name="town"),
+        replace(CITY, kind="any"),
+        replace(CITY, values=()),
+        replace(CITY, values=(SlotValue("Rome"),)),
+        replace(CITY, values=(SlotValue("Rome", (Utterance("Roma", "es"),)),)),
+        replace(CITY, patterns=("x",)),
+        replace(CITY, required=True),
+        replace(CITY, questions={}),
+    ],
+)
+def test_a_fingerprint_sees_what_can_be_found_of_a_slot(other):
+    """And what is asked for it; its place and its examples stand for nothing in an answer."""
+
+    def fingerprint(slot: Slot) -> str:
+        return Registry((replace(GREETING, slots=(slot,)),)).fingerprint
+
+    assert fingerprint(other) != fingerprint(CITY)
+    assert fingerprint(replace(CITY, location=HELLO.location, examples=(HELLO,))) == fingerprint(CITY)
+
+
+def test_sentences_of_a_line_are_told_by_template_and_place():
+    """In one intent; what has no template is a line of its own, wherever it stands."""
+    place = Location("bot.yaml", 7, 9)
+    sentences = [Utterance(text, "en", place, "(a|b)", (Mark("x", 0, 1),)) for text in "ab"]
+    elsewhere = replace(sentences[0], location=None)
+    intent = Intent("a", (HELLO, *sentences, HELLO, elsewhere, elsewhere), tuple(sentences))
+    registry = Registry((intent, replace(intent, name="b")))
+
+    assert registry.lines == (0, 1, 1, 3, 4, 4, 6, 7, 7, 9, 10, 10)
+    assert registry.negative_lines == (0, 0, 2, 2)
+    assert sentences[0].same_line(sentences[1])
+    assert not sentences[0].same_line(elsewhere)
+    assert not HELLO.same_line(HELLO)
+
+
+def test_a_fingerprint_can_be_taken_of_any_text():
+    """Lone surrogates and odd metadata are no obstacle."""
+    odd = Registry((Intent("\ud800", (Utterance("\udfff"),), metadata={"when": object}),))
+
+    assert len(odd.fingerprint) == 16
+
+
+def test_a_result_explains_itself():
+    """The explanation says verdict, reason, nearest utterance with its place, confidence and the runners-up."""
+    assert RESULT.explain().splitlines() == [
+        "Matched: greeting scores 0.91.",
+        "The nearest utterance of greeting is “hello” (bot.yaml:3).",
+        "Confidence that greeting is right: 87%.",
+        "Next: thanks 0.20.",
+    ]
+
+
+def test_a_result_of_nothing_explains_itself_as_well():
+    """Without candidates and confidence the reason stands alone."""
+    nothing = replace(RESULT, verdict="out_of_scope", intent=None, confidence=None, candidates=())
+
+    assert nothing.explain() == "Out of scope: greeting scores 0.91."
+
+
+def test_a_result_is_plain_json():
+    """`to_dict` holds every field, with places as path:line, and survives JSON."""
+    plain = RESULT.to_dict()
+
+    assert json.loads(json.dumps(plain)) == plain
+    assert set(plain) == set(MatchResult.__slots__)
+    assert plain["candidates"][0] == {
+        "intent": "greeting",
+        "title": "Greeting",
+        "score": 0.91,
+        "confidence": 0.873,
+        "utterance": "hello",
+        "language": "en",
+        "location": "bot.yaml:3",
+    }
+    assert plain["candidates"][1]["utterance"] is None
+    assert plain["candidates"][1]["confidence"] is None
+    assert plain["trace"]["stages"] == [{"name": "dense", "says": "greeting 0.91", "microseconds": 12.3}]
+
+
+def test_rows_are_in_one_order():
+    """Utterances and negatives run intent by intent, each with the position of its owner."""
+    one = Intent("one", (Utterance("a"), Utterance("b")), (Utterance("x"),))
+    two = Intent("two", (Utterance("c"),), (Utterance("y"), Utterance("z")))
+    registry = Registry((one, two))
+
+    assert [u.text for u in registry.utterances] == ["a", "b", "c"]
+    assert registry.owners == (0, 0, 1)
+    assert [u.text for u in registry.negatives] == ["x", "y", "z"]
+    assert registry.negative_owners == (0, 1, 1)
+
+
+def test_runners_up_are_told_by_what_they_are_ranked_by():
+    """A score need not fall along the ranking; the confidence does, where there is one."""
+    assert Candidate("a", 0.5).measured == "0.50"
+    assert Candidate("a", 0.5, confidence=0.349, evidence=1.2).measured == "35%"
+
+    ranked = (Candidate("a", 0.6, confidence=0.9), Candidate("b", 0.3, confidence=0.4), Candidate("c", 0.5))
+    assert "Next: b 40%, c 0.50." in replace(RESULT, candidates=ranked).explain()
+
+
+def test_an_intent_is_called_by_its_title_or_its_name_in_words():
+    """What the author chose for people comes first."""
+    assert Intent("orderStatus", ()).label == "order status"
+    assert Intent("order_status", (), title="Where is my order?").label == "Where is my order?"

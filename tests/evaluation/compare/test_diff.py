@@ -1,0 +1,232 @@
+"""Two registries asked the same: what changed, in which direction, and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+from answers import LINES, NEGATIVES, outcome, registry_of
+from fakes import WordHashEncoder
+
+from intentmatch import Matcher, Registry
+from intentmatch.core.errors import InputError
+from intentmatch.core.types import Case
+from intentmatch.evaluation.compare.changes import Edit, changes, intent_rows
+from intentmatch.evaluation.compare.diff import Diff, compare, to_json
+from intentmatch.evaluation.compare.paired import paired_held_out
+from intentmatch.evaluation.outcomes import Outcome
+from intentmatch.evaluation.reports.diff_page import to_html
+
+MORE = {**LINES, "pause": ["pause my order", "hold the delivery", "wait with the parcel"]}
+
+
+def matcher_of(lines: Mapping[str, list[str]] | Registry, **settings: object) -> Matcher:
+    registry = lines if isinstance(lines, Registry) else registry_of(dict(lines), NEGATIVES)
+    return Matcher.load(registry, encoder=WordHashEncoder(), cache="off", **settings)
+
+
+def without(intent: str, *texts: str) -> dict[str, list[str]]:
+    return {**LINES, intent: [text for text in LINES[intent] if text not in texts]}
+
+
+def test_the_same_twice_changes_nothing() -> None:
+    """And gives no reason to stop, however strict."""
+    diff = compare(
+        matcher_of(LINES), matcher_of(LINES), tests=[Case("my order", "status")], messages=[Case("hi", None)]
+    )
+
+    assert diff.changes == ()
+    assert diff.facts == ()
+    assert not any(row.touched for row in diff.intents)
+    assert not any(diff.failed(on) for on in ("worse", "any", "never"))
+
+
+def test_order_and_places_are_no_edit() -> None:
+    """Intents the other way round, every line elsewhere: folds and answers stay."""
+    turned = dict(reversed(list(LINES.items())))
+
+    assert compare(matcher_of(LINES), matcher_of(turned)).changes == ()
+
+
+@pytest.mark.parametrize("folds", [2, 5, "loo"])
+def test_both_are_asked_the_same_utterances(folds) -> None:
+    """Those that both have, in one order, each held out: never its own nearest."""
+    old, new = matcher_of(LINES), matcher_of(without("status", "track the parcel") | {"new": ["a b", "c d", "e f"]})
+
+    pairs = paired_held_out(old, new, {}, folds=folds)
+
+    assert [o.case.text for o in pairs.old] == [o.case.text for o in pairs.new]
+    asked = {o.case.text for o in pairs.new}
+    assert "track the parcel" not in asked
+    assert "talk to a human" not in asked
+    assert asked == {text for name, texts in LINES.items() for text in texts if name != "agent"} - {"track the parcel"}
+    for found in (*pairs.old, *pairs.new):
+        assert found.nearest is None or found.nearest.text != found.case.text
+
+
+def test_fewer_than_two_folds_are_refused() -> None:
+    """As everywhere."""
+    with pytest.raises(InputError, match="2 folds or more"):
+        compare(matcher_of(LINES), matcher_of(LINES), folds=1)
+
+
+def test_registries_with_nothing_in_common_are_compared_by_what_they_are_asked() -> None:
+    """No utterance is held out of both; tests still say which is better."""
+    old, new = matcher_of({"a": ["one", "two"]}), matcher_of({"b": ["three", "four"]})
+
+    diff = compare(old, new, tests=[Case("three", "b")])
+
+    assert [len(a.new) for a in diff.asked] == [0, 1]
+    assert (diff.edit.added, diff.edit.removed) == (["b"], ["a"])
+    assert diff.count("better", "tests") == 1
+    assert diff.not_asked == (2, 2)
+
+
+def test_a_test_case_that_breaks_is_worse_and_says_why() -> None:
+    """The utterance that it rested on is gone."""
+    cases = [Case("track the parcel", "status", "en"), Case("cancel my order", "cancel")]
+    diff = compare(matcher_of(LINES), matcher_of(without("status", "track the parcel")), tests=cases)
+
+    (change,) = [change for change in diff.changes if change.source == "tests"]
+    assert (change.effect, change.direct, change.old.said, change.new.said) == ("worse", True, "status", "out_of_scope")
+    assert change.reasons[0].startswith("the utterance it rested on is gone: “track the parcel” shop.yaml:4")
+    assert diff.failed("worse")
+    assert not diff.failed("never")
+    row = next(row for row in diff.intents if row.intent == "status")
+    assert (row.added, row.removed) == (0, 1)
+    assert row.broken >= 1
+    assert "1 are test cases" in diff.summary
+
+
+def test_a_new_intent_and_its_line_are_named() -> None:
+    """Where it answers what nobody did, or another."""
+    diff = compare(matcher_of(LINES), matcher_of(MORE), tests=[Case("hold the delivery", "pause")])
+
+    change = next(change for change in diff.changes if change.source == "tests")
+    assert change.effect == "better"
+    assert change.reasons[0] == "pause is a new intent"
+    assert change.reasons[1].startswith("its nearest utterance is new: “hold the delivery” shop.yaml:")
+    assert diff.edit.added == ["pause"]
+
+
+def test_logged_messages_are_neither_right_nor_wrong() -> None:
+    """They count for `any`, and in no accuracy."""
+    diff = compare(matcher_of(LINES), matcher_of(MORE), messages=[Case("hold the delivery", None)])
+
+    (change,) = [change for change in diff.changes if change.source == "messages"]
+    assert (change.effect, change.intent) == ("other", "pause")
+    assert change.to_dict()["expected"] == "unknown"
+    assert diff.asked[-1].accuracy() == (None, None)
+    assert diff.failed("any")
+
+
+def test_a_renamed_intent_is_the_same_intent() -> None:
+    """Its utterances are asked, its tests pass, and no answer changed."""
+    renamed = {("state" if name == "status" else name): texts for name, texts in LINES.items()}
+
+    diff = compare(matcher_of(LINES), matcher_of(renamed), tests=[Case("track the parcel", "state")])
+
+    assert dict(diff.edit.renamed) == {"status": "state"}
+    assert (diff.edit.added, diff.edit.removed, diff.changes) == ([], [], ())
+
+
+def test_a_line_that_moved_is_told_on_both_sides() -> None:
+    """From which intent to which."""
+    moved = {**without("hours", "business hours"), "agent": [*LINES["agent"], "business hours"]}
+
+    diff = compare(matcher_of(LINES), matcher_of(moved), messages=[Case("business hours", None)])
+
+    (change,) = [change for change in diff.changes if change.source == "messages"]
+    assert change.reasons[0].startswith("its nearest utterance moved here from hours: “business hours”")
+    assert {row.intent: (row.added, row.removed) for row in diff.intents}["agent"] == (1, 0)
+
+
+def test_a_setting_is_a_reason_and_a_fact() -> None:
+    """The threshold moved from a to b; it says where b comes from."""
+    diff = compare(
+        matcher_of(LINES, threshold=0.1), matcher_of(LINES, threshold=0.9), tests=[Case("my parcel order", "status")]
+    )
+
+    (change,) = [change for change in diff.changes if change.source == "tests"]
+    assert "its threshold went from 0.10 to 0.90" in change.reasons
+    assert not change.direct
+    names = {fact.name: fact for fact in diff.facts}
+    assert names["threshold"][1:] == ("score 0.10", "score 0.90")
+    assert names["setting threshold"].new == "{'default': 0.9} (argument)"
+
+
+def test_another_encoder_is_a_fact() -> None:
+    """By name and fingerprint."""
+    other = Matcher.load(registry_of(LINES), encoder=WordHashEncoder("other", "word-hash-2"), cache="off")
+
+    diff = compare(matcher_of(registry_of(LINES)), other)
+
+    assert ("encoder", "fake @ word-hash-1", "other @ word-hash-2") in diff.facts
+
+
+def test_the_tests_of_the_new_side_are_asked() -> None:
+    """With those that are given."""
+    new = replace(registry_of(LINES), tests=(Case("track the parcel", "status"),))
+
+    diff = compare(matcher_of(LINES), matcher_of(new), tests=[Case("cancel my order", "cancel")])
+
+    assert [o.case.text for o in diff.asked[1].new] == ["track the parcel", "cancel my order"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "effect"),
+    [
+        (outcome("a", "a"), outcome("a", "b"), "worse"),
+        (outcome("a", None), outcome("a", "a"), "better"),
+        (outcome("a", "b"), outcome("a", ("a", "b")), "other"),
+        (outcome(None, "a"), outcome(None, None), "better"),
+        (outcome(("a", "b"), ("a", "b")), outcome(("a", "b"), "a"), "worse"),
+    ],
+)
+def test_effects(old: Outcome, new: Outcome, effect: str) -> None:
+    """Right or wrong is what counts; and there is always a reason."""
+    edit = Edit.of(registry_of(LINES), registry_of(LINES))
+
+    (change,) = changes("tests", [old], [new], edit)
+
+    assert change.effect == effect
+    assert change.reasons
+
+
+def test_the_same_answer_with_another_confidence_is_no_change() -> None:
+    """Only intent and verdict count."""
+    edit = Edit.of(registry_of(LINES), registry_of(LINES))
+
+    assert changes("tests", [outcome("a", "a", confidence=0.9)], [outcome("a", "a", confidence=0.2)], edit) == []
+
+
+def test_more_broken_than_fixed_is_worse() -> None:
+    """As many is not."""
+    edit = Edit.of(registry_of(LINES), registry_of(LINES))
+    diff = compare(matcher_of(LINES), matcher_of(LINES))
+    good, bad = outcome("a", "a"), outcome("a", "b")
+
+    even = Diff(("x", "y"), edit, (diff.asked[0]._replace(old=(good, bad), new=(bad, good)),), (), (0, 0))
+    worse = Diff(("x", "y"), edit, (diff.asked[0]._replace(old=(good,), new=(bad,)),), (), (0, 0))
+
+    assert (even.failed("worse"), worse.failed("worse")) == (False, True)
+    assert intent_rows(edit, [], worse.changes)[-1].broken == 0  # of intents that are not in the registry
+
+
+def test_documents_hold_everything_and_hurt_nobody() -> None:
+    """JSON by a schema, and a page without scripts, whatever the messages are."""
+    nasty = "</script><img src=x onerror=alert(1)>\"'& pause"
+    diff = compare(
+        matcher_of(LINES), matcher_of({**MORE, "pause": [*MORE["pause"], nasty]}), messages=[Case(nasty, None)]
+    )
+
+    told = json.loads(to_json(diff))
+    assert (told["schema"], told["added"]) == (1, ["pause"])
+    assert told["changes"][-1]["new"]["intent"] == "pause"
+    assert told["changes"][-1]["new"]["nearest"]["location"][0] == "shop.yaml"
+    page = to_html(diff, True)
+    assert "<img" not in page
+    assert "<script" not in page
+    assert "pause is new" in page

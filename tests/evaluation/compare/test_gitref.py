@@ -1,0 +1,205 @@
+"""Earlier commits, read through git: what words mean, what is written, and what is said where it cannot be."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from intentmatch.core.errors import InputError, RegistryError, UnavailableError
+from intentmatch.evaluation.compare.gitref import GitRef, export, parse_sides
+from intentmatch.evaluation.compare.sides import load_side
+from intentmatch.registry import read_registry
+
+YAML = "intents:\n  a: {utterances: [one thing, other words], not: [third]}\ntests:\n  - {text: x, intent: a}\n"
+
+
+def git(folder: Path, *words: str) -> str:
+    return subprocess.run(
+        ["git", "-c", "user.name=n", "-c", "user.email=n@example.org", *words], cwd=folder, check=True,
+        capture_output=True, text=True,
+    ).stdout  # fmt: skip
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with one commit, as the working directory."""
+    folder = tmp_path / "clone"
+    (folder / "shop" / "more").mkdir(parents=True)
+    git(folder, "init", "-q")
+    (folder / "shop" / "shop.yaml").write_text(YAML, encoding="utf-8")
+    (folder / "shop" / "more" / "b.yml").write_text("intents: {b: {utterances: [what else]}}\n", encoding="utf-8")
+    (folder / "shop" / "notes.txt").write_text("no intents", encoding="utf-8")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "first")
+    git(folder, "tag", "v1")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("words", "sides"),
+    [
+        (("v1",), (GitRef("v1", "intents"), "intents")),
+        (("v1:shop/",), (GitRef("v1", "shop/"), "shop/")),
+        (("v1", "shop"), (GitRef("v1", "shop"), "shop")),
+        (("shop", "v1"), ("shop", GitRef("v1", "shop"))),
+        (("v1", "v2:other"), (GitRef("v1", "other"), GitRef("v2", "other"))),
+        (("origin/main", "HEAD"), (GitRef("origin/main", "intents"), GitRef("HEAD", "intents"))),
+        (("shop", "gone/"), ("shop", "gone/")),
+        (("shop", "gone.yaml"), ("shop", "gone.yaml")),
+        (("shop",), ("shop", "intents")),
+        (("v1:", "shop"), (GitRef("v1", "."), "shop")),
+        (("C:\\shop", "shop"), ("C:\\shop", "shop")),
+        (("x" * 5000 + "/", "shop"), ("x" * 5000 + "/", "shop")),
+    ],
+)
+def test_what_is_there_is_a_path_and_the_rest_is_gits(clone: Path, words, sides) -> None:
+    """A bare ref takes the other side's path."""
+    assert parse_sides(words[0], words[1] if len(words) > 1 else None, "intents") == sides
+
+
+def test_a_file_named_like_a_ref_is_a_file(clone: Path) -> None:
+    """What is on disk wins."""
+    (clone / "v1:shop").write_text("")
+
+    assert parse_sides("v1:shop", "shop", "intents")[0] == "v1:shop"
+
+
+def test_the_yaml_of_a_commit_is_written_and_nothing_else(clone: Path, tmp_path: Path) -> None:
+    """Byte for byte, whatever is on disk by now and whatever filters the repository names."""
+    (clone / ".gitattributes").write_text("*.yaml export-ignore filter=evil\n")
+    git(clone, "config", "filter.evil.smudge", "echo evil")
+    (clone / "shop" / "shop.yaml").unlink()
+    out = tmp_path / "out"
+
+    begin = export(GitRef("v1", "shop/"), out)
+
+    assert {str(file.relative_to(begin)) for file in begin.rglob("*.y*ml")} == {"shop.yaml", "more/b.yml"}
+    assert not list(begin.rglob("*.txt"))
+    assert (begin / "shop.yaml").read_text(encoding="utf-8") == YAML
+
+
+@pytest.mark.parametrize("path", ["shop/shop.yaml", "./shop/../shop/shop.yaml", "{clone}/shop/shop.yaml"])
+def test_a_single_file_is_written(clone: Path, tmp_path: Path, path: str) -> None:
+    """However its path is put."""
+    begin = export(GitRef("HEAD", path.format(clone=clone)), tmp_path / "out")
+
+    assert begin.name == "shop.yaml"
+    assert begin.read_text(encoding="utf-8") == YAML
+
+
+def test_paths_are_seen_from_the_current_folder(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of files on disk are; the root itself too."""
+    monkeypatch.chdir(clone / "shop")
+
+    assert export(GitRef("HEAD", "more"), tmp_path / "more").joinpath("b.yml").exists()
+    assert export(GitRef("HEAD", ".."), tmp_path / "all").joinpath("shop", "shop.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("ref", "path", "said"),
+    [
+        ("mian", "shop", "git knows no commit 'mian'"),
+        ("--help", "shop", "git knows no commit '--help'"),
+        ("HEAD^{tree}", "shop", "git knows no commit"),
+        ("v1", "gone", "there is no 'gone' in the commit"),
+        ("v1", "shop/notes", "there is no 'shop/notes' in the commit"),
+        ("v1", "/", "is not in a git repository"),
+    ],
+)
+def test_what_git_does_not_know_is_said(clone: Path, tmp_path: Path, ref: str, path: str, said: str) -> None:
+    """With the ref, and never as a traceback."""
+    with pytest.raises(InputError, match=f"^{re.escape(ref)}:") as raised:
+        export(GitRef(ref, path), tmp_path / "out")
+
+    assert said in str(raised.value)
+
+
+def test_a_folder_without_yaml_is_said(clone: Path, tmp_path: Path) -> None:
+    """Not taken for an empty registry."""
+    (clone / "docs").mkdir()
+    (clone / "docs" / "a.md").write_text("text")
+    git(clone, "add", ".")
+    git(clone, "commit", "-qm", "docs")
+
+    with pytest.raises(InputError, match=r"no \.yaml or \.yml file in 'docs'"):
+        export(GitRef("HEAD", "docs"), tmp_path / "out")
+
+
+def test_links_are_not_followed(clone: Path, tmp_path: Path) -> None:
+    """A commit cannot name what is outside of it."""
+    (clone / "shop" / "evil.yaml").symlink_to("/etc/hostname")
+    git(clone, "add", ".")
+    git(clone, "commit", "-qm", "link")
+
+    with pytest.raises(InputError, match=r"shop/evil\.yaml is a link in that commit"):
+        export(GitRef("HEAD", "shop"), tmp_path / "out")
+
+
+def test_without_git_the_way_out_is_said(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the exit code of what has to be installed."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    with pytest.raises(UnavailableError, match="needs git, which is not installed"):
+        export(GitRef("v1", "shop"), tmp_path / "out")
+
+
+def test_places_are_those_of_the_commit(clone: Path) -> None:
+    """In intents, utterances, negatives, tests and problems alike; nothing of the temporary folder is left."""
+    registry = load_side(GitRef("v1", "./shop/"), {"cache": "off"}).registry
+
+    places = [line.location.short for line in (*registry.utterances, *registry.negatives, *registry.tests)]
+    assert places == ["v1:shop/more/b.yml:1", *["v1:shop/shop.yaml:2"] * 3, "v1:shop/shop.yaml:4"]
+    assert registry["a"].location.short == "v1:shop/shop.yaml:2"
+
+
+def test_what_a_commit_includes_is_read_from_it(clone: Path) -> None:
+    """Wherever it is in the repository, and whatever it includes itself; slots and rules are as on disk."""
+    files = {
+        "shop/shop.yaml": "include: [../common, ../more.yaml]\nintents: {a: {utterances: ['{city} <day>']}}",
+        "common/x.yaml": "include: ../common\nslots: {city: {values: [Rome]}}\nrules: {day: today}",
+        "more.yaml": "include: gone.yaml\nintents: {c: {utterances: [another]}}",
+        "other/y.yaml": "[",
+        "gone.yaml": "intents: {d: {utterances: [something]}}",
+    }
+    for name, text in files.items():
+        (clone / name).parent.mkdir(exist_ok=True)
+        (clone / name).write_text(text, encoding="utf-8")
+    git(clone, "add", ".")
+    git(clone, "commit", "-qm", "includes")
+    on_disk = read_registry("shop")
+    for name in files:
+        (clone / name).unlink()
+
+    registry = load_side(GitRef("HEAD", "shop"), {"cache": "off"}).registry
+
+    assert [intent.name for intent in registry] == ["b", "a", "c", "d"]
+    assert registry.fingerprint == on_disk.fingerprint
+    assert registry["a"].slots[0].location.short == "HEAD:shop/../common/x.yaml:2"
+    assert registry.slots[0].location == registry["a"].slots[0].location
+    assert registry.rules[0].location.short == "HEAD:shop/../common/x.yaml:3"
+
+
+def test_problems_of_a_commit_have_its_places(clone: Path) -> None:
+    """As those of files on disk do."""
+    (clone / "shop" / "shop.yaml").write_text("intents: {a: {uterances: [x]}}")
+    git(clone, "commit", "-qam", "broken")
+
+    with pytest.raises(RegistryError) as raised:
+        load_side(GitRef("HEAD", "shop"), {"cache": "off"})
+
+    assert "HEAD:shop/shop.yaml:1:" in str(raised.value)
+    assert "intentmatch-" not in str(raised.value)
+
+
+def test_an_artefact_of_a_commit_is_read_too(clone: Path) -> None:
+    """Or said to be none, by the name that the user gave."""
+    (clone / "shop.intentmatch").write_bytes(b"nonsense")
+    git(clone, "add", ".")
+    git(clone, "commit", "-qm", "artefact")
+
+    with pytest.raises(Exception, match=r"^HEAD:shop\.intentmatch is no artefact"):
+        load_side(GitRef("HEAD", "shop.intentmatch"), {})

@@ -1,0 +1,152 @@
+"""What people and CI systems open: the page and the XML, whatever the messages hold."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
+
+import pytest
+from answers import outcome
+
+from intentmatch import Matcher
+from intentmatch.core.types import Case
+from intentmatch.evaluation import Part, Report, evaluate
+from intentmatch.evaluation.gate import Check
+from intentmatch.evaluation.reports.html import to_html
+from intentmatch.evaluation.reports.junit import to_junit
+
+NASTY = "</script><img src=x onerror=alert(1)>\"'&]]>\x00\x1b\ud800 नमस्ते"
+CHECKS = [Check("fail-under", True, "fine"), Check("max-drop", False, "a < b")]
+VOID = {"meta"}
+
+
+class Reader(HTMLParser):
+    """Notes every tag and attribute, and that what is opened is closed in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict]] = []
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def read(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page)
+    assert reader.open == []
+    return reader
+
+
+@pytest.fixture
+def report(matcher: Matcher) -> Report:
+    tests = [Case(NASTY, "status"), Case("cancel my order", "cancel", "en"), Case("my order", None, "de")]
+    parts = (*evaluate(matcher, curve=True).parts, *evaluate(matcher, tests=tests).parts)
+    return Report(parts, evaluate(matcher, curve=True).curve, {"encoder": "<b>fake</b>", "folds": 5})
+
+
+def test_the_page_needs_nothing_beside_itself(report: Report):
+    """No script, no link, nothing that is fetched from anywhere."""
+    page = to_html(report, CHECKS)
+
+    reader = read(page)
+    assert not {"script", "link", "img", "iframe", "object", "embed", "base"} & {tag for tag, _ in reader.tags}
+    for _, attributes in reader.tags:
+        assert not {"src", "href", "xlink:href", "srcset"} & set(attributes)
+        assert not [name for name in attributes if name.startswith("on")]
+    assert not re.search(r"url\(|@import|https?:", page)
+
+
+def test_the_page_has_the_plots_and_says_what_they_are(report: Report):
+    """Each plot has a title and a description; hovering tells the numbers."""
+    page = to_html(report)
+
+    titles = [attributes["aria-label"] for tag, attributes in read(page).tags if tag == "svg"]
+    assert set(titles) == {
+        "Precision by coverage", "Intents, the worst first", "Confusions", "Learning curve",
+    }  # fmt: skip
+    assert page.count("<svg") == page.count("<desc>") == len(titles)
+    assert "prefers-color-scheme: dark" in page
+    assert not re.search(r'(?:x|y|cx|cy|r|width|height)="-?(?:nan|inf)', page)
+
+
+def test_the_page_shows_reliability_where_there_is_confidence():
+    """A plot more."""
+    part = Part("tests", tuple(outcome("a", "a", confidence=n / 20) for n in range(20)))
+
+    assert 'aria-label="Reliability of the confidence"' in to_html(Report((part,)))
+
+
+def test_the_page_shows_texts_as_they_are(report: Report):
+    """Marks of HTML are text, the message and its place are there, and so is the gate."""
+    page = to_html(report, CHECKS)
+
+    reader = read(page)
+    assert "onerror=alert(1)>" in reader.text
+    assert "<b>fake</b>" in reader.text
+    assert "shop.yaml:" in reader.text
+    assert "Failed: a < b" in reader.text
+    page.encode("utf-8", "replace")
+
+
+@pytest.mark.parametrize("part", [Part("held_out", (), not_asked=2), Part("tests", (outcome(None, None),))])
+def test_a_page_of_next_to_nothing_is_a_page(part):
+    """No division by nothing; a dash where there is no number."""
+    assert "–" in read(to_html(Report((part,)))).text
+
+
+def test_a_plot_of_confusions_needs_some():
+    """Pairs that were not asked about are listed; a matrix of intents has nothing to show of them."""
+    part = Part("tests", (outcome(("a", "b"), "a"), outcome("a", "a")))
+
+    page = to_html(Report((part,)))
+
+    assert 'aria-label="Confusions"' not in page
+    assert "a / b answered with a: 1" in read(page).text
+
+
+def test_junit_counts_what_it_holds(report: Report):
+    """Suites for the parts and the gate; cases fail one by one, held-out intents never, demands by themselves."""
+    root = ET.fromstring(to_junit(report, CHECKS))
+
+    suites = {suite.get("name"): suite for suite in root}
+    assert list(suites) == ["held-out utterances", "test cases", "gate"]
+    for suite in root:
+        assert int(suite.get("tests")) == len(suite.findall("testcase"))
+        assert int(suite.get("failures")) == len(suite.findall("testcase/failure"))
+    assert suites["held-out utterances"].get("failures") == "0"
+    wrong = [o for o in report.headline.outcomes if not o.right]
+    assert int(suites["test cases"].get("failures")) == len(wrong)
+    assert suites["gate"].find("testcase/failure").get("message") == "a < b"
+
+
+def test_junit_says_where_and_why():
+    """File and line of the case, what was expected, what came, and what it rests on."""
+    part = Part("tests", (outcome("a", "b", text="x\x00y"), outcome("a", "a")))
+
+    case = ET.fromstring(to_junit(Report((part,)))).find("testsuite/testcase")
+
+    assert (case.get("name"), case.get("classname")) == ("x\ufffdy", "a")
+    assert (case.get("file"), case.get("line")) == ("tests.yaml", "7")
+    assert case.find("failure").get("message") == (
+        "expected a, got b (score 0.50), nearest “the nearest” at shop.yaml:3"
+    )
+
+
+def test_junit_without_a_gate_has_no_suite_for_it(report: Report):
+    """Nothing was demanded."""
+    assert [suite.get("name") for suite in ET.fromstring(to_junit(report))] == ["held-out utterances", "test cases"]

@@ -1,0 +1,110 @@
+"""What keeps a registry from being loaded is left out, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from intentmatch.core.errors import Location
+from intentmatch.core.types import Case, Intent, Registry, Slot, SlotValue, Utterance
+from intentmatch.formats.kit.repair import settled
+from intentmatch.registry import check
+from intentmatch.registry.templates.expansion import expand
+
+FINE = Intent("fine", (Utterance("hello"), Utterance("Hello!"), Utterance("hallo", "de")), (Utterance("goodbye"),))
+
+
+def test_what_can_be_loaded_stays_as_it_is() -> None:
+    """Repetitions too: they are no error."""
+    registry = Registry((FINE,), tests=(Case("hi", "fine"), Case("x", None)), slots=(Slot("n", "number"),))
+
+    assert settled(registry) == (registry, [])
+
+
+@pytest.mark.parametrize(
+    ("intents", "rule", "said"),
+    [
+        ([Intent("", (Utterance("x"), Utterance("y")))], "no-name", "an intent without a name and its 2 lines"),
+        ([Intent("empty", ())], "no-utterances", "'empty', which has no utterances, is left out"),
+        ([Intent("b", (Utterance("?!"), Utterance("b")))], "empty-utterance", "'?!' of 'b', which has no words"),
+        ([Intent("b", (Utterance("HELLO"), Utterance("b")))], "conflicting-utterance", "also belongs to 'fine'"),
+        ([Intent("b", (Utterance("b"),), (Utterance("B"),))], "contradicting-negative", "the negative “B” of 'b'"),
+        ([Intent("b", (Utterance("b"),), (Utterance("..."),))], "empty-utterance", "has no words"),
+        ([Intent("b", (Utterance("b"),), threshold=1.5)], "threshold", "the threshold 1.5 of 'b'"),
+    ],
+)
+def test_what_is_an_error_is_left_out_with_the_rule_that_calls_it_one(intents, rule, said) -> None:
+    """What is left can be loaded."""
+    kept, problems = settled(Registry((FINE, *intents)))
+
+    assert [problem.rule for problem in problems] == [rule]
+    assert said in problems[0].message
+    assert problems[0].severity == "warning"
+    assert not [problem for problem in check(kept) if problem.severity == "error"]
+    assert FINE in kept.intents
+
+
+def test_an_intent_that_loses_all_its_lines_is_gone_and_so_are_its_tests() -> None:
+    """Each with its own place."""
+    lost = Intent("lost", (Utterance("hello", location=Location("f", 3)),), location=Location("f", 2))
+    kept, problems = settled(Registry((FINE, lost), tests=(Case("x", ("fine", "lost"), location=Location("f", 9)),)))
+
+    assert kept == Registry((FINE,))
+    assert [(p.location.line, p.rule) for p in problems] == [
+        (2, "no-utterances"),
+        (3, "conflicting-utterance"),
+        (9, "unknown-intent"),
+    ]
+
+
+def test_of_a_slot_goes_what_no_engine_reads() -> None:
+    """A slot without anything left takes any text."""
+    odd = Slot("odd", "list", (SlotValue("?"), SlotValue("red", (Utterance("..."), Utterance("rot")))))
+    patterns = Slot("code", "pattern", patterns=("[0-9", "[0-9]+", "(" * 2000))
+    empty = Slot("empty", "list")
+    kept, problems = settled(Registry((replace(FINE, slots=(odd,)),), slots=(odd, patterns, empty)))
+
+    assert kept.slots[0].values == (SlotValue("red", (Utterance("rot"),)),)
+    assert kept["fine"].slots == kept.slots[:1]
+    assert kept.slots[1].patterns == ("[0-9]+",)
+    assert kept.slots[2].kind == "any"
+    assert {problem.rule for problem in problems} == {"bad-slot"}
+
+
+def template(text: str) -> Utterance:
+    return Utterance(text, None, None, text)
+
+
+def lines(registry: Registry, intent: str) -> list[str]:
+    return [line.text for line in registry[intent].utterances]
+
+
+def test_a_template_with_a_sentence_of_another_intent_is_left_out() -> None:
+    """Whole, for nobody but its author knows what is left of it; its neighbours stay."""
+    first = Intent("first", (template("(delete|drop) it"),))
+    second = Intent("second", (template("[please] delete it"), Utterance("erase it"), template("[do] drop that")))
+    found, problems = settled(Registry((first, second)))
+
+    assert lines(found, "second") == ["erase it", "[do] drop that"]
+    assert [problem.rule for problem in problems] == ["conflicting-utterance"]
+    assert check(expand(found)[0]) == []
+
+
+def test_values_of_slots_count_as_they_are_said() -> None:
+    """A slot alone says its values."""
+    size = Slot("size", "list", (SlotValue("large"),))
+    first = Intent("first", (Utterance("large"),))
+    second = Intent("second", (template("{size}"), Utterance("make it big")), slots=(size,))
+    found, _ = settled(Registry((first, second), slots=(size,)))
+
+    assert lines(found, "second") == ["make it big"]
+
+
+def test_a_negative_template_must_not_say_what_the_intent_says() -> None:
+    """In any of its sentences."""
+    intent = Intent("first", (template("(delete|drop) it"),), (template("drop [it]"), Utterance("dropping")))
+    found, problems = settled(Registry((intent,)))
+
+    assert [line.text for line in found["first"].negatives] == ["dropping"]
+    assert [problem.rule for problem in problems] == ["contradicting-negative"]

@@ -1,0 +1,202 @@
+"""Tables: which column is which, quotes, places, and what is left out."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+from contracts.format import LAWS, Subject
+
+from intentmatch import formats
+from intentmatch.core.errors import InputError, IntentMatchError
+from intentmatch.core.types import Intent, Registry, Utterance
+from intentmatch.formats import delimited, records, spreadsheet
+from intentmatch.formats.kit.archive import packed
+
+SUBJECTS = [
+    Subject(
+        delimited.FORMAT, {"faq.csv": 'Question,Intent,Lang\n"hello, you",greet,en\nhallo,greet,de\nbye,leave,en\n'}
+    ),
+    Subject(spreadsheet.FORMAT),
+    Subject(
+        records.LINES,
+        {"log.jsonl": '{"text": "hello", "intent": "greet", "lang": "en"}\n{"text": "bye", "intent": "b"}\n'},
+    ),
+    Subject(records.LIST, {"data.json": '{"lang": "en", "sentences": [{"text": "hello", "intent": "greet", "n": 3}]}'}),
+    Subject(
+        records.PATTERNS,
+        {"intents.json": '{"intents": [{"tag": "greet", "patterns": ["hello"], "responses": ["Hi!"], "set": [""]}]}'},
+    ),
+]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("subject", SUBJECTS, ids=str)
+def test_obeys(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
+    """The law holds for the format."""
+    law(subject, tmp_path)
+
+
+def read(folder: Path, text: str, name: str = "a.csv", **more: Any) -> formats.Imported:
+    """What is read of a file with this text."""
+    (folder / name).write_text(text, encoding="utf-8")
+    return formats.read(folder / name, **more)
+
+
+def in_short(found: formats.Imported) -> list[tuple]:
+    return [(i.name, u.text, u.language, u.location.line) for i in found.registry for u in i.utterances]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "text,intent\nhello,a\nbye,b\n",
+        "Intent;Utterance\na;hello\nb;bye\n",
+        "﻿label\tsentence\r\na\thello\r\nb\tbye\r\n",
+        "class|message|score\na|hello|1\nb|bye|2\n",
+        "\ntext,intent\nhello,a\nbye,b\n,,\n",
+    ],
+)
+def test_columns_are_known_by_usual_names(tmp_path: Path, text: str) -> None:
+    """In any order, with any sign between them."""
+    assert [(name, said) for name, said, _, _ in in_short(read(tmp_path, text))] == [("a", "hello"), ("b", "bye")]
+
+
+def test_lines_are_counted_as_an_editor_counts_them(tmp_path: Path) -> None:
+    """Also where a cell has several."""
+    found = read(tmp_path, 'text,intent,lang\n"hel\nlo",a,en\nbye,b,\n')
+
+    assert in_short(found) == [("a", "hel\nlo", "en", 2), ("b", "bye", None, 4)]
+
+
+def test_lone_quotes_between_tabs_are_text(tmp_path: Path) -> None:
+    """Programs that write tabs rarely quote."""
+    assert in_short(read(tmp_path, "text\tintent\n5\" screen, isn't it\ta\n", "a.tsv"))[0][1] == "5\" screen, isn't it"
+
+
+def test_the_user_may_name_the_columns(tmp_path: Path) -> None:
+    """By name, or by number where there is no header."""
+    named = read(
+        tmp_path,
+        "Frage,Thema,Sprache\nhallo,a,de\n",
+        columns={"text": "frage", "intent": "Thema", "language": "Sprache"},
+    )
+    numbered = read(tmp_path, "a,x,hello\nb,x,bye\n", columns={"text": "3", "intent": "1"})
+
+    assert in_short(named) == [("a", "hallo", "de", 2)]
+    assert in_short(numbered) == [("a", "hello", None, 1), ("b", "bye", None, 2)]
+
+
+@pytest.mark.parametrize("columns", [{"text": "gone", "intent": "b"}, {"text": "0", "intent": "1"}, {"txt": "a"}])
+def test_columns_that_are_not_there_are_said_to_be_so(tmp_path: Path, columns: dict[str, str]) -> None:
+    """With those that are."""
+    with pytest.raises(InputError, match=r"there is no column|is no column that is read"):
+        read(tmp_path, "a,b\nx,y\n", columns=columns)
+
+
+def test_a_table_of_questions_and_answers_has_an_intent_for_each_answer(tmp_path: Path) -> None:
+    """Named after the first question for it, which is its title."""
+    found = read(tmp_path, "question,answer\nWhere are you?,In Rome.\nWhere?,In Rome.\nwhere are you,At home.\n")
+
+    assert [(intent.name, intent.title, dict(intent.responses)) for intent in found.registry] == [
+        ("where_are_you", "Where are you?", {"": "In Rome."}),
+        ("where_are_you_", "where are you", {"": "At home."}),
+    ]
+
+
+def test_rows_and_columns_that_are_not_read_are_told(tmp_path: Path) -> None:
+    """Nothing is left out in silence."""
+    found = read(tmp_path, "text,intent,score,notes\nhello,a,1,\n,a,1,\nbye,,1,\n")
+
+    assert [str(problem).partition(": ")[2] for problem in found.problems] == [
+        "warning [not-expressed] columns that are not read: score, notes",
+        "warning [incomplete-row] a row without a message is left out",
+        "warning [incomplete-row] a row without an intent is left out",
+    ]
+
+
+def test_a_table_without_the_columns_is_an_error_if_it_is_all_there_is(tmp_path: Path) -> None:
+    """Beside another one it is left out."""
+    (alone,) = read(tmp_path, "one,two\nx,y\n", "b.csv").problems
+    (tmp_path / "a.csv").write_text("text,intent\nhello,a\n")
+    (beside,) = formats.read(tmp_path).problems
+
+    assert (alone.severity, beside.severity) == ("error", "warning")
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "text,intent\n"])
+def test_a_table_without_rows_has_no_intents(tmp_path: Path, text: str) -> None:
+    """And raises nothing."""
+    assert len(read(tmp_path, text, format="csv").registry) == 0
+
+
+def test_every_sheet_with_the_columns_is_read(tmp_path: Path) -> None:
+    """Numbers and dates as they look; the place names the sheet."""
+    book = openpyxl.Workbook()
+    book.active.append(["Notes"])
+    for title, rows in {
+        "faq": [["text", "intent"], ["hello", "a"], [None, None], [42, "b"]],
+        "x": [["intent", "text"], [1.5, "=1+1"]],
+    }.items():
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+    book["x"]["B2"].data_type = "s"
+    book.save(tmp_path / "a.xlsx")
+    found = formats.read(tmp_path / "a.xlsx")
+
+    assert in_short(found) == [("a", "hello", None, 2), ("b", "42", None, 4), ("1.5", "=1+1", None, 2)]
+    assert found.registry["a"].location.path == str(tmp_path / "a.xlsx" / "faq")
+    assert [problem.rule for problem in found.problems] == ["no-column"]
+
+
+def test_what_no_cell_can_hold_is_told(tmp_path: Path) -> None:
+    """Control characters."""
+    (problem,) = formats.write(Registry((Intent("a", (Utterance("be\x07ep"),)),)), "xlsx", tmp_path / "a.xlsx")
+
+    assert problem.rule == "not-expressed"
+    assert in_short(formats.read(tmp_path / "a.xlsx"))[0][1] == "beep"
+
+
+def test_a_damaged_spreadsheet_is_refused(tmp_path: Path) -> None:
+    """By a sentence, whatever openpyxl makes of it."""
+    formats.write(Registry((Intent("a", (Utterance("x"),)),)), "xlsx", tmp_path / "a.xlsx")
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as book:
+        files = {name: book.read(name) for name in book.namelist()}
+    for name in files:
+        for damaged in (b"", b"<", files[name][: len(files[name]) // 2]):
+            (tmp_path / "b.xlsx").write_bytes(packed({**files, name: damaged}))
+            with suppress(IntentMatchError):
+                formats.read(tmp_path / "b.xlsx")
+
+
+def test_a_line_that_is_no_json_is_an_error_in_its_place(tmp_path: Path) -> None:
+    """The others are read."""
+    found = read(tmp_path, '{"text": "x", "intent": "a"}\n{"text": }\n[]\n{"text": "y"}\n', "a.jsonl")
+
+    assert in_short(found) == [("a", "x", None, 1)]
+    assert [(p.location.line, p.location.column, p.severity) for p in found.problems] == [
+        (2, 10, "error"),
+        (3, 1, "warning"),
+        (3, 1, "warning"),
+        (4, 1, "warning"),
+    ]
+
+
+@pytest.mark.parametrize("tag", ["tag", "intent", "label", "name"])
+@pytest.mark.parametrize("responses", ["responses", "answers"])
+def test_tutorials_name_their_keys_as_they_like(tmp_path: Path, tag: str, responses: str) -> None:
+    """What is empty in all of them is no loss."""
+    text = (
+        f'{{"intents": [{{"{tag}": "a", "patterns": ["hi"], "{responses}": ["Hello"], "context": [""], "set": []}}]}}'
+    )
+    found = read(tmp_path, text, "a.json")
+
+    assert in_short(found) == [("a", "hi", None, 1)]
+    assert found.registry["a"].responses == {"": "Hello"}
+    assert found.problems == ()

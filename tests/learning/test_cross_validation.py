@@ -1,0 +1,456 @@
+"""What is held out is as if it had never been written; against a twin that builds the rest of the registry anew."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as run
+from hypothesis import strategies as st
+
+from intentmatch.index import ExactIndex
+from intentmatch.learning import cross_validation as room
+from intentmatch.learning import head
+from intentmatch.learning.cross_validation import HeldOut, hold_out
+from intentmatch.learning.fusion import fused_score
+from intentmatch.learning.head import Fitting, fit_head, prepare
+from intentmatch.learning.token_features import DIM
+
+AGGREGATIONS = ["mean2", "max"]
+BY_AGGREGATION = pytest.mark.parametrize("aggregation", AGGREGATIONS)
+
+
+def unit_rows(rows: np.ndarray) -> np.ndarray:
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def clusters(
+    *sizes: int, spread: float = 0.5, dim: int = 16, seed: int = 7
+) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Utterances scattered around the centre of their intent, words of which some are its own, and owners."""
+    random = np.random.default_rng(seed)
+    owners = [intent for intent, size in enumerate(sizes) for _ in range(size)]
+    centres = unit_rows(random.normal(size=(len(sizes), dim)))
+    vectors = unit_rows(centres[owners] + spread * random.normal(size=(len(owners), dim)))
+    words = np.zeros((len(owners), DIM))
+    for row, owner in enumerate(owners):
+        words[row, random.choice(30, 3, replace=False)] = 1.0
+        words[row, 30 + owner] = 1.0
+    return vectors, unit_rows(words), owners
+
+
+def fitting_of(vectors: np.ndarray, words: np.ndarray, owners: list[int]) -> Fitting:
+    return prepare(vectors, words, owners, max(owners) + 1)
+
+
+def without_head(vectors: np.ndarray, owners: list[int], aggregation: str = "max") -> HeldOut:
+    return hold_out(vectors, owners, aggregation, None)
+
+
+def with_head(vectors: np.ndarray, words: np.ndarray, owners: list[int], aggregation: str = "mean2") -> HeldOut:
+    return hold_out(vectors, owners, aggregation, fitting_of(vectors, words, owners))
+
+
+def by_row(held_out: HeldOut, *, known: bool) -> dict[int, tuple[float, int]]:
+    """Utterance to evidence and leading intent, for the cases of one kind."""
+    some = held_out.known == known
+    columns = held_out.rows[some], held_out.evidence[some], held_out.leading[some]
+    return {int(row): (float(much), int(intent)) for row, much, intent in zip(*columns, strict=True)}
+
+
+def same(one: HeldOut, other: HeldOut) -> bool:
+    return all(
+        getattr(one, field.name).tobytes() == getattr(other, field.name).tobytes()
+        for field in dataclasses.fields(HeldOut)
+    )
+
+
+@BY_AGGREGATION
+@run(max_examples=60)
+@given(st.data())
+def test_without_a_head_a_case_scores_as_if_its_line_had_never_been_written(aggregation, data):
+    """The evidence is the score in an index without the line; with its intent gone, in one without the intent."""
+    sizes = data.draw(st.lists(st.integers(1, 4), min_size=2, max_size=7))
+    owners = [owner for owner, size in enumerate(sizes) for _ in range(size)]
+    vectors = unit_rows(np.random.default_rng(data.draw(st.integers(0, 1000))).normal(size=(len(owners), 5)))
+
+    held_out = without_head(vectors, owners, aggregation)
+
+    known, unknown = by_row(held_out, known=True), by_row(held_out, known=False)
+    assert sorted(known) == [row for row, owner in enumerate(owners) if sizes[owner] > 1]
+    groups = len(sizes) if len(sizes) <= 5 else 5
+    for row, owner in enumerate(owners):
+        near = vectors @ vectors[row] > 0.98
+        if near.sum() > 1:
+            return
+        others = [other for other in range(len(owners)) if other != row]
+        # Intents are left out in rounds, and whoever is left out together cannot lead.
+        strangers = [other for other in others if owners[other] % groups != owner % groups]
+        if sizes[owner] > 1:
+            assert known[row] == pytest.approx(best_of(vectors, row, others, owners, aggregation), abs=1e-5)
+        if strangers:
+            assert unknown[row] == pytest.approx(best_of(vectors, row, strangers, owners, aggregation), abs=1e-5)
+
+
+def best_of(vectors: np.ndarray, row: int, others: list[int], owners: list[int], aggregation: str) -> tuple[float, int]:
+    index = ExactIndex(vectors[others], [owners[other] for other in others], aggregation)
+    scores, _ = index.scores(vectors[row][None, :])
+    return float(scores.max()), int(index.owners[scores.argmax()])
+
+
+@BY_AGGREGATION
+def test_a_case_is_what_the_evidence_of_the_rest_says(aggregation, monkeypatch):
+    """With a head, each case is that of a registry that was read without its fold, or without its round of intents."""
+    for limit, value in (("_FLAT_ENOUGH", 1e-6), ("_GAIN_ENOUGH", 0.0), ("_MOST_STEPS", 1000)):
+        monkeypatch.setattr(head, limit, value)  # both fitted for as long as there is anything to gain
+    vectors, words, owners = clusters(5, 5, 5, 5)
+    owner = np.array(owners)
+
+    held_out = with_head(vectors, words, owners, aggregation)
+
+    fold_of = room._folds(vectors, owner, np.arange(len(owner)), 5)
+    for known, together in ((True, fold_of), (False, owner)):
+        found = by_row(held_out, known=known)
+        assert sorted(found) == list(range(20))
+        for row in range(20):
+            rest = together != together[row]
+            there = np.unique(owner[rest])
+            # The head has not seen the fold; the cosines only lack the line itself, for they learn nothing of it.
+            heard = rest if not known else np.arange(20) != row
+            scores = ExactIndex(vectors[heard], owner[heard], aggregation).scores(vectors[row][None, :])[0]
+            logits = logits_of(vectors, words, owner, rest, row)
+            total = fused_score(scores, logits[None, :])[0]
+            assert found[row][0] == pytest.approx(total.max(), abs=0.001)
+            if np.diff(np.sort(total))[-1] > 0.002:
+                assert found[row][1] == there[total.argmax()]
+
+
+def logits_of(vectors: np.ndarray, words: np.ndarray, owner: np.ndarray, rest: np.ndarray, row: int) -> np.ndarray:
+    """Of a head that was made from the rest alone."""
+    known, numbers = np.unique(owner[rest], return_inverse=True)
+    anew = prepare(vectors[rest], words[rest], numbers.tolist(), len(known))
+    features = np.concatenate([vectors[row], np.float32(0.6) * words[row], [1.0]])
+    return (features @ fit_head(anew).weights).astype(np.float32)
+
+
+@BY_AGGREGATION
+def test_a_line_never_answers_for_itself(aggregation):
+    """Lines that have nothing in common score 0 against one another; only against itself would one score 1."""
+    owners = [row // 4 for row in range(32)]
+
+    held_out = without_head(np.eye(32, dtype=np.float32), owners, aggregation)
+
+    assert len(held_out.evidence) == 64
+    assert held_out.evidence.max() == 0.0
+
+
+@pytest.mark.parametrize("apart", [0.0, 0.1])
+def test_a_line_never_answers_for_one_that_is_nearly_the_same(apart):
+    """A line that is written twice, or once more but for its spelling, is as if it were written once."""
+    vectors = np.repeat(np.eye(16, dtype=np.float32)[:8], 2, axis=0)
+    vectors[1::2, 8:] += apart * np.eye(8, dtype=np.float32)
+    vectors = unit_rows(vectors)
+
+    assert without_head(vectors, [row // 4 for row in range(16)]).evidence.max() < 0.011
+
+
+def test_a_line_answers_for_one_that_is_only_like_it():
+    """What differs by more than its spelling does answer."""
+    vectors = unit_rows(np.array([[1, 0, 0], [1, 0.3, 0], [0, 0, 1], [0, 0.3, 1]]))
+
+    held_out = without_head(vectors, [0, 0, 1, 1])
+
+    assert held_out.right.tolist() == [True] * 4 + [False] * 4
+
+
+def test_the_same_line_in_another_intent_does_answer():
+    """Two intents that share a line are confused, and the cases say so: what leads is the other one."""
+    vectors = np.eye(4, dtype=np.float32)[[0, 1, 0, 2]]
+
+    held_out = without_head(vectors, [0, 0, 1, 1])
+
+    found = by_row(held_out, known=True)
+    assert (found[0], found[2]) == ((1.0, 1), (1.0, 0))
+
+
+def test_an_intent_that_is_one_line_twice_has_nothing_left_to_be_found_by():
+    """Where every line of an intent is the held-out one, only the refusal is a case."""
+    vectors = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=np.float32)
+
+    held_out = without_head(vectors, [0, 0, 1, 1], "mean2")
+
+    assert held_out.rows[held_out.known].tolist() == [2, 3]
+    assert sorted(held_out.rows[~held_out.known].tolist()) == [0, 1, 2, 3]
+
+
+def test_a_line_that_says_nothing_does_not_answer_for_itself_either():
+    """A row of zeros is not like itself, and is left out all the same: alone, it leaves nothing to be found."""
+    vectors = np.zeros((3, 4), dtype=np.float32)
+    vectors[1, 0] = vectors[2, 1] = 1.0
+
+    held_out = without_head(vectors, [0, 1, 1])
+
+    assert held_out.rows[held_out.known].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("headed", [False, True])
+@pytest.mark.parametrize("sizes", [(), (1,), (1, 1), (7,), (1, 1, 1), (1, 4), (2, 1, 1, 1, 1, 1, 1)])
+def test_small_registries_hold_out_what_they_can(sizes, headed):
+    """One intent has no cases; lone lines are only ever strangers; two lines or more are found or not."""
+    vectors, words, owners = clusters(*sizes) if sizes else (np.empty((0, 16), np.float32), np.empty((0, DIM)), [])
+    if headed and not sizes:
+        return
+    held_out = with_head(vectors, words, owners) if headed else without_head(vectors, owners)
+
+    alone = len(sizes) < 2
+    assert int(held_out.known.sum()) == (0 if alone else sum(size for size in sizes if size > 1))
+    assert int((~held_out.known).sum()) == (0 if alone else sum(sizes))
+    assert np.isfinite(held_out.evidence).all()
+    assert not np.isnan(held_out.gap).any()
+
+
+def test_a_lone_rival_is_far_behind():
+    """With two intents and one of them left out, the lead over no second at all has no end."""
+    held_out = with_head(*clusters(3, 3))
+
+    assert np.isposinf(held_out.gap[~held_out.known]).all()
+    assert np.isfinite(held_out.gap[held_out.known]).all()
+
+
+@pytest.mark.parametrize("headed", [False, True])
+def test_cases_are_told_apart(headed):
+    """Known cases come first, strangers are never right, and a leading intent that is left out never leads."""
+    vectors, words, owners = clusters(*(6,) * 8, spread=0.2)
+    owner = np.array(owners)
+    held_out = with_head(vectors, words, owners) if headed else without_head(vectors, owners)
+
+    assert held_out.known.tolist() == sorted(held_out.known.tolist(), reverse=True)
+    assert not held_out.right[~held_out.known].any()
+    assert (held_out.right == ((held_out.leading == owner[held_out.rows]) & held_out.known)).all()
+    assert not (held_out.leading[~held_out.known] == owner[held_out.rows[~held_out.known]]).any()
+    assert (held_out.leading != held_out.second).all()
+    assert (held_out.gap >= 0.0).all()
+    assert 0.8 < held_out.right[held_out.known].mean() <= 1.0
+
+
+def test_known_intents_have_more_evidence_than_strangers():
+    """Which is what makes a confidence of it possible."""
+    held_out = with_head(*clusters(*(6,) * 8, spread=0.2))
+
+    assert np.median(held_out.evidence[held_out.known]) > np.median(held_out.evidence[~held_out.known]) + 0.3
+
+
+def test_the_same_registry_holds_out_the_same():
+    """To the last bit, with a head and without one."""
+    vectors, words, owners = clusters(*(4,) * 6)
+
+    assert same(with_head(vectors, words, owners), with_head(vectors.copy(), words.copy(), list(owners)))
+    assert same(without_head(vectors, owners), without_head(vectors.copy(), list(owners)))
+
+
+def test_without_a_head_the_order_inside_an_intent_is_none():
+    """Scores know no folds: whichever line comes first, each has the evidence that it has."""
+    vectors, _, owners = clusters(*(5,) * 6)
+    order = np.arange(30).reshape(6, 5)[:, [3, 1, 4, 0, 2]].ravel()
+
+    plain, shuffled = without_head(vectors, owners, "mean2"), without_head(vectors[order], owners, "mean2")
+
+    for known in (True, False):
+        there, moved = by_row(plain, known=known), by_row(shuffled, known=known)
+        for place, row in enumerate(order.tolist()):
+            assert moved[place] == pytest.approx(there[row], abs=1e-6)
+
+
+def test_with_a_head_the_order_inside_an_intent_moves_little():
+    """Other folds are other heads, but of one registry: as many are found, with like evidence."""
+    vectors, words, owners = clusters(*(10,) * 6)
+    order = np.concatenate([np.random.default_rng(intent).permutation(10) + 10 * intent for intent in range(6)])
+
+    plain, shuffled = with_head(vectors, words, owners), with_head(vectors[order], words[order], owners)
+
+    assert shuffled.evidence.mean() == pytest.approx(plain.evidence.mean(), abs=0.03)
+    assert shuffled.right.mean() == pytest.approx(plain.right.mean(), abs=0.05)
+
+
+def test_a_head_never_sees_what_it_is_asked():
+    """Lines at random have nothing in common: a head that had seen them would know them; one that has not guesses."""
+    random = np.random.default_rng(5)
+    owners = [row // 10 for row in range(60)]
+    vectors = unit_rows(random.normal(size=(60, 64)))
+    words = unit_rows(np.abs(random.normal(size=(60, DIM))) * (random.random((60, DIM)) < 0.01) + 1e-9)
+    fitting = fitting_of(vectors, words, owners)
+
+    held_out = hold_out(vectors, owners, "max", fitting)
+
+    assert held_out.right[held_out.known].mean() < 0.4
+
+
+@pytest.mark.parametrize("folds", [2, 3, 5])
+@pytest.mark.parametrize("sizes", [(7, 3, 9), (1,) * 11, (2, 2, 2), (40,)])
+def test_folds_are_balanced(sizes, folds):
+    """All in all and inside each intent, no fold has more than one line more than another."""
+    vectors, _, owners = clusters(*sizes, spread=3.0, dim=64)
+    owner = np.array(owners)
+
+    fold_of = room._folds(vectors, owner, np.arange(len(owner)), folds)
+
+    assert np.ptp(np.bincount(fold_of, minlength=folds)) <= 1
+    for intent in range(len(sizes)):
+        assert np.ptp(np.bincount(fold_of[owner == intent], minlength=folds)) <= 1
+
+
+@pytest.mark.parametrize("folds", [2, 3, 5])
+def test_folds_keep_together_what_is_nearly_the_same(folds):
+    """Copies of a line, wherever they stand in their intent, are left out in one fold, and the others spread."""
+    vectors, _, _ = clusters(*(1,) * 12, spread=3.0, dim=64)
+    line = [0, 1, 2, 0, 3, 1, 0, 4, 5, 6, 7, 5, 8, 9, 10, 11]
+    copies = unit_rows(vectors[line] + 0.002 * np.random.default_rng(2).normal(size=(16, 64)))
+    owner = np.repeat([0, 1], 8)
+
+    fold_of = room._folds(copies, owner, np.arange(16), folds)
+
+    for row, other in [(0, 3), (0, 6), (1, 5), (8, 11)]:
+        assert fold_of[row] == fold_of[other]
+    assert len(set(fold_of[[0, 1, 2, 4, 7]])) == min(folds, 5)
+
+
+def test_folds_of_lines_that_say_nothing_are_folds():
+    """Rows of zeros are like nothing, themselves included, and are spread as any."""
+    fold_of = room._folds(np.zeros((10, 4), dtype=np.float32), np.repeat([0, 1], 5), np.arange(10), 5)
+
+    assert np.bincount(fold_of).tolist() == [2] * 5
+
+
+@given(st.lists(st.integers(0, 5), min_size=2, max_size=40), st.integers(0, 20))
+def test_sentences_of_a_line_are_in_one_fold(lines, seed):
+    """However alike they are to others, and wherever they stand in their intent."""
+    vectors = unit_rows(np.random.default_rng(seed).normal(size=(len(lines), 2)))
+    firsts = [lines.index(line) for line in lines]
+
+    fold_of = room._folds(vectors, np.zeros(len(lines), dtype=np.int64), np.array(firsts), 3)
+
+    for line in set(lines):
+        assert len({fold for fold, other in zip(fold_of.tolist(), lines, strict=True) if other == line}) == 1
+
+
+@BY_AGGREGATION
+def test_sentences_of_a_line_never_answer_for_each_other(aggregation):
+    """A sentence is scored as in a registry without its whole line, and an intent of one line is never found."""
+    vectors, _, owners = clusters(6, 6, 4)
+    lines = [0, 0, 0, 3, 3, 3, 6, 7, 8, 9, 10, 11, 12, 12, 12, 12]
+
+    held_out = hold_out(vectors, owners, aggregation, None, lines=lines)
+
+    known = by_row(held_out, known=True)
+    assert sorted(known) == [*range(12)]
+    for row, (score, leading) in known.items():
+        rest = [other for other, line in enumerate(lines) if line != lines[row]]
+        index = ExactIndex(vectors[rest], [owners[other] for other in rest], aggregation)
+        scores = index.scores(vectors[[row]])[0][0]
+        assert score == pytest.approx(float(scores.max()), abs=1e-6)
+        assert leading == index.owners[scores.argmax()]
+
+
+@given(st.lists(st.integers(0, 8), max_size=60))
+def test_a_few_sentences_of_a_line_are_worth_asking(lines):
+    """All of up to three, of more the first, the last and one between them."""
+    firsts = [lines.index(line) for line in lines]
+    worth = room.representative(firsts).tolist()
+
+    for line in set(lines):
+        rows = [row for row, other in enumerate(lines) if other == line]
+        asked = [row for row in rows if worth[row]]
+        assert len(asked) == min(3, len(rows))
+        assert {rows[0], rows[-1]} <= set(asked)
+
+
+@given(st.integers(1, 12).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.tuples(*[st.integers(0, n - 1)] * 2)))))
+def test_components_are_what_links_connect(drawn):
+    """Each has the first of all that can be reached from it."""
+    count, links = drawn
+    near = np.eye(count, dtype=bool)
+    for one, other in links:
+        near[one, other] = near[other, one] = True
+    reached = np.linalg.matrix_power(near.astype(float), count) > 0
+
+    assert room.components(count, links) == reached.argmax(axis=1).tolist()
+
+
+def test_intents_are_left_out_in_rounds():
+    """Beyond five intents a round leaves out every fifth: each lacks its own, and its neighbours stay."""
+    vectors, words, owners = clusters(*(3,) * 12)
+
+    held_out = with_head(vectors, words, owners)
+
+    strangers = ~held_out.known
+    own, led = np.array(owners)[held_out.rows[strangers]], held_out.leading[strangers]
+    assert sorted(held_out.rows[strangers].tolist()) == list(range(36))
+    assert (own % 5 != led % 5).all()
+
+
+def test_a_large_registry_is_sampled_evenly():
+    """Beyond some thousands of lines the number of cases stays bounded, and every part of the registry has some."""
+    vectors, _, owners = clusters(*(10,) * 500, spread=0.2, dim=8)
+
+    held_out = without_head(vectors, owners)
+
+    assert 2000 < len(held_out.rows) <= 4000
+    assert np.bincount(held_out.rows // 100, minlength=50).min() >= 40
+
+
+def test_blocks_are_put_together_in_their_order(monkeypatch):
+    """Cases that are worked out in several blocks are those of one, with a head as well."""
+    vectors, words, owners = clusters(*(7,) * 7)
+    whole = with_head(vectors, words, owners)
+
+    monkeypatch.setattr(room, "_BLOCK", 3)
+
+    parts = with_head(vectors, words, owners)
+    assert np.array_equal(parts.rows, whole.rows)
+    assert np.array_equal(parts.leading, whole.leading)
+    assert parts.evidence == pytest.approx(whole.evidence, abs=1e-5)
+
+
+NUMBERS = st.lists(st.floats(-1.0, 1.0, width=32), min_size=3, max_size=3).map(lambda row: np.array(row, np.float32))
+
+
+@given(NUMBERS)
+def test_without_a_head_the_evidence_is_the_score(scores):
+    """To the last bit; and the scores are left as they are."""
+    before = scores.copy()
+
+    total = fused_score(scores, None)
+    total += 1.0
+
+    assert (fused_score(scores, None).dtype, fused_score(scores, None).tolist()) == (np.float64, before.tolist())
+    assert scores.tobytes() == before.tobytes()
+
+
+def test_evidence_is_the_sum_of_what_speaks():
+    """Score, probability and logit each speak for an intent with a weight that is above nothing."""
+    random = np.random.default_rng(4)
+    scores = random.uniform(-1, 1, size=(50, 3)).astype(np.float32)
+    logits = random.normal(0, 3, size=(50, 3)).astype(np.float32)
+    probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    speaks = np.stack([part.ravel() for part in (scores, probabilities, logits)], axis=1).astype(np.float64)
+
+    total = fused_score(scores, logits).ravel()
+
+    weights = np.linalg.lstsq(speaks, total, rcond=None)[0]
+    assert speaks @ weights == pytest.approx(total, abs=1e-5)
+    assert weights[0] == pytest.approx(1.0, abs=1e-4)
+    assert weights.min() > 0.05
+
+
+@given(NUMBERS, NUMBERS, st.integers(0, 2), st.floats(0.01, 0.5))
+def test_more_that_speaks_for_an_intent_is_more_evidence(scores, logits, intent, more):
+    """Raising its score or its logit raises its evidence, and that of no other."""
+    before = fused_score(scores, logits)
+    raise_it = np.zeros(3, dtype=np.float32)
+    raise_it[intent] = more
+
+    for after in (fused_score(scores + raise_it, logits), fused_score(scores, logits + raise_it)):
+        assert after[intent] > before[intent]
+        assert (np.delete(after, intent) <= np.delete(before, intent) + 1e-6).all()

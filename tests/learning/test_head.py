@@ -1,0 +1,431 @@
+"""The fitted head against a library's, against itself refitted, and against everything a registry may hold."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from intentmatch.learning import head as room
+from intentmatch.learning.head import Fitting, Head, fit_head, held_out_logits, nearby, prepare, softmax
+from intentmatch.learning.token_features import DIM, Words
+
+# What the room promises of its problem: |weights|² / (2 * 30), and words at half their length.
+INVERSE_PENALTY, WORDS_WEIGHT = 30.0, np.float32(0.6)
+
+
+def unit_rows(rows: np.ndarray) -> np.ndarray:
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def problem(*sizes: int, dim: int = 16, words: int = 40, seed: int = 7) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Utterances scattered around the centre of their intent, sparse words of which some are its own, and owners."""
+    random = np.random.default_rng(seed)
+    owners = [intent for intent, size in enumerate(sizes) for _ in range(size)]
+    vectors = unit_rows(random.normal(size=(len(sizes), dim))[owners] + 0.7 * random.normal(size=(len(owners), dim)))
+    spelled = np.zeros((len(owners), DIM))
+    for row, owner in enumerate(owners):
+        spelled[row, random.choice(words, 4, replace=False)] = 1.0
+        spelled[row, words + owner % (DIM - words)] = 1.0
+    return vectors, unit_rows(spelled), owners
+
+
+def features(vectors: np.ndarray, words: np.ndarray) -> np.ndarray:
+    return np.hstack([vectors, WORDS_WEIGHT * words, np.ones((len(vectors), 1), dtype=np.float32)])
+
+
+def sparse(row: np.ndarray) -> Words:
+    return Words(np.flatnonzero(row), row[np.flatnonzero(row)])
+
+
+def fitting_of(vectors: np.ndarray, words: np.ndarray, owners: list[int]) -> Fitting:
+    return prepare(vectors, words, owners, max(owners) + 1)
+
+
+def logits_of(head, vector, words):
+    return head.for_vectors(len(vector)).logits(vector, words)
+
+
+def probabilities(fitting: Fitting, vectors: np.ndarray, words: np.ndarray) -> np.ndarray:
+    """Of a head for all utterances, asked about these."""
+    head = fit_head(fitting)
+    return softmax(np.array([logits_of(head, v, sparse(w)) for v, w in zip(vectors, words, strict=True)]))
+
+
+@pytest.fixture
+def to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fitting goes on for as long as there is anything to gain, not only for as long as it pays."""
+    monkeypatch.setattr(room, "_FLAT_ENOUGH", 1e-6)
+    monkeypatch.setattr(room, "_FLAT_ENOUGH_OF_MANY", 1e-6)
+    monkeypatch.setattr(room, "_GAIN_ENOUGH", 0.0)
+    monkeypatch.setattr(room, "_MOST_STEPS", 1000)
+
+
+SIZES = {
+    "even": (8,) * 6,
+    "pairs": (2,) * 12,
+    "lone lines": (1,) * 8,
+    "unbalanced": (60, 1, 1, 25, 2, 9),
+}
+BY_SIZES = pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES.keys())
+
+
+def library(vectors, words, owners):
+    """Scikit-learn's regression, fitted to the same problem."""
+    linear_model = pytest.importorskip("sklearn.linear_model", reason="needs scikit-learn, of the extra [dev]")
+    twin = linear_model.LogisticRegression(
+        C=INVERSE_PENALTY, fit_intercept=False, class_weight="balanced", tol=1e-8, max_iter=5000
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        twin.fit(features(vectors, words).astype(np.float64), owners)
+    return twin
+
+
+@BY_SIZES
+def test_agrees_with_a_library(sizes):
+    """Probabilities are those of scikit-learn's regression on the same features, of its own lines and of strangers."""
+    vectors, words, owners = problem(*sizes)
+    others, their_words, _ = problem(*sizes, seed=8)
+    twin = library(vectors, words, owners)
+    fitting = fitting_of(vectors, words, owners)
+
+    for asked, said in ((vectors, words), (others, their_words)):
+        expected = twin.predict_proba(features(asked, said).astype(np.float64))
+        off = np.abs(probabilities(fitting, asked, said) - expected)
+        assert off.max() < 0.085
+        assert off.mean() < 0.015
+        # Probabilities may be off by what it saves to stop early; the order of intents is not where it is plain.
+        plain = np.sort(expected, axis=1)[:, -1] - np.sort(expected, axis=1)[:, -2] > 0.1
+        assert (probabilities(fitting, asked, said).argmax(axis=1) == expected.argmax(axis=1))[plain].all()
+
+
+@BY_SIZES
+@pytest.mark.usefixtures("to_the_end")
+def test_agrees_with_a_library_wholly_in_the_end(sizes):
+    """Fitted for as long as there is anything to gain, the two are one."""
+    vectors, words, owners = problem(*sizes)
+    twin = library(vectors, words, owners)
+
+    fitting = fitting_of(vectors, words, owners)
+
+    expected = twin.predict_proba(features(vectors, words).astype(np.float64))
+    assert probabilities(fitting, vectors, words) == pytest.approx(expected, abs=0.001)
+
+
+MANY = (150, 90, 2, 200, 1, 150, 107)
+
+
+@pytest.mark.usefixtures("to_the_end")
+def test_many_lines_have_the_head_of_a_library_as_well():
+    """More lines than show the axes are fitted along these first and in the end wholly, held out and warm as well."""
+    vectors, words, owners = problem(*MANY, dim=300, words=700)
+    fitting = fitting_of(vectors, words, owners)
+    assert fitting.directions > 0
+    others, their_words, _ = problem(*MANY, dim=300, words=700, seed=8)
+    expected = library(vectors, words, owners).predict_proba(features(others, their_words).astype(np.float64))
+
+    assert probabilities(fitting, others, their_words) == pytest.approx(expected, abs=0.002)
+
+    near = nearby(fitting, fit_head(fitting).weights)
+    left_out = np.arange(len(owners)) % 3 == 1
+    rest = library(vectors[~left_out], words[~left_out], np.array(owners)[~left_out])
+    expected = np.zeros((int(left_out.sum()), len(MANY)))
+    expected[:, rest.classes_] = rest.predict_proba(features(vectors, words)[left_out].astype(np.float64))
+    for start in (None, near):
+        assert softmax(held_out_logits(fitting, left_out, start)) == pytest.approx(expected, abs=0.002)
+    asked = left_out & (np.arange(len(owners)) % 2 == 0)
+    assert softmax(held_out_logits(fitting, left_out, near, asked=asked)) == pytest.approx(
+        expected[asked[left_out]], abs=0.002
+    )
+
+
+def test_many_lines_stop_where_nothing_changes_any_more():
+    """They are near to where the search would end."""
+    vectors, words, owners = problem(*MANY, dim=300, words=700)
+    others, their_words, _ = problem(*MANY, dim=300, words=700, seed=8)
+    expected = library(vectors, words, owners).predict_proba(features(others, their_words).astype(np.float64))
+
+    off = np.abs(probabilities(fitting_of(vectors, words, owners), others, their_words) - expected)
+
+    assert off.mean() < 0.01
+    assert off.max() < 0.07
+
+
+@BY_SIZES
+def test_is_where_the_problem_is_flat(sizes):
+    """At the minimum no weight can move to any gain: the slope is next to nothing beside that at no weights."""
+    vectors, words, owners = problem(*sizes)
+    inputs, own = features(vectors, words).astype(np.float64), np.eye(len(sizes))[owners]
+    shares = len(owners) / len(sizes) / np.bincount(owners)[owners]
+
+    def slope(weights: np.ndarray) -> float:
+        return np.linalg.norm(
+            inputs.T @ (shares[:, None] * (softmax(inputs @ weights) - own)) + weights / INVERSE_PENALTY
+        )
+
+    weights = fit_head(fitting_of(vectors, words, owners)).weights
+
+    assert slope(weights) < 0.01 * slope(np.zeros_like(weights))
+
+
+@BY_SIZES
+def test_the_same_problem_has_the_same_head(sizes):
+    """Fitting is deterministic to the last bit, held-out or not."""
+    vectors, words, owners = problem(*sizes)
+    one, other = fitting_of(vectors, words, owners), fitting_of(vectors.copy(), words.copy(), list(owners))
+    left_out = np.arange(len(owners)) % 3 == 0
+
+    assert fit_head(one).weights.tobytes() == fit_head(other).weights.tobytes() == fit_head(one).weights.tobytes()
+    assert held_out_logits(one, left_out).tobytes() == held_out_logits(other, left_out).tobytes()
+
+
+def test_knows_its_own_lines():
+    """What it was fitted on it gets right, with a probability above that of any other intent."""
+    vectors, words, owners = problem(*SIZES["even"])
+
+    assert probabilities(fitting_of(vectors, words, owners), vectors, words).argmax(axis=1).tolist() == owners
+
+
+def test_hears_vectors_and_words():
+    """Where the vectors say nothing the words decide, and where the words say nothing the vectors."""
+    vectors, words, owners = problem(*SIZES["even"])
+
+    for said, spelled in ((np.zeros_like(vectors), words), (vectors, np.zeros_like(words))):
+        fitting = fitting_of(said, spelled, owners)
+        right = probabilities(fitting, said, spelled).argmax(axis=1) == owners
+        assert right.mean() > 0.9
+
+
+def test_logits_are_the_dense_product():
+    """The sparse way to the logits is the plain product of features and weights."""
+    vectors, words, owners = problem(*SIZES["even"])
+    head = fit_head(fitting_of(vectors, words, owners))
+
+    for vector, row in zip(vectors, words, strict=True):
+        plain = features(vector[None], row[None])[0] @ head.weights
+        assert logits_of(head, vector, sparse(row)) == pytest.approx(plain, abs=1e-4)
+    nothing = logits_of(head, np.zeros(16, dtype=np.float32), sparse(np.zeros(DIM)))
+    assert nothing == pytest.approx(head.weights[-1])
+    assert (head.weights.dtype, head.weights.shape) == (np.float32, (16 + DIM + 1, 6))
+
+
+def test_more_lines_make_an_intent_likelier_where_nothing_else_speaks():
+    """A message that says nothing belongs to the intents in the order of how often they are written of."""
+    vectors, words, owners = problem(40, 10, 2)
+    head = fit_head(fitting_of(vectors, words, owners))
+
+    assert np.argsort(-head.weights[-1]).tolist() == [0, 1, 2]
+
+
+@BY_SIZES
+@pytest.mark.parametrize("every", [2, 3, 5])
+@pytest.mark.usefixtures("to_the_end")
+def test_left_out_is_as_if_never_written(sizes, every):
+    """Held-out logits are those of a head that was made from scratch without the lines, up to what is equal for all."""
+    vectors, words, owners = problem(*sizes)
+    owner = np.array(owners)
+    left_out = np.arange(len(owners)) % every == 0
+
+    logits = held_out_logits(fitting_of(vectors, words, owners), left_out)
+
+    known, numbers = np.unique(owner[~left_out], return_inverse=True)
+    anew = prepare(vectors[~left_out], words[~left_out], numbers.tolist(), len(known))
+    expected = np.zeros((int(left_out.sum()), len(sizes)))
+    expected[:, known] = probabilities(anew, vectors[left_out], words[left_out])
+    assert (logits.dtype, logits.shape) == (np.float32, expected.shape)
+    assert softmax(logits) == pytest.approx(expected, abs=0.001)
+    gone = sorted(set(range(len(sizes))) - set(known.tolist()))
+    assert np.isneginf(logits[:, gone]).all()
+    assert np.isfinite(logits[:, known]).all()
+
+
+def test_where_all_is_left_out_nothing_is_known():
+    """No line to learn from is -inf for every intent, and none to ask about is no answer."""
+    vectors, words, owners = problem(3, 3)
+    fitting = fitting_of(vectors, words, owners)
+
+    assert np.isneginf(held_out_logits(fitting, np.ones(6, dtype=bool))).all()
+    assert held_out_logits(fitting, np.zeros(6, dtype=bool)).shape == (0, 2)
+
+
+def test_many_lines_are_fitted_as_few_are():
+    """More lines than features take another way to the same coordinates, and from there to the same head."""
+    vectors, words, owners = problem(4, 4, 4, dim=8)
+    times = 1 + (8 + DIM + 1) // len(owners)
+    often = [np.repeat(rows, times, axis=0) for rows in (vectors, words)]
+    tall = prepare(*often, np.repeat(owners, times).tolist(), 3)
+    wide = prepare(vectors, words, owners, 3)
+    assert len(tall.rows) > len(tall.axes) > len(wide.rows)
+
+    # The same lines span the same space, and what is left of the tall problem by leaving copies out is the wide one.
+    copies = np.arange(len(tall.rows)) % times != 0
+
+    assert tall.rows.shape[1] == wide.rows.shape[1]
+    assert np.sqrt(tall.strengths) == pytest.approx(np.sqrt(times * wide.strengths), rel=1e-3)
+    logits = held_out_logits(tall, copies)[:: times - 1]
+    assert softmax(logits) == pytest.approx(probabilities(wide, vectors, words), abs=0.01)
+    inputs = features(*often).astype(np.float64)
+    slope = inputs.T @ (softmax(inputs @ fit_head(tall).weights) - np.eye(3)[tall.owners])
+    assert np.abs(slope + fit_head(tall).weights / INVERSE_PENALTY).max() < 0.01 * len(inputs) / 3
+
+
+def test_the_coordinates_lose_nothing():
+    """Products of lines are the same in the coordinates of the fitting, whose columns are orthogonal."""
+    vectors, words, owners = problem(*SIZES["even"])
+    fitting = fitting_of(vectors, words, owners)
+    plain = features(vectors, words)
+
+    assert fitting.rows @ fitting.rows.T == pytest.approx(plain @ plain.T, abs=1e-4)
+    assert fitting.rows.T @ fitting.rows == pytest.approx(np.diag(fitting.strengths), abs=1e-3)
+    assert fitting.rows.shape[1] <= len(owners)
+
+
+@BY_SIZES
+def test_turning_all_vectors_turns_nothing(sizes):
+    """The head knows vectors by their products alone: in a space that is turned or mirrored it says the same."""
+    vectors, words, owners = problem(*sizes)
+    turn = np.linalg.qr(np.random.default_rng(3).normal(size=(16, 16)))[0].astype(np.float32)
+
+    turned = probabilities(fitting_of(vectors @ turn, words, owners), vectors @ turn, words)
+
+    assert turned == pytest.approx(probabilities(fitting_of(vectors, words, owners), vectors, words), abs=0.005)
+
+
+def test_renaming_intents_renames_the_answers():
+    """No intent is favoured for its number."""
+    vectors, words, owners = problem(*SIZES["unbalanced"])
+    other = [5 - owner for owner in owners]
+
+    plain = probabilities(fitting_of(vectors, words, owners), vectors, words)
+    renamed = probabilities(fitting_of(vectors, words, other), vectors, words)
+
+    assert renamed[:, ::-1] == pytest.approx(plain, abs=0.005)
+
+
+def spoiled(name: str) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """A registry that is hard on a regression."""
+    if name == "one intent":
+        return problem(5)
+    if name == "one line":
+        return problem(1)
+    if name == "many pairs":
+        return problem(*(2,) * 300, dim=32, words=200)
+    vectors, words, owners = problem(*SIZES["even"])
+    if name == "the same line again and again":
+        vectors[:], words[:] = vectors[0], words[0]
+    elif name == "each line twice":
+        vectors, words = vectors[np.arange(48) // 2 * 2], words[np.arange(48) // 2 * 2]
+    elif name == "nothing is read":
+        vectors[:], words[:] = 0.0, 0.0
+    elif name == "some are not read":
+        vectors[::5], words[::7] = 0.0, 0.0
+    return vectors, words, owners
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "one intent",
+        "one line",
+        "many pairs",
+        "the same line again and again",
+        "each line twice",
+        "nothing is read",
+        "some are not read",
+    ],
+)
+def test_no_registry_is_too_odd(name):
+    """Whatever the lines, the weights are finite numbers and the answers probabilities, held out as well."""
+    vectors, words, owners = spoiled(name)
+    fitting = fitting_of(vectors, words, owners)
+    left_out = np.arange(len(owners)) % 2 == 0
+
+    said = probabilities(fitting, vectors[:50], words[:50])
+    held_out = held_out_logits(fitting, left_out)
+
+    assert np.isfinite(fit_head(fitting).weights).all()
+    assert said.sum(axis=1) == pytest.approx(np.ones(len(said)), abs=1e-4)
+    assert not np.isnan(held_out).any()
+
+
+@pytest.mark.parametrize("name", ["the same line again and again", "nothing is read"])
+def test_lines_that_cannot_be_told_apart_are_not(name):
+    """Six intents of the same lines are equally likely."""
+    vectors, words, owners = spoiled(name)
+
+    assert probabilities(fitting_of(vectors, words, owners), vectors, words) == pytest.approx(1 / 6, abs=0.01)
+
+
+def test_many_pairs_are_told_apart():
+    """Three hundred intents of two lines each are known by them, and a line by the other of its pair mostly."""
+    vectors, words, owners = spoiled("many pairs")
+    fitting = fitting_of(vectors, words, owners)
+    head = fit_head(fitting)
+
+    leading = [int(logits_of(head, v, sparse(w)).argmax()) for v, w in zip(vectors, words, strict=True)]
+    held_out = held_out_logits(fitting, np.arange(600) % 2 == 0).argmax(axis=1)
+
+    assert leading == owners
+    assert (held_out == np.arange(300)).mean() > 0.9
+
+
+def test_a_large_intent_does_not_swallow_a_small_one():
+    """One line beside sixty is answered by its intent with as much certainty as beside two."""
+    for size in (2, 20, 60):
+        vectors, words, owners = problem(size, 1)
+        assert probabilities(fitting_of(vectors, words, owners), vectors[-1:], words[-1:])[0, 1] > 0.9
+
+
+def test_lines_said_twice_do_not_make_an_intent_likelier():
+    """Between two intents of one line each, repeating one of them moves nothing by much."""
+    vectors, words, owners = problem(1, 1)
+    between = (vectors[:1] + vectors[1:]) / 2, (words[:1] + words[1:]) / 2
+    more = fitting_of(np.repeat(vectors, [9, 1], axis=0), np.repeat(words, [9, 1], axis=0), [0] * 9 + [1])
+
+    fair, repeated = (probabilities(f, *between)[0, 0] for f in (fitting_of(vectors, words, owners), more))
+
+    assert fair == pytest.approx(0.5, abs=0.01)
+    assert repeated == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("logits", "expected"),
+    [
+        ([0.0, 0.0], [0.5, 0.5]),
+        ([1000.0, 1000.0], [0.5, 0.5]),
+        ([-1000.0, 0.0], [0.0, 1.0]),
+        ([-np.inf, 3.0, 3.0], [0.0, 0.5, 0.5]),
+        ([7.0], [1.0]),
+        ([[0.0, np.log(3)], [np.log(3), 0.0]], [[0.25, 0.75], [0.75, 0.25]]),
+    ],
+)
+def test_softmax_makes_probabilities_of_logits(logits, expected):
+    """Along the last axis, whatever their size; -inf is nothing."""
+    assert softmax(np.array(logits, dtype=np.float32)) == pytest.approx(np.array(expected), abs=1e-6)
+
+
+def test_a_head_is_its_weights():
+    """Two heads of the same weights say the same; nothing else is in it."""
+    vectors, words, owners = problem(3, 3, 3)
+    head = fit_head(fitting_of(vectors, words, owners))
+
+    again = logits_of(Head(head.weights.copy()), vectors[0], sparse(words[0]))
+
+    assert again.tobytes() == logits_of(head, vectors[0], sparse(words[0])).tobytes()
+
+
+def test_hints_are_learned_from_and_never_asked_about():
+    """A row that is no utterance tells what its intent is about; where the intent is left out, so is it."""
+    vectors = np.eye(4, dtype=np.float32)[[0, 1, 2]]
+    words = np.zeros((3, DIM), dtype=np.float32)
+    fitting = prepare(vectors, words, [0, 1, 0], 2, hints=1)
+
+    head = fit_head(fitting)
+    assert head.weights[2, 0] > head.weights[2, 1]
+
+    first = held_out_logits(fitting, np.array([True, False]))
+    assert first.shape == (1, 2)
+    assert np.isneginf(first[0, 0])
+    assert np.isfinite(first[0, 1])

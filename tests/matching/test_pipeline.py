@@ -1,0 +1,708 @@
+"""One message through the pipeline."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+
+import numpy as np
+import pytest
+from fakes import WordHashEncoder
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from intentmatch.core.errors import InputError, IntentMatchError
+from intentmatch.core.result import Candidate
+from intentmatch.core.types import Intent, Registry, Slot, SlotValue, Utterance
+from intentmatch.index import ExactIndex
+from intentmatch.learning.fusion import fused_score
+from intentmatch.matching.matcher import Matcher
+from intentmatch.matching.pipeline import MAX_CHARACTERS
+from intentmatch.text.normalize import clean
+
+
+def intent(name: str, *lines: str, **more: object) -> Intent:
+    return Intent(name, tuple(Utterance(line, "en") for line in lines), **more)  # type: ignore[arg-type]
+
+
+ORDERS = intent("status", "where is my order", "track my parcel", title="Where is it?", responses={"en": "On its way."})
+CANCEL = intent("cancel", "cancel my order", "stop the purchase", title="Cancel it")
+GREET = intent("greet", "hello", "good morning")
+
+
+def matcher(*intents: Intent, **settings: object) -> Matcher:
+    options = {"encoder": WordHashEncoder(), "threshold": 0.5, "cache": "off", **settings}
+    return Matcher.load(Registry(intents or (ORDERS, CANCEL, GREET)), **options)  # type: ignore[arg-type]
+
+
+def test_titles_are_in_the_language_of_the_result() -> None:
+    """Where the author gave one for it; otherwise the title for all."""
+    titled = intent("cancel", "cancel my order", "stop the purchase", title="Cancel it", titles={"de": "Stornieren"})
+    bot = matcher(ORDERS, titled, GREET, margin=0.4, threshold=0.3)
+
+    said = {code: {c.intent: c.title for c in bot.match("my order", language=code).rivals} for code in ("en", "de-AT")}
+
+    assert said["en"] == {"status": "Where is it?", "cancel": "Cancel it"}
+    assert said["de-AT"] == {"status": "Where is it?", "cancel": "Stornieren"}
+
+
+def test_an_exact_hit_touches_no_model() -> None:
+    """The author's own line, whatever its case and punctuation, scores 1.0 and is not encoded."""
+    bot = matcher()
+    encoder = bot.encoder
+    assert isinstance(encoder, WordHashEncoder)
+    encoder.encoded.clear()
+
+    result = bot.match("Where is my ORDER?!")
+
+    assert (result.verdict, result.intent, result.score, result.confidence) == ("matched", "status", 1.0, 1.0)
+    assert result.trace.decided_by == "exact"
+    assert result.candidates[0].utterance == ORDERS.utterances[0]
+    assert result.response == "On its way."
+    assert encoder.encoded == []
+
+
+def test_a_typing_mistake_is_forgiven() -> None:
+    """A line with a mistake in it counts by its spelling, and the runners-up are there all the same."""
+    result = matcher().match("cancle my ordre")
+
+    assert (result.verdict, result.intent, result.trace.decided_by) == ("matched", "cancel", "fuzzy")
+    assert result.score == pytest.approx(1 - 2 / 15)
+    assert [c.intent for c in result.candidates][1:]
+
+
+def test_typing_mistakes_can_be_turned_off() -> None:
+    """With the cut-off at 1.0 only meaning counts."""
+    assert matcher(fuzzy=1.0).match("cancle my ordre").trace.decided_by == "dense"
+
+
+def test_below_the_threshold_is_out_of_scope() -> None:
+    """A message unlike every utterance is refused, and what came nearest is still shown."""
+    result = matcher().match("quantum chromodynamics")
+
+    assert (result.verdict, result.intent, result.response) == ("out_of_scope", None, None)
+    assert result.candidates
+    assert result.rivals == ()
+    assert "below the threshold 0.50 (argument)" in result.trace.reason
+
+
+def test_two_close_intents_are_ambiguous() -> None:
+    """Intents within the margin come back as rivals with their titles."""
+    result = matcher(margin=0.4, threshold=0.3).match("my order")
+
+    assert (result.verdict, result.intent) == ("ambiguous", None)
+    assert {rival.title for rival in result.rivals} == {"Where is it?", "Cancel it"}
+
+
+def test_negatives_push_their_intent_away() -> None:
+    """A negative takes its intent out of the way in the measure in which the message is nearer to it."""
+    negatives = (Utterance("cancel my appointment", "en"),)
+    plain = matcher(CANCEL, GREET).match("cancel my appointment please")
+    pushed = matcher(intent("cancel", *[u.text for u in CANCEL.utterances], negatives=negatives), GREET)
+
+    result = pushed.match("cancel my appointment please")
+
+    assert plain.candidates[0].intent == "cancel"
+    assert next(c.score for c in result.candidates if c.intent == "cancel") < plain.candidates[0].score / 2
+    itself = pushed.match("cancel my appointment")
+    assert next(c.score for c in itself.candidates if c.intent == "cancel") == pytest.approx(0.0, abs=1e-5)
+    assert pushed.match("cancel my order").intent == "cancel"
+
+
+def test_an_intents_own_threshold_wins() -> None:
+    """An author's threshold holds against the global one, in both directions, and the trace names it."""
+    strict = intent("cancel", *[u.text for u in CANCEL.utterances], threshold=0.99)
+    lax = intent("cancel", *[u.text for u in CANCEL.utterances], threshold=0.0)
+
+    assert matcher(strict, threshold=0.1).match("cancel something or other").verdict == "out_of_scope"
+    assert matcher(lax, threshold=1.0).match("cancel something or other").verdict == "matched"
+    assert "the author's" in matcher(lax, threshold=1.0).match("cancel something or other").trace.threshold_origin
+
+
+def test_thresholds_by_language() -> None:
+    """The message's language chooses the cut: the caller's word for it, or the guess."""
+    bot = matcher(threshold={"default": 0.1, "de": 1.0})
+
+    assert bot.match("cancel it").verdict == "matched"
+    assert bot.match("cancel it", language="de").verdict == "out_of_scope"
+    assert bot.match("cancel it", language="DE_at").verdict == "out_of_scope"
+
+
+def test_a_threshold_of_zero_is_a_threshold() -> None:
+    """0.0 lets everything with a non-negative score pass; it does not mean "none"."""
+    result = matcher(threshold=0.0, margin=0.0).match("quantum chromodynamics order")
+
+    assert result.trace.threshold == 0.0
+    assert result.verdict == "matched"
+
+
+def test_only_allowed_intents_answer() -> None:
+    """An allow list holds for exact, typo and dense hits; an unknown name is an error that suggests."""
+    bot = matcher(threshold=0.2)
+
+    assert bot.match("where is my order", allowed=["cancel"]).intent != "status"
+    assert {c.intent for c in bot.match("order", allowed=["cancel", "greet"]).candidates} == {"cancel", "greet"}
+    assert bot.match("where is my order", allowed=[]).verdict == "out_of_scope"
+    with pytest.raises(InputError, match="Did you mean 'cancel'"):
+        bot.match("x", allowed=["cancl"])
+
+
+FLY = Intent(
+    "fly",
+    (Utterance("fly to Berlin", "en"), Utterance("flieg nach Berlin", "de")),
+    slots=(
+        Slot("city", "list", (SlotValue("Berlin"), SlotValue("Rome", (Utterance("Rom", "de"),)))),
+        Slot("day", "date", required=True, questions={"en": "When?", "de": "Wann?"}),
+    ),
+)
+
+
+@pytest.mark.parametrize("message", ["fly to Berlin", "fly to Berlni", "fly to Rome now please"])
+def test_the_slots_of_a_matched_intent_are_read(message: str) -> None:
+    """However it was matched; what is not there is asked for in the language of the result."""
+    result = matcher(FLY, GREET, threshold=0.3).match(message, language="en")
+
+    assert result.intent == "fly"
+    (city,) = result.entities
+    assert (city.slot, city.value) == ("city", "Rome" if "Rome" in message else "Berlin")
+    assert message[city.start : city.end] == city.text
+    assert [(missing.slot, missing.question) for missing in result.missing] == [("day", "When?")]
+    stage = result.trace.stages[-1]
+    assert (stage.name, stage.says) == ("slots", f"found city={city.value}; missing day")
+    assert f"Found: city={city.value}.\nMissing: day." in result.explain()
+
+
+def test_places_are_those_of_the_message_as_it_was_received() -> None:
+    """Spaces, invisible characters and full-width letters before it count."""
+    message = "  \u200bfly \u202eto ＢＥＲＬＩＮ tomorrow"
+
+    result = matcher(FLY, GREET, threshold=0.3).match(message, language="en", now=datetime(2026, 11, 21))
+
+    assert [(entity.value, entity.text) for entity in result.entities] == [
+        ("Berlin", "ＢＥＲＬＩＮ"),
+        ("2026-11-22", "tomorrow"),
+    ]
+    assert all(message[entity.start : entity.end] == entity.text for entity in result.entities)
+    assert result.missing == ()
+
+
+def test_slots_are_read_only_where_the_verdict_is_matched() -> None:
+    """Out of scope and ambiguous messages have no entities, and intents without slots no stage for them."""
+    bot = matcher(FLY, GREET)
+
+    for result in (bot.match("Berlin quantum chromodynamics"), bot.match("hello"), bot.match("")):
+        assert (result.entities, result.missing) == ((), ())
+        assert "slots" not in [stage.name for stage in result.trace.stages]
+
+
+def test_only_what_is_looked_at_is_read() -> None:
+    """Behind the last character that counts there are no entities."""
+    result = matcher(FLY, GREET, threshold=0.0, margin=0.0).match("fly " * 2500 + "Rome", allowed=["fly"])
+
+    assert result.intent == "fly"
+    assert result.entities == ()
+
+
+def test_typing_mistakes_in_values_go_with_the_setting() -> None:
+    """The cut-off that turns them off for lines turns them off for values."""
+    assert matcher(FLY, threshold=0.0).match("fly to Berlni").entities
+    assert not matcher(FLY, threshold=0.0, fuzzy=1.0).match("fly to Berlni").entities
+
+
+def test_an_intent_with_tags_answers_where_one_is_active() -> None:
+    """For exact, typo and dense hits alike; an intent without tags always may, and an allow list is the last word."""
+    pay = intent("pay", "pay by card", "I want to pay now", when=("checkout", "basket"))
+    bot = matcher(ORDERS, CANCEL, pay, threshold=0.2)
+
+    for message in ("pay by card", "pay by crad", "by card I pay"):
+        assert bot.match(message).intent != "pay"
+        assert bot.match(message, context=["greeting"]).intent != "pay"
+        assert bot.match(message, context=["basket", "greeting"]).intent == "pay"
+        assert bot.match(message, allowed=["pay"]).intent == "pay"
+        assert [found.intent for found in bot.match_many([message], context=["checkout"])] == ["pay"]
+    assert bot.match("track my parcel").intent == "status"
+    with pytest.raises(InputError, match="a list of tags"):
+        bot.match("pay by card", context="checkout")
+
+
+def test_what_would_have_matched_otherwise_is_said() -> None:
+    """With its tags, or because of an allow list; and nothing where the answer is the same."""
+    pay = intent("pay", "pay by card", "I want to pay now", when=("checkout", "basket"))
+    bot = matcher(ORDERS, CANCEL, pay, threshold=0.2)
+
+    def otherwise(message: str, **options: object) -> list[str]:
+        return [s.says for s in bot.match(message, **options).trace.stages if s.name == "otherwise"]  # type: ignore[arg-type]
+
+    assert otherwise("pay by card") == ["pay (1.00) would have matched where checkout or basket is active"]
+    assert otherwise("track my parcel", allowed=["cancel"]) == ["status (1.00) would have matched"]
+    assert otherwise("pay by card", context=["basket"]) == []
+    assert otherwise("track my parcel") == []
+    assert otherwise("unheard of") == []
+
+
+@pytest.mark.parametrize("message", ["", "   ", "?!…", "\u200b\u202e", "\x00\x01"])
+def test_a_message_without_words_is_out_of_scope(message: str) -> None:
+    """Nothing to read is an answer, not an error."""
+    result = matcher().match(message)
+
+    assert (result.verdict, result.candidates, result.score, result.confidence) == ("out_of_scope", (), 0.0, None)
+    assert result.explain() == "Out of scope: the message has no words."
+
+
+def test_a_long_message_is_cut_and_the_trace_says_so() -> None:
+    """A pasted document is matched by its beginning."""
+    result = matcher().match("where is my order " * 5000)
+
+    assert result.trace.stages[0].name == "clean"
+    assert str(MAX_CHARACTERS) in result.trace.stages[0].says
+
+
+def test_a_message_that_is_no_text_is_refused() -> None:
+    """None, bytes and numbers are the caller's mistake and named as such."""
+    for wrong in (None, b"hello", 7):
+        with pytest.raises(InputError, match="a message must be text"):
+            matcher().match(wrong)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="'deutsch' is not a language code"):
+        matcher().match("x", language="deutsch")
+    with pytest.raises(InputError, match="top_k"):
+        matcher().match("x", top_k=0)
+
+
+def test_top_k_bounds_the_candidates_only() -> None:
+    """Fewer candidates shown, same decision and rivals."""
+    bot = matcher(margin=0.4, threshold=0.3)
+
+    assert len(bot.match("my order", top_k=1).candidates) == 1
+    assert len(bot.match("my order", top_k=1).rivals) == 2
+    assert len(bot.match("my order", top_k=50).candidates) == 3
+
+
+def test_many_messages_are_matched_as_each_alone() -> None:
+    """`match_many` gives what `match` gives, in order, repeated and empty messages included."""
+    bot = matcher()
+    messages = ["my order", "", "hello", "my order", "track that parcel", "hello"]
+
+    assert bot.match_many(messages) == [bot.match(message) for message in messages]
+    assert bot.match_many([]) == []
+
+
+def test_many_messages_are_encoded_together_and_once() -> None:
+    """Repeated messages and exact hits cost no encoding."""
+    bot = matcher()
+    assert isinstance(bot.encoder, WordHashEncoder)
+    bot.encoder.encoded.clear()
+
+    bot.match_many(["my order", "hello", "my order", "parcel"])
+
+    assert sorted(bot.encoder.encoded) == ["my order", "parcel"]
+
+
+def test_an_explanation_reads_as_sentences() -> None:
+    """It names the decision, the threshold and its origin, the nearest utterance and the runner-up."""
+    text = matcher(threshold=0.3, margin=0.01).match("cancel my orders now").explain()
+
+    assert text.startswith("Matched: cancel has a score of 0.")
+    assert "at or above the threshold 0.30 (argument)" in text
+    assert "The nearest utterance of cancel is “cancel my order”." in text
+    assert "Next: status 0." in text
+
+
+def test_a_result_is_the_same_shape_whatever_the_verdict() -> None:
+    """Its JSON form has the same keys for matched, ambiguous, refused and empty."""
+    bot = matcher(margin=0.4, threshold=0.3)
+
+    shapes = {frozenset(bot.match(m).to_dict()) for m in ("hello", "my order", "quantum", "")}
+
+    assert len(shapes) == 1
+
+
+def test_the_language_of_a_line_is_its_authors_word() -> None:
+    """For an exact hit the language is one that an author gave the line."""
+    registry = (
+        Intent("no", (Utterance("no", "en"), Utterance("no", "it"))),
+        Intent(
+            "hi", (Utterance("hallo", "de"), Utterance("hola amigo, no es nada", "es"), Utterance("non no ciao", "fr"))
+        ),
+    )
+    bot = matcher(*registry)
+
+    assert bot.match("no").language in ("en", "it")
+    assert bot.match("hallo").language == "de"
+    assert bot.match("no", language="pt").language == "pt"
+
+
+class EnglishEncoder(WordHashEncoder):
+    """Trained on English, and blind to what is not ASCII."""
+
+    languages = frozenset({"en"})
+
+    def unknown(self, text):  # type: ignore[no-untyped-def]
+        return "".join(char for char in text if char.isalpha() and not char.isascii())
+
+    def encode(self, texts, *, kind="utterance"):  # type: ignore[no-untyped-def]
+        return super().encode(["".join(char for char in text if char.isascii()) for text in texts], kind=kind)
+
+
+def coverage(message: str, language: str | None = None, encoder: WordHashEncoder | None = None) -> list[str]:
+    result = matcher(encoder=encoder or EnglishEncoder()).match(message, language=language)
+    return [stage.says for stage in result.trace.stages if stage.name == "coverage"]
+
+
+def test_what_the_encoder_does_not_cover_is_said() -> None:
+    """A language that it was not trained on, letters that it does not know, or both."""
+    assert coverage("iphi i-odolo yam", "xh") == ["fake was not trained on xh"]
+    assert coverage("where is my ᎣᏓ please") == ["letters unknown to fake: 2 of 17 (Cherokee)"]
+    assert coverage("my ᎣᏓ", "chr") == ["fake was not trained on chr; letters unknown to fake: 2 of 4 (Cherokee)"]
+
+
+def test_nothing_is_said_of_what_is_covered() -> None:
+    """Nor of an author's own line, which needs no encoder, nor by an encoder that does not say what it covers."""
+    assert coverage("where is that order") == coverage("where is that order", "en-GB") == []
+    assert coverage("where is my order", "xh") == []
+    assert coverage("iphi i-ᎣᏓ yam", "xh", WordHashEncoder()) == []
+
+
+def test_a_language_guessed_counts_like_one_stated() -> None:
+    """Where the registry has lines in a language that is not covered, so may the messages be."""
+    xhosa = Intent("xhosa", (Utterance("iphi iphasile yam", "xh"), Utterance("ndifuna ukuyirhoxisa", "xh")))
+    result = matcher(ORDERS, xhosa, encoder=EnglishEncoder()).match("ndifuna iphasile")
+
+    assert result.language == "xh"
+    assert "fake was not trained on xh" in [stage.says for stage in result.trace.stages]
+
+
+def test_a_message_of_unknown_letters_is_out_of_scope() -> None:
+    """The reason says that the encoder could read none of it, and the trace in which script it is."""
+    result = matcher(encoder=EnglishEncoder()).match("ᎣᏓ ᎠᏂ")
+
+    assert (result.verdict, result.candidates, result.trace.decided_by) == ("out_of_scope", (), "empty")
+    assert result.trace.reason == "the encoder fake knows nothing of this message."
+    assert result.trace.stages[-1].says == "letters unknown to fake: 4 of 4 (Cherokee)"
+
+
+def test_a_self_test_finds_a_changed_encoder() -> None:
+    """An encoder that no longer gives the vectors that were built is refused when the artefact is taken into use."""
+
+    class Drifting(WordHashEncoder):
+        def encode(self, texts, *, kind="utterance"):  # type: ignore[no-untyped-def]
+            vectors = super().encode(texts, kind=kind)
+            return vectors if len(texts) > 1 else -vectors
+
+    with pytest.raises(IntentMatchError, match="self-test failed"):
+        matcher(encoder=Drifting())
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(), st.sampled_from([None, "de", "pt_BR", "zh-hant"]))
+def test_any_text_gets_an_answer(message: str, language: str | None) -> None:
+    """Whatever a user types, there is a result whose parts agree with each other."""
+    result = BOT.match(message, language=language)
+
+    assert result.message == message
+    assert (result.intent is not None) == (result.verdict == "matched")
+    assert (len(result.rivals) >= 2) == (result.verdict == "ambiguous")
+    assert [c.score for c in result.candidates[1:]] == sorted((c.score for c in result.candidates[1:]), reverse=True)
+    assert all(-1.0 <= c.score <= 1.0 for c in result.candidates)
+    assert result.confidence is None or 0.0 <= result.confidence <= 1.0
+
+
+BOT = matcher()
+
+
+TOPICS = {
+    "parcel": ("my parcel", "the package I bought"),
+    "invoice": ("an invoice", "the bill for march"),
+    "password": ("my password", "the login secret"),
+    "table": ("a table for two", "our dinner reservation"),
+    "flight": ("the flight to rome", "my plane ticket"),
+    "doctor": ("the doctor", "a medical appointment"),
+    "heating": ("the heating", "my cold radiator"),
+    "salary": ("my salary", "the monthly pay"),
+    "printer": ("the printer", "our office scanner"),
+    "holiday": ("a holiday", "my days off"),
+}
+FORMS = ("I have a question about {}", "{} please", "what about {} then", "help me with {}")
+
+
+def talkative(**more: dict[str, object]) -> tuple[Intent, ...]:
+    """Intents of enough lines to learn from; `more` is what single ones have beside them."""
+    return tuple(
+        intent(name, *(form.format(thing) for thing in things for form in FORMS), **more.get(name, {}))
+        for name, things in TOPICS.items()
+    )
+
+
+MESSAGES = [
+    "is my parcel lost", "the bill is wrong", "login", "quantum chromodynamics", "dinner on the plane", "days",
+    "my salary invoice", "where is the radiator", "pls help with the prniter", "",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def learned() -> Matcher:
+    """A matcher that has learned its cuts, with a head."""
+    return Matcher.load(Registry(talkative()), encoder=WordHashEncoder(), cache="off")
+
+
+def learned_matcher(*intents: Intent, **settings: object) -> Matcher:
+    return Matcher.load(
+        Registry(intents or talkative()),
+        encoder=WordHashEncoder(),
+        **{"cache": "off", **settings},  # type: ignore[arg-type]
+    )
+
+
+def test_candidates_are_ranked_by_evidence(learned: Matcher) -> None:
+    """Not by score: and the confidence falls along the ranking, each that of its evidence."""
+    by_score = []
+    for message in MESSAGES[:-1]:
+        result = learned.match(message, top_k=10)
+        evidence = [c.evidence for c in result.candidates]
+        confidences = [c.confidence for c in result.candidates]
+        # The winner comes first; it is seldom another than the first by evidence, and nowhere here.
+        assert evidence == sorted(evidence, reverse=True)  # type: ignore[type-var]
+        assert confidences == sorted(confidences, reverse=True)  # type: ignore[type-var]
+        assert confidences == [learned.artefact.calibration.confidence(e) for e in evidence]  # type: ignore[arg-type]
+        assert result.confidence == confidences[0]
+        assert result.score == result.candidates[0].score
+        by_score.append(
+            [c.score for c in result.candidates] == sorted((c.score for c in result.candidates), reverse=True)
+        )
+    assert not all(by_score)
+
+
+def test_the_five_with_most_evidence_are_shown(learned: Matcher) -> None:
+    """Those that score higher and are less likely give way to them."""
+    others = 0
+    for message in MESSAGES[:-1]:
+        everyone = matched_all(learned, message)
+        leading = {c.intent for c in sorted(everyone, key=lambda c: -c.rank)[:5]}
+        others += leading != {c.intent for c in sorted(everyone, key=lambda c: -c.score)[:5]}
+
+        assert {c.intent for c in learned.match(message, top_k=10).candidates} >= leading
+    assert others
+
+
+def test_the_trace_names_the_head(learned: Matcher) -> None:
+    """Its stage says how sure it is of each, and the decision is its."""
+    result = learned.match("is my parcel lost")
+
+    assert (result.verdict, result.intent, result.trace.decided_by) == ("matched", "parcel", "head")
+    said = {stage.name: stage.says for stage in result.trace.stages}
+    assert said["head"].startswith(f"parcel {result.confidence:.0%}, ")
+    assert said["dense"].startswith(f"parcel {result.score:.2f}, ")
+    assert result.trace.threshold_origin.startswith("learned ")
+
+
+def test_the_same_evidence_is_seen_from_within(learned: Matcher) -> None:
+    """A candidate's evidence is its score and the head's opinion, as they were held out."""
+    artefact, text = learned.artefact, "is my parcel lost"
+    opinion = artefact.opinion
+    assert opinion is not None
+    vector, words = WordHashEncoder().encode([text])[0], opinion.words.words(text)
+    scores, _ = ExactIndex(artefact.vectors, learned.registry.owners, "mean2").scores(vector[None])
+    expected = fused_score(scores[0], opinion.head.for_vectors(len(vector)).logits(vector, words))
+
+    for candidate in learned.match(text, top_k=10).candidates:
+        number = list(TOPICS).index(candidate.intent)
+        assert candidate.score == pytest.approx(scores[0][number], abs=1e-6)
+        assert candidate.evidence == pytest.approx(expected[number], abs=1e-5)
+
+
+def test_a_small_registry_is_decided_on_scores_alone() -> None:
+    """Too few lines to put a head to the test: no head, no confidence, and the cut and margin of old."""
+    bot = learned_matcher(ORDERS, CANCEL, GREET)
+
+    result = bot.match("cancel the order")
+
+    assert bot.artefact.opinion is None
+    assert (bot.policy.default.value, bot.policy.default.on) == (0.4, "score")
+    assert (bot.policy.margin, bot.policy.margin_on_score) == (0.02, True)
+    assert [(c.evidence, c.confidence) for c in result.candidates] == [(c.score, None) for c in result.candidates]
+    assert (result.verdict, result.confidence, result.trace.decided_by) == ("matched", None, "dense")
+
+
+def test_a_threshold_of_the_author_is_on_the_score() -> None:
+    """It wins over every learned cut: what scores at least as much matches, whatever the confidence, and only that."""
+    for threshold in (0.0, 0.3, 0.6, 1.0):
+        bot = learned_matcher(threshold=threshold, margin=0.0)
+        assert (bot.policy.by_language, bot.policy.by_intent) == ({}, {})
+        for message in MESSAGES[:-1]:
+            result = bot.match(message)
+            best = max(c.score for c in result.candidates)
+            assert (result.verdict == "matched") == (best >= threshold)
+            assert result.trace.threshold == threshold
+            assert result.trace.threshold_origin == "argument"
+
+
+def test_a_threshold_for_one_language_leaves_the_others_learned() -> None:
+    """The language's is on the score, every other cut is the common learned one, and none is for an intent."""
+    bot = learned_matcher(threshold={"de": 1.0})
+
+    assert (bot.policy.default.on, bot.policy.by_intent, list(bot.policy.by_language)) == ("confidence", {}, ["de"])
+    assert bot.policy.by_language["de"].on == "score"
+    assert bot.match("is my parcel lost").verdict == "matched"
+    assert bot.match("is my parcel lost", language="de").verdict == "out_of_scope"
+
+
+def test_an_intents_own_threshold_is_on_the_score_and_wins() -> None:
+    """Over learned cuts and over a language's threshold, in both directions, for that intent alone."""
+    for threshold, verdict in ((0.0, "matched"), (1.0, "out_of_scope")):
+        bot = learned_matcher(*talkative(parcel={"threshold": threshold}), margin=0.0)
+        result = bot.match("is my parcel lost", allowed=["parcel"])
+        assert (result.verdict, result.trace.threshold) == (verdict, threshold)
+        assert result.trace.threshold_origin == "the author's, from code"
+        assert bot.match("days off", allowed=["holiday"]).trace.threshold_origin.startswith("learned ")
+    strict = learned_matcher(*talkative(parcel={"threshold": 0.1}), threshold={"default": 1.0, "en": 1.0})
+    assert strict.match("is my parcel lost").intent == "parcel"
+
+
+def test_an_intent_far_down_the_ranking_can_still_win() -> None:
+    """Whoever passes its own cut while all before it fail theirs is not lost with the tail of the ranking."""
+    bot = learned_matcher(*talkative(printer={"threshold": 0.0}), threshold=1.0)
+    last = next(
+        m for m in ("is my parcel lost", "dinner for my salary", "the flight to the doctor in march")
+        if learned_rank(m, "printer") >= 6
+    )  # fmt: skip
+
+    result = bot.match(last)
+
+    assert (result.verdict, result.intent) == ("matched", "printer")
+
+
+def learned_rank(message: str, name: str) -> int:
+    candidates = learned_matcher(threshold=0.0).match(message, top_k=50).candidates
+    names = [c.intent for c in sorted(candidates, key=lambda c: -c.rank)]
+    return names.index(name) if name in names else -1
+
+
+def test_a_margin_of_the_author_is_on_the_score(learned: Matcher) -> None:
+    """A learned one is on the evidence; the author's holds scores apart, and 0.0 never asks."""
+    wide, none = learned_matcher(threshold=0.0, margin=1.0), learned_matcher(threshold=0.0, margin=0.0)
+
+    assert learned.policy.margin == learned.artefact.calibration.margin
+    assert (learned.policy.margin_on_score, wide.policy.margin_on_score) == (False, True)
+    for message in MESSAGES[:-1]:
+        result = wide.match(message, top_k=50)
+        best = result.candidates[0].score
+        assert {c.intent for c in result.rivals} == {
+            c.intent for c in result.candidates if c.score > best - 1.0 and c.score >= 0.0
+        }
+        assert none.match(message).verdict == "matched"
+
+
+def test_a_typing_mistake_forgiven_is_more_evidence() -> None:
+    """As much more as its spelling is above its score, and with it the confidence; others keep theirs."""
+    message = "waht about my parcel then"
+    blind, seeing = learned_matcher(fuzzy=1.0).match(message, top_k=10), learned_matcher().match(message, top_k=10)
+    before, after = ({c.intent: c for c in result.candidates} for result in (blind, seeing))
+
+    assert (seeing.intent, seeing.trace.decided_by) == ("parcel", "fuzzy")
+    raised = after["parcel"].score - before["parcel"].score
+    assert raised > 0.02
+    assert after["parcel"].rank - before["parcel"].rank == pytest.approx(raised, abs=1e-5)
+    assert after["parcel"].confidence > before["parcel"].confidence  # type: ignore[operator]
+    assert [after[n].evidence for n in before if n != "parcel"] == [
+        c.evidence for n, c in before.items() if n != "parcel"
+    ]
+
+
+def test_a_negative_takes_all_the_evidence() -> None:
+    """A message that is the negative leaves its intent nothing: no score, and no more evidence than the last."""
+    negative = (Utterance("my parcel is a drum", "en"),)
+    plain, pushed = learned_matcher(), learned_matcher(*talkative(parcel={"negatives": negative}))
+
+    before = plain.match("my parcel is a drum", top_k=10).candidates
+    after = {c.intent: c for c in pushed.match("my parcel is a drum", top_k=10, allowed=list(TOPICS)).candidates}
+    everyone = {c.intent: c for c in matched_all(pushed, "my parcel is a drum")}
+
+    assert before[0].intent == "parcel"
+    assert "parcel" not in after or after["parcel"].confidence <= min(c.confidence for c in after.values())  # type: ignore[operator,type-var]
+    assert everyone["parcel"].score == pytest.approx(0.0, abs=1e-5)
+    assert everyone["parcel"].rank == pytest.approx(min(c.rank for c in everyone.values()), abs=1e-5)
+    nearly = matched_all(pushed, "my parcel is a big drum")
+    whole = next(c for c in matched_all(plain, "my parcel is a big drum") if c.intent == "parcel")
+    part = next(c for c in nearly if c.intent == "parcel")
+    assert min(c.rank for c in nearly) < part.rank < whole.rank
+    assert 0.0 < part.score < whole.score
+
+
+def matched_all(bot: Matcher, message: str) -> list[Candidate]:
+    """One candidate for each intent, asked for alone, so that none is lost with the tail."""
+    return [bot.match(message, allowed=[name]).candidates[0] for name in TOPICS]
+
+
+class Judge:
+    """A reranker that is sure of one intent's lines."""
+
+    name = "judge"
+
+    def __init__(self, name: str) -> None:
+        self.things = TOPICS[name]
+
+    def score(self, message: str, utterances):  # type: ignore[no-untyped-def]
+        return np.array([float(any(thing in line for thing in self.things)) for line in utterances], dtype=np.float32)
+
+
+@pytest.mark.parametrize("name", ["salary", "invoice"])
+def test_a_reranker_moves_the_evidence_with_the_score(name: str) -> None:
+    """As much as the score, up and down, and the confidence is that of the evidence."""
+    plain = learned_matcher(band=1.0).match("the monthly salary bill", top_k=10)
+    bot = learned_matcher(band=1.0, reranker=Judge(name))
+
+    result = bot.match("the monthly salary bill", top_k=10)
+
+    assert result.trace.decided_by == "reranker"
+    before = {c.intent: c for c in plain.candidates}
+    assert {c.intent for c in result.candidates if c.rank > before[c.intent].rank} == {name}
+    for candidate in result.candidates:
+        old = before[candidate.intent]
+        assert candidate.rank - old.rank == pytest.approx(candidate.score - old.score, abs=1e-5)
+        assert candidate.confidence == bot.artefact.calibration.confidence(candidate.rank)
+    assert any(c.confidence != before[c.intent].confidence for c in result.candidates)
+
+
+@pytest.mark.parametrize("aggregation", ["mean2", "max"])
+def test_the_cosine_alone_is_the_index(aggregation: str) -> None:
+    """With `scorer: cosine` candidates are ranked by the aggregated cosines and nothing else."""
+    bot = learned_matcher(scorer="cosine", aggregation=aggregation, fuzzy=1.0)
+    index = ExactIndex(bot.artefact.vectors, bot.registry.owners, aggregation)
+
+    assert bot.artefact.opinion is None
+    assert bot.policy.default.on == "confidence"
+    for message in MESSAGES[:-1]:
+        scores = index.scores(WordHashEncoder().encode([clean(message)]))[0][0]
+        result = bot.match(message, top_k=10)
+        expected = {c.intent: float(scores[list(TOPICS).index(c.intent)]) for c in result.candidates}
+        assert {c.intent: c.score for c in result.candidates} == pytest.approx(expected, abs=1e-6)
+        assert [c.evidence for c in result.candidates] == [c.score for c in result.candidates]
+        assert max(c.score for c in result.candidates) == pytest.approx(float(scores.max()), abs=1e-6)
+        assert result.trace.decided_by == "dense"
+        assert "head" not in [stage.name for stage in result.trace.stages]
+
+
+def test_learned_answers_are_the_same_from_many_threads(learned: Matcher) -> None:
+    """Sixteen threads get what one gets, to the last bit, and so does a batch."""
+    alone = [learned.match(message) for message in MESSAGES]
+
+    with ThreadPoolExecutor(16) as pool:
+        together = list(pool.map(learned.match, MESSAGES * 20))
+
+    assert together == alone * 20
+    assert learned.match_many(MESSAGES) == alone
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from([w for form in TOPICS.values() for thing in form for w in thing.split()]), max_size=6))
+def test_any_words_get_a_sound_answer(words: list[str]) -> None:
+    """Whatever words, the verdict follows from the cut that the trace names, on what it is a cut of."""
+    result = LEARNED.match(" ".join(words))
+
+    assert (result.intent is not None) == (result.verdict == "matched")
+    if result.trace.decided_by == "head":
+        assert result.confidence is not None
+        assert (result.verdict != "out_of_scope") == (result.confidence >= result.trace.threshold)  # type: ignore[operator]
+    assert all(0.0 <= c.confidence <= 1.0 for c in result.candidates)  # type: ignore[operator]
+
+
+LEARNED = learned_matcher()

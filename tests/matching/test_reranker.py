@@ -1,0 +1,137 @@
+"""The cross-encoder, as a real object with fixed weights."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fakes import WordHashEncoder
+
+from intentmatch.core.errors import ModelUnavailableError
+from intentmatch.core.settings import Settings
+from intentmatch.core.types import Intent, Registry, Reranker, Utterance
+from intentmatch.matching.matcher import Matcher
+from intentmatch.matching.reranker import CrossEncoderReranker, load_reranker
+
+torch = pytest.importorskip("torch", reason="needs the extra [torch]")
+library = pytest.importorskip("sentence_transformers", reason="needs the extra [torch]")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cross-encoder of a few thousand weights, made here from a seed and saved like any other."""
+    return make_cross_encoder(tmp_path_factory.mktemp("cross-encoder"), labels=1)
+
+
+def make_cross_encoder(folder: Path, labels: int) -> Path:
+    transformers = pytest.importorskip("transformers")
+    words = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        *"abcdefghijklmnopqrstuvwxyz",
+        *(f"##{c}" for c in "abcdefghijklmnopqrstuvwxyz"),
+    ]
+    (folder / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
+    tokenizer = transformers.BertTokenizerFast(
+        vocab_file=str(folder / "vocab.txt"), vocab={w: n for n, w in enumerate(words)}
+    )
+    torch.manual_seed(7)
+    config = transformers.BertConfig(
+        vocab_size=len(words), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+        max_position_embeddings=64, num_labels=labels,
+    )  # fmt: skip
+    model = transformers.BertForSequenceClassification(config)
+    with torch.no_grad():
+        model.classifier.weight.mul_(40.0)
+    model.save_pretrained(folder, safe_serialization=True)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_scores_are_those_of_the_cross_encoder(folder: Path) -> None:
+    """One number in [0, 1] a pair: the library's own logit through a sigmoid."""
+    reranker = load_reranker(Settings(reranker=str(folder)))
+    assert isinstance(reranker, Reranker)
+    lines = ["where is my order", "cancel my order", "hello"]
+
+    scores = reranker.score("where is it", lines)
+
+    model = library.CrossEncoder(str(folder), device="cpu")
+    logits = model.predict([("where is it", line) for line in lines], activation_fn=torch.nn.Identity())
+    assert scores == pytest.approx(1.0 / (1.0 + np.exp(-logits)), abs=1e-5)
+    assert len(set(scores.tolist())) == 3
+    assert reranker.score("where is it", []).shape == (0,)
+
+
+def test_it_is_asked_in_doubt_and_only_then(folder: Path) -> None:
+    """A clear message never reaches it; a doubtful one does, its scores move, and the trace shows how."""
+    real = CrossEncoderReranker(library.CrossEncoder(str(folder), device="cpu"))
+    asked: list[str] = []
+
+    class Listening:
+        name = "listening"
+
+        def score(self, message: str, utterances: list[str]) -> np.ndarray:
+            asked.append(message)
+            return real.score(message, utterances)
+
+    registry = Registry(
+        (
+            Intent("status", (Utterance("where is my order"), Utterance("track my order now please"))),
+            Intent("cancel", (Utterance("cancel my order"), Utterance("stop my order now please"))),
+            Intent("greet", (Utterance("hello there"), Utterance("good morning to you"))),
+        )
+    )
+    matcher = Matcher.load(
+        registry, encoder=WordHashEncoder(), reranker=Listening(), threshold=0.3, band=0.05, cache="off"
+    )
+
+    clear = matcher.match("hello there you")
+    doubtful = matcher.match("my order now please")
+
+    assert asked == ["my order now please"]
+    assert "reranker" not in [stage.name for stage in clear.trace.stages]
+    assert doubtful.trace.decided_by == "reranker"
+    said = next(stage.says for stage in doubtful.trace.stages if stage.name == "reranker")
+    assert said.startswith("in doubt (ambiguous), listening moved cancel ")
+    names = {intent.name: [u.text for u in intent.utterances] for intent in registry}
+    plain = Matcher.load(registry, encoder=WordHashEncoder(), threshold=0.3, cache="off").match("my order now please")
+    for candidate in doubtful.candidates[:2]:
+        opinion = float(real.score("my order now please", names[candidate.intent]).max())
+        before = next(c.score for c in plain.candidates if c.intent == candidate.intent)
+        assert candidate.score == pytest.approx((before + opinion) / 2, abs=1e-5)
+
+
+def test_a_registry_names_its_reranker(folder: Path, tmp_path: Path) -> None:
+    """`reranker:` in the YAML loads a cross-encoder from a folder, with or without its kind in front."""
+    (tmp_path / "bot.yaml").write_text(
+        f"settings:\n  reranker: {json.dumps(str(folder))}\n  band: 1.0\nintents:\n  a:\n    utterances: [hello you]\n",
+        encoding="utf-8",
+    )
+
+    result = Matcher.load(tmp_path, encoder=WordHashEncoder()).match("hello me")
+
+    assert result.trace.decided_by == "reranker"
+    assert load_reranker(Settings(reranker=f"cross_encoder:{folder}")) is not None
+    assert load_reranker(Settings()) is None
+
+
+def test_a_model_with_several_outputs_is_refused(tmp_path: Path) -> None:
+    """An entailment model gives three numbers a pair and cannot rank; the error says what can."""
+    folder = make_cross_encoder(tmp_path, labels=3)
+
+    with pytest.raises(ModelUnavailableError, match="gives 3 numbers"):
+        load_reranker(Settings(reranker=str(folder)))
+
+
+def test_a_reranker_that_cannot_be_had_says_so() -> None:
+    """A missing folder and a folder that is no model are errors with the way out."""
+    with pytest.raises(ModelUnavailableError, match="no folder"):
+        load_reranker(Settings(reranker="./missing"))
+    with pytest.raises(ModelUnavailableError, match="cannot be loaded"):
+        load_reranker(Settings(reranker=str(Path(__file__).parent)))

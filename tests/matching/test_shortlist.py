@@ -1,0 +1,177 @@
+"""The leading intents against a look at every row, on random registries of vectors and words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from fakes import WordHashEncoder
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from intentmatch import Intent, Matcher, Registry, Utterance
+from intentmatch.index import ExactIndex
+from intentmatch.learning.fusion import fused_score
+from intentmatch.learning.head import Head
+from intentmatch.learning.token_features import DIM, Words
+from intentmatch.matching.shortlist import Leading, Look
+
+RANKED = 5
+
+
+class Case:
+    """A registry of random vectors and words, and one message."""
+
+    def __init__(self, seed: int, intents: int, spread: float, aggregation: str) -> None:
+        chance = np.random.default_rng(seed)
+        sizes = chance.integers(1, 8, intents)
+        self.owners = np.repeat(np.arange(intents), sizes)
+        centres = chance.normal(size=(intents, 8))
+        vectors = centres[self.owners] + spread * chance.normal(size=(len(self.owners), 8))
+        vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+        self.index = ExactIndex(vectors, self.owners.tolist(), aggregation)
+        self.vector = vectors[chance.integers(len(vectors))] + 0.3 * chance.normal(size=8).astype(np.float32)
+        self.vector = (self.vector / np.linalg.norm(self.vector)).astype(np.float32)
+        values = chance.normal(size=5).astype(np.float32)
+        self.words = Words(np.sort(chance.choice(40, 5, replace=False)), values / np.linalg.norm(values))
+        self.head = Head(
+            np.concatenate(
+                [
+                    4 * (centres / np.linalg.norm(centres, axis=1, keepdims=True)).T,
+                    0.3 * chance.normal(size=(DIM, intents)),
+                    chance.normal(size=(1, intents)),
+                ]
+            ).astype(np.float32)
+        )
+        self.logits = self.head.for_vectors(8).logits(self.vector, self.words)
+        scores, cosines = self.index.scores(self.vector[None, :])
+        self.scores, self.cosines = scores[0], cosines[0]
+        self.evidence = fused_score(self.scores, self.logits)
+
+    def leading(self) -> Leading:
+        return Leading(self.index, self.head.for_vectors(8))
+
+    def look(self, needed: tuple[int, ...] = (), allowed: set[int] | None = None) -> Look:
+        return self.leading().look(self.vector, self.words, needed, allowed)
+
+
+CASES = st.builds(
+    Case, st.integers(0, 2**20), st.integers(30, 90), st.floats(0.05, 2.0), st.sampled_from(["mean2", "max"])
+)
+
+
+@given(CASES, st.data())
+@settings(max_examples=200, deadline=None)
+def test_what_is_said_of_an_intent_is_what_a_look_at_everything_says(case, data):
+    """Evidence, score and nearest row, and the least evidence; of enough intents for a ranking, and of those needed."""
+    needed = tuple(data.draw(st.sets(st.integers(0, len(case.scores) - 1), max_size=3)))
+
+    found = case.look(needed)
+
+    assert {one.intent for one in found.contenders} >= {*needed}
+    assert len({one.intent for one in found.contenders}) == len(found.contenders) >= RANKED
+    assert found.least <= case.evidence.min() + case.scores.max() + 1
+    for one in found.contenders:
+        assert one.evidence == pytest.approx(case.evidence[one.intent], abs=1e-5)
+        assert one.score == pytest.approx(case.scores[one.intent], abs=1e-5)
+        assert one.row == case.index.nearest(case.cosines, one.intent)
+
+
+@given(CASES)
+@settings(deadline=None)
+def test_the_intent_that_leads_clearly_is_found(case):
+    """Whatever the head, the vectors and the words disagree about: who is far ahead by all of them is looked at."""
+    first, second = np.argsort(-case.evidence, kind="stable")[:2].tolist()
+
+    if case.evidence[first] > case.evidence[second] + 1.0:
+        assert max(case.look().contenders, key=lambda one: one.evidence).intent == first
+
+
+@given(CASES, st.data())
+@settings(deadline=None)
+def test_only_what_is_allowed_is_looked_at(case, data):
+    """However many that are; where they are few, all of them."""
+    allowed = data.draw(st.sets(st.integers(0, len(case.scores) - 1), min_size=1))
+
+    found = {one.intent for one in case.look(allowed=allowed).contenders}
+
+    assert found <= allowed
+    assert len(found) >= min(RANKED, len(allowed))
+
+
+@given(CASES, st.integers(1, 40))
+@settings(deadline=None)
+def test_a_look_for_many_messages_is_a_look_for_each(case, count):
+    """The same intents with the same evidence, in whatever company."""
+    chance = np.random.default_rng(count)
+    vectors = chance.normal(size=(count, 8)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    rows = np.zeros((count, DIM), dtype=np.float32)
+    rows[:, :40] = chance.normal(size=(count, 40)) * (chance.random((count, 40)) < 0.1)
+    leading = case.leading()
+
+    together = leading.look_many(vectors, case.head.for_vectors(8).logits_many(vectors, rows))
+
+    assert len(together) == count
+    for vector, row, look in zip(vectors, rows, together, strict=True):
+        alone = leading.look(vector, Words(np.flatnonzero(row), row[row != 0]), (), None)
+        assert look.least == pytest.approx(alone.least, abs=1e-5)
+        evidence = {one.intent: one.evidence for one in alone.contenders}
+        # Of two that promise the same to the last digit, either may come.
+        same = [one for one in look.contenders if one.intent in evidence]
+        assert len(same) >= len(evidence) - 1
+        assert [one.evidence for one in same] == pytest.approx([evidence[one.intent] for one in same], abs=1e-4)
+
+
+THINGS = [
+    a + b for a in ("red", "tall", "old", "loud", "wet", "thin", "odd") for b in ("cat", "car", "cup", "cap", "can")
+]
+
+
+def test_answers_are_those_of_a_look_at_everything(monkeypatch):
+    """Verdict, rivals and the first candidate with its confidence, with negatives and typing mistakes about."""
+    lines = ("where is the {0}", "i want a {0} now", "my {0} broke", "about {0} and things", "show the {0} to me")
+    bot = Registry(
+        tuple(
+            Intent(
+                name,
+                tuple(Utterance(line.format(name)) for line in lines),
+                negatives=(Utterance(f"a {name} of feelings"),) if number % 5 == 0 else (),
+            )
+            for number, name in enumerate(THINGS)
+        )
+    )
+    some = Matcher.load(bot, encoder=WordHashEncoder(), cache="off")
+    monkeypatch.setattr(Leading, "worth_it", staticmethod(lambda *_: False))
+    whole = Matcher.load(bot, encoder=WordHashEncoder(), cache="off")
+    looks = []
+    look = Leading.look
+    monkeypatch.setattr(Leading, "look", lambda *said: looks.append(look(*said)) or looks[-1])
+    asked = [
+        f"{first} {name} {second}" for name in THINGS for first, second in (("a", "of feelings"), ("the", "borke"))
+    ]
+    asked += ["whree is the redcat", "hello there", "now", "my tallcar and my redcup broke", "things about loudcan"]
+
+    for message in asked:
+        one, other = some.match(message), whole.match(message)
+        assert (one.verdict, one.intent) == (other.verdict, other.intent)
+        assert [c.intent for c in one.rivals] == [c.intent for c in other.rivals]
+        first = other.candidates[0]
+        assert one.candidates[0] == replace(
+            first,
+            score=pytest.approx(first.score),
+            confidence=pytest.approx(first.confidence),
+            evidence=pytest.approx(first.evidence),
+        )
+    assert looks
+    together = some.match_many(asked)
+    assert [(r.verdict, r.intent, r.trace.decided_by) for r in together] == [
+        (r.verdict, r.intent, r.trace.decided_by) for r in map(whole.match, asked)
+    ]
+
+
+def test_a_small_registry_is_looked_at_as_a_whole():
+    """It takes many intents to be worth the trouble."""
+    assert not Leading.worth_it(8)
+    assert Leading.worth_it(150)

@@ -1,0 +1,182 @@
+"""One layout for all files: the same however often, with every comment and text of the author."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from intentmatch.core.errors import InputError
+from intentmatch.registry import examine
+from intentmatch.registry.editing import formatting
+from intentmatch.registry.editing.document import Document
+from intentmatch.registry.editing.formatting import Format, formatted
+from intentmatch.registry.editing.plan import plan
+from intentmatch.registry.reading.comments import comments
+
+DATA = Path(__file__).parents[1] / "data"
+SHIPPED = Path(__file__).parents[3] / "intents"
+FILES = sorted([*DATA.glob("valid/*.yaml"), *SHIPPED.glob("*.yaml")])
+
+
+def neat(text: str) -> str:
+    return formatted(Document("f.yaml", text)).text
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("a:\n    b:\n    - x\n    -   y\n", "a:\n  b:\n    - x\n    - y\n", id="indentation"),
+        pytest.param("a:   x   \nb :y: z\n", "a: x\nb :y: z\n", id="spaces"),
+        pytest.param("\n\na: x\n\n\n\nb: y\n\n", "a: x\n\nb: y\n", id="blank lines"),
+        pytest.param("a: x", "a: x\n", id="the end"),
+        pytest.param("a: 'x'\n\"b\": \"it's\"\n", "a: x\nb: it's\n", id="needless quotes"),
+        pytest.param("a: 'x: y'\nb: \"yes\"\nc: '1'\n", "a: 'x: y'\nb: \"yes\"\nc: '1'\n", id="needed quotes"),
+        pytest.param('a: "\\u00e9"\nb: "\\"c"\n', 'a: "\\u00e9"\nb: "\\"c"\n', id="escapes"),
+        pytest.param("a: [ x,y z ,  'z' , ]\n", "a: [x, y z, z]\n", id="brackets"),
+        pytest.param("a: {b: [x], 'c': }\n", "a: {b: [x], c: }\n", id="brackets in brackets"),
+        pytest.param("a: [\n  x,\n  y,\n]  # c\n", "a: [x, y]  # c\n", id="brackets on several lines"),
+        pytest.param(
+            f"a: {{b: [{'x' * 60}, {'y' * 60}]}}  # c\n", f"a:  # c\n  b:\n    - {'x' * 60}\n    - {'y' * 60}\n",
+            id="brackets that are too long",
+        ),
+        pytest.param("a:\n   b: [x, # 1\n     y]  # 2\n", "a:\n  b: [x, # 1\n    y]  # 2\n", id="comments in brackets"),
+        pytest.param("a: # 1\n- x   # 2\n# 3\n", "a: # 1\n  - x   # 2\n# 3\n", id="comments beside"),
+        pytest.param("a:\n# 1\n  # 2\n  - x\n  # 3\n# 4\nb: y\n", "a:\n  # 1\n  # 2\n  - x\n  # 3\n# 4\nb: y\n"),
+        pytest.param("a:   # 1\n", "a:   # 1\n", id="a comment and nothing"),
+        pytest.param("a: # 1\n  x\n", "# 1\na: x\n", id="a comment before a value"),
+        pytest.param("a:\n- # 1\n  x: 1\n  y: 2\n", "a:\n  # 1\n  - x: 1\n    y: 2\n", id="a comment before an item"),
+        pytest.param("a:\n-\n  - x\n", "a:\n  - - x\n", id="a list in a list"),
+        pytest.param("a: x\n   y\n", "a: x y\n", id="a text over two lines"),
+        pytest.param(f"a: {'x ' * 50}\n   {'y ' * 40}\n", f"a: {('x ' * 50).strip()}\n  {('y ' * 40).strip()}\n"),
+        pytest.param("a: |\n     x\n      y\n\nb: >2-\n   x\n", "a: |\n  x\n   y\n\nb: >2-\n   x\n", id="blocks"),
+        pytest.param("a:\n- |+\n  x\n\n\n- y\n", "a:\n  - |+\n    x\n\n\n  - y\n", id="blocks that keep what follows"),
+        pytest.param("a: &x   !!str 'y'\nb:   *x\n", "a: &x !!str 'y'\nb: *x\n", id="anchors and tags"),
+        pytest.param("a: &x\n- y\n", "a: &x\n  - y\n", id="an anchor of a list"),
+        pytest.param("\ufeffa:   x\r\nb: y\r\n", "\ufeffa: x\r\nb: y\r\n", id="byte order mark and line endings"),
+        pytest.param("%YAML 1.1\n--- # 1\na:  x\n...\n# 2\n\n", "%YAML 1.1\n---\n# 1\na: x\n...\n# 2\n", id="markers"),
+        pytest.param("{a: [x]}", "{a: [x]}\n", id="all in brackets"),
+        pytest.param("", "", id="nothing"),
+        pytest.param("\n\n# c\n\n", "# c\n", id="only a comment"),
+    ],
+)  # fmt: skip
+def test_what_the_layout_is(before: str, after: str) -> None:
+    """And a second time changes nothing."""
+    assert neat(before) == after
+    assert neat(after) == after
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_file_says_the_same_afterwards(file: Path, tmp_path: Path) -> None:
+    """The same registry and problems apart from places, with the same comments in the same order."""
+    copy = tmp_path / file.name
+    copy.write_bytes(file.read_bytes())
+    before, problems = examine(copy)
+    text = file.read_text(encoding="utf-8")
+
+    changes = plan(copy, [Format()])
+    changes.write()
+
+    after, found = examine(copy)
+    assert after.fingerprint == before.fingerprint
+    assert [intent.metadata for intent in after] == [intent.metadata for intent in before]
+    assert [(c.text, c.expected, c.language) for c in after.tests] == [
+        (c.text, c.expected, c.language) for c in before.tests
+    ]
+    assert [problem.rule for problem in found] == [problem.rule for problem in problems]
+    assert [note.text for note in comments(copy.read_text(encoding="utf-8"))] == [c.text for c in comments(text)]
+    assert plan(copy, [Format()]).files == ()
+
+
+@pytest.mark.parametrize("file", sorted(SHIPPED.glob("*.yaml")), ids=lambda file: file.stem)
+def test_what_ships_is_in_the_layout(file: Path) -> None:
+    """It is the example to follow."""
+    text = file.read_text(encoding="utf-8")
+    assert neat(text) == text
+
+
+@pytest.mark.parametrize("text", ["x # y", "x: y: z", "*x"])
+def test_what_it_would_lose_it_refuses(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """Rather than change what a file says, or make it none that can be read."""
+    monkeypatch.setattr(formatting, "is_plain", lambda _text, _place="line": True)
+
+    with pytest.raises(InputError, match=r"f\.yaml cannot be formatted without changing what it says"):
+        neat(f"a: '{text}'\n")
+
+
+# Any YAML that our reader could meet, written in any way.
+
+
+@st.composite
+def values(draw: st.DrawFn, column: int, depth: int, *, in_list: bool) -> str:
+    """What stands behind a colon or a dash, to the end of its last line."""
+    kind = draw(st.sampled_from(["text", "text", "flow", "block", "block"] if depth < 3 else ["text", "flow"]))
+    beside = draw(st.sampled_from(["", "", "  # beside", " # b"]))
+    if kind == "flow":
+        return " " + draw(flows(0)) + beside + "\n"
+    if kind == "block":
+        inner = column + draw(st.sampled_from([1, 2, 4]))
+        below = draw(blocks(inner, depth + 1))
+        compact = in_list and below.startswith(" " * inner) and not below.lstrip().startswith("#")
+        if compact and draw(st.booleans()):
+            return " " * (inner - column - 1) + below[inner:]
+        return beside + "\n" + below
+    margin = " " * (column + 1)
+    text = draw(st.sampled_from(TEXTS)).replace("~", margin)
+    return f" {text}\n" if text[:1] in ("|", ">") else f" {text}{beside}\n"
+
+
+TEXTS = [
+    "a", "b c", "it's", "'q'", '"d"', "'it''s'", "yes", '"yes"', '""', "x:y", "", "+1", "1e999", "two\n~ lines",
+    '"two\n~lines"', "'two\n\n~ lines'", '"one \\\n~ line"', '"\\u00a0"', "|\n~ block\n~   more", "|-\n~ block",
+    ">+\n~ block\n\n", "|1\n~ block", "!!str t", "no",
+]  # fmt: skip
+
+
+@st.composite
+def flows(draw: st.DrawFn, depth: int) -> str:
+    """What stands in brackets."""
+    kind = draw(st.sampled_from(["text", "list", "mapping"])) if depth < 2 else "text"
+    if kind == "text":
+        return draw(st.sampled_from(["a", "b c", "'q'", '"d, e"', "1", '"two\n   lines"']))
+    inner = draw(st.lists(flows(depth + 1), max_size=3))
+    between = draw(st.sampled_from([", ", " ,  ", ",\n      ", ", # among\n       "]))
+    if kind == "list":
+        return "[" + between.join(inner) + draw(st.sampled_from(["", ", "] if inner else [""])) + "]"
+    return "{" + between.join(f"k{number}: {one}" for number, one in enumerate(inner)) + "}"
+
+
+@st.composite
+def blocks(draw: st.DrawFn, column: int = 0, depth: int = 0) -> str:
+    """A list or mapping in lines, with comments and blank lines among them."""
+    text, in_list = "", draw(st.booleans())
+    for number in range(draw(st.integers(1, 3))):
+        deep = max(0, column + draw(st.sampled_from([0, 0, 2, -2])))
+        text += draw(st.sampled_from(["", "", "", "\n", "\n\n", " " * deep + "# above\n"]))
+        head = "-" if in_list else draw(st.sampled_from(["k{}:", "'k {}':", "k{} :"])).format(number)
+        text += " " * column + head + draw(values(column, depth, in_list=in_list))
+    return text
+
+
+@settings(max_examples=300)
+@given(
+    st.sampled_from(["", "", "---\n", "# top\n\n", "%YAML 1.1\n---\n"]),
+    blocks(),
+    st.sampled_from(["", "", "# end", "...\n"]),
+    st.sampled_from(["\n", "\r\n"]),
+)
+def test_any_yaml_is_laid_out_once_and_for_all(head: str, block: str, end: str, ending: str) -> None:
+    """Whatever its style; that nothing is lost is seen to by the formatting itself."""
+    text = (head + block + end).replace("\n", ending)
+    try:
+        before = Document("f.yaml", text)
+    except yaml.YAMLError:
+        return
+
+    once = formatted(before)
+
+    assert formatted(once).text == once.text
+    assert not any(line.startswith("\t") for line in once.text.splitlines())

@@ -1,0 +1,94 @@
+"""What is written is read as it was meant, in lines and in brackets, and has quotes only where it needs them."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from intentmatch.core.errors import InputError
+from intentmatch.registry.editing.layout import layout
+from intentmatch.registry.editing.quoting import in_brackets, in_lines, is_plain, written
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"])) | st.text(
+    "ab :#-,[]{}'\"\\?!&*|>%@`\n\t\u2028\u0085~.0123eE+"
+)
+NO_TEXTS = [
+    "yes", "n", "null", "~", "1", "1.5", "1e3", ".5", "0o17", "0x1F", "12:30", "2024-01-01", "=", "<<", "", " a",
+]  # fmt: skip
+VALUES = st.recursive(
+    TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS.filter(str.strip), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def read(text: str) -> object:
+    """Every scalar as text, as our reader does."""
+    return yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
+
+
+@given(TEXTS, st.sampled_from(["", "'", '"']))
+def test_any_text_is_read_as_it_is_wherever_it_stands(text: str, style: str) -> None:
+    """On one line, in any quotes."""
+    assert read(f"- {written(text, style)}\n- b") == [text, "b"]
+    assert read(f"k: {written(text, style)}\nl: b") == {"k": text, "l": "b"}
+    assert read(f"[{written(text, style, 'brackets')}, b]") == [text, "b"]
+    assert read(f"{{k: {written(text, style, 'brackets')}, l: b}}") == {"k": text, "l": "b"}
+    assert read(f"{written(text, style, 'key')}: b") == {text: "b"}
+    assert len(written(text, style).splitlines()) <= 1
+
+
+@given(TEXTS)
+def test_what_has_no_quotes_is_a_text_for_everyone(text: str) -> None:
+    """Not a number, date, truth value or nothing for a reader of YAML 1.1."""
+    if is_plain(text):
+        assert yaml.load(f"- {text}", Loader=yaml.SafeLoader) == [text]
+
+
+@pytest.mark.parametrize("text", NO_TEXTS)
+def test_what_others_would_not_read_as_text_has_quotes(text: str) -> None:
+    """In YAML 1.1 or 1.2."""
+    assert written(text) == f'"{text}"'
+
+
+@pytest.mark.parametrize("text", ["it's", "a, b", "(a|b) [c]", "who's {name}?", "注文：どこ", "👩‍🚀", "c#", "a - b"])
+def test_what_needs_no_quotes_has_none(text: str) -> None:
+    """Brackets and commas only matter among brackets."""
+    assert written(text) == text
+    assert written(text, "'") == "'" + text.replace("'", "''") + "'"
+
+
+def test_the_style_gives_way_where_it_must() -> None:
+    """Single quotes cannot hold a line break, and half a character cannot be held at all."""
+    assert written("a\nb", "'") == '"a\\nb"'
+    assert written("a\u2028b") == '"a\\u2028b"'
+    with pytest.raises(InputError, match="half a character"):
+        written("\ud800")
+
+
+@given(st.text("abc -é", min_size=1), VALUES, st.integers(1, 4), st.integers(0, 4))
+def test_any_value_is_read_as_it_is(key: str, value: object, step: int, before_dash: int) -> None:
+    """Nested as it may be."""
+    assert read(in_brackets({key: value})) == {key: value}
+    assert read("\n".join([*in_lines(key, value, step, before_dash), "'': b"])) == {key: value, "": "b"}
+
+
+def test_lines_are_what_an_author_would_write() -> None:
+    """Indented as is asked."""
+    value = {"utterances": {"en": ["a", "yes"]}, "title": "T", "none": {}, "nested": [["a"], {"b": "c"}]}
+
+    assert in_lines("x y", value, 2, 4) == [
+        "x y:",
+        "  utterances:",
+        "    en:",
+        "        - a",
+        '        - "yes"',
+        "  title: T",
+        "  none: {}",
+        "  nested:",
+        "      - [a]",
+        "      - {b: c}",
+    ]
+    assert layout("\n".join(in_lines("x y", value, 2, 4))) is not None

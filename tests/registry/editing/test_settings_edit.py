@@ -1,0 +1,142 @@
+"""Settings written into YAML: only what is meant changes, and only if the file still reads the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from intentmatch.core.errors import InputError, RegistryError
+from intentmatch.registry.editing.plan import plan
+from intentmatch.registry.editing.settings_edit import ChangeSettings, Setting, with_settings
+
+VALUES = {"encoder": Setting("static", "worth it"), "scorer": Setting("cosine")}
+INTENTS = "intents:\n  a:\n    utterances: [one, 'two']   # as it is\n"
+BLOCK = "settings:\n  encoder: static  # t: worth it\n  scorer: cosine\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(
+            "version: 1  # of the grammar\n\n# About us\n" + INTENTS,
+            "version: 1  # of the grammar\n" + BLOCK + "\n# About us\n" + INTENTS,
+            id="below the version",
+        ),
+        pytest.param(
+            "# The shop\n\n# About us\n" + INTENTS,
+            "# The shop\n\n" + BLOCK + "# About us\n" + INTENTS,
+            id="above the first key and its comments",
+        ),
+        pytest.param(INTENTS, BLOCK + INTENTS, id="at the top"),
+        pytest.param(
+            INTENTS + "version: 1",
+            INTENTS + "version: 1\n" + BLOCK.removesuffix("\n"),
+            id="without a line break at the end",
+        ),
+        pytest.param(
+            "settings:\n    scorer: \"head\"  # mine\n    # and this\n    encoder:   'x'\n    margin: 0.1\n",
+            'settings:\n    scorer: "cosine"  # mine\n    # and this\n'
+            "    encoder:   'static'  # t: worth it\n    margin: 0.1\n",
+            id="quotes, order, comments and indentation stay",
+        ),
+        pytest.param(
+            "settings:\n  scorer: head  # t: told before\n  encoder: static # t: told before\n",
+            "settings:\n  scorer: cosine\n  encoder: static  # t: worth it\n",
+            id="our own comments are told anew",
+        ),
+        pytest.param(
+            "settings:\n  threshold:\n    de: 0.4  # strict\n\n# next\n" + INTENTS,
+            "settings:\n  threshold:\n    de: 0.4  # strict\n"
+            + BLOCK.removeprefix("settings:\n")
+            + "\n# next\n"
+            + INTENTS,
+            id="below what is there",
+        ),
+        pytest.param(
+            "settings: {scorer: head, margin: 0.1}  # short\n",
+            "settings: {scorer: cosine, margin: 0.1, encoder: static}  # short\n",
+            id="in one line",
+        ),
+        pytest.param("settings: {margin: 0.1, }\n", "settings: {margin: 0.1, encoder: static, scorer: cosine, }\n"),
+        pytest.param(
+            "settings: {}  # none\n", "settings: {encoder: static, scorer: cosine}  # none\n", id="none in one line"
+        ),
+        pytest.param("settings:  # none\nversion: 1\n", BLOCK.replace(":", ":  # none", 1) + "version: 1\n", id="none"),
+        pytest.param(
+            "{intents: {}}\n", "{intents: {}, settings: {encoder: static, scorer: cosine}}\n", id="all in brackets"
+        ),
+        pytest.param(
+            "settings:\n  encoder:\n  scorer: head",
+            "settings:\n  encoder: static  # t: worth it\n  scorer: cosine",
+            id="an empty value",
+        ),
+        pytest.param(
+            "\ufeffversion: 1\r\nintents: {}\r\n",
+            "\ufeffversion: 1\r\nsettings:\r\n  encoder: static  # t: worth it\r\n  scorer: cosine\r\nintents: {}\r\n",
+            id="byte order mark and line ends",
+        ),
+        pytest.param("", BLOCK, id="of nothing"),
+    ],
+)
+def test_nothing_else_changes(before: str, after: str) -> None:
+    """To the last space; and a second time changes nothing at all."""
+    assert with_settings(before, VALUES, "t: ") == after
+    assert with_settings(after, VALUES, "t: ") == after
+
+
+@pytest.mark.parametrize(
+    "value", ["a b", "x: y", "#1", "null", "007", "it's", 'say "x"', "C:\\new", "{a}", "*a", "- a"]
+)
+@pytest.mark.parametrize("quote", ["", "'", '"'])
+def test_whatever_the_value_it_is_read_as_it_is(value: str, quote: str) -> None:
+    """In any quotes."""
+    text = with_settings(f"settings:\n  encoder: {quote}x{quote}\n", {"encoder": Setting(value)})
+
+    assert yaml.load(text, Loader=yaml.BaseLoader) == {"settings": {"encoder": value}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- a\n",
+        "settings: [a]\n",
+        "settings:\n  margin: &m head\n  scorer: *m\n",
+        "settings:\n  scorer: |\n    head\n",
+    ],
+)
+def test_what_cannot_be_edited_is_said(text: str) -> None:
+    """Rather than guessed at."""
+    with pytest.raises(InputError, match="by hand"):
+        with_settings(text, VALUES)
+
+
+def test_the_file_of_a_folder_is_changed(tmp_path: Path) -> None:
+    """As one edit among others: planned, shown, written."""
+    file = tmp_path / "shop.yaml"
+    file.write_text(INTENTS, encoding="utf-8")
+
+    changes = plan(tmp_path, [ChangeSettings(file, VALUES, "t: ")])
+    changes.write()
+
+    assert file.read_text(encoding="utf-8") == BLOCK + INTENTS
+    assert changes.registry.settings == {"encoder": "static", "scorer": "cosine"}
+
+
+def test_a_setting_that_is_none_is_not_written(tmp_path: Path) -> None:
+    """The registry would no longer load."""
+    file = tmp_path / "shop.yaml"
+    file.write_text(INTENTS, encoding="utf-8")
+
+    changes = plan(tmp_path, [ChangeSettings(file, {"scorer": Setting("loud")})])
+
+    with pytest.raises(RegistryError, match="scorer"):
+        changes.write()
+    assert file.read_text(encoding="utf-8") == INTENTS
+
+
+def test_the_file_must_be_one_of_the_registry(tmp_path: Path) -> None:
+    """What is not read is not written."""
+    with pytest.raises(InputError, match=r"other\.yaml is not among the files"):
+        plan(tmp_path, [ChangeSettings(tmp_path / "other.yaml", VALUES)])

@@ -1,0 +1,91 @@
+"""`include:` other files and folders, read once, in order, wherever they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from intentmatch.core.errors import RegistryError
+from intentmatch.registry import examine, read_comments, read_registry, yaml_files
+
+
+def write(folder: Path, **texts: str) -> None:
+    for name, text in texts.items():
+        file = folder / f"{name.replace('__', '/')}.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+
+def intent(name: str) -> str:
+    return f"intents: {{{name}: {{utterances: [say {name}]}}}}"
+
+
+def names(path: Path) -> list[str]:
+    return [intent.name for intent in read_registry(path)]
+
+
+def test_files_and_folders_are_read_in_order_behind_the_file(tmp_path: Path):
+    """Relative to it, also above it; what an included file includes comes right behind it."""
+    write(
+        tmp_path,
+        bot__main=f"include: [../b.yaml, ../shared, ../a.yaml]\n{intent('main')}",
+        a=intent("a"),
+        b=f"include: c.yaml\n{intent('b')}",
+        c=intent("c"),
+        shared__y=intent("y"),
+        shared__x=intent("x"),
+    )
+
+    assert names(tmp_path / "bot" / "main.yaml") == ["main", "b", "c", "x", "y", "a"]
+    assert [file.stem for file in yaml_files(tmp_path / "bot")] == ["main", "b", "c", "x", "y", "a"]
+    assert len(read_comments(tmp_path / "bot")) == 6
+
+
+def test_a_file_is_read_once_however_often_it_is_included(tmp_path: Path):
+    """In circles, by other names, and where it is in the folder anyway."""
+    write(tmp_path, a=f"include: [b.yaml, ./b.yaml, ../{tmp_path.name}/b.yaml, ., a.yaml]\n{intent('a')}")
+    write(tmp_path, b=f"include: a.yaml\n{intent('b')}")
+    (tmp_path / "link.yaml").symlink_to(tmp_path / "b.yaml")
+
+    found, problems = examine(tmp_path)
+
+    assert problems == []
+    assert [intent.name for intent in found] == ["a", "b"]
+    assert names(tmp_path / "a.yaml") == ["a", "b"]
+
+
+def test_what_cannot_be_included_is_shown_where_it_is_named(tmp_path: Path):
+    """A file that is not there, a folder without YAML, and names that no file can have."""
+    (tmp_path / "empty").mkdir()
+    write(tmp_path, a=f'include:\n  - gone.yaml\n  - empty\n  - "a\\0b"\n  - {"x" * 300}\n{intent("a")}')
+
+    _, problems = examine(tmp_path)
+
+    assert [(p.location.line, p.location.column, p.rule) for p in problems] == [
+        (2, 5, "not-found"),
+        (3, 5, "no-files"),
+        (4, 5, "not-found"),
+        (5, 5, "unreadable"),
+    ]
+    assert "gone.yaml" in problems[0].message
+
+
+def test_problems_of_an_included_file_are_its_own(tmp_path: Path):
+    """With its path and its place."""
+    write(tmp_path, bot__a=f"include: ../b.yaml\n{intent('a')}", b="intents: {b: {utterances: hi}}")
+
+    with pytest.raises(RegistryError) as caught:
+        read_registry(tmp_path / "bot")
+
+    assert {str(Path(p.location.path).resolve()) for p in caught.value.problems} == {str(tmp_path / "b.yaml")}
+
+
+def test_an_included_file_needs_no_intents(tmp_path: Path):
+    """Slots and rules for many bots may stand in a file of their own."""
+    write(tmp_path, shared="rules: {day: today}\nslots: {city: {values: [Rome]}}")
+    write(tmp_path, bot="include: shared.yaml\nintents: {a: {utterances: ['{city} <day>']}}")
+
+    found = read_registry(tmp_path / "bot.yaml")
+
+    assert [utterance.text for utterance in found.utterances] == ["Rome today"]

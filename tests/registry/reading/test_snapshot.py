@@ -1,0 +1,169 @@
+"""What files hold, and reading them while somebody writes them."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from intentmatch.core.errors import InputError, Location, Problem, RegistryError
+from intentmatch.registry import read_registry
+from intentmatch.registry.reading.snapshot import EMPTY, content, steadily
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "a.yaml").write_text("intents: {a: {utterances: [one]}}\n", encoding="utf-8")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "b.yml").write_text("intents: {b: {utterances: [two]}}\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_what_is_read_counts_and_nothing_else(folder: Path) -> None:
+    """The YAML of a folder and its subfolders; not what editors and people leave beside it."""
+    before = content(folder)
+    assert set(before) == {str(folder / "a.yaml"), str(folder / "sub" / "b.yml")}
+
+    for name in (".a.yaml.swp", "a.yaml~", "#a.yaml#", ".hidden.yaml", "notes.txt"):
+        (folder / name).write_text("intents: {}", encoding="utf-8")
+    (folder / ".#a.yaml").symlink_to("me@host.1234")
+    (folder / ".git").mkdir()
+    (folder / ".git" / "c.yaml").write_text("intents: {}", encoding="utf-8")
+    os.utime(folder / "a.yaml", (1, 1))
+
+    assert content(folder) == before
+
+
+def test_every_change_of_what_is_read_counts(folder: Path) -> None:
+    """Another byte, another name, a file more or less, and a file that holds nothing."""
+    seen = [content(folder)]
+    (folder / "a.yaml").write_text("intents: {a: {utterances: [ one]}}\n", encoding="utf-8")
+    seen.append(content(folder))
+    (folder / "sub" / "b.yml").rename(folder / "sub" / "c.yml")
+    seen.append(content(folder))
+    (folder / "sub" / "c.yml").write_bytes(b"")
+    seen.append(content(folder))
+    (folder / "sub" / "c.yml").unlink()
+    seen.append(content(folder))
+
+    assert all(one != other for n, one in enumerate(seen) for other in seen[:n])
+    assert seen[3][str(folder / "sub" / "c.yml")] == EMPTY
+
+
+def test_what_is_included_counts(folder: Path) -> None:
+    """Wherever it stands, a folder with its new files too; circles end."""
+    inside, outside = folder / "sub", folder / "a.yaml"
+    outside.write_text("include: [.more, sub]\nrules: {day: (today|tomorrow)}\n", encoding="utf-8")
+    (folder / ".more").mkdir()
+    (folder / ".more" / "c.yaml").write_text("include: [../a.yaml, ../sub/b.yml, nowhere.yaml]\n", encoding="utf-8")
+    before = content(inside / "b.yml")
+    assert set(before) == {str(inside / "b.yml")}
+
+    (inside / "b.yml").write_text("include: ../a.yaml\nintents: {b: {utterances: [see you <day>]}}\n", encoding="utf-8")
+    names = {os.path.realpath(name) for name in content(inside / "b.yml")}
+    assert names == {str(inside / "b.yml"), str(outside), str(folder / ".more" / "c.yaml")}
+    before = content(inside / "b.yml")
+    (folder / ".more" / "d.yaml").write_text("intents: {}", encoding="utf-8")
+    assert content(inside / "b.yml") != before
+
+
+def test_what_cannot_be_read_holds_nothing(tmp_path: Path) -> None:
+    """No folder, no file, a folder named like a file, a dangling link: no exception."""
+    assert content(tmp_path / "none") == {}
+    (tmp_path / "folder.yaml").mkdir()
+    (tmp_path / "dangling.yaml").symlink_to("nowhere")
+    assert content(tmp_path) == {str(tmp_path / "dangling.yaml"): EMPTY}
+
+
+def test_a_pipe_is_left_to_its_reader(tmp_path: Path) -> None:
+    """What comes through a pipe can be read once, and is."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=("intents: {a: {utterances: [one]}}",), daemon=True)
+    writer.start()
+
+    registry, _ = steadily(pipe, lambda: read_registry(pipe))
+
+    assert len(registry) == 1
+
+
+def test_an_artefact_is_told_by_its_file(tmp_path: Path) -> None:
+    """Another file in its place, or one that grows, is another content."""
+    file = tmp_path / "bot.intentmatch"
+    file.write_bytes(b"x" * 10)
+    before = content(file)
+    (tmp_path / "next").write_bytes(b"y" * 10)
+    (tmp_path / "next").replace(file)
+    after = content(file)
+    with file.open("ab") as more:
+        more.write(b"z")
+
+    assert len({tuple(c.items()) for c in (before, after, content(file))}) == 3
+    file.unlink()
+    assert content(file) == {}
+
+
+def test_what_changed_while_it_was_read_is_read_again(folder: Path) -> None:
+    """The result is that of the last reading, during which nothing changed."""
+    readings: list[int] = []
+
+    def read() -> int:
+        readings.append(1)
+        if len(readings) < 3:
+            (folder / "a.yaml").write_text(f"# {len(readings)}", encoding="utf-8")
+        return len(readings)
+
+    assert steadily(folder, read) == (3, content(folder))
+
+
+def test_an_error_counts_only_where_nothing_changed(folder: Path) -> None:
+    """Half of an edit is no mistake of the author's; a mistake that stays is."""
+    readings: list[int] = []
+
+    def read() -> str:
+        readings.append(1)
+        if len(readings) == 1:
+            (folder / "a.yaml").write_text("# more", encoding="utf-8")
+            raise RegistryError([Problem(Location("a.yaml"), "error", "rule", "half of it")])
+        return "whole"
+
+    assert steadily(folder, read)[0] == "whole"
+
+    (folder / "a.yaml").write_text("intents: [", encoding="utf-8")
+    with pytest.raises(RegistryError, match="yaml-syntax"):
+        steadily(folder, lambda: read_registry(folder))
+
+
+def test_files_that_never_hold_still_are_an_error(folder: Path) -> None:
+    """Not an endless loop."""
+    count = iter(range(1000))
+
+    with pytest.raises(InputError, match="change while they are read"):
+        steadily(folder, lambda: (folder / "a.yaml").write_text(f"# {next(count)}", encoding="utf-8"))
+
+
+def test_a_reader_never_sees_half_of_two_states(folder: Path) -> None:
+    """Where both files are rewritten between the reading of the one and of the other, both are read again."""
+    files = [folder / "a.yaml", folder / "sub" / "b.yml"]
+    generations = iter(["second", "third"])
+
+    def write(generation: str) -> None:
+        for file in files:
+            aside = file.with_suffix(".aside")
+            aside.write_text(f"intents: {{{file.stem}: {{utterances: [{generation}]}}}}", encoding="utf-8")
+            aside.replace(file)
+
+    def read() -> list[str]:
+        first = files[0].read_text(encoding="utf-8")
+        if generation := next(generations, None):
+            write(generation)
+        return [first, files[1].read_text(encoding="utf-8")]
+
+    write("first")
+
+    found, held = steadily(folder, read)
+
+    assert ["third" in text for text in found] == [True, True]
+    assert held == content(folder)

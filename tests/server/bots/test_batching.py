@@ -1,0 +1,452 @@
+"""Messages that wait together, are matched together, and are answered each for itself."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+from fakes import WordHashEncoder
+from starlette.requests import ClientDisconnect
+from starlette.testclient import TestClient
+from starlette.types import Message
+
+from intentmatch import Matcher
+from intentmatch.core.errors import InputError, UnavailableError
+from intentmatch.core.types import Kind, Vectors
+from intentmatch.encoders.static import EMBEDDED, StaticEncoder
+from intentmatch.encoders.tokenizer.unigram import read_unigram
+from intentmatch.server import app, create_app
+from intentmatch.server.bots import batching as batches
+from intentmatch.server.bots.batching import Batches, Bounds
+from intentmatch.server.middleware.problems import ProblemError
+from intentmatch.server.process.metrics import Metrics
+
+PATIENCE = 60.0
+
+
+class Gate(WordHashEncoder):
+    """A stand-in that gains from batches, and can be held up while it encodes."""
+
+    batches = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[list[str]] = []
+        self.entered, self.go_on = threading.Event(), threading.Event()
+        self.go_on.set()
+
+    def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
+        if kind == "query":
+            self.calls.append(list(texts))
+            self.entered.set()
+            assert self.go_on.wait(PATIENCE)
+        if any("unlucky" in text for text in texts):
+            raise ValueError("it does not like this text")
+        if any("away" in text for text in texts):
+            raise UnavailableError("the model is away")
+        return super().encode(texts, kind=kind)
+
+    @contextmanager
+    def shut(self) -> Iterator[None]:
+        """Whatever is encoded meanwhile takes until the end."""
+        self.entered.clear()
+        self.go_on.clear()
+        try:
+            yield
+        finally:
+            self.go_on.set()
+
+    async def busy(self) -> None:
+        """Once a batch is being encoded."""
+        assert await asyncio.to_thread(self.entered.wait, PATIENCE)
+
+
+@pytest.fixture
+def encoder() -> Gate:
+    """One that nobody has asked for anything but the utterances."""
+    return Gate()
+
+
+@pytest.fixture
+def bot(folder: Path, encoder: Gate) -> Matcher:
+    """A matcher that gains from batches."""
+    matcher = Matcher.load(folder, encoder=encoder, cache="off")
+    encoder.calls.clear()
+    return matcher
+
+
+def run(scenario: Callable[[], Awaitable[None]]) -> None:
+    async def bounded() -> None:
+        await asyncio.wait_for(scenario(), PATIENCE)
+
+    asyncio.run(bounded())
+
+
+def waiting(bounds: Bounds | None = None) -> Batches:
+    return Batches(bounds or Bounds(), Metrics())
+
+
+async def settled() -> None:
+    """What is ready to run has run."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+def test_what_arrives_during_a_batch_is_the_next(bot: Matcher, encoder: Gate) -> None:
+    """The first is answered at once; all who come meanwhile are encoded together, up to the bound."""
+
+    async def scenario() -> None:
+        line = waiting(Bounds(together=3))
+        with encoder.shut():
+            asked = [asyncio.create_task(line.match(bot, "number zero"))]
+            await encoder.busy()
+            asked += [asyncio.create_task(line.match(bot, f"number {n}")) for n in range(1, 6)]
+            await settled()
+        answers = await asyncio.gather(*asked)
+        assert [answer.message for answer in answers] == ["number zero", *(f"number {n}" for n in range(1, 6))]
+
+    run(scenario)
+    assert [len(call) for call in encoder.calls] == [1, 3, 2]
+
+
+def test_each_has_its_own_options(bot: Matcher) -> None:
+    """They stay with the message, whoever it is matched together with."""
+
+    async def scenario() -> None:
+        line = waiting()
+        few, german, narrow, wrong = await asyncio.gather(
+            line.match(bot, "hello there you", top_k=1),
+            line.match(bot, "hello", language="de"),
+            line.match(bot, "hello there you", allowed=["bye"]),
+            line.match(bot, "hello", allowed=["nobody"]),
+            return_exceptions=True,
+        )
+        assert few == bot.match("hello there you", top_k=1)
+        assert german == bot.match("hello", language="de")
+        assert narrow == bot.match("hello there you", allowed=["bye"])
+        assert isinstance(wrong, InputError)
+
+    run(scenario)
+
+
+def test_parts_are_right_in_a_batch(folder: Path, encoder: Gate) -> None:
+    """Messages that are several requests are divided as they are alone."""
+    bot = Matcher.load(folder, encoder=encoder, cache="off", several_intents=True, threshold=0.1)
+    texts = ["hi there, see you later", "hello there", "goodbye and hello", "tschüss"]
+
+    alone = [bot.match(text) for text in texts]
+
+    assert any(answer.parts for answer in alone)
+    assert bot.match_each([(text, {}) for text in texts]) == alone
+
+
+def test_an_error_is_for_the_one_who_asked(bot: Matcher) -> None:
+    """The others are answered as if they had been alone."""
+    texts = ["number one", "an unlucky one", "number two", "hello"]
+
+    one, unlucky, two, known = bot.match_each([(text, {}) for text in texts])
+
+    assert str(unlucky) == "it does not like this text"
+    assert [one, two, known] == [bot.match(text) for text in ("number one", "number two", "hello")]
+
+
+def test_an_encoder_that_is_away_is_asked_once(bot: Matcher, encoder: Gate) -> None:
+    """It may take long to say so; what an author wrote is answered all the same."""
+    answers = bot.match_each([(text, {}) for text in ["gone away", "number two", "hello"]])
+
+    assert [type(answer) for answer in answers[:2]] == [UnavailableError] * 2
+    assert answers[2] == bot.match("hello")
+    assert len(encoder.calls) == 1
+
+
+def test_a_full_queue_is_told_when_to_come_again(bot: Matcher, encoder: Gate) -> None:
+    """By the pace of late: after two messages a second, and three before, it is two seconds."""
+
+    async def scenario() -> None:
+        line = waiting(Bounds(queue=3))
+        with encoder.shut():
+            asked = [asyncio.create_task(line.match(bot, "number zero"))]
+            await encoder.busy()
+            asked += [asyncio.create_task(line.match(bot, f"number {n}")) for n in range(3)]
+            await settled()
+            line._lines[bot].pace = 0.5
+            with pytest.raises(ProblemError) as refused:
+                await line.match(bot, "one too many")
+        assert (refused.value.status_code, refused.value.headers) == (503, {"Retry-After": "2"})
+        assert refused.value.details.type == "urn:intentmatch:busy"
+        await asyncio.gather(*asked)
+        assert (await line.match(bot, "now there is room")).message == "now there is room"
+
+    run(scenario)
+
+
+def test_whoever_waits_too_long_is_refused(bot: Matcher, encoder: Gate) -> None:
+    """And never encoded; what has begun is finished."""
+
+    async def scenario() -> None:
+        line = waiting(Bounds(seconds=0.1))
+        with encoder.shut():
+            begun = asyncio.create_task(line.match(bot, "number zero"))
+            await encoder.busy()
+            with pytest.raises(ProblemError, match="has waited for"):
+                await line.match(bot, "number one")
+        assert (await begun).message == "number zero"
+
+    run(scenario)
+    assert encoder.calls == [["number zero"]]
+
+
+@pytest.mark.parametrize("leaves", ["is cancelled", "hangs up"])
+def test_whoever_leaves_is_not_encoded(
+    bot: Matcher, encoder: Gate, leaves: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the server cancels the request, or its client hangs up."""
+    monkeypatch.setattr(batches, "_SECONDS_UNWATCHED", 0.0)
+
+    async def scenario() -> None:
+        line = waiting()
+        hung_up = asyncio.Event()
+
+        async def receive() -> Message:
+            await hung_up.wait()
+            return {"type": "http.disconnect"}
+
+        with encoder.shut():
+            first = asyncio.create_task(line.match(bot, "number zero"))
+            await encoder.busy()
+            batches.client.set(receive)
+            leaving = asyncio.create_task(line.match(bot, "number one"))
+            await settled()
+            if leaves == "hangs up":
+                hung_up.set()
+                with pytest.raises(ClientDisconnect):
+                    await leaving
+            else:
+                leaving.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await leaving
+            assert line._length == 0
+        await first
+
+    run(scenario)
+    assert encoder.calls == [["number zero"]]
+
+
+def test_a_batch_sees_one_registry(bot: Matcher, encoder: Gate, folder: Path) -> None:
+    """A reload in the middle of a batch changes none of its answers, and all of the next."""
+
+    async def scenario() -> None:
+        line = waiting()
+        with encoder.shut():
+            first = asyncio.create_task(line.match(bot, "number zero"))
+            await encoder.busy()
+            (folder / "thanks.yaml").write_text("intents: {thanks: {utterances: [number zero]}}", encoding="utf-8")
+            await asyncio.to_thread(bot.reload)
+        second = await line.match(bot, "number zero")
+        assert ((await first).intent, second.intent) == (None, "thanks")
+
+    run(scenario)
+
+
+def test_a_slow_bot_holds_up_no_other(bot: Matcher, encoder: Gate, folder: Path) -> None:
+    """Each matcher has a line of its own."""
+
+    async def scenario() -> None:
+        line = waiting()
+        other = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
+        with encoder.shut():
+            slow = asyncio.create_task(line.match(bot, "number zero"))
+            await encoder.busy()
+            assert (await line.match(other, "number one")).message == "number one"
+        await slow
+
+    run(scenario)
+
+
+def test_what_gains_nothing_makes_only_quick_batches(folder: Path) -> None:
+    """So many messages as are done in a moment, going by their pace; the first does not wait for the last."""
+
+    class Slow(StaticEncoder):
+        def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
+            time.sleep(0.02 if kind == "query" else 0)
+            return super().encode(texts, kind=kind)
+
+    metrics = Metrics()
+    bot = Matcher.load(folder, encoder=Slow(EMBEDDED), cache="off")
+
+    async def scenario() -> None:
+        line = Batches(Bounds(), metrics)
+        await asyncio.gather(*(line.match(bot, f"number {n}") for n in range(5)))
+
+    run(scenario)
+    assert b"intentmatch_batch_messages_count 5.0" in metrics.exposition([])
+
+
+@pytest.mark.parametrize(
+    ("pace", "text", "slots", "here"),
+    [
+        (0.0, "hello", "", False),
+        (0.0005, "hello", "", True),
+        (0.01, "hello", "", False),
+        (0.0005, "hello " * 200, "", False),
+        (0.0005, "hello", "slots: {day: {type: number}}", False),
+    ],
+)
+def test_what_is_over_at_once_is_answered_where_it_is_asked(tmp_path: Path, pace, text, slots, here) -> None:
+    """Once it is known to be: no document, no slots to look for, and the messages before it were quick."""
+    extra = f", {slots}" if slots else ""
+    (tmp_path / "bot.yaml").write_text(
+        f"intents: {{greet: {{utterances: [hello there, 'hi for {{day}}']{extra}}}, leave: {{utterances: [goodbye]}}}}"
+        if slots
+        else "intents: {greet: {utterances: [hello there]}, leave: {utterances: [goodbye]}}"
+    )
+    bot = Matcher.load(tmp_path, encoder=WordHashEncoder(), cache="off")
+    asked_in: list[threading.Thread] = []
+    matched = bot.match_each
+
+    def match_each(asked):
+        asked_in.append(threading.current_thread())
+        return matched(asked)
+
+    bot.match_each = match_each  # type: ignore[method-assign]
+
+    async def scenario() -> None:
+        line = waiting()
+        line._lines[bot] = batches._Line(pace=pace, least=pace)
+        assert (await line.match(bot, text)).message == text
+        assert (asked_in == [threading.main_thread()]) is here
+
+    run(scenario)
+
+
+def test_what_arrives_at_once_is_matched_in_a_row(folder: Path) -> None:
+    """As many as do not hold the loop up, then those whose turn came meanwhile; whoever left is not matched."""
+    bot = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
+    rows: list[list[str]] = []
+    matched = bot.match_each
+
+    def match_each(asked):
+        rows.append([text for text, _ in asked])
+        if len(rows) > 1:
+            assert others.done()
+        return matched(asked)
+
+    bot.match_each = match_each  # type: ignore[method-assign]
+
+    async def scenario() -> None:
+        nonlocal others
+        line = waiting()
+        line._lines[bot] = batches._Line(pace=0.0019, least=0.0019)
+        asked = [asyncio.create_task(line.match(bot, f"number {n}")) for n in range(14)]
+        others = asyncio.create_task(asyncio.sleep(0))
+        await asyncio.sleep(0)
+        asked[1].cancel()
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        assert isinstance(answers.pop(1), asyncio.CancelledError)
+        assert [answer.message for answer in answers] == [f"number {n}" for n in (0, *range(2, 14))]
+
+    others: asyncio.Task[None]
+    run(scenario)
+    assert rows[0] == ["number 0", *(f"number {n}" for n in range(2, 10))]
+    assert [text for row in rows for text in row] == [f"number {n}" for n in (0, *range(2, 14))]
+
+
+def test_an_error_is_heard_where_it_is_asked_too(folder: Path) -> None:
+    """And the next message is answered."""
+    bot = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
+
+    async def scenario() -> None:
+        line = waiting()
+        line._lines[bot] = batches._Line(pace=0.0005)
+        with pytest.raises(InputError):
+            await line.match(bot, "hello", language="no code at all")
+        assert (await line.match(bot, "hello")).message == "hello"
+
+    run(scenario)
+
+
+def test_the_loop_goes_on_while_messages_are_matched(bot: Matcher, encoder: Gate) -> None:
+    """Probes are answered, and a message in the queue shows in what Prometheus is told."""
+
+    async def scenario() -> None:
+        app = create_app(bot)
+        transport = httpx2.ASGITransport(app=app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://bot") as caller:
+            with encoder.shut():
+                asked = [asyncio.create_task(caller.post("/match", json={"text": "number zero"}))]
+                await encoder.busy()
+                asked.append(asyncio.create_task(caller.post("/match", json={"text": "number one"})))
+                while "intentmatch_queue_messages 1.0" not in (await caller.get("/metrics")).text:
+                    await asyncio.sleep(0.01)
+                assert (await caller.get("/healthz")).status_code == 200
+                assert not any(task.done() for task in asked)
+            assert [answer.status_code for answer in await asyncio.gather(*asked)] == [200, 200]
+
+    run(scenario)
+
+
+def test_refusals_are_problems_and_break_nothing(bot: Matcher, encoder: Gate) -> None:
+    """With the header that says when to try again, and a count for each kind."""
+
+    async def scenario() -> None:
+        transport = httpx2.ASGITransport(app=create_app(bot, max_queue=1, max_wait=0.2))
+        async with httpx2.AsyncClient(transport=transport, base_url="http://bot") as caller:
+            with encoder.shut():
+                first = asyncio.create_task(caller.post("/match", json={"text": "number zero"}))
+                await encoder.busy()
+                late = asyncio.create_task(caller.post("/match", json={"text": "number one"}))
+                while "intentmatch_queue_messages 1.0" not in (await caller.get("/metrics")).text:
+                    await asyncio.sleep(0.01)
+                full = await caller.post("/match", json={"text": "number two"})
+                for refused in (full, await late):
+                    assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+                    assert refused.headers["content-type"] == "application/problem+json"
+                    assert refused.json()["type"] == "urn:intentmatch:busy"
+            assert (await first).status_code == 200
+            told = (await caller.get("/metrics")).text
+            assert 'intentmatch_refused_total{why="full"} 1.0' in told
+            assert 'intentmatch_refused_total{why="late"} 1.0' in told
+
+    run(scenario)
+
+
+def test_a_server_that_is_busy_from_its_first_message_on_finds_its_pace(folder: Path) -> None:
+    """While somebody always waits for a thread; whoever waits then is answered in the loop."""
+    bot = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
+    loop_thread, where = threading.get_ident(), []
+    matched = bot.match_each
+
+    def match_each(asked):
+        where.append(threading.get_ident())
+        return matched(asked)
+
+    bot.match_each = match_each  # type: ignore[method-assign]
+
+    async def scenario() -> None:
+        line = waiting()
+
+        async def client(number: int) -> None:
+            for n in range(20):
+                await line.match(bot, f"number {n} of {number}")
+
+        await asyncio.gather(*map(client, range(8)))
+
+    run(scenario)
+    assert where[0] != loop_thread
+    assert where[-1] == loop_thread
+
+
+def test_no_message_waits_for_the_rest_of_the_pieces(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server has read the tokenizer whole when it begins to answer."""
+    tokenizer = read_unigram(EMBEDDED / "tokenizer.json")
+    assert tokenizer is not None
+    monkeypatch.setattr(app, "embedded_tokenizer", lambda: tokenizer)
+
+    with TestClient(create_app(Matcher.load(folder, encoder=WordHashEncoder(), cache="off"))):
+        assert tokenizer._unread is None

@@ -1,0 +1,428 @@
+"""Several bots in one process."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import shutil
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from several_bots import PATIENCE, match, served, states, until, write
+from starlette.testclient import TestClient
+
+from intentmatch import Matcher
+from intentmatch.artefact.store import save_artefact
+from intentmatch.core.errors import InputError
+from intentmatch.core.settings import Settings
+from intentmatch.encoders import load_encoder
+from intentmatch.inbox import Inbox
+from intentmatch.matching.loader import Source
+from intentmatch.server import BotFolder, create_app
+from intentmatch.server.bots import model_pool as shared
+from intentmatch.server.bots import pool as bots
+from intentmatch.server.bots.folder import is_bot_folder
+from intentmatch.server.bots.memory import own_bytes
+from intentmatch.server.bots.reloads import Reloads
+
+BROKEN = "intents:\n  greet: {}\n"
+
+
+def loads(monkeypatch: pytest.MonkeyPatch, before: Callable[[], object] = lambda: None) -> list[str]:
+    """The bots that are loaded from now on, as they are."""
+    original, found = Source.engine, []
+
+    def engine(self: Source, *args: Any, **options: Any) -> Any:
+        found.append(Path(str(self.path)).name)
+        before()
+        return original(self, *args, **options)
+
+    monkeypatch.setattr(Source, "engine", engine)
+    return found
+
+
+def test_each_subfolder_and_artefact_answers_for_itself(several: Path) -> None:
+    """Below its own name; a path is enough where the folder is called `bots`."""
+    save_artefact(Matcher.load(several / "pizza", cache="off").artefact, several / "pasta.intentmatch")
+    (several / "README.md").write_text("not a bot", encoding="utf-8")
+    (several / ".hidden").mkdir()
+    (several / "empty").mkdir()
+    with TestClient(create_app(several)) as client:
+        assert states(client) == dict.fromkeys(["bank", "pasta", "pizza", "shop"], "idle")
+        assert [match(client, bot).json()["intent"] for bot in ("shop", "bank", "pasta")] == ["shop", "bank", "pizza"]
+        assert states(client) == {"bank": "ready", "pasta": "ready", "pizza": "idle", "shop": "ready"}
+        batch = client.post("/bots/shop/match/batch", json={"texts": ["hello", "hello to shop"]}).json()
+        assert [result["intent"] for result in batch["results"]] == ["shop", "shop"]
+        assert client.get("/bots/shop/intents").json()["intents"][0]["name"] == "shop"
+        assert client.post("/bots/shop/fill", json={"text": "hello", "intent": "shop"}).json() == {"entities": []}
+        assert client.post("/bots/shop/fill", json={"text": "hello", "intent": "bank"}).status_code == 422
+        assert client.post("/match", json={"text": "hello"}).status_code == 404
+
+
+def test_one_registry_has_no_bots(several: Path) -> None:
+    """Its calls stand where they always did."""
+    with TestClient(create_app(several / "shop")) as client:
+        assert client.get("/bots").status_code == client.post("/bots/shop/match", json={}).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["nobody", "..", ".", "%2e%2e", "shop%2f..%2fbank", "shop%00", "%ff", "x" * 5000])
+def test_a_bot_that_is_not_there_is_not_found(several: Path, name: str) -> None:
+    """Whatever it is called, as problem details; nothing outside of the folder is looked at."""
+    with served(several) as client:
+        answer = client.post(f"/bots/{name}/match", json={"text": "hello"})
+        assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
+
+
+@pytest.mark.parametrize(
+    ("name", "inside", "is_one"),
+    [
+        ("bots", ["shop/bot.yaml", "bank/deep/bot.yml"], True),
+        ("bots", ["shop.intentmatch", "README.md"], True),
+        ("bots", ["shop/bot.yaml", "more.YAML"], False),
+        ("bots", ["README.md", "docs/x.txt", ".git/x.yaml"], False),
+        ("intents", ["shop/bot.yaml", "bank/bot.yaml"], False),
+    ],
+)
+def test_a_registry_with_subfolders_is_no_folder_of_bots(
+    tmp_path: Path, name: str, inside: list[str], is_one: bool
+) -> None:
+    """Unless it is called so, and has no YAML in itself."""
+    for path in inside:
+        file = tmp_path / name / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("intents: {}", encoding="utf-8")
+    assert is_bot_folder(tmp_path / name) is is_one
+    assert not is_bot_folder(tmp_path / name / "none")
+
+
+def test_what_cannot_be_a_folder_of_bots_is_told_at_once(several: Path) -> None:
+    """With all that is wrong with it, each at its place."""
+    write(several, "my shop", "-x")
+    (several / "shop.intentmatch").write_bytes(b"")
+    (several / "more.yaml").write_text("intents: {}", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        create_app(BotFolder(several))
+    problems = {(Path(problem.location.path).name, problem.rule) for problem in caught.value.problems}
+    assert problems == {
+        ("my shop", "bot-name"),
+        ("-x", "bot-name"),
+        ("shop.intentmatch", "duplicate-bot"),
+        ("more.yaml", "no-bot"),
+    }
+    assert str(several / "shop") in str(caught.value)
+
+
+def test_a_folder_without_bots_is_an_error(tmp_path: Path) -> None:
+    """So is one that is not there, and a pattern of bots to load that fits none."""
+    for path in (tmp_path, tmp_path / "none"):
+        with pytest.raises(InputError):
+            create_app(BotFolder(path))
+    with pytest.raises(InputError, match="'shop-\\*'"):
+        create_app(BotFolder(write(tmp_path, "shop"), ["shop-*"]))
+
+
+def test_a_bot_is_loaded_once_however_many_ask(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They wait for it; those who ask another bot do not."""
+    go_on = threading.Event()
+    with served(several) as client, ThreadPoolExecutor(9) as pool:
+        assert match(client, "bank").status_code == 200
+        found = loads(monkeypatch, lambda: go_on.wait(PATIENCE))
+        waiting = [pool.submit(match, client, "shop") for _ in range(8)]
+        until(lambda: found)
+        assert match(client, "bank").json()["intent"] == "bank"
+        assert states(client)["shop"] == "idle"
+        assert not any(answer.done() for answer in waiting)
+        go_on.set()
+        assert {answer.result().json()["intent"] for answer in waiting} == {"shop"}
+    assert found == ["shop"]
+
+
+def test_a_broken_bot_says_what_is_wrong_and_the_others_go_on(
+    several: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is not tried again until its files change."""
+    good = (several / "shop/bot.yaml").read_text(encoding="utf-8")
+    (several / "shop/bot.yaml").write_text(BROKEN, encoding="utf-8")
+    found = loads(monkeypatch)
+    with served(several) as client:
+        for _ in range(3):
+            answer = match(client, "shop")
+            assert (answer.status_code, answer.json()["type"]) == (503, "urn:intentmatch:broken")
+            assert [(item["line"], item["rule"]) for item in answer.json()["errors"]] == [(2, "no-utterances")]
+            assert int(answer.headers["retry-after"]) >= 0
+            time.sleep(0.06)
+        assert found == ["shop"]
+        assert match(client, "bank").status_code == client.get("/readyz").status_code == 200
+        assert states(client) == {"bank": "ready", "pizza": "idle", "shop": "broken"}
+        assert client.get("/readyz").json()["broken"] == 1
+        (several / "shop/bot.yaml").write_text(good, encoding="utf-8")
+        until(lambda: match(client, "shop").status_code == 200)
+    assert "the bot shop cannot be loaded" in caplog.text
+
+
+@pytest.mark.parametrize("error", [MemoryError("secret"), OSError("secret")])
+def test_what_goes_wrong_unexpectedly_is_tried_again(
+    several: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """After some time, though the files are the same; what it was stands in the log and nowhere else."""
+    errors = [error]
+
+    def fail() -> None:
+        if errors:
+            raise errors.pop()
+
+    loads(monkeypatch, fail)
+    monkeypatch.setattr(bots, "_SECONDS_BETWEEN_TRIES", 0.1)
+    with served(several) as client:
+        answer = match(client, "shop")
+        assert (answer.status_code, "secret" in answer.text) == (503, False)
+        until(lambda: match(client, "shop").status_code == 200)
+
+
+def test_a_damaged_artefact_is_a_broken_bot(several: Path) -> None:
+    """As broken YAML is."""
+    (several / "pasta.intentmatch").write_bytes(b"nonsense")
+    with served(several) as client:
+        assert match(client, "pasta").json()["type"] == "urn:intentmatch:broken"
+
+
+def test_bots_come_and_go_while_it_serves(several: Path) -> None:
+    """A new folder is a bot, and one that is gone is none, loaded or not; the others notice nothing."""
+    with served(several) as client:
+        assert match(client, "shop").status_code == 200
+        write(several, "pasta")
+        until(lambda: match(client, "pasta").status_code == 200)
+        shutil.rmtree(several / "shop")
+        shutil.rmtree(several / "pizza")
+        until(lambda: list(states(client)) == ["bank", "pasta"])
+        assert match(client, "shop").status_code == match(client, "pizza").status_code == 404
+        assert 'intentmatch_ready{bot="shop"}' not in client.get("/metrics").text
+        write(several, "shop")
+        until(lambda: match(client, "shop").status_code == 200)
+
+
+def test_a_folder_that_cannot_be_used_any_more_changes_nothing(several: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A clash, a wrong name or a drive that is away takes no bot that is there from those who ask it; said once."""
+    with served(several) as client:
+        (several / "shop.intentmatch").write_bytes(b"")
+        until(lambda: "there are two bots 'shop'" in caplog.text)
+        assert match(client, "shop").status_code == 200
+        time.sleep(0.3)
+        assert caplog.text.count("the bots stay those they were") == 1
+        (several / "shop.intentmatch").unlink()
+        several.rename(several.with_name("away"))
+        until(lambda: caplog.text.count("the bots stay those they were") == 2)
+        assert match(client, "shop").status_code == 200
+        assert match(client, "pizza").status_code == 503
+
+
+def test_who_was_asked_least_recently_makes_room(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what a bot takes; one may be larger than all the room there is."""
+    monkeypatch.setattr(bots, "own_bytes", lambda matcher: 1_000_000)
+    with served(several, megabytes=2) as client:
+        for bot in ("bank", "pizza", "bank", "shop"):
+            assert match(client, bot).status_code == 200
+        assert states(client) == {"bank": "ready", "pizza": "idle", "shop": "ready"}
+        monkeypatch.setattr(bots, "own_bytes", lambda matcher: 9_000_000)
+        assert match(client, "pizza").status_code == 200
+        assert states(client) == {"bank": "idle", "pizza": "ready", "shop": "idle"}
+        time.sleep(0.3)
+        assert states(client)["pizza"] == "ready"
+
+
+def test_what_made_room_is_gone(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing holds on to it, once nobody is answered by it any more; what it shares with others stays."""
+    monkeypatch.setattr(bots, "own_bytes", lambda matcher: 1_000_000)
+    original, made = bots.Bots._matcher, []
+
+    def matcher(*args: Any) -> Matcher:
+        found = original(*args)
+        made.append((weakref.ref(found), id(found.encoder)))
+        return found
+
+    monkeypatch.setattr(bots.Bots, "_matcher", matcher)
+    with served(several, megabytes=1) as client:
+        match(client, "bank")
+        match(client, "shop")
+
+        def is_gone() -> bool:
+            gc.collect()
+            return made[0][0]() is None
+
+        until(is_gone)
+        assert made[1][0]() is not None
+        assert len({encoder for _, encoder in made}) == 1
+
+
+def test_a_bot_that_grew_makes_others_leave(
+    several: Path, monkeypatch: pytest.MonkeyPatch, admin: dict[str, str]
+) -> None:
+    """What it takes is seen anew after a reload."""
+    monkeypatch.setattr(bots, "own_bytes", lambda matcher: len(matcher.registry) * 1_000_000)
+    with served(several, megabytes=2, admin_keys=["*:boss"]) as client:
+        assert match(client, "bank").status_code == match(client, "shop").status_code == 200
+        (several / "shop/more.yaml").write_text("intents: {bye: {utterances: [goodbye]}}", encoding="utf-8")
+        assert client.post("/bots/shop/reload", headers={"x-api-key": "boss"}).json()["intents"] == 2
+        until(lambda: states(client)["bank"] == "idle")
+        assert states(client)["shop"] == "ready"
+
+
+def test_who_is_asked_while_making_room_still_answers(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many at once, of more bots than there is room for: each gets the answer of the bot that it asked."""
+    monkeypatch.setattr(bots, "own_bytes", lambda matcher: 1_000_000)
+    found = loads(monkeypatch)
+    with served(several, megabytes=1) as client, ThreadPoolExecutor(8) as pool:
+        names = ["bank", "pizza", "shop"] * 20
+        answers = list(pool.map(lambda name: match(client, name), names))
+        assert [answer.json().get("intent") for answer in answers] == names
+        assert list(states(client).values()).count("ready") == 1
+    assert len(found) > 3
+
+
+def test_bots_with_the_same_settings_share_their_encoder(several: Path) -> None:
+    """Another precision is another encoder; the last bot that leaves takes its encoder along."""
+    models = shared.SharedModels()
+    first, second = (Matcher(Source(several / name, {}, load_encoder=models.encoder)) for name in ("bank", "shop"))
+    assert first.encoder is second.encoder
+    other = Matcher(Source(several / "pizza", {"precision": "float16"}, load_encoder=models.encoder))
+    assert other.encoder is not first.encoder
+    assert len(models._models) == 2
+    del first
+    assert len(models._models) == 2
+    del second
+    assert len(models._models) == 1
+    assert models.reranker(Settings()) is None
+
+
+def test_what_a_bot_takes_is_that_of_its_texts_and_vectors(several: Path) -> None:
+    """More the more there is, no less than its vectors, and without the encoder, of which there is one."""
+    small = Matcher.load(several / "shop", cache="off")
+    lines = ", ".join(f"a sentence with the number {number}" for number in range(500))
+    (several / "shop/more.yaml").write_text(f"intents: {{more: {{utterances: [{lines}]}}}}", encoding="utf-8")
+    large = Matcher.load(several / "shop", cache="off")
+    added = large.artefact.vectors.nbytes - small.artefact.vectors.nbytes
+    assert added < own_bytes(large) - own_bytes(small) < 20 * added
+    assert own_bytes(small) < 5_000_000
+
+
+def test_what_is_loaded_after_a_reload_is_not_read_twice(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reload that is asked for, here or in another process, is one of all bots that are loaded then."""
+    reloads = Reloads()
+    with served(several, reloads=reloads) as client:
+        match(client, "bank")
+        found = loads(monkeypatch)
+        reloads.ask()
+        until(lambda: found == ["bank"])
+        match(client, "shop")
+        time.sleep(0.3)
+        assert found == ["bank", "shop"]
+
+
+def test_bots_are_loaded_at_the_start_where_asked_for(several: Path) -> None:
+    """By patterns; until they are, the server is not ready, and one of them that is broken keeps no other away."""
+    write(several, "shop-de", "shop-en")
+    (several / "shop-en/bot.yaml").write_text(BROKEN, encoding="utf-8")
+    app = create_app(BotFolder(several, ["shop-*", "bank"]))
+    assert TestClient(app).get("/readyz").json()["type"] == "urn:intentmatch:warming"
+    with TestClient(app) as client:
+        expected = {"bank": "ready", "pizza": "idle", "shop": "idle", "shop-de": "ready", "shop-en": "broken"}
+        assert states(client) == expected
+        ready = client.get("/readyz").json()
+        assert ready == {"status": "ready", "bots": 5, "loaded": 2, "idle": 2, "stale": 0, "broken": 1}
+
+
+def test_each_bot_has_its_own_inbox(several: Path, tmp_path: Path) -> None:
+    """As its own settings say."""
+    inboxes = {name: tmp_path / f"{name}.sqlite" for name in ("bank", "shop")}
+    for name, file in inboxes.items():
+        write(several, name, settings=f"settings: {{inbox: '{file}'}}\n")
+    with served(several) as client:
+        for name in inboxes:
+            client.post(f"/bots/{name}/match", json={"text": f"the weather in {name}"})
+            client.post(f"/bots/{name}/feedback", json={"text": f"a word to {name}", "intent": name})
+        assert client.post("/bots/pizza/feedback", json={"text": "hello", "intent": None}).status_code == 503
+        assert client.post("/bots/shop/feedback", json={"text": "hello", "intent": "bank"}).status_code == 422
+    for name, file in inboxes.items():
+        kept = [message.text for message in Inbox(file).messages()]
+        assert len(kept) == 2
+        assert all(text.endswith(name) for text in kept)
+
+
+def test_what_is_loaded_is_watched_until_it_makes_room(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An edit of it answers by itself; nothing else is watched."""
+    pytest.importorskip("watchfiles")
+    monkeypatch.setattr(bots, "own_bytes", lambda matcher: 1_000_000)
+
+    def watching() -> int:
+        return sum(thread.name == "intentmatch-watch" for thread in threading.enumerate())
+
+    with served(several, megabytes=1, watch=True) as client:
+        assert watching() == 0
+        match(client, "shop")
+        write(several, "shop", text="good morning")
+        until(lambda: "good morning" in match(client, "shop").text)
+        match(client, "bank")
+        until(lambda: watching() == 1)
+    assert watching() == 0
+
+
+def test_metrics_are_of_each_bot(several: Path) -> None:
+    """Of those there are, whatever callers ask for."""
+    with served(several, preload=["bank"]) as client:
+        match(client, "shop")
+        for name in ("nobody", "secret"):
+            match(client, name)
+        told = client.get("/metrics").text
+        assert 'intentmatch_verdicts_total{bot="shop",intent="shop",verdict="matched"} 1.0' in told
+        assert 'intentmatch_ready{bot="bank"} 1.0' in told
+        assert 'intentmatch_registry_info{bot="shop",' in told
+        assert 'intentmatch_bots{state="idle"} 1.0' in told
+        assert 'intentmatch_requests_total{path="/bots/{bot}/match",status="404"} 2.0' in told
+        assert "nobody" not in told
+        size = next(line for line in told.splitlines() if line.startswith('intentmatch_bot_bytes{bot="shop"}'))
+        assert float(size.split()[1]) > 1000
+
+
+def test_bots_that_all_cannot_answer_are_not_ready(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until one can: whoever asks has it tried."""
+    encoder = load_encoder(Settings())
+    monkeypatch.setattr(shared, "load_encoder", lambda settings: encoder)
+    away: list[Exception] = []
+
+    def encode(*args: Any, **options: Any) -> Any:
+        if away:
+            raise away[0]
+        return type(encoder).encode(encoder, *args, **options)
+
+    monkeypatch.setattr(encoder, "encode", encode, raising=False)
+    with served(several, preload=["*"]) as client:
+        away.append(MemoryError("secret"))
+        for bot in ("bank", "pizza", "shop"):
+            assert client.post(f"/bots/{bot}/match", json={"text": "something else"}).status_code == 500
+        answer = client.get("/readyz")
+        assert (answer.status_code, answer.json()["type"]) == (503, "urn:intentmatch:broken")
+        away.clear()
+        assert client.get("/readyz").json()["loaded"] == 3
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_a_bot_may_be_a_link(several: Path, tmp_path: Path) -> None:
+    """As deployments have them."""
+    write(tmp_path / "elsewhere", "pasta")
+    (several / "pasta").symlink_to(tmp_path / "elsewhere/pasta", target_is_directory=True)
+    with served(several) as client:
+        assert match(client, "pasta").json()["intent"] == "pasta"
+
+
+def test_it_says_what_it_serves(several: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """At the start, so that nobody takes one for the other."""
+    caplog.set_level(logging.INFO, "intentmatch")
+    with served(several):
+        assert "is no registry but holds 3 bots: bank, pizza, shop" in caplog.text

@@ -1,0 +1,176 @@
+"""What every request passes: hosts, origins, headers, and the patience for a body."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import pytest
+import uvicorn
+from starlette.testclient import TestClient
+
+from intentmatch import Matcher
+from intentmatch.core.errors import InputError
+from intentmatch.server import create_app
+from intentmatch.server.process.slow_clients import Patience
+
+ORIGIN = "https://shop.example"
+
+
+def test_every_answer_has_its_headers(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also an error, and also one that is a defect of ours."""
+    client = TestClient(create_app(matcher), raise_server_exceptions=False)
+    answers = [client.get("/healthz"), client.get("/nowhere"), client.post("/match", content=b"{")]
+    monkeypatch.setattr(matcher, "match_each", None)
+    answers.append(client.post("/match", json={"text": "a"}))
+    assert [answer.status_code for answer in answers] == [200, 404, 415, 500]
+    for answer in answers:
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["x-frame-options"] == "DENY"
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["content-security-policy"].startswith("default-src 'none'; frame-ancestors 'none'")
+        assert "strict-transport-security" not in answer.headers
+
+
+def test_https_is_to_be_kept_to(matcher: Matcher) -> None:
+    """Where the request came by it."""
+    with TestClient(create_app(matcher), base_url="https://bot") as client:
+        assert "max-age" in client.get("/healthz").headers["strict-transport-security"]
+
+
+def test_the_pages_of_documentation_may_load_what_they_need(matcher: Matcher) -> None:
+    """Every address in the page is allowed by its own policy."""
+    page = TestClient(create_app(matcher)).get("/docs")
+    assert "https://cdn.jsdelivr.net" in page.text
+    assert "https://cdn.jsdelivr.net" in page.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [("bot.example", 200), ("BOT.example:8080", 200), ("[::1]:8080", 200), ("evil.example", 421), ("", 421),
+     ("bot.example.evil.example", 421), ("bot.example:x", 421)],
+)  # fmt: skip
+def test_only_allowed_hosts_are_answered_for(matcher: Matcher, host: str, status: int) -> None:
+    """Whatever the port, and in whatever case."""
+    client = TestClient(create_app(matcher, allowed_hosts=["Bot.example", "[::1]"]))
+    answer = client.get("/healthz", headers={"host": host})
+    assert answer.status_code == status
+    if status != 200:
+        assert answer.json()["title"] == "Misdirected Request"
+
+
+def test_pages_of_allowed_origins_may_call(matcher: Matcher) -> None:
+    """With a key in a header; others may not, and nobody may where there are none."""
+    asked = {"access-control-request-method": "POST", "access-control-request-headers": "authorization,content-type"}
+    client = TestClient(create_app(matcher, keys=["one"], cors_origins=[ORIGIN]))
+    allowed = client.options("/match", headers={"origin": ORIGIN, **asked})
+    assert (allowed.status_code, allowed.headers["access-control-allow-origin"]) == (200, ORIGIN)
+    told = client.post("/match", json={"text": "a"}, headers={"origin": ORIGIN})
+    assert (told.status_code, told.headers["access-control-allow-origin"]) == (401, ORIGIN)
+    assert "access-control-allow-credentials" not in told.headers
+    other = client.options("/match", headers={"origin": "https://evil.example", **asked})
+    assert "access-control-allow-origin" not in other.headers
+    closed = TestClient(create_app(matcher)).get("/healthz", headers={"origin": ORIGIN})
+    assert "access-control-allow-origin" not in closed.headers
+
+
+@pytest.mark.parametrize("origin", ["shop.example", "https://shop.example/", "https://", "ftp://shop.example", ""])
+def test_what_no_browser_would_send_is_refused(matcher: Matcher, origin: str) -> None:
+    """It would never be allowed, and nobody would know why."""
+    with pytest.raises(InputError, match="an origin is such as"):
+        create_app(matcher, cors_origins=[origin])
+
+
+@contextmanager
+def served(matcher: Matcher, **options: Any) -> Iterator[Callable[[bytes], bytes]]:
+    """A real server, and how to send it bytes and hear all that it says until it hangs up."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    patience: Any = partial(Patience, head_seconds=options.get("body_seconds", 60.0))
+    config = uvicorn.Config(create_app(matcher, **options), log_config=None, timeout_keep_alive=1, http=patience)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, args=([listening],))
+    thread.start()
+
+    def send(sent: bytes) -> bytes:
+        with socket.create_connection(listening.getsockname(), timeout=20) as client:
+            client.sendall(sent)
+            return b"".join(iter(lambda: client.recv(65536), b""))
+
+    send.address = listening.getsockname()  # type: ignore[attr-defined]
+    try:
+        yield send
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        listening.close()
+
+
+def request(body: bytes, length: int, *more: str) -> bytes:
+    lines = ["POST /match HTTP/1.1", "Host: bot", "Content-Type: application/json", f"Content-Length: {length}", *more]
+    return "\r\n".join([*lines, "", ""]).encode("latin-1") + body
+
+
+def test_a_client_that_stops_in_the_middle_is_not_waited_for(matcher: Matcher) -> None:
+    """It is told so and hung up on; others are answered meanwhile."""
+    with served(matcher, body_seconds=3.0) as send:
+        start = time.monotonic()
+        slow: list[bytes] = []
+        waiting = threading.Thread(target=lambda: slow.append(send(request(b'{"text": ', 100))))
+        waiting.start()
+        assert b" 200 OK" in send(request(b'{"text": "hello"}', 17, "Connection: close"))
+        assert time.monotonic() - start < 3.0
+        waiting.join(20)
+        assert 3.0 <= time.monotonic() - start < 15.0
+    head, _, body = slow[0].partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 408 ")
+    assert b"application/problem+json" in head
+    assert json.loads(body)["detail"] == "The body was not complete after 3 seconds."
+
+
+@pytest.mark.parametrize("before", [b"", request(b'{"text": "hello"}', 17)], ids=["first", "second"])
+def test_a_head_that_never_ends_is_not_waited_for(matcher: Matcher, before: bytes) -> None:
+    """However steadily it drips, and whatever was answered on the connection before."""
+    with served(matcher, body_seconds=2.0) as send:
+        assert b" 200 OK" in send(request(b'{"text": "hello"}', 17, "Connection: close"))
+        start = time.monotonic()
+        with socket.create_connection(send.address, timeout=20) as client:  # type: ignore[attr-defined]
+            client.sendall(before + b"POST /match HTTP/1.1\r\nX-Drip: ")
+            for _ in range(3):
+                time.sleep(0.2)
+                client.sendall(b"x")
+            heard = b"".join(iter(lambda: client.recv(65536), b""))
+        assert 2.0 <= time.monotonic() - start < 10.0
+    answers = heard.split(b"HTTP/1.1 ")[1:]
+    assert [answer[:3] for answer in answers] == [b"200"] * bool(before) + [b"408"]
+    head, _, body = answers[-1].partition(b"\r\n\r\n")
+    assert b"application/problem+json" in head
+    assert json.loads(body)["detail"] == "The head was not complete after 2 seconds."
+
+
+def test_who_says_nothing_is_hung_up_on(matcher: Matcher) -> None:
+    """Without a word."""
+    with served(matcher, body_seconds=0.5) as send:
+        assert send(b"") == b""
+
+
+def test_who_has_no_key_sends_no_body(matcher: Matcher) -> None:
+    """The answer comes before it."""
+    with served(matcher, keys=["one"], body_seconds=60.0) as send:
+        start = time.monotonic()
+        assert send(request(b"", 100)).startswith(b"HTTP/1.1 401 ")
+        assert time.monotonic() - start < 10.0
+
+
+def test_headers_that_are_no_text_are_answered(matcher: Matcher) -> None:
+    """Bytes of any kind where keys, hosts, origins, types and lengths stand."""
+    with served(matcher, keys=["one"], cors_origins=[ORIGIN], allowed_hosts=["bot"]) as send:
+        for header in ("X-API-Key", "Authorization", "Origin", "Content-Type", "Transfer-Encoding", "Content-Encoding"):
+            for value in ("\xff\xfe", "Bearer \xff", "a" * 10_000, "%00", "\t"):
+                answer = send(request(b'{"text": "hello"}', 17, f"{header}: {value}", "Connection: close"))
+                assert answer[9:10] == b"4", (header, value, answer)

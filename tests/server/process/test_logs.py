@@ -1,0 +1,139 @@
+"""Request ids, and what the log says of requests."""
+
+from __future__ import annotations
+
+import json
+import logging
+import logging.config
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import uvicorn
+from starlette.testclient import TestClient
+
+from intentmatch import Matcher
+from intentmatch.server import create_app
+from intentmatch.server.process.logs import log_config
+
+
+@pytest.fixture
+def configured() -> Iterator[Callable[..., None]]:
+    """Turns the log of `serve` on, until the end of the test."""
+    loggers = ("intentmatch", "intentmatch.server.observed", "intentmatch.server.messages")
+    loggers = (*loggers, "uvicorn", "uvicorn.error", "uvicorn.access")
+    before = {
+        name: (log.level, log.propagate, log.handlers[:]) for name in loggers for log in [logging.getLogger(name)]
+    }
+    yield lambda form, messages=False: logging.config.dictConfig(
+        log_config(uvicorn.config.LOGGING_CONFIG, form, messages=messages)
+    )
+    for name, (level, propagate, handlers) in before.items():
+        log = logging.getLogger(name)
+        log.level, log.propagate, log.handlers = level, propagate, handlers
+        log.manager._clear_cache()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("given", ["4711", "0af7651916cd43dd8448eb211c80319c", "a-b_c.d:e/f+g="])
+def test_an_id_is_taken_over(client: TestClient, given: str) -> None:
+    """Whoever asks finds the answer by it."""
+    assert client.get("/healthz", headers={"X-Request-ID": given}).headers["X-Request-ID"] == given
+
+
+@pytest.mark.parametrize("given", [None, "", " ", "a b", "a\tb", "<script>", "ü", "a" * 129, '"'])
+def test_an_id_is_made_where_there_is_none_of_use(client: TestClient, given: str | None) -> None:
+    """What others cannot put into a line or a search is none."""
+    headers = {} if given is None else {"X-Request-ID": given.encode()}
+    made = {client.get("/healthz", headers=headers).headers["X-Request-ID"] for _ in range(2)}
+    assert len(made) == 2
+    assert all(re.fullmatch(r"[0-9a-f]{32}", each) for each in made)
+
+
+def test_every_answer_has_an_id(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refusals and defects too, which one asks about most."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    with TestClient(create_app(matcher, max_body=100), raise_server_exceptions=False) as client:
+        monkeypatch.setattr(matcher, "match_each", fail)
+        for status, answer in {
+            404: client.get("/nothing", headers={"X-Request-ID": "mine"}),
+            413: client.post("/match", content=b"a" * 101, headers={"X-Request-ID": "mine"}),
+            422: client.post("/match", json={}, headers={"X-Request-ID": "mine"}),
+            500: client.post("/match", json={"text": "hello"}, headers={"X-Request-ID": "mine"}),
+        }.items():
+            assert (answer.status_code, answer.headers["X-Request-ID"]) == (status, "mine")
+
+
+def test_json_lines_tell_requests_without_what_was_said(
+    client: TestClient, configured: Callable[..., None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """One a request."""
+    configured("json")
+    client.post("/match", json={"text": "hello"}, headers={"X-Request-ID": "mine"})
+
+    (line,) = capfd.readouterr().err.splitlines()
+    told = json.loads(line)
+    assert 0 < told.pop("milliseconds") < 60_000
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:.]{12}\+00:00", told.pop("time"))
+    assert told == {
+        "level": "info",
+        "logger": "intentmatch.server.observed",
+        "message": "POST /match 200",
+        "request_id": "mine",
+        "method": "POST",
+        "path": "/match",
+        "status": 200,
+    }
+
+
+def test_nobody_can_write_lines_of_their_own(
+    client: TestClient, configured: Callable[..., None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What callers send is quoted."""
+    configured("json", messages=True)
+    client.post("/match", json={"text": "hello\n{}\u2028"})
+    client.get("/a%0Ab")
+
+    lines = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+    assert [line.get("text") for line in lines] == ["hello\n{}\u2028", None, None]
+    assert lines[2]["path"] == "/a\nb"
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_what_was_said_is_logged_where_that_is_asked_for(
+    client: TestClient, configured: Callable[..., None], capfd: pytest.CaptureFixture[str], form: str
+) -> None:
+    """With what was made of it; otherwise it stands nowhere."""
+    for asked in (False, True):
+        configured(form, messages=asked)
+        client.post("/match", json={"text": "hello"})
+        client.post("/match/batch", json={"texts": ["hello"]})
+        assert capfd.readouterr().err.count("matched greet: 'hello'") == (2 if asked else 0)
+
+
+def test_what_happens_for_a_request_bears_its_id(
+    folder: Path, configured: Callable[..., None], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In worker threads too, and with the trace of a defect."""
+    matcher = Matcher.load(folder, cache="off")
+    app = create_app(matcher)
+    with TestClient(app, raise_server_exceptions=False) as client:
+        configured("json")
+
+        def fail(*_: object, **__: object) -> None:
+            log = logging.getLogger("intentmatch.test")
+            try:
+                raise MemoryError
+            except MemoryError:
+                log.exception("it failed")
+                raise
+
+        monkeypatch.setattr(matcher, "match_many", fail)
+        client.post("/match/batch", json={"texts": ["hello"]}, headers={"X-Request-ID": "mine"})
+    failed, request = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+    assert failed["request_id"] == request["request_id"] == "mine"
+    assert "MemoryError" in failed["exception"]
+    assert (failed["level"], request["status"]) == ("error", 500)

@@ -1,0 +1,102 @@
+"""Matches as spans of OpenTelemetry."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from starlette.testclient import TestClient
+
+from intentmatch import Matcher
+from intentmatch.core import plugins
+from intentmatch.core.errors import MissingExtraError
+from intentmatch.server import create_app
+
+PARENT = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
+    """Where spans end up; a process cannot change its provider, so that the tests lend one."""
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
+    return exporter
+
+
+def test_a_match_is_a_span_with_its_stages(matcher: Matcher, kept: InMemorySpanExporter) -> None:
+    """In time and in order, and without what was said."""
+    with TestClient(create_app(matcher, telemetry=True)) as client:
+        answer = client.post("/match", json={"text": "helo there"}).json()
+
+    (span,) = kept.get_finished_spans()
+    assert span.name == "intentmatch.match"
+    assert dict(span.attributes or {}) == {
+        "intentmatch.verdict": answer["verdict"],
+        "intentmatch.intent": answer["intent"] or "",
+        "intentmatch.score": pytest.approx(answer["score"], abs=1e-3),
+        "intentmatch.language": answer["language"],
+        "intentmatch.decided_by": answer["trace"]["decided_by"],
+        "intentmatch.fingerprint": matcher.registry.fingerprint,
+    }
+    assert [event.name for event in span.events] == [stage["name"] for stage in answer["trace"]["stages"]]
+    times = [span.start_time, *(event.timestamp for event in span.events), span.end_time]
+    assert times == sorted(times)
+    assert "helo" not in span.to_json()
+
+
+@pytest.mark.parametrize(
+    ("path", "body"), [("/match", {"text": "hello"}), ("/match/batch", {"texts": ["hello", "bye"]})]
+)
+def test_it_belongs_to_the_trace_of_its_caller(
+    matcher: Matcher, kept: InMemorySpanExporter, path: str, body: dict[str, object]
+) -> None:
+    """Each message of a batch too; without a caller's it begins one."""
+    with TestClient(create_app(matcher, telemetry=True)) as client:
+        client.post(path, json=body, headers=PARENT)
+        told = kept.get_finished_spans()
+        client.post("/match", json={"text": "hello"})
+
+    assert len(told) == len(body.get("texts", ["hello"]))  # type: ignore[arg-type]
+    for span in told:
+        assert span.parent is not None
+        assert f"{span.context.trace_id:032x}-{span.parent.span_id:016x}" in PARENT["traceparent"]
+    assert kept.get_finished_spans()[-1].parent is None
+
+
+def test_a_trace_around_the_app_is_kept(matcher: Matcher, kept: InMemorySpanExporter) -> None:
+    """Whatever instruments the server knows more than a header."""
+    app = create_app(matcher, telemetry=True)
+
+    async def around(scope, receive, send):  # type: ignore[no-untyped-def]
+        span = trace.get_tracer("around").start_span("request")
+        with trace.use_span(span, end_on_exit=True):
+            await app(scope, receive, send)
+
+    TestClient(around).post("/match", json={"text": "hello"}, headers=PARENT)
+
+    match, request = kept.get_finished_spans()
+    assert match.parent.span_id == request.context.span_id
+
+
+def test_a_missing_extra_is_named(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the line that installs it."""
+    monkeypatch.setitem(sys.modules, "opentelemetry.trace", None)
+    monkeypatch.setattr(plugins, "installed", lambda module: not module.startswith("opentelemetry"))
+    with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[telemetry\]"'):
+        create_app(matcher, telemetry=True)
+
+
+def test_without_it_nothing_of_it_is_imported(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not by us, that is: releases of FastAPI may."""
+    asked: list[str] = []
+    require = plugins.require
+    monkeypatch.setattr(plugins, "require", lambda module, **why: asked.append(module) or require(module, **why))
+    for telemetry in (False, True):
+        with TestClient(create_app(matcher, telemetry=telemetry)) as client:
+            assert client.post("/match", json={"text": "hello"}).json()["intent"] == "greet"
+        assert any(module.startswith("opentelemetry") for module in asked) == telemetry

@@ -1,0 +1,113 @@
+"""The OpenAPI document: complete, sound, and true to what is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from intentmatch import Matcher
+from intentmatch.server import create_app
+from intentmatch.server.routes import schemas
+
+BODY = {"400", "401", "408", "413", "415", "422", "429", "503"}
+ROUTES = {
+    ("post", "/match"): {"200", *BODY},
+    ("post", "/match/batch"): {"200", *BODY},
+    ("post", "/fill"): {"200", *BODY},
+    ("post", "/chat"): {"200", *BODY},
+    ("post", "/feedback"): {"202", *BODY},
+    ("get", "/intents"): {"200", "401", "429", "503"},
+    ("post", "/reload"): {"200", "401", "403", "409", "413", "429", "503"},
+    ("get", "/healthz"): {"200"},
+    ("get", "/readyz"): {"200", "503"},
+    ("get", "/version"): {"200", "401", "429"},
+    ("get", "/metrics"): {"200", "401", "429"},
+}
+
+
+@pytest.fixture(scope="module")
+def openapi(client: TestClient) -> dict[str, Any]:
+    """The document as it is served."""
+    return client.get("/openapi.json").json()
+
+
+def test_every_route_is_described(openapi: dict[str, Any]) -> None:
+    """The document lists these routes with these answers and no other, each under its own id."""
+    operations = {(verb, path): op for path, verbs in openapi["paths"].items() for verb, op in verbs.items()}
+    assert {key: set(op["responses"]) for key, op in operations.items()} == ROUTES
+    assert len({op["operationId"] for op in operations.values()}) == len(operations)
+    for operation in operations.values():
+        assert operation["summary"]
+        assert operation["description"]
+
+
+def test_errors_are_problem_details(openapi: dict[str, Any]) -> None:
+    """Every error of every route has the one shape, under its own media type."""
+    for path, verbs in openapi["paths"].items():
+        for operation in verbs.values():
+            for status, response in operation["responses"].items():
+                if status in ("200", "202"):
+                    assert list(response["content"]) == ["text/plain" if path == "/metrics" else "application/json"]
+                else:
+                    shape = {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}
+                    assert response["content"] == {"application/problem+json": shape}
+                    assert response["description"]
+    assert "HTTPValidationError" not in openapi["components"]["schemas"]
+
+
+def test_every_reference_leads_somewhere(openapi: dict[str, Any]) -> None:
+    """The document is one of OpenAPI 3.1, and no `$ref` in it points at nothing."""
+    assert openapi["openapi"].startswith("3.1")
+    assert openapi["info"]["title"] == "intentmatch"
+    references = set(found(openapi, "$ref"))
+    assert references
+    assert {ref.removeprefix("#/components/schemas/") for ref in references} <= openapi["components"]["schemas"].keys()
+
+
+def test_the_limits_are_documented(matcher: Matcher) -> None:
+    """The limits of an app stand in its own document, and asking twice gives the same."""
+    app = create_app(matcher, max_text=7, max_batch=3)
+    models = app.openapi()["components"]["schemas"]
+    assert models["MatchRequest"]["properties"]["text"]["maxLength"] == 7
+    texts = models["BatchRequest"]["properties"]["texts"]
+    assert (texts["minItems"], texts["maxItems"], texts["items"]["maxLength"]) == (1, 3, 7)
+    assert models["MatchRequest"]["additionalProperties"] is False
+    assert app.openapi() == app.openapi()
+
+
+def test_the_docs_page_is_served(client: TestClient) -> None:
+    """People find the document under /docs."""
+    answer = client.get("/docs")
+    assert answer.status_code == 200
+    assert "/openapi.json" in answer.text
+
+
+def test_the_answer_is_the_documented_model(matcher: Matcher) -> None:
+    """`MatchResponse` is what `MatchResult.to_dict` gives, key by key: neither can change alone."""
+    for text in ("hello", "the price of tea", ""):
+        result = matcher.match(text).to_dict()
+        assert schemas.MatchResponse.of(matcher.match(text)).model_dump().keys() == result.keys()
+        assert schemas.MatchResponse.model_validate(result).model_dump() == result
+
+
+def test_sendable_text_is_left_alone() -> None:
+    """Only what UTF-8 cannot carry is escaped."""
+    for text in ("", "ü", "\0", "👋", "a\\b"):
+        assert schemas.sendable(text) == text
+    assert schemas.sendable("a\udcffb") == "a\\udcffb"
+    assert schemas.sendable(None) is None
+
+
+def found(value: Any, key: str) -> Iterator[Any]:
+    """Every value under a key, however deep."""
+    if isinstance(value, dict):
+        if key in value:
+            yield value[key]
+        for inner in value.values():
+            yield from found(inner, key)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from found(inner, key)

@@ -1,0 +1,169 @@
+"""The language of a message, learned from the registry's own lines."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+
+import pytest
+from fakes import WordHashEncoder
+from hypothesis import given
+from hypothesis import strategies as st
+
+from intentmatch.encoders.coverage import Coverage
+from intentmatch.registry import read_registry
+from intentmatch.text.language_id import LanguageGuess
+from intentmatch.text.normalize import fold
+
+INTENTS = Path(__file__).parents[2] / "intents"
+
+
+@pytest.fixture(scope="module")
+def lines() -> list[tuple[str, str]]:
+    """Every utterance of the project's own intents, folded, with its language."""
+    utterances = [u for intent in read_registry(INTENTS) for u in intent.utterances]
+    return [(fold(u.text), u.language) for u in utterances if u.language]
+
+
+def test_held_out_lines_are_told_apart(lines):
+    """Of the lines that were not learned from, nine in ten and more are given their language."""
+    held_out = [line for line in lines if zlib.crc32(line[0].encode()) % 5 == 0]
+    learned = [line for line in lines if zlib.crc32(line[0].encode()) % 5 != 0]
+
+    guess = LanguageGuess(*zip(*learned, strict=True))
+    right = sum(guess.of(text) == language for text, language in held_out)
+
+    assert len(held_out) > 400
+    assert right / len(held_out) >= 0.90
+
+
+@pytest.mark.parametrize(
+    ("message", "language"),
+    [
+        ("can somebody tell me when the parcel will be here", "en"),
+        ("kann mir jemand sagen, wann das Paket ankommt", "de"),
+        ("quelqu'un peut me dire quand le colis arrivera", "fr"),
+        ("alguien puede decirme cuándo llegará el paquete", "es"),
+        ("qualcuno può dirmi quando arriverà il pacco", "it"),
+        ("kan iemand me zeggen wanneer het pakket aankomt", "nl"),
+        ("czy ktoś może mi powiedzieć, kiedy dotrze paczka", "pl"),
+        ("кто-нибудь может сказать, когда придёт посылка", "ru"),
+        ("هل يمكن لأحد أن يخبرني متى يصل الطرد", "ar"),
+        ("荷物がいつ届くか教えてください", "ja"),
+        ("소포가 언제 도착하는지 알려 주세요", "ko"),
+        ("谁能告诉我包裹什么时候到", "zh"),
+        ("कोई बता सकता है पार्सल कब आएगा", "hi"),
+    ],
+)
+def test_sentences_nobody_wrote_down_are_told_apart(lines, message, language):
+    """A sentence of a language of the registry reads like that language."""
+    assert LanguageGuess(*zip(*lines, strict=True)).of(fold(message)) == language
+
+
+@pytest.mark.parametrize("message", ["hello", "привет", "", "12345"])
+def test_where_there_is_one_language_everything_is_in_it(message):
+    """A choice of one needs no guess."""
+    assert LanguageGuess(["guten tag", "ok"], ["de", None]).of(message) == "de"
+
+
+@pytest.mark.parametrize("texts", [[], ["hello", "hallo"]])
+def test_where_there_is_no_language_nothing_is_guessed(texts):
+    """Lines without a language teach none."""
+    guess = LanguageGuess(texts, [None] * len(texts))
+
+    assert guess.languages == []
+    assert guess.of("hello") is None
+
+
+@pytest.mark.parametrize("message", ["привет", "你好", "", "!?"])
+def test_a_script_never_seen_is_no_language(message):
+    """Where nothing of a message was ever seen the answer is None, not the likeliest by chance."""
+    assert LanguageGuess(["hello there", "guten tag"], ["en", "de"]).of(fold(message)) is None
+
+
+def test_lines_without_a_language_are_not_learned_from():
+    """A line of no language does not change what the others teach."""
+    texts, languages = ["hello there", "guten tag"], ["en", "de"]
+
+    with_more = LanguageGuess([*texts, "привет"], [*languages, None])
+
+    assert with_more.languages == ["de", "en"]
+    assert with_more.of("привет") is None
+
+
+@pytest.mark.parametrize(
+    ("message", "among", "language"),
+    [
+        ("guten tag", {"en", "de"}, "de"),
+        ("guten tag", {"en"}, "en"),
+        ("guten tag", {"en", "fr"}, "en"),
+        ("guten tag", {"pl"}, None),
+        ("guten tag", set(), None),
+        ("привет", {"en", "de"}, None),
+    ],
+)
+def test_only_the_languages_in_question_are_guessed(message, among, language):
+    """`among` bounds the choice: of one it needs no guess, and of none there is none."""
+    texts = ["hello there gute", "guten tag", "bonjour"]
+
+    assert LanguageGuess(texts, ["en", "de", "fr"]).of(message, among) == language
+
+
+@given(
+    st.lists(st.tuples(st.text().map(fold), st.sampled_from(["de", "en", "fr", None])), max_size=8), st.text().map(fold)
+)
+def test_a_guess_is_a_language_of_the_registry_or_none(lines, message):
+    """No text gives anything else, whatever was learned, and the order of learning makes no difference."""
+    guess = LanguageGuess([text for text, _ in lines], [language for _, language in lines])
+    reversed_guess = LanguageGuess([text for text, _ in lines[::-1]], [language for _, language in lines[::-1]])
+
+    assert guess.of(message) in {None, *guess.languages}
+    assert set(guess.languages) == {language for _, language in lines} - {None}
+    assert guess.languages == reversed_guess.languages
+
+
+def covering(*languages, unknown=None):
+    encoder = WordHashEncoder()
+    encoder.languages = frozenset(languages)
+    if unknown is not None:
+        encoder.unknown = lambda text: "".join(char for char in text if char in unknown)
+    return Coverage(encoder)
+
+
+@pytest.mark.parametrize("code", ["en", "en-GB", "pt-BR", "zh", "zh-Hant-TW", "no", "nn"])
+def test_regions_and_scripts_of_a_covered_language_are_covered(code):
+    """So is Norwegian under any of its codes."""
+    assert covering("en", "pt", "zh-Hans", "nb").covers(code)
+
+
+@pytest.mark.parametrize("code", ["xh", "yue", "ptx"])
+def test_another_language_is_not_covered(code):
+    """Codes count whole."""
+    assert not covering("en", "pt", "zh").covers(code)
+
+
+def test_an_encoder_that_says_nothing_covers_everything():
+    """Third-party encoders need not know of any of this."""
+    silent = Coverage(WordHashEncoder())
+    undecided = WordHashEncoder()
+    undecided.languages = None
+
+    assert silent.covers("xh")
+    assert Coverage(undecided).covers("xh")
+    assert silent.gap("𐊠", "xh") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "says"),
+    [
+        ("where is it", "en", ""),
+        ("where is it", None, ""),
+        ("iphi le nto", "xh", "fake was not trained on xh"),
+        ("a Ꭰ, b Ꮒ!", "en", "letters unknown to fake: 2 of 4 (Cherokee)"),
+        ("龜Ꭰ", None, "letters unknown to fake: 2 of 2 (Cherokee, Han)"),
+        ("Ꭰ", "chr", "fake was not trained on chr; letters unknown to fake: 1 of 1 (Cherokee)"),
+    ],
+)
+def test_a_gap_is_said_in_words(text, language, says):
+    """The language, and how many letters of which scripts."""
+    assert covering("en", unknown="ᎠᏂ龜").gap(text, language) == says

@@ -1,0 +1,188 @@
+"""`clean` and `fold`: idempotent, language-neutral, and blind to what does not matter."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from intentmatch.text.normalize import clean, fold, in_words, language_code, language_range
+
+# Every code point there is, lone surrogates included.
+ANYTHING = st.text(st.characters(codec=None, exclude_categories=()))
+TRICKY = st.text(
+    st.sampled_from("aAßİıΣσς'’´`.,¿؟。\u0300\u0301\u0345\u200b\u200c\u200d\ufeff\u00ad \t\n\0\ud800ﬁ①％#é")
+)
+
+
+@given(ANYTHING | TRICKY)
+def test_clean_is_idempotent(text):
+    """What is clean stays as it is."""
+    assert clean(clean(text)) == clean(text)
+
+
+@given(ANYTHING | TRICKY)
+def test_fold_is_idempotent(text):
+    """What is folded stays as it is."""
+    assert fold(fold(text)) == fold(text)
+
+
+@given(ANYTHING | TRICKY)
+def test_fold_sees_no_more_than_clean_leaves(text):
+    """What encoders cannot tell apart, lexical keys cannot either."""
+    assert fold(clean(text)) == fold(text)
+
+
+@given(ANYTHING | TRICKY)
+def test_both_forms_can_be_written_as_utf8(text):
+    """Neither form keeps anything that a file, a hash or a tokenizer could not take."""
+    assert clean(text).encode("utf-8").decode("utf-8") == clean(text)
+    assert fold(text).encode("utf-8").decode("utf-8") == fold(text)
+
+
+@given(ANYTHING | TRICKY)
+def test_spaces_are_single_and_inside(text):
+    """Neither form begins or ends with a space, or holds two in a row, or any other white space."""
+    for form in (clean(text), fold(text)):
+        assert form == " ".join(form.split())
+
+
+@given(ANYTHING | TRICKY)
+def test_fold_does_not_see_canonical_composition(text):
+    """A letter with its accent is the same in one code point and in two."""
+    assert fold(unicodedata.normalize("NFD", text)) == fold(unicodedata.normalize("NFC", text)) == fold(text)
+
+
+@given(ANYTHING)
+def test_fold_does_not_see_lower_case(text):
+    """A text folds like its own lower case."""
+    assert fold(clean(text).lower()) == fold(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("  two \t spaces \r\n", "two spaces"),
+        ("Case Stays", "Case Stays"),
+        ("Wie bitte?!", "Wie bitte?!"),
+        ("e\u0301te\u0301", "été"),
+        ("soft\u00adhyphen", "softhyphen"),
+        ("\ufeffbom", "bom"),
+        ("zero\u200bwidth", "zerowidth"),
+        ("\u202eright\u202c to left", "right to left"),
+        ("bell\x07 and nul\0", "bell and nul"),
+        ("no\u00a0break", "no break"),
+        ("全角\u3000空白", "全角 空白"),
+        ("line\u2028separator", "line separator"),
+        ("lone \ud83d surrogate", "lone \ufffd surrogate"),
+        ("می\u200cخواهم", "می\u200cخواهم"),
+        ("क्\u200dष", "क्\u200dष"),
+        ("👩\u200d🚀", "👩\u200d🚀"),
+        ("", ""),
+        (" \n ", ""),
+    ],
+)
+def test_clean_keeps_what_is_written_and_drops_what_is_not_seen(text, expected):
+    """Case, punctuation and joiners stay; control and invisible characters go; spaces become single ones."""
+    assert clean(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (
+            ["Where is my order?", "where is my order", "WHERE IS MY ORDER!!", "where  is, my order…"],
+            "where is my order",
+        ),
+        (["don't", "don’t", "don‘t", "don`t", "don´t", "donʼt", "don＇t", "dont"], "dont"),
+        (["Straße", "STRASSE", "strasse", "STRAẞE"], "strasse"),
+        (["ﬁnd", "find", "ＦＩＮＤ", "𝓯𝓲𝓷𝓭"], "find"),
+        (["¿Dónde está?", "dónde está", "DÓNDE ESTÁ", "do\u0301nde esta\u0301"], "dónde está"),
+        (["أين طلبي؟", "أين طلبي"], "أين طلبي"),
+        (["注文はどこですか。", "注文はどこですか？", "注文はどこですか"], "注文はどこですか"),
+        (["ｶﾀｶﾅ", "カタカナ"], "カタカナ"),
+        (["Где мой заказ?", "где мой заказ", "ГДЕ МОЙ ЗАКАЗ"], "где мой заказ"),
+        (["ΟΔΥΣΣΕΥΣ", "Οδυσσεύς".replace("ύ", "υ"), "οδυσσευσ"], "οδυσσευσ"),
+        (["मेरा ऑर्डर कहाँ है?", "मेरा ऑर्डर कहाँ है।"], "मेरा ऑर्डर कहाँ है"),
+        (["한국어!", "한국어"], "한국어"),
+        (["e-mail", "e mail", "e–mail"], "e mail"),
+        (["C#", "c#"], "c#"),
+        (["50%", "50％"], "50%"),
+        (["@home", "＠home"], "@home"),
+        (["№ 5", "No 5"], "no 5"),
+        (["می\u200cخواهم", "می\u200cخواهم!"], "می\u200cخواهم"),
+        (["👩\u200d🚀!", "👩\u200d🚀"], "👩\u200d🚀"),
+        (["???", "…", "¡!", "。", "", " ", "'’´`"], ""),
+    ],
+)
+def test_fold_unifies_what_means_the_same(texts, expected):
+    """Case, compatibility forms, apostrophes and punctuation of every script make no difference."""
+    assert {fold(text) for text in texts} == {expected}
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("c", "c#"),
+        ("50", "50%"),
+        ("at home", "@home"),
+        ("مى", "مي"),
+        ("pâte", "pate"),
+        ("می\u200cخواهم", "میخواهم"),
+        ("買う", "賣う"),
+    ],
+)
+def test_fold_keeps_apart_what_means_something_else(text, other):
+    """Accents, letters, joiners and the marks that carry meaning are kept."""
+    assert fold(text) != fold(other)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("en", "en"),
+        ("EN", "en"),
+        ("pt_br", "pt-BR"),
+        ("PT-br", "pt-BR"),
+        ("ZH-hant", "zh-Hant"),
+        ("zh-HANT-tw", "zh-Hant-TW"),
+        ("es-419", "es-419"),
+        ("yue", "yue"),
+        ("sl-IT-nedis", "sl-IT-nedis"),
+        ("", None),
+        ("e", None),
+        ("english", None),
+        ("en-", None),
+        ("en us", None),
+        ("en\n", None),
+        ("дe", None),
+    ],
+)
+def test_a_language_code_takes_its_usual_case_or_is_none(code, expected):
+    """Every way of writing a BCP-47 code is one code, and anything else is none."""
+    assert language_code(code) == expected
+
+
+@given(st.from_regex(r"[A-Za-z]{2,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?", fullmatch=True))
+def test_a_language_code_is_idempotent(code):
+    """A code in its usual case stays as it is."""
+    assert language_code(language_code(code)) == language_code(code) is not None
+
+
+def test_a_language_falls_back_tag_by_tag():
+    """Region before script before nothing, as RFC 4647 looks a language up."""
+    assert language_range("zh-Hant-TW") == ("zh-Hant-TW", "zh-Hant", "zh")
+    assert language_range("de") == ("de",)
+
+
+@pytest.mark.parametrize("name", ["order_status", "OrderStatus", "order/status", "order-status", " order.Status "])
+def test_a_name_is_said_in_words(name):
+    """However its author writes names."""
+    assert in_words(name) == "order status"
+
+
+def test_a_name_without_letters_is_no_words():
+    """Nothing is made up; other scripts stay as they are."""
+    assert (in_words("__"), in_words("注文_状況"), in_words("FAQ12")) == ("", "注文 状況", "faq12")

@@ -24,7 +24,10 @@ CLIENT_GONE = 499
 """As web servers log a client that went away."""
 _NO_ROUTE = "none"
 
-_log = logging.getLogger(__name__)
+LOGGER = "intentmatch.server.observed"
+"""Name of the logger of requests; operators set its level by this name."""
+
+_log = logging.getLogger(LOGGER)
 
 
 class Observed:

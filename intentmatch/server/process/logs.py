@@ -11,6 +11,7 @@ from copy import deepcopy
 from datetime import datetime, timezone
 from typing import Any
 
+from intentmatch.server.middleware.request_log import LOGGER as REQUESTS
 from intentmatch.server.middleware.request_log import request_id
 
 MESSAGES = "intentmatch.server.messages"
@@ -53,7 +54,7 @@ def log_config(uvicorns: dict[str, Any], form: str, *, messages: bool) -> dict[s
         config["formatters"]["default"] = {"()": JsonLines}
         config["loggers"]["uvicorn.access"] = {"handlers": [], "level": "WARNING", "propagate": False}
     config["loggers"]["intentmatch"] = {"handlers": ["default"], "level": "INFO", "propagate": False}
-    config["loggers"]["intentmatch.server.observed"] = {"level": "INFO" if as_json else "WARNING"}
+    config["loggers"][REQUESTS] = {"level": "INFO" if as_json else "WARNING"}
     config["loggers"][MESSAGES] = {"level": "INFO" if messages else "WARNING"}
     return config
 

@@ -32,7 +32,7 @@ from intentmatch.server.middleware.fast_path import Direct
 from intentmatch.server.middleware.request_log import Observed
 from intentmatch.server.process.metrics import Metrics
 from intentmatch.server.process.telemetry import Continued, Spans
-from intentmatch.server.protocols import load
+from intentmatch.server.protocols.load import load_protocols
 from intentmatch.server.protocols.host import Host, Protocol
 from intentmatch.server.routes import chat, schemas
 from intentmatch.server.routes import operations as operating
@@ -112,7 +112,7 @@ def create_app(
         served = Bots(matcher, batches, watch=watch, spans=spans, reloads=reloads)
     else:
         served = Service(matcher, batches, watch=watch, spans=spans, reloads=reloads)
-    spoken = load(protocols, Host(served.bot_named, max_text, max_batch, fulfillment))
+    spoken = load_protocols(protocols, Host(served.bot_named, max_text, max_batch, fulfillment))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

@@ -21,7 +21,7 @@ from intentmatch import Matcher
 from intentmatch.cli.commands import cli
 from intentmatch.core.errors import IntentMatchError, ModelUnavailableError, UnknownNameError
 from intentmatch.server import create_app
-from intentmatch.server.protocols import PROTOCOLS
+from intentmatch.server.protocols.load import PROTOCOLS
 
 
 @dataclass(frozen=True)

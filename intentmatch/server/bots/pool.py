@@ -27,7 +27,7 @@ from intentmatch.server.bots.batching import Batches
 from intentmatch.server.bots.bot import Service
 from intentmatch.server.bots.folder import BotFolder
 from intentmatch.server.bots.memory import own_bytes
-from intentmatch.server.bots.model_pool import SharedModels
+from intentmatch.server.bots.model_pool import ModelPool
 from intentmatch.server.bots.reloads import Reloads
 from intentmatch.server.middleware.problems import BROKEN, WARMING, ProblemError
 from intentmatch.server.process.metrics import gauge
@@ -100,7 +100,7 @@ class Bots:
         self._bots = {name: _Bot(name, path) for name, path in folder.bots().items()}
         self._preloaded = folder.preloaded(list(self._bots))
         self._warming = bool(self._preloaded)
-        self._models = SharedModels()
+        self._models = ModelPool()
         self._loaders = ThreadPoolExecutor(_LOADERS, thread_name_prefix="intentmatch-load")
         self._looking: asyncio.Task[None] | None = None
         self._closing: set[asyncio.Task[None]] = set()

@@ -26,7 +26,7 @@ from intentmatch.encoders import load_encoder
 from intentmatch.inbox import Inbox
 from intentmatch.matching.loader import Source
 from intentmatch.server import BotFolder, create_app
-from intentmatch.server.bots import model_pool as shared
+from intentmatch.server.bots import model_pool
 from intentmatch.server.bots import pool as bots
 from intentmatch.server.bots.folder import is_bot_folder
 from intentmatch.server.bots.memory import own_bytes
@@ -288,7 +288,7 @@ def test_who_is_asked_while_making_room_still_answers(several: Path, monkeypatch
 
 def test_bots_with_the_same_settings_share_their_encoder(several: Path) -> None:
     """Another precision is another encoder; the last bot that leaves takes its encoder along."""
-    models = shared.SharedModels()
+    models = model_pool.ModelPool()
     first, second = (Matcher(Source(several / name, {}, load_encoder=models.encoder)) for name in ("bank", "shop"))
     assert first.encoder is second.encoder
     other = Matcher(Source(several / "pizza", {"precision": "float16"}, load_encoder=models.encoder))
@@ -393,7 +393,7 @@ def test_metrics_are_of_each_bot(several: Path) -> None:
 def test_bots_that_all_cannot_answer_are_not_ready(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Until one can: whoever asks has it tried."""
     encoder = load_encoder(Settings())
-    monkeypatch.setattr(shared, "load_encoder", lambda settings: encoder)
+    monkeypatch.setattr(model_pool, "load_encoder", lambda settings: encoder)
     away: list[Exception] = []
 
     def encode(*args: Any, **options: Any) -> Any:

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Path, Request, Response
 from pydantic import Field
@@ -21,21 +21,25 @@ from intentmatch.dialogue import MemoryStore, Store
 from intentmatch.encoders.static import embedded_tokenizer
 from intentmatch.matching.matcher import Matcher
 from intentmatch.server.auth import api_keys as access
-from intentmatch.server.bots.batching import Batches, Bounds
+from intentmatch.server.bots.batching import Batches
 from intentmatch.server.bots.bot import Service
 from intentmatch.server.bots.folder import BotFolder, is_bot_folder
 from intentmatch.server.bots.pool import Bots
 from intentmatch.server.bots.reloads import Reloads
+from intentmatch.server.config import ServerConfig, ServerOptions, app_config
 from intentmatch.server.middleware import limits as gate
 from intentmatch.server.middleware import problems
 from intentmatch.server.middleware.fast_path import Direct
 from intentmatch.server.middleware.request_log import Observed
 from intentmatch.server.process.metrics import Metrics
 from intentmatch.server.process.telemetry import Continued, Spans
-from intentmatch.server.protocols.load import load_protocols
 from intentmatch.server.protocols.host import Host, Protocol
+from intentmatch.server.protocols.load import load_protocols
 from intentmatch.server.routes import chat, schemas
 from intentmatch.server.routes import operations as operating
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _ABOUT = """Tells what a user means, from a folder of YAML intents.
 
@@ -54,65 +58,42 @@ _BODY_ERRORS = (400, 401, 408, 413, 415, 422, 429, 503)
 
 def create_app(
     matcher: Matcher | BotFolder | str | os.PathLike[str] = "intents",
+    config: ServerConfig | None = None,
     *,
-    max_text: int = 2000,
-    max_batch: int = 256,
-    max_body: int = 1_000_000,
-    max_together: int = 32,
-    max_queue: int = 1024,
-    max_wait: float = 10.0,
-    watch: bool = False,
-    telemetry: bool = False,
-    protocols: Collection[str] = (),
-    fulfillment: str | None = None,
-    keys: Collection[str] | None = None,
-    admin_keys: Collection[str] | None = None,
-    rate_limit: str | None = None,
-    body_seconds: float = 10.0,
-    cors_origins: Collection[str] = (),
-    allowed_hosts: Collection[str] = (),
     store: Store | None = None,
     reloads: Reloads | None = None,
+    **options: "Unpack[ServerOptions]",
 ) -> FastAPI:
-    """The webhook as an ASGI application.
+    """Return the server as an ASGI application.
 
-    A path is loaded when the server starts, and what is wrong with it (`Matcher.load` says what may be) keeps the
-    server from starting; a `Matcher` is used as it is. A `BotFolder` holds several bots, and so does the path of a
-    folder that is called `bots` and has no YAML in itself: their calls stand below `/bots/{bot}`.
+    A path is loaded when the server starts; a `Matcher` is used as it is. A `BotFolder` holds several bots, and so does
+    a folder called `bots` with no YAML of its own: their calls are below `/bots/{bot}`.
 
-    `max_text` bounds the characters of a message, `max_batch` the messages of a batch, `max_body` the bytes of a
-    request. Messages that arrive together are encoded together where the encoder gains from that, `max_together` of
-    them; `max_queue` may wait, and each for `max_wait` seconds: beyond that the answer is 503. With `watch`, files that
-    change are taken up by themselves. The setting `inbox` has messages kept that were not understood. `telemetry` makes
-    matches spans of OpenTelemetry.
+    Single options go over `config`: `create_app("intents", max_text=500)`. `ServerConfig` describes every option. Where
+    there are several bots, each key needs its bot in front, `shop:KEY`, or `*:KEY` for all bots.
 
-    `protocols` names what bots already speak and shall be answered in: `rasa`, `clu`, `dialogflow`, `openai`.
-    `fulfillment` is the URL that Dialogflow's intents with `metadata: {webhook: true}` are fulfilled by.
+    `store` keeps conversations of `/chat`; without one they stay in this process. Apps in several processes that share
+    `reloads` read their files again together.
 
-    Where there are `keys`, a caller must present one. Admin calls are off unless there are `admin_keys`, which are good
-    for the other calls too. Without either, those of the environment are taken: `INTENTMATCH_KEYS` and
-    `INTENTMATCH_ADMIN_KEYS`, or the files that these name with `_FILE` behind them. Several bots want each key with its
-    bot, `shop:KEY`, or `*:KEY` for all of them. `rate_limit` bounds the requests of a key, or of an address where there
-    are no keys: `600/minute`. A body has to arrive in `body_seconds`. Pages of `cors_origins` may call from a browser.
-    Where there are `allowed_hosts`, requests for others are refused. Apps in several processes that share `reloads`
-    read their files again together.
-
-    What a conversation (`/chat`) waits for is kept in `store`; without one, in the memory of this process.
-
-    Raises `InputError` where one of these cannot be.
+    Raises `InputError` if an option is unknown or has an invalid value. What is wrong with a path (see `Matcher.load`)
+    is raised when the server starts.
     """
-    if watch:
+    config = app_config(config, options)
+    limits, auth, process = config.limits, config.auth, config.process
+    if process.watch:
         plugins.check_installed("watchfiles", what="Watching files", extra="watch")
     if not isinstance(matcher, (Matcher, BotFolder)) and is_bot_folder(matcher):
         matcher = BotFolder(matcher)
-    spans = Spans() if telemetry else None
-    batches = Batches(Bounds(max_together, max_queue, max_wait), Metrics(several=isinstance(matcher, BotFolder)))
+    spans = Spans() if process.telemetry else None
+    batches = Batches(config.batching, Metrics(several=isinstance(matcher, BotFolder)))
     served: Service | Bots
     if isinstance(matcher, BotFolder):
-        served = Bots(matcher, batches, watch=watch, spans=spans, reloads=reloads)
+        served = Bots(matcher, batches, watch=process.watch, spans=spans, reloads=reloads)
     else:
-        served = Service(matcher, batches, watch=watch, spans=spans, reloads=reloads)
-    spoken = load_protocols(protocols, Host(served.bot_named, max_text, max_batch, fulfillment))
+        served = Service(matcher, batches, watch=process.watch, spans=spans, reloads=reloads)
+    interfaces = config.interfaces
+    host = Host(served.bot_named, limits.max_text, limits.max_batch, interfaces.fulfillment)
+    spoken = load_protocols(interfaces.protocols, host)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -135,24 +116,25 @@ def create_app(
     app.state.metrics = served.metrics
     app.router.route_class = access.Route
     app.state.access = access.Access(
-        access.environment_keys(access.KEYS) if keys is None else keys,
-        access.environment_keys(access.ADMIN_KEYS) if admin_keys is None else admin_keys,
-        rate_limit,
+        access.environment_keys(access.KEYS) if auth.keys is None else auth.keys,
+        access.environment_keys(access.ADMIN_KEYS) if auth.admin_keys is None else auth.admin_keys,
+        auth.rate_limit,
         several=isinstance(served, Bots),
     )
     if isinstance(served, Bots):
         served.tell_missing(app.state.access.bots)
     router = _router(served)
     # The middleware that is added last is the first that a request passes.
-    app.add_middleware(Direct, routes=_add_matching(router, _asked(served), max_text, max_batch))
-    _add_gate(app, max_body, body_seconds, gate.checked_origins(cors_origins), allowed_hosts)
-    if telemetry:
+    app.add_middleware(Direct, routes=_add_matching(router, _asked(served), limits.max_text, limits.max_batch))
+    origins = gate.checked_origins(auth.cors_origins)
+    _add_gate(app, limits.max_body, limits.body_seconds, origins, auth.allowed_hosts)
+    if process.telemetry:
         app.add_middleware(Continued)
     problems.install(app, [(_paths(protocol, served), protocol.shape) for protocol in spoken])
     for protocol in spoken:
         app.include_router(protocol.router, prefix=_front(protocol, served))
-    chat.add_calls(router, _asked(served), store or MemoryStore(), max_text)
-    _add_feedback(router, _asked(served), max_text)
+    chat.add_calls(router, _asked(served), store or MemoryStore(), limits.max_text)
+    _add_feedback(router, _asked(served), limits.max_text)
     operating.add_calls(router, _asked(served))
     app.include_router(router)
     operating.add_process(app, served)

@@ -29,6 +29,7 @@ from starlette.types import Receive
 from intentmatch.core.result import MatchResult
 from intentmatch.core.types import Registry
 from intentmatch.matching.matcher import Matcher
+from intentmatch.server.config import Batching
 from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.process.metrics import Metrics
 from intentmatch.server.routes.schemas import ProblemDetails
@@ -47,18 +48,6 @@ _FORGETTING = 1.02
 _SECONDS_OF_A_BATCH = 0.02
 # Most messages are answered before it is worth asking whether anybody still waits.
 _SECONDS_UNWATCHED = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """What may wait, and how much is done at once."""
-
-    together: int = 32
-    """Messages that are encoded together."""
-    queue: int = 1024
-    """Messages that wait, all bots together."""
-    seconds: float = 10.0
-    """That a message waits for its batch to begin."""
 
 
 @dataclass(slots=True, eq=False)
@@ -114,7 +103,7 @@ class _Line:
 class Batches:
     """The messages of one server, to be used in its event loop only."""
 
-    def __init__(self, bounds: Bounds, metrics: Metrics) -> None:
+    def __init__(self, bounds: Batching, metrics: Metrics) -> None:
         self._bounds = bounds
         self.metrics = metrics
         self._lines: WeakKeyDictionary[Matcher, _Line] = WeakKeyDictionary()
@@ -135,7 +124,7 @@ class Batches:
             answer: asyncio.Future[MatchResult] = loop.create_future()
             self._take_up(matcher, line, [(text, options, answer)])
             return await answer
-        if self._length >= self._bounds.queue:
+        if self._length >= self._bounds.max_queue:
             raise self._refused(line, "full", f"{self._length} messages are waiting already")
         waiting = _Waiting(text, options, loop.create_future())
         waiting.watch = loop.call_later(_SECONDS_UNWATCHED, self._begin_to_watch, line, waiting, client.get())
@@ -190,7 +179,7 @@ class Batches:
 
     def _next(self, matcher: Matcher, line: _Line) -> list[_Waiting]:
         """Take those out of a line who are matched next."""
-        most = self._bounds.together
+        most = self._bounds.max_together
         if not matcher.batches:
             most = min(most, line.most_in(_SECONDS_OF_A_BATCH))
         batch = list(islice(line.waiting, most))
@@ -220,10 +209,10 @@ class Batches:
         """End the waiting of one whose client leaves, or whose batch does not begin."""
         gone = asyncio.Event().wait() if receive is None else _gone(receive)
         try:
-            await asyncio.wait_for(gone, self._bounds.seconds - _SECONDS_UNWATCHED)
+            await asyncio.wait_for(gone, self._bounds.max_wait - _SECONDS_UNWATCHED)
         except asyncio.TimeoutError:
             if waiting in line.waiting:
-                why = f"the message has waited for {self._bounds.seconds:g} seconds"
+                why = f"the message has waited for {self._bounds.max_wait:g} seconds"
                 _tell(waiting.answer, self._refused(line, "late", why))
         else:
             self.metrics.refused("gone")

@@ -23,7 +23,8 @@ from intentmatch.encoders.static import EMBEDDED, StaticEncoder
 from intentmatch.encoders.tokenizer.unigram import read_unigram
 from intentmatch.server import app, create_app
 from intentmatch.server.bots import batching as batches
-from intentmatch.server.bots.batching import Batches, Bounds
+from intentmatch.server.bots.batching import Batches
+from intentmatch.server.config import Batching
 from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.process.metrics import Metrics
 
@@ -88,8 +89,8 @@ def run(scenario: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(bounded())
 
 
-def waiting(bounds: Bounds | None = None) -> Batches:
-    return Batches(bounds or Bounds(), Metrics())
+def waiting(bounds: Batching | None = None) -> Batches:
+    return Batches(bounds or Batching(), Metrics())
 
 
 async def settled() -> None:
@@ -102,7 +103,7 @@ def test_what_arrives_during_a_batch_is_the_next(bot: Matcher, encoder: Gate) ->
     """The first is answered at once; all who come meanwhile are encoded together, up to the bound."""
 
     async def scenario() -> None:
-        line = waiting(Bounds(together=3))
+        line = waiting(Batching(max_together=3))
         with encoder.shut():
             asked = [asyncio.create_task(line.match(bot, "number zero"))]
             await encoder.busy()
@@ -169,7 +170,7 @@ def test_a_full_queue_is_told_when_to_come_again(bot: Matcher, encoder: Gate) ->
     """By the pace of late: after two messages a second, and three before, it is two seconds."""
 
     async def scenario() -> None:
-        line = waiting(Bounds(queue=3))
+        line = waiting(Batching(max_queue=3))
         with encoder.shut():
             asked = [asyncio.create_task(line.match(bot, "number zero"))]
             await encoder.busy()
@@ -190,7 +191,7 @@ def test_whoever_waits_too_long_is_refused(bot: Matcher, encoder: Gate) -> None:
     """And never encoded; what has begun is finished."""
 
     async def scenario() -> None:
-        line = waiting(Bounds(seconds=0.1))
+        line = waiting(Batching(max_wait=0.1))
         with encoder.shut():
             begun = asyncio.create_task(line.match(bot, "number zero"))
             await encoder.busy()
@@ -281,7 +282,7 @@ def test_what_gains_nothing_makes_only_quick_batches(folder: Path) -> None:
     bot = Matcher.load(folder, encoder=Slow(EMBEDDED), cache="off")
 
     async def scenario() -> None:
-        line = Batches(Bounds(), metrics)
+        line = Batches(Batching(), metrics)
         await asyncio.gather(*(line.match(bot, f"number {n}") for n in range(5)))
 
     run(scenario)

@@ -11,7 +11,7 @@ from intentmatch.core.types import Encoder, Registry
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import Known, Progress, encode_all
 from intentmatch.index import check_extras, make_graph
-from intentmatch.learning.training import Before, learned
+from intentmatch.learning.training import PreviousTraining, load_or_train
 from intentmatch.registry import check
 from intentmatch.storage.vector_cache import VectorCache
 from intentmatch.text.normalize import clean
@@ -24,11 +24,11 @@ def build(
     *,
     cache: VectorCache | None = None,
     progress: Progress | None = None,
-    meanwhile: Before | None = None,
+    provisional: PreviousTraining | None = None,
     known: Known | None = None,
     checked: bool = False,
 ) -> Artefact:
-    """Encode, learn and pack a registry; with `meanwhile`, only as much is learned as `learned` says there.
+    """Encode, learn and pack a registry; with `provisional`, only as much is learned as `learned` says there.
 
     What is `known` is not encoded. The rules are not looked at again where that was done before, as any reader does.
 
@@ -46,8 +46,10 @@ def build(
     kept = of_utterances.astype(settings.vectors, copy=False)
     # What is learned is learned of what is kept, so that it can be learned again.
     of_utterances = kept.astype(np.float32, copy=False)
-    taught = learned(registry, of_utterances, of_labels, settings, cache.folder if cache else None, meanwhile=meanwhile)
-    searched = searched_by(settings, taught.opinion)
+    taught = load_or_train(
+        registry, of_utterances, of_labels, settings, cache.folder if cache else None, provisional=provisional
+    )
+    searched = searched_by(settings, taught.trained_head)
     return Artefact(
         registry=registry,
         settings=settings,

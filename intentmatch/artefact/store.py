@@ -28,8 +28,8 @@ from intentmatch.core.errors import ArtefactError, StaleArtefactError
 from intentmatch.core.settings import LOCAL, Settings
 from intentmatch.core.types import Encoder, KeptVectors, Registry, Vectors
 from intentmatch.learning.calibration import Calibration
-from intentmatch.learning.head import Opinion
-from intentmatch.learning.token_features import VERSION as WORDS_VERSION
+from intentmatch.learning.head import TrainedHead
+from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSION
 from intentmatch.registry.reading.json_form import from_plain, to_plain
 from intentmatch.storage.atomic import write_file
 from intentmatch.storage.safetensors import tensors_within
@@ -57,7 +57,7 @@ class Artefact:
     label_vectors: Vectors
     """Of what the intents are called; shape `(intents, dim)`."""
     calibration: Calibration
-    opinion: Opinion | None = None
+    trained_head: TrainedHead | None = None
     """The head and the words that it knows, where there is a head."""
     graph: NDArray[np.uint8] | None = None
     """Of an approximate index, where one is searched."""
@@ -83,9 +83,9 @@ class Artefact:
             )
 
 
-def searched_by(settings: Settings, opinion: Opinion | None) -> str:
+def searched_by(settings: Settings, trained_head: TrainedHead | None) -> str:
     """The kind of index: a head finds the leading intents by itself, so that only without one is another of use."""
-    return settings.index if opinion is None else "exact"
+    return settings.index if trained_head is None else "exact"
 
 
 def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
@@ -97,13 +97,13 @@ def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
         "negatives": np.ascontiguousarray(artefact.negative_vectors),
         "labels": np.ascontiguousarray(artefact.label_vectors),
         "registry": np.frombuffer(registry.encode("utf-8", "surrogatepass"), dtype=np.uint8),
-        **({} if artefact.opinion is None else artefact.opinion.to_tensors()),
+        **({} if artefact.trained_head is None else artefact.trained_head.to_tensors()),
         **({} if artefact.graph is None else {_GRAPH: artefact.graph}),
     }
     manifest = {
         "format": FORMAT,
         "text_version": TEXT_VERSION,
-        "words_version": WORDS_VERSION,
+        "words_version": TOKEN_FEATURES_VERSION,
         "fingerprint": artefact.fingerprint,
         "registry_fingerprint": artefact.registry.fingerprint,
         "encoder": {"name": artefact.encoder_name, "fingerprint": artefact.encoder_fingerprint},
@@ -129,11 +129,11 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
             metadata = file.metadata() or {}
             manifest = json.loads(metadata[_KEY])
             versions = manifest["format"], manifest["text_version"], manifest.get("words_version")
-            if versions != (FORMAT, TEXT_VERSION, WORDS_VERSION):
+            if versions != (FORMAT, TEXT_VERSION, TOKEN_FEATURES_VERSION):
                 raise StaleArtefactError(
                     f"{path} has format {versions[0]}, text version {versions[1]} and words version {versions[2]}, "
                     f"made by another release than this one, which reads {FORMAT}, {TEXT_VERSION} and "
-                    f"{WORDS_VERSION}. Run `intentmatch build` again."
+                    f"{TOKEN_FEATURES_VERSION}. Run `intentmatch build` again."
                 )
             large = Path(path).stat().st_size >= _MAPPED_FROM
             content = np.asarray(np.memmap(path, np.uint8, "r")) if large else np.fromfile(path, np.uint8)
@@ -149,7 +149,7 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
             negative_vectors=tensors["negatives"],
             label_vectors=tensors["labels"],
             calibration=Calibration.from_dict(manifest["calibration"]),
-            opinion=Opinion.from_tensors(tensors),
+            trained_head=TrainedHead.from_tensors(tensors),
             graph=tensors.get(_GRAPH),
         )
     except OSError as error:

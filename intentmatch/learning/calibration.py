@@ -143,7 +143,7 @@ class _Chances:
     known: NDArray[np.bool_]
     shares: NDArray[np.float64]
 
-    def of(self, some: NDArray[np.bool_]) -> _Chances:
+    def select(self, some: NDArray[np.bool_]) -> _Chances:
         return _Chances(self.confidence[some], self.right[some], self.known[some], self.shares[some])
 
     def cut(self, value: float, note: str = "") -> LearnedCut:
@@ -206,7 +206,7 @@ def _parts(
     """Cuts for those parts of the cases that are large enough to have one."""
     cuts = {}
     for name in names:
-        part = chances.of(part_of == name)
+        part = chances.select(part_of == name)
         if len(part.right) < _FEWEST_OF_A_PART or (~part.right).sum() < _FEWEST_WRONG_OF_A_PART or not part.right.any():
             continue
         own, weight = _chosen(part, target), len(part.right)

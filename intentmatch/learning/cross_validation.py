@@ -62,7 +62,7 @@ def representative(lines: Sequence[int]) -> NDArray[np.bool_]:
     return worth
 
 
-def components(count: int, links: Iterable[tuple[int, int]]) -> list[int]:
+def connected_components(count: int, links: Iterable[tuple[int, int]]) -> list[int]:
     """For each of so many positions, the first of those that it is linked to, directly or by way of others."""
     leaders = list(range(count))
 
@@ -78,7 +78,7 @@ def components(count: int, links: Iterable[tuple[int, int]]) -> list[int]:
     return [leader(position) for position in range(count)]
 
 
-def hold_out(
+def cross_validate(
     vectors: Vectors,
     owners: Sequence[int],
     aggregation: str,
@@ -117,12 +117,12 @@ def hold_out(
     rounds = [_Round(fold_of == fold, known=True) for fold in range(folds)]
     rounds += [_Round(group_of == group, known=False) for group in range(groups)]
     rounds = [one for one in rounds if (one.left_out & asked).any() and not one.left_out.all()]
-    looks = _looks(index, vectors, chosen[asked], owner, line, each=each)
+    looks = _similarities(index, vectors, chosen[asked], owner, line, each=each)
 
     def cases(one: _Round) -> _Cases:
         some = one.left_out & asked
         logits = None if fitting is None else held_out_logits(fitting, one.left_out, near, asked=some)
-        return _cases(index, looks.of(some[asked]), owner[chosen[one.left_out]], logits, known=one.known)
+        return _cases(index, looks.select(some[asked]), owner[chosen[one.left_out]], logits, known=one.known)
 
     return _held_out(list(each(cases, rounds)), owner)
 
@@ -136,7 +136,7 @@ class _Round(NamedTuple):
     """Whether their intents stay."""
 
 
-class _Looks(NamedTuple):
+class _Similarities(NamedTuple):
     """Utterances against all the others that are not the same line: what no head has a part in."""
 
     rows: NDArray[np.int64]
@@ -144,12 +144,12 @@ class _Looks(NamedTuple):
     scores: NDArray[np.float32]
     """Shape `(rows, owners)`."""
 
-    def of(self, some: NDArray[np.bool_]) -> _Looks:
+    def select(self, some: NDArray[np.bool_]) -> _Similarities:
         """Those of some rows."""
-        return _Looks(self.rows[some], self.owner[some], self.scores[some])
+        return _Similarities(self.rows[some], self.owner[some], self.scores[some])
 
 
-def _looks(
+def _similarities(
     index: ExactIndex,
     vectors: Vectors,
     rows: NDArray[np.int64],
@@ -157,7 +157,7 @@ def _looks(
     line: NDArray[np.int64],
     *,
     each: Each,
-) -> _Looks:
+) -> _Similarities:
     block = max(_FEWEST_AT_ONCE, min(_BLOCK, _NUMBERS_AT_ONCE // max(1, len(owner))))
     parts = [slice(start, start + block) for start in range(0, len(rows), block)]
 
@@ -169,7 +169,7 @@ def _looks(
         cosines[same] = -np.inf
         return index.aggregate(cosines)
 
-    return _Looks(rows, owner[rows], np.concatenate(list(each(look, parts))))
+    return _Similarities(rows, owner[rows], np.concatenate(list(each(look, parts))))
 
 
 class _Cases(NamedTuple):
@@ -182,7 +182,12 @@ class _Cases(NamedTuple):
 
 
 def _cases(
-    index: ExactIndex, looks: _Looks, left_out: NDArray[np.int64], logits: NDArray[np.float32] | None, *, known: bool
+    index: ExactIndex,
+    looks: _Similarities,
+    left_out: NDArray[np.int64],
+    logits: NDArray[np.float32] | None,
+    *,
+    known: bool,
 ) -> _Cases:
     """Those of one round; `left_out` are the owners of all that it leaves out."""
     scores = looks.scores
@@ -235,7 +240,7 @@ def _folds(vectors: Vectors, owner: NDArray[np.int64], line: NDArray[np.int64], 
         near = _first_alike(vectors[start:end])
         links = [*zip(numbers.tolist(), near.tolist(), strict=True)]
         links += zip(numbers.tolist(), (line[start:end] - start).tolist(), strict=True)
-        for row, first in enumerate(components(len(numbers), links)):
+        for row, first in enumerate(connected_components(len(numbers), links)):
             if first < row:
                 fold_of[start + row] = fold_of[start + first]
             else:

@@ -18,20 +18,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
-from intentmatch.learning.token_features import Words, WordVectors
+from intentmatch.learning.token_features import SparseVector, TokenVectorizer
 from intentmatch.runtime.threads import Each, one_by_one
 
-_Eased = Callable[[NDArray[np.float32]], NDArray[np.float32]]
+_Preconditioner = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 
 # Chosen on development sets, where 0.35 to 0.7 and 10 to 100 differ by less than half a point.
-_WORDS_WEIGHT = np.float32(0.6)
+_TOKEN_WEIGHT = np.float32(0.6)
 _PENALTY = np.float32(1 / 30)
 _MOST_STEPS, _STEPS_REMEMBERED = 100, 8
 # Where the slope has fallen to this part of the first one, neither accuracy nor confidence changes any more.
 # Many rows hide more of what is left of it.
 _FLAT_ENOUGH, _FLAT_ENOUGH_OF_MANY, _GAIN_ENOUGH = 7e-4, 2e-3, 1e-6
 _SUFFICIENT, _LENGTHS = 1e-4, tuple(0.5**halvings for halvings in range(14))
-_BEND_ENOUGH = 1e-10
+_LEAST_CURVATURE = 1e-10
 _NO_STRENGTH = 1e-6
 # So many rows show the axes, and of more rows than that so many axes are taken: those of text hold nine tenths of it.
 _ROWS_OF_AXES, _AXES = 512, 256
@@ -50,7 +50,7 @@ class Head:
 
     def for_vectors(self, dim: int) -> HeadLogits:
         """Return the function from messages to logits, for vectors of `dim` numbers."""
-        return HeadLogits(self.weights[:dim], _WORDS_WEIGHT * self.weights[dim:-1], self.weights[-1])
+        return HeadLogits(self.weights[:dim], _TOKEN_WEIGHT * self.weights[dim:-1], self.weights[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class HeadLogits:
     bias: NDArray[np.float32]
     """Shape `(intents,)`."""
 
-    def logits(self, vector: NDArray[np.float32], words: Words) -> NDArray[np.float32]:
+    def logits(self, vector: NDArray[np.float32], words: SparseVector) -> NDArray[np.float32]:
         """Logits of one message, shape `(intents,)`."""
         # `dot` starts in half the time of `@`, which counts for one message.
         logits: NDArray[np.float32] = vector.dot(self.vector_weights)
@@ -73,7 +73,7 @@ class HeadLogits:
         return logits
 
     def logits_many(self, vectors: Vectors, words: Vectors) -> Vectors:
-        """Logits of many messages, shape `(messages, intents)`; `words` are rows of `WordVectors`."""
+        """Logits of many messages, shape `(messages, intents)`; `words` are rows of `TokenVectorizer`."""
         logits = vectors @ self.vector_weights
         logits += words @ self.word_weights
         logits += self.bias
@@ -81,22 +81,22 @@ class HeadLogits:
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class TrainedHead:
     """All that is needed to hear the head about a message."""
 
     head: Head
-    words: WordVectors
+    vectorizer: TokenVectorizer
 
     def to_tensors(self) -> dict[str, NDArray[Any]]:
         """As named arrays, for a file."""
-        return {"head": self.head.weights, "rarity": self.words.rarity}
+        return {"head": self.head.weights, "rarity": self.vectorizer.rarity}
 
     @classmethod
-    def from_tensors(cls, tensors: Mapping[str, NDArray[Any]]) -> Opinion | None:
+    def from_tensors(cls, tensors: Mapping[str, NDArray[Any]]) -> TrainedHead | None:
         """The inverse of `to_tensors`, whatever else stands there; None where there is no head among them."""
         if "head" not in tensors:
             return None
-        return cls(Head(tensors["head"]), WordVectors(tensors["rarity"]))
+        return cls(Head(tensors["head"]), TokenVectorizer(tensors["rarity"]))
 
 
 class Fitting(NamedTuple):
@@ -139,7 +139,7 @@ def prepare(vectors: Vectors, words: Vectors, owners: Sequence[int], intents: in
     with the utterances of their intent, and never asked about.
     """
     ones = np.ones((len(vectors), 1), dtype=np.float32)
-    features = np.hstack([vectors, _WORDS_WEIGHT * words, ones]).astype(np.float32, copy=False)
+    features = np.hstack([vectors, _TOKEN_WEIGHT * words, ones]).astype(np.float32, copy=False)
     owned = np.asarray(owners, dtype=np.int64)
     axes, strengths = _axes(features)
     rows, directions = features @ axes, 0
@@ -250,11 +250,11 @@ def _fitted(
     elsewhere = beyond @ unsure / np.float32(fitting.directions) + _PENALTY
     more = 1 / bent - 1 / elsewhere
 
-    def eased(slope: NDArray[np.float32]) -> NDArray[np.float32]:
+    def preconditioner(slope: NDArray[np.float32]) -> NDArray[np.float32]:
         return slope / elsewhere + fitting.axes @ (more * (fitting.axes.T @ slope))
 
     weights = near.weights + fitting.axes @ (found - near.along)
-    return _minimum(_Problem(features, owners, shares, each), weights, eased, _flat(fitting, slope, bent))
+    return _minimum(_Problem(features, owners, shares, each), weights, preconditioner, _flat(fitting, slope, bent))
 
 
 def _flat(fitting: Fitting, first: NDArray[np.float32], curved: NDArray[np.float32]) -> float:
@@ -308,10 +308,12 @@ class _Problem:
         return loss, self._rows[part].T @ logits
 
 
-def _minimum(problem: _Problem, weights: NDArray[np.float32], eased: _Eased, flat: float) -> NDArray[np.float32]:
-    """Where the product of the slope and of what `eased` makes of it is no greater than `flat`."""
+def _minimum(
+    problem: _Problem, weights: NDArray[np.float32], preconditioner: _Preconditioner, flat: float
+) -> NDArray[np.float32]:
+    """Where the product of the slope and of what `preconditioner` makes of it is no greater than `flat`."""
     loss, slope = problem.at(weights)
-    downhill = eased(slope)
+    downhill = preconditioner(slope)
     history: deque[_Step] = deque(maxlen=_STEPS_REMEMBERED)
     for _ in range(_MOST_STEPS):
         direction = _direction(slope, downhill, history)
@@ -324,9 +326,9 @@ def _minimum(problem: _Problem, weights: NDArray[np.float32], eased: _Eased, fla
         else:
             # No step helps: what is left of the slope is rounding.
             break
-        new_downhill = eased(new_slope)
+        new_downhill = preconditioner(new_slope)
         made = _Step(moved - weights, new_slope - slope, new_downhill - downhill)
-        if made.bend > _BEND_ENOUGH * made.expected:
+        if made.curvature > _LEAST_CURVATURE * made.expected:
             history.append(made)
         gained, weights, loss, slope, downhill = loss - new_loss, moved, new_loss, new_slope, new_downhill
         if float(np.vdot(slope, downhill)) <= flat or gained <= _GAIN_ENOUGH * abs(loss):
@@ -335,13 +337,15 @@ def _minimum(problem: _Problem, weights: NDArray[np.float32], eased: _Eased, fla
 
 
 class _Step:
-    """A step that was made, how the slope changed with it, and what `eased` makes of that."""
+    """A step that was made, how the slope changed with it, and what `preconditioner` makes of that."""
 
-    __slots__ = ("bend", "eased", "expected", "step", "turn")
+    __slots__ = ("curvature", "expected", "preconditioner", "step", "turn")
 
-    def __init__(self, step: NDArray[np.float32], turn: NDArray[np.float32], eased: NDArray[np.float32]) -> None:
-        self.step, self.turn, self.eased = step, turn, eased
-        self.bend, self.expected = float(np.vdot(step, turn)), float(np.vdot(turn, eased))
+    def __init__(
+        self, step: NDArray[np.float32], turn: NDArray[np.float32], preconditioner: NDArray[np.float32]
+    ) -> None:
+        self.step, self.turn, self.preconditioner = step, turn, preconditioner
+        self.curvature, self.expected = float(np.vdot(step, turn)), float(np.vdot(turn, preconditioner))
 
 
 def _direction(
@@ -351,13 +355,13 @@ def _direction(
     left, direction = -slope, -downhill
     shares = []
     for made in reversed(history):
-        share = np.float32(float(np.vdot(made.step, left)) / made.bend)
+        share = np.float32(float(np.vdot(made.step, left)) / made.curvature)
         shares.append(share)
         left -= share * made.turn
         # The same as to ease what is left in the end, which would take as long as all of this.
-        direction -= share * made.eased
+        direction -= share * made.preconditioner
     if history:
-        direction *= np.float32(history[-1].bend / history[-1].expected)
+        direction *= np.float32(history[-1].curvature / history[-1].expected)
     for made, share in zip(history, reversed(shares), strict=True):
-        direction += (share - np.float32(float(np.vdot(made.turn, direction)) / made.bend)) * made.step
+        direction += (share - np.float32(float(np.vdot(made.turn, direction)) / made.curvature)) * made.step
     return direction

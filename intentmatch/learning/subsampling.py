@@ -40,7 +40,7 @@ def beyond_a_head(registry: Registry) -> bool:
     return _each(registry, _most(registry)) < min(FEWEST_EACH, int(_sizes(registry).max(initial=0)))
 
 
-def extent_problems(registry: Registry, settings: Settings) -> list[Problem]:
+def subsampling_problems(registry: Registry, settings: Settings) -> list[Problem]:
     """What a head is not fitted to, where one is wanted, and why."""
     if settings.scorer != "head":
         return []

@@ -34,7 +34,7 @@ _RARITY_OF, _PLACE_FROM, _PLACE_OF, _SIGN_FROM = map(np.int64, (_RARITIES - 1, 1
 _FIRST, _SECOND, _MIX, _HALF, _REST = map(np.uint32, (2654435761, 2246822519, 3266489917, 15, 13))
 
 
-class Words(NamedTuple):
+class SparseVector(NamedTuple):
     """A text's vector without its zeros."""
 
     places: NDArray[np.int64]
@@ -43,7 +43,7 @@ class Words(NamedTuple):
     """Of unit length when added up; empty for a text without a known piece."""
 
 
-class WordVectors:
+class TokenVectorizer:
     """Texts to vectors of words. Safe to use from many threads."""
 
     def __init__(self, rarity: NDArray[np.float32]) -> None:
@@ -51,7 +51,7 @@ class WordVectors:
         """Inverse document frequency by hash, shape `(16384,)`."""
 
     @classmethod
-    def fit(cls, texts: Sequence[str]) -> WordVectors:
+    def fit(cls, texts: Sequence[str]) -> TokenVectorizer:
         """Learn from a registry's cleaned texts how rare each piece and pair is."""
         counts = np.zeros(_RARITIES)
         for start in range(0, len(texts), _TEXTS_AT_ONCE):
@@ -60,15 +60,15 @@ class WordVectors:
             counts += np.bincount(once % _RARITIES, minlength=_RARITIES)
         return cls((np.log((1 + len(texts)) / (1 + counts)) + 1).astype(np.float32))
 
-    def words(self, text: str) -> Words:
+    def sparse(self, text: str) -> SparseVector:
         """Of one cleaned text."""
         hashes = _mixed(*_neighbours(text))
         places, values = _place(hashes), self._weights(hashes)
         total = np.bincount(places, values, DIM)
         values /= np.float32(math.sqrt(total.dot(total)) or 1.0)
-        return Words(places, values)
+        return SparseVector(places, values)
 
-    def rows(self, texts: Sequence[str]) -> Vectors:
+    def dense(self, texts: Sequence[str]) -> Vectors:
         """Shape `(len(texts), DIM)`; rows of unit length, or of zeros."""
         vectors = np.empty((len(texts), DIM), dtype=np.float32)
         for start in range(0, len(texts), _TEXTS_AT_ONCE):

@@ -59,7 +59,7 @@ class Span(NamedTuple):
     end: int
 
 
-def with_parts(engine: Engine, whole: MatchResult, question: Question) -> MatchResult:
+def match_clauses(engine: Engine, whole: MatchResult, question: Question) -> MatchResult:
     """The answer to a message, with its parts where it is several requests."""
     message = whole.message
     if whole.trace.decided_by in ("exact", "fuzzy", "empty"):

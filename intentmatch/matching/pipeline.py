@@ -18,14 +18,15 @@ from intentmatch.core.types import Encoder, Reranker
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.subsampling import beyond_a_head
+from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.policy import Decision, decide
 from intentmatch.matching.reranker import Pace
 from intentmatch.matching.scoring import RANKED, Scoring
-from intentmatch.matching.shortlist import Look
+from intentmatch.matching.shortlist import SearchResult
 from intentmatch.matching.spelling import LexicalIndex, SpellingHit
 from intentmatch.matching.thresholds import policy_of
 from intentmatch.matching.trace import TraceRecorder
-from intentmatch.runtime.gc_pause import not_looked_for
+from intentmatch.runtime.gc_pause import gc_paused
 from intentmatch.text.language_id import LanguageGuess
 from intentmatch.text.normalize import clean, fold
 
@@ -51,12 +52,12 @@ class Question(NamedTuple):
     """The user's time of day, from which "tomorrow" counts; None for that of this machine."""
 
 
-class Foreseen(NamedTuple):
+class Precomputed(NamedTuple):
     """What is known of a message before it is matched."""
 
     vector: NDArray[np.float32]
     """Shape `(dim,)`."""
-    look: Look | None = None
+    look: SearchResult | None = None
     """At the intents that lead, where that was looked at, and all intents may answer."""
 
 
@@ -88,8 +89,10 @@ class Engine:
 
             self._slots = slot_readers(registry, tolerant=self.settings.fuzzy < 1.0)
 
-    def match(self, message: str, question: Question, foreseen: Callable[[str], Foreseen] | None = None) -> MatchResult:
-        """The pipeline. `foreseen` says what `foresee` found of a cleaned message; it is called at most once."""
+    def match(
+        self, message: str, question: Question, precomputed: Callable[[str], Precomputed] | None = None
+    ) -> MatchResult:
+        """The pipeline. `precomputed` says what `precompute` found of a cleaned message; it is called at most once."""
         stages = TraceRecorder()
         text = self._clean(message, stages)
         key = fold(text)
@@ -112,7 +115,7 @@ class Engine:
         fuzzy = _only(hits, question.allowed)
         stages.add("fuzzy", f"typing mistakes away from {len(fuzzy)} intents")
 
-        vector, look = foreseen(text) if foreseen else Foreseen(self.encode_one(text))
+        vector, look = precomputed(text) if precomputed else Precomputed(self.encode_one(text))
         stages.add("encode", f"{self.encoder.name} read the message")
         if gap := self._coverage.gap(text, question.language):
             stages.add("coverage", gap)
@@ -127,7 +130,7 @@ class Engine:
         decision = decide(candidates, self.policy, question.language)
         leading = decision.ranked[0]
         hit = fuzzy.get(self._numbers[leading.intent])
-        by_meaning = "dense" if self.artefact.opinion is None else "head"
+        by_meaning = "dense" if self.artefact.trained_head is None else "head"
         decided_by = "fuzzy" if hit is not None and hit.similarity >= leading.score else by_meaning
         if reranked := self._rerank(text, vector, decision, stages):
             decision, decided_by = decide(reranked, self.policy, question.language), "reranker"
@@ -139,17 +142,17 @@ class Engine:
 
     def match_many(self, messages: Sequence[str], question: Question) -> list[MatchResult]:
         """As `match` for each; the messages that no spelling settles are encoded and looked at together."""
-        if not self.gains_from(len(messages)):
+        if not self.batching_helps(len(messages)):
             return [self.match(message, question) for message in messages]
-        foreseen = self.foresee([(message, question) for message in messages])
-        with not_looked_for():
-            return [self.match(message, question, foreseen.__getitem__) for message in messages]
+        precomputed = self.precompute([(message, question) for message in messages])
+        with gc_paused():
+            return [self.match(message, question, precomputed.__getitem__) for message in messages]
 
-    def gains_from(self, messages: int) -> bool:
-        """Whether `foresee` makes so many sooner answered than one by one."""
-        return messages > 1 and (getattr(self.encoder, "batches", False) or self._scoring.gains_from(messages))
+    def batching_helps(self, messages: int) -> bool:
+        """Whether `precompute` makes so many sooner answered than one by one."""
+        return messages > 1 and (getattr(self.encoder, "batches", False) or self._scoring.batching_helps(messages))
 
-    def foresee(self, asked: Iterable[tuple[str, Question]]) -> dict[str, Foreseen]:
+    def precompute(self, asked: Iterable[tuple[str, Question]]) -> dict[str, Precomputed]:
         """By cleaned text, what takes less time to find out for many messages than for each by itself.
 
         Of those that no spelling settles.
@@ -164,10 +167,10 @@ class Engine:
         texts = sorted(unsettled)
         vectors = encode_all(self.encoder, texts, "query")
         whole = [number for number, text in enumerate(texts) if unsettled[text]]
-        with not_looked_for():
-            looks = self._scoring.look_many(vectors[whole], [texts[number] for number in whole]) if whole else ()
+        with gc_paused():
+            looks = self._scoring.search_many(vectors[whole], [texts[number] for number in whole]) if whole else ()
         found = dict(zip(whole, looks, strict=True))
-        return {text: Foreseen(vectors[number], found.get(number)) for number, text in enumerate(texts)}
+        return {text: Precomputed(vectors[number], found.get(number)) for number, text in enumerate(texts)}
 
     def fill(self, message: str, intent: str, slots: Collection[str] | None, question: Question) -> tuple[Entity, ...]:
         """The entities of an intent's slots, or of those that are named. Raises `UnknownNameError`."""
@@ -180,6 +183,12 @@ class Engine:
                 raise UnknownNameError("slot", name, ())
             return ()
         return self._slots[intent].fill(text, slots, question.language, question.now)
+
+    def question(self, options: MatchOptions) -> Question:
+        """Return checked options as the pipeline takes them. Raises `InputError`."""
+        checked = options.checked()
+        top_k = self.settings.top_k if checked.top_k is None else checked.top_k
+        return Question(top_k, checked.language, self.answering(checked.allowed, checked.context), checked.now)
 
     def encode_one(self, text: str) -> NDArray[np.float32]:
         """The vector of a cleaned message, shape `(dim,)`."""
@@ -224,13 +233,13 @@ class Engine:
             return question
         # The author of the very same line has said which language it is; it may be one of several ("no").
         languages = [language for row in rows if (language := self._utterances[row].language)]
-        guessed = self._languages.of(key, languages or None)
+        guessed = self._languages.guess(key, languages or None)
         stages.add("language", f"reads like {guessed}" if guessed else "like none of the registry's")
         return question._replace(language=guessed)
 
     def _say_head(self, candidates: Sequence[Candidate], stages: TraceRecorder) -> None:
         """What the head makes of the message, or why there is none where one is wanted."""
-        if self.artefact.opinion is not None:
+        if self.artefact.trained_head is not None:
             stages.add("head", ", ".join(f"{c.intent} {c.confidence:.0%}" for c in candidates[:_SHOWN]))
         elif self._handed_over:
             stages.add("head", "too many utterances and intents to fit one; cosine decides")
@@ -260,7 +269,7 @@ class Engine:
             stages.add("reranker", f"in doubt, but {reranker.name} is too slow for {self._pace.budget:g} s")
             return []
         each = min(_UTTERANCES_FOR_RERANKER, room // len(leading))
-        rows = [self._scoring.leading(vector, self._numbers[c.intent], each) for c in leading]
+        rows = [self._scoring.nearest_rows(vector, self._numbers[c.intent], each) for c in leading]
         texts = [clean(self._utterances[row].text) for some in rows for row in some]
         began = perf_counter()
         opinions = iter(reranker.score(text, texts).tolist())

@@ -16,7 +16,7 @@ from intentmatch.index import ExactIndex, load_index
 from intentmatch.learning.calibration import Calibration
 from intentmatch.learning.fusion import fused_score
 from intentmatch.matching.policy import Policy
-from intentmatch.matching.shortlist import Contender, Leading, Look
+from intentmatch.matching.shortlist import Scored, SearchResult, Shortlist
 from intentmatch.matching.spelling import SpellingHit
 
 RANKED = 5
@@ -38,7 +38,7 @@ class Scoring:
         self._artefact = artefact
         self._intents, self._utterances = registry.intents, registry.utterances
         self._index = load_index(
-            searched_by(artefact.settings, artefact.opinion),
+            searched_by(artefact.settings, artefact.trained_head),
             artefact.vectors,
             registry.owners,
             artefact.settings.aggregation,
@@ -51,15 +51,15 @@ class Scoring:
         lowest_confidence = min((cut.value for cut in cuts if cut.on == "confidence"), default=np.inf)
         # Rounded in favour of an intent: whether it passes is said by its confidence.
         self._enough = _enough(artefact.calibration, lowest_confidence) - 1e-9
-        opinion = artefact.opinion
-        self._head = None if opinion is None else opinion.head.for_vectors(artefact.vectors.shape[1])
-        self._leading = self._look_at_some()
+        trained_head = artefact.trained_head
+        self._head = None if trained_head is None else trained_head.head.for_vectors(artefact.vectors.shape[1])
+        self._shortlist = self._make_shortlist()
 
-    def _look_at_some(self) -> Leading | None:
+    def _make_shortlist(self) -> Shortlist | None:
         """What finds the leading intents, where there is a head to say which they are and it is worth the trouble."""
-        if self._head is None or not Leading.worth_it(len(self._intents)):
+        if self._head is None or not Shortlist.pays_off(len(self._intents)):
             return None
-        return Leading(self._index, self._head)
+        return Shortlist(self._index, self._head)
 
     def candidates(
         self,
@@ -67,14 +67,14 @@ class Scoring:
         text: str,
         hits: Mapping[int, SpellingHit] = MappingProxyType({}),
         allowed: Collection[int] | None = None,
-        look: Look | None = None,
+        look: SearchResult | None = None,
     ) -> list[Candidate]:
         """The leading intents for a cleaned message and its vector, and all others found that could pass a threshold.
 
         An intent scores at least what its hit by spelling says. Only `allowed` ones are there; None for all. What
-        `look_many` found of the message spares another look.
+        `search_many` found of the message spares another look.
         """
-        if look is None or allowed is not None or (hits and not {one.intent for one in look.contenders} >= hits.keys()):
+        if look is None or allowed is not None or (hits and not {one.intent for one in look.scored} >= hits.keys()):
             look = self._look(vector, text, hits, allowed)
         found, least = look
         if len(self._negatives.owners):
@@ -87,24 +87,27 @@ class Scoring:
             if place < RANKED or self._could_pass(one)
         ]
 
-    def gains_from(self, messages: int) -> bool:
-        """Whether so many take less time with `look_many` than one by one."""
-        return self._artefact.opinion is None or (self._leading is not None and self._leading.gains_from(messages))
+    def batching_helps(self, messages: int) -> bool:
+        """Whether so many take less time with `search_many` than one by one."""
+        return self._artefact.trained_head is None or (
+            self._shortlist is not None and self._shortlist.batching_helps(messages)
+        )
 
-    def look_many(self, vectors: Vectors, texts: Sequence[str]) -> Sequence[Look | None]:
+    def search_many(self, vectors: Vectors, texts: Sequence[str]) -> Sequence[SearchResult | None]:
         """For `candidates` of many cleaned messages; None for those that are better looked at one by one."""
-        opinion, head, leading = self._artefact.opinion, self._head, self._leading
-        if opinion is None or head is None:
-            leaders = self._index.leaders(vectors, _LEADERS)
+        trained_head, head, leading = self._artefact.trained_head, self._head, self._shortlist
+        if trained_head is None or head is None:
+            leaders = self._index.best_owners(vectors, _LEADERS)
             return [self._by_score(vector, of.tolist()) for vector, of in zip(vectors, leaders, strict=True)]
-        if leading is None or not leading.gains_from(len(texts)):
+        if leading is None or not leading.batching_helps(len(texts)):
             return [None] * len(texts)
-        looks: list[Look] = []
+        looks: list[SearchResult] = []
         for some in _slices(slice(0, len(texts)), _LOOKS_AT_ONCE):
             logits = [
-                head.logits_many(vectors[at], opinion.words.rows(texts[at])) for at in _slices(some, _WORDS_AT_ONCE)
+                head.logits_many(vectors[at], trained_head.vectorizer.dense(texts[at]))
+                for at in _slices(some, _WORDS_AT_ONCE)
             ]
-            looks += leading.look_many(vectors[some], np.concatenate(logits))
+            looks += leading.search_many(vectors[some], np.concatenate(logits))
         return looks
 
     def candidate(self, intent: int, score: float, row: int, evidence: float | None = None) -> Candidate:
@@ -118,38 +121,38 @@ class Scoring:
         """The candidate with so much evidence, and the confidence that comes with it."""
         return replace(candidate, evidence=evidence, confidence=self._artefact.calibration.confidence(evidence))
 
-    def leading(self, vector: NDArray[np.float32], intent: int, count: int) -> list[int]:
+    def nearest_rows(self, vector: NDArray[np.float32], intent: int, count: int) -> list[int]:
         """Rows of an intent's utterances that are nearest to a message, so many of them at most."""
-        return self._index.leading(vector, intent, count)
+        return self._index.nearest_rows(vector, intent, count)
 
     def _look(
         self, vector: NDArray[np.float32], text: str, needed: Collection[int], allowed: Collection[int] | None
-    ) -> Look:
+    ) -> SearchResult:
         """At those that can matter to an answer, and those `needed`."""
-        opinion, head = self._artefact.opinion, self._head
-        if opinion is None or head is None:
+        trained_head, head = self._artefact.trained_head, self._head
+        if trained_head is None or head is None:
             among = None if allowed is None else np.array(sorted(allowed))
-            leaders = self._index.leaders(vector[None, :], _LEADERS, among)[0]
+            leaders = self._index.best_owners(vector[None, :], _LEADERS, among)[0]
             return self._by_score(vector, {*leaders.tolist(), *needed})
-        words = opinion.words.words(text)
-        if self._leading is not None:
-            return self._leading.look(vector, words, needed, allowed)
+        words = trained_head.vectorizer.sparse(text)
+        if self._shortlist is not None:
+            return self._shortlist.search(vector, words, needed, allowed)
         scores, cosines = (array[0] for array in self._index.scores(vector[None, :]))
         total = fused_score(scores, head.logits(vector, words))
         some = range(len(scores)) if allowed is None else allowed
-        return Look([self._contender(n, scores, total, cosines) for n in some], float(total.min()))
+        return SearchResult([self._contender(n, scores, total, cosines) for n in some], float(total.min()))
 
-    def _by_score(self, vector: NDArray[np.float32], looked: Collection[int]) -> Look:
+    def _by_score(self, vector: NDArray[np.float32], looked: Collection[int]) -> SearchResult:
         """Where scores are all that counts."""
-        found = ((intent, *self._index.look(vector, intent)) for intent in looked)
-        return Look([Contender(intent, score, score, row) for intent, score, row in found], 0.0)
+        found = ((intent, *self._index.score_column(vector, intent)) for intent in looked)
+        return SearchResult([Scored(intent, score, score, row) for intent, score, row in found], 0.0)
 
     def _contender(
         self, intent: int, scores: Vectors, evidence: NDArray[np.float64], cosines: NDArray[np.float32]
-    ) -> Contender:
-        return Contender(intent, float(scores[intent]), float(evidence[intent]), self._index.nearest(cosines, intent))
+    ) -> Scored:
+        return Scored(intent, float(scores[intent]), float(evidence[intent]), self._index.nearest(cosines, intent))
 
-    def _pushed(self, found: list[Contender], vector: NDArray[np.float32], least: float) -> list[Contender]:
+    def _pushed(self, found: list[Scored], vector: NDArray[np.float32], least: float) -> list[Scored]:
         """Push those away that a negative is nearer to than any of their utterances.
 
         The score falls in proportion, from untouched where the negative is just as near as the nearest utterance, to
@@ -158,7 +161,7 @@ class Scoring:
         scores, _ = self._negatives.scores(vector[None, :])
         against = dict(zip(self._negatives.owners.tolist(), scores[0].tolist(), strict=True))
 
-        def push(one: Contender) -> Contender:
+        def push(one: Scored) -> Scored:
             negative = against.get(one.intent, -1.0)
             # The score is at most the nearest cosine, which need not be looked for where even the score is higher.
             if not negative > one.score > 0.0 or negative <= (nearest := float(self._index.vectors[one.row] @ vector)):
@@ -168,7 +171,7 @@ class Scoring:
 
         return [push(one) for one in found]
 
-    def _could_pass(self, one: Contender) -> bool:
+    def _could_pass(self, one: Scored) -> bool:
         return one.score >= self._lowest_score or one.evidence >= self._enough
 
 
@@ -177,7 +180,7 @@ def _slices(whole: slice, size: int) -> list[slice]:
     return [slice(start, min(start + size, whole.stop)) for start in range(whole.start, whole.stop, size)]
 
 
-def _raised(one: Contender, hit: SpellingHit) -> Contender:
+def _raised(one: Scored, hit: SpellingHit) -> Scored:
     """With at least the score that a hit by spelling gives it, as much more evidence, and the utterance of the hit."""
     more = hit.similarity - one.score
     return one if more < 0.0 else one._replace(score=hit.similarity, evidence=one.evidence + more, row=hit.row)

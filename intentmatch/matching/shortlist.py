@@ -16,7 +16,7 @@ from intentmatch.core.types import Vectors
 from intentmatch.index import ExactIndex
 from intentmatch.learning.fusion import head_term, head_term_of_one
 from intentmatch.learning.head import HeadLogits
-from intentmatch.learning.token_features import Words
+from intentmatch.learning.token_features import SparseVector
 
 # With fewer intents, a look at everything takes no longer.
 _FEWEST_INTENTS = 32
@@ -26,7 +26,7 @@ _MESSAGES_OF_AN_INTENT = 2
 _FEWEST, _MOST, _NEARLY = 5, 10, 0.3
 
 
-class Contender(NamedTuple):
+class Scored(NamedTuple):
     """An intent that may be what a message means."""
 
     intent: int
@@ -37,41 +37,41 @@ class Contender(NamedTuple):
     """Of its utterances, the nearest to the message."""
 
 
-class Look(NamedTuple):
+class SearchResult(NamedTuple):
     """What a look at some intents finds."""
 
-    contenders: list[Contender]
+    scored: list[Scored]
     """In no order."""
     least: float
     """The least evidence that any intent can have."""
 
 
-class Leading:
+class Shortlist:
     """Looks at the leading intents of an index."""
 
     def __init__(self, index: ExactIndex, head: HeadLogits) -> None:
         self._index, self._head = index, head
 
     @staticmethod
-    def worth_it(intents: int) -> bool:
+    def pays_off(intents: int) -> bool:
         """Whether so many are enough for a look at some to take less time than one at all."""
         return intents >= _FEWEST_INTENTS
 
-    def gains_from(self, messages: int) -> bool:
-        """Whether so many take less time with `look_many` than with a `look` for each."""
+    def batching_helps(self, messages: int) -> bool:
+        """Whether so many take less time with `search_many` than with a `look` for each."""
         return messages * _FEWEST >= _MESSAGES_OF_AN_INTENT * len(self._index.owners)
 
-    def look(
-        self, vector: NDArray[np.float32], words: Words, needed: Collection[int], allowed: Collection[int] | None
-    ) -> Look:
+    def search(
+        self, vector: NDArray[np.float32], words: SparseVector, needed: Collection[int], allowed: Collection[int] | None
+    ) -> SearchResult:
         """The leading intents, of all or of those `allowed`, and those `needed`."""
         logits = self._head.logits(vector, words)
         term = head_term_of_one(logits)
-        contenders = []
+        scored = []
 
         def hold_against(intent: int, head: float) -> None:
-            score, row = self._index.look(vector, intent)
-            contenders.append(Contender(intent, score, head + score, row))
+            score, row = self._index.score_column(vector, intent)
+            scored.append(Scored(intent, score, head + score, row))
 
         first = _first(logits, allowed)
         best = sorted(zip(logits[first].tolist(), first.tolist(), strict=True), reverse=True)
@@ -81,11 +81,11 @@ class Leading:
                 break
             hold_against(intent, head)
         for intent in needed:
-            if all(one.intent != intent for one in contenders):
+            if all(one.intent != intent for one in scored):
                 hold_against(intent, term(float(logits[intent])))
-        return Look(contenders, term(float(logits[logits.argmin()])))
+        return SearchResult(scored, term(float(logits[logits.argmin()])))
 
-    def look_many(self, vectors: Vectors, logits: Vectors) -> list[Look]:
+    def search_many(self, vectors: Vectors, logits: Vectors) -> list[SearchResult]:
         """As `look` for each of some messages, with nothing needed and all allowed; `logits` are what the head says.
 
         An intent's utterances are held against all messages that look at it at once, which takes a third of the time.
@@ -99,13 +99,13 @@ class Leading:
         scores, rows = np.empty(len(looked), dtype=np.float32), np.empty(len(looked), dtype=np.int64)
         order = np.argsort(looked, kind="stable")
         for pairs in np.split(order, np.flatnonzero(np.diff(looked[order])) + 1):
-            scores[pairs], rows[pairs] = self._index.look_many(vectors[messages[pairs]], int(looked[pairs[0]]))
+            scores[pairs], rows[pairs] = self._index.score_column_many(vectors[messages[pairs]], int(looked[pairs[0]]))
         evidence = said[messages, looked] + scores
         columns = (column.tolist() for column in (looked, scores, evidence, rows))
-        contenders = list(map(Contender, *columns))
+        scored = list(map(Scored, *columns))
         ends = np.cumsum(np.bincount(messages, minlength=len(vectors))).tolist()
         spans = zip([0, *ends], ends, said.min(axis=1).tolist(), strict=False)
-        return [Look(contenders[start:end], least) for start, end, least in spans]
+        return [SearchResult(scored[start:end], least) for start, end, least in spans]
 
 
 def _first(logits: NDArray[np.float32], allowed: Collection[int] | None) -> NDArray[np.int64]:

@@ -52,7 +52,7 @@ class LexicalIndex:
 
     def rows(self, folded: str) -> Sequence[int]:
         """Every row that folds to the same text, rising."""
-        return [row for row in self._by_text.of(folded) if self._texts[row] == folded]
+        return [row for row in self._by_text.find(folded) if self._texts[row] == folded]
 
     def exact(self, rows: Sequence[int]) -> dict[int, SpellingHit]:
         """Owner to its first row, of the `rows` of a text."""
@@ -62,7 +62,7 @@ class LexicalIndex:
         """Owner to its best row that differs by typing mistakes only, at or above the cut-off."""
         if self._cut_off >= 1.0:
             return {}
-        near = (*self._by_letters.of(letters_of(folded)), *self._by_initials.of(_initials(folded.split(" "))))
+        near = (*self._by_letters.find(letters_of(folded)), *self._by_initials.find(_initials(folded.split(" "))))
         if not near:
             return {}
         typos = [text for text in {self._texts[row] for row in near} if only_typos(folded, text, self._words)]
@@ -89,7 +89,7 @@ class _Rows:
         self._hashes = array("q", np.asarray(hashes)[order].tobytes())
         self._rows = array("i", order.astype(np.int32).tobytes())
 
-    def of(self, key: str) -> Sequence[int]:
+    def find(self, key: str) -> Sequence[int]:
         """The rows with this key, rising."""
         sought, hashes = hash(key), self._hashes
         begin = bisect_left(hashes, sought)

@@ -21,6 +21,7 @@ from typing import Any
 from intentmatch.core import plugins
 from intentmatch.core.errors import IntentMatchError, Location, Problem, RegistryError
 from intentmatch.core.types import Registry
+from intentmatch.matching.loader import Reloader
 from intentmatch.registry.reading.reader import SUFFIXES, folders
 from intentmatch.registry.reading.snapshot import EMPTY, Content, content
 
@@ -50,20 +51,15 @@ class Watch:
     def __init__(
         self,
         path: str | os.PathLike[str],
-        loaded: Callable[[], Content],
-        reload: Callable[[], Registry],
-        learn: Callable[[], None],
+        reloader: Reloader,
         *,
         on_reload: OnReload | None = None,
         on_error: OnError | None = None,
     ) -> None:
-        """`loaded` tells what the files held that are in use now; `reload` takes those into use that are there.
-
-        What that leaves for later, because users are waiting for their edit to answer, `learn` makes good.
-        """
+        """Watch the files of `path`, from which `reloader` loads."""
         self._watch = plugins.require("watchfiles", what="Watching files", extra="watch").watch
         self._path = Path(path)
-        self._loaded, self._reload, self._learn = loaded, reload, learn
+        self._reloader = reloader
         self._on_reload, self._on_error = on_reload, on_error
         self._refused: Content | None = None
         self._blind = False
@@ -105,14 +101,14 @@ class Watch:
 
     def _keep_looking(self) -> None:
         while not self._stopped.is_set():
-            places = _Places.of(self._path)
+            places = _Places.from_path(self._path)
             self._next_look = 0.0  # at once: until the watcher was there, nobody saw anything
             try:
                 for changes in self._news(places):
                     self._ready.set()
                     if changes or time.monotonic() > self._next_look:
                         self._look()
-                        if _Places.of(self._path) != places:
+                        if _Places.from_path(self._path) != places:
                             break
             except FileNotFoundError:  # a folder went while it was being found
                 self._stopped.wait(_STEP)
@@ -145,7 +141,7 @@ class Watch:
         if now is None or now == self._last:
             return
         try:
-            registry = self._reload()
+            registry = self._reloader.reload_provisionally()
         except Exception as error:  # noqa: BLE001 - whatever it is, the old intents go on, and the thread with them
             self._refused = now
             problems = _problems(self._path, error)
@@ -161,14 +157,14 @@ class Watch:
 
     def _make_good(self) -> None:
         try:
-            self._learn()
+            self._reloader.train()
         except Exception as error:  # noqa: BLE001 - what was learned before is of use too
             _log.warning("the thresholds from before the edit stay: %s", error, exc_info=_unexpected(error))
 
     @property
     def _last(self) -> Content:
         """What the files held when they were last loaded, by whomever, or refused."""
-        return self._loaded() if self._refused is None else self._refused
+        return self._reloader.content if self._refused is None else self._refused
 
     def _settled(self) -> Content | None:
         """What the files hold, once that is nothing new or has held still; None if we are to stop."""
@@ -199,7 +195,7 @@ class _Places:
     """Of the path itself, its folders, its files, and every link on the way to one of these."""
 
     @classmethod
-    def of(cls, path: Path) -> _Places:
+    def from_path(cls, path: Path) -> _Places:
         steps: set[Path] = set()
         for one in (path, *map(Path, content(path))):
             _follow(one.absolute(), steps)

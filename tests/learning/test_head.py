@@ -9,7 +9,7 @@ import pytest
 
 from intentmatch.learning import head as room
 from intentmatch.learning.head import Fitting, Head, fit_head, held_out_logits, nearby, prepare, softmax
-from intentmatch.learning.token_features import DIM, Words
+from intentmatch.learning.token_features import DIM, SparseVector
 
 # What the room promises of its problem: |weights|² / (2 * 30), and words at half their length.
 INVERSE_PENALTY, WORDS_WEIGHT = 30.0, np.float32(0.6)
@@ -35,8 +35,8 @@ def features(vectors: np.ndarray, words: np.ndarray) -> np.ndarray:
     return np.hstack([vectors, WORDS_WEIGHT * words, np.ones((len(vectors), 1), dtype=np.float32)])
 
 
-def sparse(row: np.ndarray) -> Words:
-    return Words(np.flatnonzero(row), row[np.flatnonzero(row)])
+def sparse(row: np.ndarray) -> SparseVector:
+    return SparseVector(np.flatnonzero(row), row[np.flatnonzero(row)])
 
 
 def fitting_of(vectors: np.ndarray, words: np.ndarray, owners: list[int]) -> Fitting:

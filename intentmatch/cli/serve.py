@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from intentmatch.dialogue import Store
     from intentmatch.matching.matcher import Matcher
     from intentmatch.server import BotFolder
-    from intentmatch.server.bots.reloads import Reloads
+    from intentmatch.server.bots.reloads import ReloadCounter
 
 _Command = Callable[..., Any]
 _Source = Callable[[], "Matcher | BotFolder"]
@@ -139,16 +139,16 @@ def _run(source: _Source, config: ServerConfig, store: str | None) -> None:
     """Serve until told to stop, in one process or in several."""
     import uvicorn
 
-    from intentmatch.server.bots.reloads import Reloads
+    from intentmatch.server.bots.reloads import ReloadCounter
     from intentmatch.server.process.workers import serve_together
 
     workers = config.listener.workers
-    reloads = Reloads(shared=workers > 1)
+    reloads = ReloadCounter(shared=workers > 1)
     make_app = partial(_app, source, config, store, reloads)
     # Also where workers will make their own app: mistakes are reported here, once, and their vectors are then cached.
     app = make_app()
     if workers == 1:
-        reloads.heed_hangups()
+        reloads.request_on_hangup()
         uvicorn.run(app, **_uvicorn_options(config))
     else:
         del app
@@ -156,7 +156,7 @@ def _run(source: _Source, config: ServerConfig, store: str | None) -> None:
 
 
 def _app(
-    source: Callable[[], Matcher | BotFolder], config: ServerConfig, store: str | None, reloads: Reloads
+    source: Callable[[], Matcher | BotFolder], config: ServerConfig, store: str | None, reloads: ReloadCounter
 ) -> FastAPI:
     """The app of one process."""
     from intentmatch.server import create_app
@@ -168,11 +168,11 @@ def _uvicorn_options(config: ServerConfig) -> dict[str, Any]:
     import uvicorn
 
     from intentmatch.server.process.logs import log_config
-    from intentmatch.server.process.slow_clients import Patience
+    from intentmatch.server.process.slow_clients import SlowClientProtocol
 
     listener = config.listener
     return dict(
-        http=partial(Patience, head_seconds=config.limits.body_seconds),
+        http=partial(SlowClientProtocol, head_seconds=config.limits.body_seconds),
         host=listener.host,
         port=listener.port,
         proxy_headers=bool(listener.trusted_proxies),

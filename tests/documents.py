@@ -13,6 +13,7 @@ Each fenced block has a comment on the line above it that says how it is execute
     <!-- integration: NAME -->   executed in a framework's own environment: tests/integrations/test_snippets.py
     <!-- shown -->               not executed
     <!-- output -->              not executed: lines that the block before it printed. A line `...` stands for others.
+    <!-- terminal -->            lines `$ COMMAND`, each executed, with what it printed below it, as in `output`
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ NOTES = {
     "sh": r"|fails: \d+|run: (install|develop|server|transformer|distill)",
     "python": "",
     "yaml": "|shown",
-    "text": "|output|shown",
+    "text": "|output|shown|terminal",
     "json": "output|shown",
 }
 """By language, what may stand above a block beside `file: PATH` and `integration: NAME`; other languages: `shown`."""
@@ -255,14 +256,24 @@ class Runner:
             self._write(code, rest, where)
         elif kind == "output":
             check_output(block.code, self.printed, where)
-        elif kind in ("shown", "integration"):
-            pass
-        elif block.language == "sh":
-            self._shell(code, where, (int(rest),) if kind == "fails" else VERDICTS)
+        elif kind == "terminal":
+            self._terminal(code, where)
+        elif kind not in ("shown", "integration"):
+            self._code(block, code, where)
+
+    def _code(self, block: Block, code: str, where: str) -> None:
+        if block.language == "sh":
+            fails = re.fullmatch(r"fails: (\d+)", block.note)
+            self._shell(code, where, (int(fails[1]),) if fails else VERDICTS)
         elif block.language == "python":
             self._python(code, block.line)
         elif block.language == "yaml":
             self._yaml(code, where)
+
+    def _terminal(self, code: str, where: str) -> None:
+        for command, printed in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", code, re.MULTILINE):
+            self._shell(command, where)
+            check_output(printed, self.printed, where)
 
     def _write(self, code: str, name: str, where: str) -> None:
         path = self.folder / name
@@ -343,7 +354,7 @@ def check_output(shown: str, printed: str, where: str) -> None:
 
 def comparable(line: str) -> str:
     """A line of output without what differs from run to run."""
-    line = re.sub(r"\d[\d.,]* ?(ms|s|seconds)\b", r"N \1", re.sub(r"\s+", " ", line).strip())
+    line = re.sub(r"\d[\d.,]* ?(µs|ms|s|seconds)\b", r"N \1", re.sub(r"\s+", " ", line).strip())
     return re.sub(r"\b(?=[0-9a-f]*\d)[0-9a-f]{12,}\b", "HEX", line)
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from intentmatch.settings import Settings
     from intentmatch.types import Encoder, Intent, Registry, Reranker, Rule, Slot, SlotValue, Utterance
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "Artefact": "artefact",

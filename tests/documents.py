@@ -44,6 +44,8 @@ from intentmatch.registry import examine
 ROOT = Path(__file__).parents[1]
 GUIDE = ROOT / "intentmatch" / "guide"
 README = ROOT / "README.md"
+NOT_THERE_YET = {"how-it-works"} - {path.stem for path in GUIDE.glob("*.md")}
+"""Pages that are linked before they are written: this one comes with the layout that it describes."""
 
 NOTES = {
     "sh": r"|fails: \d+|run: (install|develop|server|transformer|distill)",
@@ -185,6 +187,23 @@ def pages() -> list[Document]:
 def documents() -> list[Document]:
     """The README and the pages of the guide."""
     return [Document(README), *pages()]
+
+
+def why_broken(target: str, document: Document) -> str | None:
+    """What is wrong with a link, or None."""
+    if re.match(r"[a-z]+:", target):
+        return None if target.startswith("https://") else "is no https link"
+    file, _, anchor = target.partition("#")
+    path = (document.path.parent / file).resolve() if file else document.path
+    if not path.is_relative_to(ROOT):
+        return "leaves the clone"
+    if path.parent == GUIDE and path.stem in NOT_THERE_YET:
+        return None
+    if not path.exists():
+        return "does not exist"
+    if anchor and path.suffix == ".md" and anchor not in Document(path).anchors:
+        return f"has no heading for #{anchor}"
+    return None
 
 
 def extras_known() -> dict[str, list[Requirement]]:

@@ -9,7 +9,18 @@ from pathlib import Path
 import click
 import pytest
 import yaml
-from documents import GUIDE, ROOT, Document, Runner, check_notes, documents, extras_known, missing_packages, pages
+from documents import (
+    GUIDE,
+    ROOT,
+    Document,
+    Runner,
+    check_notes,
+    documents,
+    extras_known,
+    missing_packages,
+    pages,
+    why_broken,
+)
 from rule_ids import rules_in
 from test_layers import FLOORS
 
@@ -69,21 +80,6 @@ def test_links_lead_somewhere(document: Document) -> None:
 def test_every_block_says_how_it_is_executed(document: Document) -> None:
     """Fences are closed, begin a line and have a language, and their notes are known."""
     check_notes(document)
-
-
-def why_broken(target: str, document: Document) -> str | None:
-    """What is wrong with a link, or None."""
-    if re.match(r"[a-z]+:", target):
-        return None if target.startswith("https://") else "is no https link"
-    file, _, anchor = target.partition("#")
-    path = (document.path.parent / file).resolve() if file else document.path
-    if not path.is_relative_to(ROOT):
-        return "leaves the clone"
-    if not path.exists():
-        return "does not exist"
-    if anchor and path.suffix == ".md" and anchor not in Document(path).anchors:
-        return f"has no heading for #{anchor}"
-    return None
 
 
 def test_every_command_and_option_is_documented() -> None:

@@ -332,3 +332,12 @@ def test_an_edit_of_vectors_of_float16_is_what_a_build_is(tmp_path: Path) -> Non
     fresh = Matcher.load(file, cache="off", vectors="float16")
     assert np.array_equal(matcher.artefact.vectors, fresh.artefact.vectors)
     assert matcher.artefact.calibration == fresh.artefact.calibration
+
+
+def test_artefact_of_release_0_1_0_is_read() -> None:
+    """An artefact that release 0.1.0 built answers without being built again."""
+    old = Matcher.load(Path(__file__).parent / "data" / "shop-0.1.0.intentmatch")
+
+    assert [intent.name for intent in old.registry] == ["order_status", "order_cancel", "opening_hours"]
+    assert old.match("siparişim nerede").intent == "order_status"
+    assert old.match("how tall is the Eiffel tower").verdict == "out_of_scope"

@@ -3,15 +3,13 @@
 Multinomial logistic regression over frozen features with a quadratic penalty. Most of what distinguishes utterances
 lies along a few principal axes, in which they are uncorrelated and the curvature of the problem is known beforehand.
 The minimum is searched there first; a registry of few utterances has no other axes. Cross-validation reuses the axes
-and leaves out rows. The optimiser is L-BFGS. Everything is deterministic, to the last bit on any number of threads.
-
-Source: Liu & Nocedal 1989, "On the Limited Memory BFGS Method for Large Scale Optimization".
+and leaves out rows. The optimiser is L-BFGS (`learning.lbfgs`). Everything is deterministic, to the last bit on any
+number of threads.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,28 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
+from intentmatch.learning.lbfgs import PENALTY, RowsLoss, minimise
 from intentmatch.learning.token_features import SparseVector, TokenVectorizer
 from intentmatch.runtime.threads import Each, one_by_one
 
-_Preconditioner = Callable[[NDArray[np.float32]], NDArray[np.float32]]
-
 # Chosen on development sets, where 0.35 to 0.7 and 10 to 100 differ by less than half a point.
 _TOKEN_WEIGHT = np.float32(0.6)
-_PENALTY = np.float32(1 / 30)
-_MOST_STEPS, _STEPS_REMEMBERED = 100, 8
 # The search stops when the gradient has fallen to this fraction of the first one: accuracy and confidence no longer
 # change. With many rows a smaller fraction is needed.
-_FLAT_ENOUGH, _FLAT_ENOUGH_OF_MANY, _GAIN_ENOUGH = 7e-4, 2e-3, 1e-6
-_SUFFICIENT, _LENGTHS = 1e-4, tuple(0.5**halvings for halvings in range(14))
-_LEAST_CURVATURE = 1e-10
+_FLAT_ENOUGH, _FLAT_ENOUGH_OF_MANY = 7e-4, 2e-3
 _NO_STRENGTH = 1e-6
 # Rows from which all axes are taken; of more rows, so many axes are taken, which hold nine tenths of the variance.
 _ROWS_OF_AXES, _AXES = 512, 256
 # Estimate of p(1 - p) per intent once most rows are classified rightly: an even share divided by this number. The upper
 # bound of 1/4 would need twice the steps.
 _CLASSIFIED = 6
-# Rows are divided among threads in blocks of this size, whatever the number of threads, so that sums are equal.
-_ROWS_AT_ONCE = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,15 +223,15 @@ def _fitted(
     # Every intent has the same weight, however many utterances it has: users do not ask for it more often.
     shares = (len(rows) / intents / counts).astype(np.float32)[owners]
     nothing = np.zeros((rows.shape[1], intents), dtype=np.float32)
-    _, gradient = _Problem(rows, owners, shares, each).loss_and_gradient(nothing)
+    _, gradient = RowsLoss(rows, owners, shares, each).loss_and_gradient(nothing)
     # A zero gradient is the minimum already: there is one intent.
     if near is None or not gradient.any():
         zeros = np.zeros((len(fitting.axes), intents), dtype=np.float32)
         near = Near(zeros, nothing, np.zeros((len(rows), intents), dtype=np.float32))
 
-    curvature = (fitting.strengths / (_CLASSIFIED * intents) + _PENALTY).astype(np.float32)[:, None]
-    problem = _Problem(rows, owners, shares, each, near.beyond if fitting.directions else None)
-    found = _minimum(
+    curvature = (fitting.strengths / (_CLASSIFIED * intents) + PENALTY).astype(np.float32)[:, None]
+    problem = RowsLoss(rows, owners, shares, each, near.beyond if fitting.directions else None)
+    found = minimise(
         problem, near.along, lambda gradient: gradient / curvature, _stopping_value(fitting, gradient, curvature)
     )
     if not fitting.directions:
@@ -249,16 +240,16 @@ def _fitted(
     # From here on the curvature is estimated from the probabilities of each row.
     variance = softmax(problem.logits(found))
     variance *= (1 - variance) * shares[:, None]
-    along_axes = np.add((rows * rows).T @ variance, _PENALTY)
-    elsewhere = beyond @ variance / np.float32(fitting.directions) + _PENALTY
+    along_axes = np.add((rows * rows).T @ variance, PENALTY)
+    elsewhere = beyond @ variance / np.float32(fitting.directions) + PENALTY
     more = 1 / along_axes - 1 / elsewhere
 
     def preconditioner(gradient: NDArray[np.float32]) -> NDArray[np.float32]:
         return gradient / elsewhere + fitting.axes @ (more * (fitting.axes.T @ gradient))
 
     weights = near.weights + fitting.axes @ (found - near.along)
-    return _minimum(
-        _Problem(features, owners, shares, each),
+    return minimise(
+        RowsLoss(features, owners, shares, each),
         weights,
         preconditioner,
         _stopping_value(fitting, gradient, along_axes),
@@ -266,116 +257,6 @@ def _fitted(
 
 
 def _stopping_value(fitting: Fitting, first: NDArray[np.float32], curvature: NDArray[np.float32]) -> float:
-    """Return the stopping value of `_minimum`, given the gradient `first` at zero weights."""
+    """Return the stopping value of `minimise`, given the gradient `first` at zero weights."""
     part = _FLAT_ENOUGH_OF_MANY if fitting.directions else _FLAT_ENOUGH
     return part**2 * float((first * first / curvature).sum())
-
-
-class _Problem:
-    """The loss of some rows, given their intents (`owners`) and weights (`shares`)."""
-
-    def __init__(
-        self,
-        rows: NDArray[np.float32],
-        owners: NDArray[np.int64],
-        shares: NDArray[np.float32],
-        each: Each,
-        beyond: NDArray[np.float32] | None = None,
-    ) -> None:
-        """`beyond` holds constant logits that are added whatever the weights are."""
-        self._rows, self._owners, self._shares, self._each, self._beyond = rows, owners, shares, each, beyond
-        self._parts = [slice(start, start + _ROWS_AT_ONCE) for start in range(0, len(rows), _ROWS_AT_ONCE)]
-
-    def loss_and_gradient(self, weights: NDArray[np.float32]) -> tuple[float, NDArray[np.float32]]:
-        """Return the loss and its gradient."""
-        loss, gradient = float((weights * weights).sum()) * float(_PENALTY) / 2, _PENALTY * weights
-        for more, steeper in self._each(lambda part: self._part(part, weights), self._parts):
-            loss += more
-            gradient += steeper
-        return loss, gradient
-
-    def logits(self, weights: NDArray[np.float32], part: slice = slice(None)) -> NDArray[np.float32]:
-        """Return the logits of some rows."""
-        logits: NDArray[np.float32] = self._rows[part] @ weights
-        if self._beyond is not None:
-            logits += self._beyond[part]
-        return logits
-
-    def _part(self, part: slice, weights: NDArray[np.float32]) -> tuple[float, NDArray[np.float32]]:
-        """Return what some rows add to loss and gradient; few enough rows to stay in the processor's cache."""
-        owners, shares = self._owners[part], self._shares[part]
-        places = np.arange(len(owners)), owners
-        logits = self.logits(weights, part)
-        logits -= logits.max(axis=1, keepdims=True)
-        own = logits[places]
-        np.exp(logits, out=logits)
-        totals = logits.sum(axis=1)
-        loss = float((shares * (np.log(totals) - own)).sum())
-        logits *= (shares / totals)[:, None]
-        logits[places] -= shares
-        return loss, self._rows[part].T @ logits
-
-
-def _minimum(
-    problem: _Problem, weights: NDArray[np.float32], preconditioner: _Preconditioner, stop: float
-) -> NDArray[np.float32]:
-    """Minimise by L-BFGS until the product of gradient and preconditioned gradient is at most `stop`."""
-    loss, gradient = problem.loss_and_gradient(weights)
-    preconditioned = preconditioner(gradient)
-    history: deque[_Step] = deque(maxlen=_STEPS_REMEMBERED)
-    for _ in range(_MOST_STEPS):
-        direction = _direction(gradient, preconditioned, history)
-        falls = float(np.vdot(direction, gradient))
-        for length in _LENGTHS:
-            moved = weights + np.float32(length) * direction
-            new_loss, new_gradient = problem.loss_and_gradient(moved)
-            if new_loss <= loss + _SUFFICIENT * length * falls:
-                break
-        else:
-            # No step lowers the loss: the rest of the gradient is rounding.
-            break
-        new_preconditioned = preconditioner(new_gradient)
-        made = _Step(moved - weights, new_gradient - gradient, new_preconditioned - preconditioned)
-        if made.curvature > _LEAST_CURVATURE * made.expected:
-            history.append(made)
-        gained, weights, loss, gradient, preconditioned = (
-            loss - new_loss,
-            moved,
-            new_loss,
-            new_gradient,
-            new_preconditioned,
-        )
-        if float(np.vdot(gradient, preconditioned)) <= stop or gained <= _GAIN_ENOUGH * abs(loss):
-            break
-    return weights
-
-
-class _Step:
-    """A step, the change of the gradient with it, and that change preconditioned."""
-
-    __slots__ = ("change", "curvature", "expected", "preconditioned", "step")
-
-    def __init__(
-        self, step: NDArray[np.float32], change: NDArray[np.float32], preconditioned: NDArray[np.float32]
-    ) -> None:
-        self.step, self.change, self.preconditioned = step, change, preconditioned
-        self.curvature, self.expected = float(np.vdot(step, change)), float(np.vdot(change, preconditioned))
-
-
-def _direction(
-    gradient: NDArray[np.float32], preconditioned: NDArray[np.float32], history: Sequence[_Step]
-) -> NDArray[np.float32]:
-    """Return the search direction by the two-loop recursion over the last steps."""
-    left, direction = -gradient, -preconditioned
-    shares = []
-    for made in reversed(history):
-        share = np.float32(float(np.vdot(made.step, left)) / made.curvature)
-        shares.append(share)
-        left -= share * made.change
-        # Preconditioning `left` at the end would give the same and take as long as the whole recursion.
-        direction -= share * made.preconditioned
-    if history:
-        direction *= np.float32(history[-1].curvature / history[-1].expected)
-    for made, share in zip(history, reversed(shares), strict=True):
-        direction += (share - np.float32(float(np.vdot(made.change, direction)) / made.curvature)) * made.step
-    return direction

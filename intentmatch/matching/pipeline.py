@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,8 +19,8 @@ from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.subsampling import beyond_a_head
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.policy import Decision, decide
-from intentmatch.matching.reranker import RerankerPace
-from intentmatch.matching.scoring import RANKED, Scoring
+from intentmatch.matching.reranker import Reranking
+from intentmatch.matching.scoring import Scoring
 from intentmatch.matching.shortlist import SearchResult
 from intentmatch.matching.spelling import LexicalIndex, SpellingHit
 from intentmatch.matching.thresholds import policy_of
@@ -37,7 +36,6 @@ MAX_CHARACTERS = 10_000
 """Characters of a message that are used. The trace notes when a message is longer."""
 
 _SHOWN = 3
-_UTTERANCES_FOR_RERANKER = 3
 _SAME_VECTOR = 0.99
 
 
@@ -74,13 +72,15 @@ class Engine:
         self.encoder = encoder
         self.reranker = reranker
         self.policy = policy_of(artefact.registry, artefact.settings, artefact.calibration)
-        self._pace = RerankerPace(self.settings.reranker_seconds)
         registry = artefact.registry
         self._intents = registry.intents
         self._utterances = registry.utterances
         self._numbers = {intent.name: number for number, intent in enumerate(self._intents)}
         self._scoring = Scoring(artefact, self.policy)
         self._too_large_for_head = self.settings.scorer == "head" and beyond_a_head(registry)
+        self._reranking = (
+            None if reranker is None else Reranking(reranker, self._scoring, registry, self.settings.reranker_seconds)
+        )
         self._lexical = LexicalIndex(registry.folded, registry.owners, self.settings.fuzzy)
         self._languages = LanguageGuess(registry.folded, [u.language for u in self._utterances])
         self._coverage = Coverage(encoder)
@@ -138,8 +138,11 @@ class Engine:
         hit = fuzzy.get(self._numbers[first.intent])
         by_meaning = "dense" if self.artefact.trained_head is None else "head"
         decided_by = "fuzzy" if hit is not None and hit.similarity >= first.score else by_meaning
-        if reranked := self._rerank(text, vector, decision, stages):
-            decision, decided_by = decide(reranked, self.policy, question.language), "reranker"
+        if self._reranking and decision.doubtful:
+            reranked, says = self._reranking.rerank(text, vector, decision)
+            stages.add("reranker", says)
+            if reranked:
+                decision, decided_by = decide(reranked, self.policy, question.language), "reranker"
         stages.add("decide", decision.verdict)
         if question.allowed is not None:
             everything = self._scoring.candidates(vector, text, hits)
@@ -260,43 +263,6 @@ class Engine:
             tags = self.artefact.registry[best.intent].when
             when = f" if {' or '.join(tags)} were active" if tags else ""
             stages.add("otherwise", f"{best.intent} ({best.measured}) would have matched{when}")
-
-    def _rerank(
-        self, text: str, vector: NDArray[np.float32], decision: Decision, stages: TraceRecorder
-    ) -> list[Candidate]:
-        """Rerank the first candidates: each score becomes its mean with the reranker's best score of its utterances.
-
-        Candidates and utterances are limited to what the time budget allows. Returns an empty list without a reranker,
-        without doubt, or if the budget is too small for two candidates.
-        """
-        reranker = self.reranker
-        if reranker is None or not decision.doubtful:
-            return []
-        room = self._pace.room()
-        first = decision.ranked[: min(RANKED, room)]
-        if len(first) < min(2, len(decision.ranked)):
-            stages.add("reranker", f"in doubt, but {reranker.name} is too slow for {self._pace.budget:g} s")
-            return []
-        each = min(_UTTERANCES_FOR_RERANKER, room // len(first))
-        rows = [self._scoring.nearest_rows(vector, self._numbers[c.intent], each) for c in first]
-        texts = [clean(self._utterances[row].text) for some in rows for row in some]
-        began = perf_counter()
-        reranker_scores = iter(reranker.score(text, texts).tolist())
-        self._pace.took(perf_counter() - began, len(texts))
-        judged = [max((next(reranker_scores), row) for row in some) for some in rows]
-        reranked = [
-            self._reranked(candidate, (candidate.score + score) / 2, row)
-            for candidate, (score, row) in zip(first, judged, strict=True)
-        ]
-        changes = zip(first, reranked, strict=True)
-        moves = ", ".join(f"{old.intent} {old.score:.2f} to {new.score:.2f}" for old, new in changes)
-        stages.add("reranker", f"in doubt ({decision.verdict}), {reranker.name} moved {moves}")
-        return reranked
-
-    def _reranked(self, candidate: Candidate, score: float, row: int) -> Candidate:
-        """Return the candidate with another score, and its evidence moved by the same amount."""
-        moved = self._scoring.moved(candidate, candidate.rank + score - candidate.score)
-        return replace(moved, score=score, utterance=self._utterances[row])
 
     def _result(
         self,

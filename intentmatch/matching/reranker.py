@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -10,10 +12,15 @@ from numpy.typing import NDArray
 
 from intentmatch.core import plugins
 from intentmatch.core.errors import ModelUnavailableError
+from intentmatch.core.result import Candidate
 from intentmatch.core.settings import Settings
-from intentmatch.core.types import Reranker
+from intentmatch.core.types import Registry, Reranker
 from intentmatch.encoders import hub
+from intentmatch.matching.policy import Decision
+from intentmatch.matching.scoring import RANKED, Scoring
+from intentmatch.text.normalize import clean
 
+_UTTERANCES_OF_AN_INTENT = 3
 _NO_BOUND = 1_000_000
 _FEWEST, _FORGIVEN = 2, 0.9
 
@@ -61,6 +68,45 @@ class RerankerPace:
         """Record one call: an exponential average with weight one half."""
         pace = seconds / max(1, utterances)
         self._seconds = (self._seconds + pace) / 2 if self._seconds else pace
+
+
+class Reranking:
+    """Rescores the first candidates of a message with a reranker, within a time budget."""
+
+    def __init__(self, reranker: Reranker, scoring: Scoring, registry: Registry, seconds: float) -> None:
+        self._reranker, self._scoring, self._pace = reranker, scoring, RerankerPace(seconds)
+        self._utterances = registry.utterances
+        self._positions = {intent.name: position for position, intent in enumerate(registry.intents)}
+
+    def rerank(self, text: str, vector: NDArray[np.float32], decision: Decision) -> tuple[list[Candidate], str]:
+        """Return reranked candidates and a sentence for the trace.
+
+        Each score becomes its mean with the reranker's best score among the intent's nearest utterances. Candidates and
+        utterances are limited to what the time budget allows; without time for two candidates the list is empty.
+        """
+        room = self._pace.room()
+        first = decision.ranked[: min(RANKED, room)]
+        if len(first) < min(2, len(decision.ranked)):
+            return [], f"in doubt, but {self._reranker.name} is too slow for {self._pace.budget:g} s"
+        each = min(_UTTERANCES_OF_AN_INTENT, room // len(first))
+        rows = [self._scoring.nearest_rows(vector, self._positions[c.intent], each) for c in first]
+        texts = [clean(self._utterances[row].text) for some in rows for row in some]
+        began = perf_counter()
+        scores = iter(self._reranker.score(text, texts).tolist())
+        self._pace.took(perf_counter() - began, len(texts))
+        best = [max((next(scores), row) for row in some) for some in rows]
+        reranked = [
+            self._rescored(candidate, (candidate.score + score) / 2, row)
+            for candidate, (score, row) in zip(first, best, strict=True)
+        ]
+        changes = zip(first, reranked, strict=True)
+        moves = ", ".join(f"{old.intent} {old.score:.2f} to {new.score:.2f}" for old, new in changes)
+        return reranked, f"in doubt ({decision.verdict}), {self._reranker.name} moved {moves}"
+
+    def _rescored(self, candidate: Candidate, score: float, row: int) -> Candidate:
+        """Return the candidate with another score, and its evidence moved by the same amount."""
+        moved = self._scoring.moved(candidate, candidate.rank + score - candidate.score)
+        return replace(moved, score=score, utterance=self._utterances[row])
 
 
 class CrossEncoderReranker:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from intentmatch.index import ExactIndex
 from intentmatch.learning import cross_validation as room
-from intentmatch.learning import head
+from intentmatch.learning import head, lbfgs
 from intentmatch.learning.cross_validation import HeldOut, cross_validate
 from intentmatch.learning.fusion import fused_score
 from intentmatch.learning.head import Fitting, fit_head, prepare
@@ -103,8 +103,10 @@ def best_of(vectors: np.ndarray, row: int, others: list[int], owners: list[int],
 @BY_AGGREGATION
 def test_a_case_is_what_the_evidence_of_the_rest_says(aggregation, monkeypatch):
     """With a head, each case is that of a registry that was read without its fold, or without its round of intents."""
-    for limit, value in (("_FLAT_ENOUGH", 1e-6), ("_GAIN_ENOUGH", 0.0), ("_MOST_STEPS", 1000)):
-        monkeypatch.setattr(head, limit, value)  # both fitted for as long as there is anything to gain
+    # Both are trained for as long as there is anything to gain.
+    monkeypatch.setattr(head, "_FLAT_ENOUGH", 1e-6)
+    monkeypatch.setattr(lbfgs, "_GAIN_ENOUGH", 0.0)
+    monkeypatch.setattr(lbfgs, "_MOST_STEPS", 1000)
     vectors, words, owners = clusters(5, 5, 5, 5)
     owner = np.array(owners)
 

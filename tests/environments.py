@@ -51,14 +51,14 @@ def install(folder: Path, wanted: list[str | Path]) -> Path:
 
 
 def run_pytest(
-    python: Path, report: Path, arguments: Iterable[str | Path], variables: dict[str, str]
+    python: Path, report: Path, arguments: Iterable[str | Path], variables: dict[str, str], seconds: float = 600
 ) -> tuple[str, str, str]:
     """Run tests in an environment: the verdict, how many tests there were, and all that was printed."""
     report.unlink(missing_ok=True)
     surroundings = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | variables
     command = [python, "-I", "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *arguments]
     try:
-        done = call(command, seconds=600, env=surroundings, check=False)
+        done = call(command, seconds=seconds, env=surroundings, check=False)
     except subprocess.TimeoutExpired as error:
         return "FAILED", f"no end after {error.timeout:.0f} seconds", str(error.stdout)
     log = done.stdout + done.stderr

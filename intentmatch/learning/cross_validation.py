@@ -18,14 +18,16 @@ from intentmatch.index import ExactIndex
 from intentmatch.learning.fusion import fused_score
 from intentmatch.learning.head import Fitting, Near, held_out_logits
 from intentmatch.learning.near_duplicates import SAME_BUT_FOR_SPELLING
+from intentmatch.runtime.block_sizes import (
+    CROSS_VALIDATION_COSINES,
+    CROSS_VALIDATION_MAX_CASES,
+    CROSS_VALIDATION_MIN_CASES,
+)
 from intentmatch.runtime.threads import Each, one_by_one
 
 # Held-out cases pin down a handful of numbers; these many do so, spread evenly over the utterances.
 _MOST_CASES = 4000
 _FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 3000
-# Cases are looked at together, as many as keep their cosines in the processor's cache, which is several times as quick;
-# but not so few that each would read all vectors by itself.
-_NUMBERS_AT_ONCE, _FEWEST_AT_ONCE, _BLOCK = 1 << 20, 32, 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,9 @@ def _looks(
     *,
     each: Each,
 ) -> _Looks:
-    block = max(_FEWEST_AT_ONCE, min(_BLOCK, _NUMBERS_AT_ONCE // max(1, len(owner))))
+    block = max(
+        CROSS_VALIDATION_MIN_CASES, min(CROSS_VALIDATION_MAX_CASES, CROSS_VALIDATION_COSINES // max(1, len(owner)))
+    )
     parts = [slice(start, start + block) for start in range(0, len(rows), block)]
 
     def look(part: slice) -> NDArray[np.float32]:
@@ -247,7 +251,8 @@ def _folds(vectors: Vectors, owner: NDArray[np.int64], line: NDArray[np.int64], 
 def _first_alike(vectors: Vectors) -> NDArray[np.int64]:
     """For each row the first one that is the same line but for spelling: itself, where no other is."""
     firsts = np.arange(len(vectors))
-    for start in range(0, len(vectors), _BLOCK):
-        same = vectors[start : start + _BLOCK] @ vectors.T > SAME_BUT_FOR_SPELLING
-        firsts[start : start + _BLOCK] = np.where(same.any(axis=1), same.argmax(axis=1), firsts[start : start + _BLOCK])
+    for start in range(0, len(vectors), CROSS_VALIDATION_MAX_CASES):
+        part = slice(start, start + CROSS_VALIDATION_MAX_CASES)
+        same = vectors[part] @ vectors.T > SAME_BUT_FOR_SPELLING
+        firsts[part] = np.where(same.any(axis=1), same.argmax(axis=1), firsts[part])
     return firsts

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
 from intentmatch.learning.token_features import Words, WordVectors
+from intentmatch.runtime.block_sizes import HEAD_ROWS
 from intentmatch.runtime.threads import Each, one_by_one
 
 _Eased = Callable[[NDArray[np.float32]], NDArray[np.float32]]
@@ -38,8 +39,6 @@ _ROWS_OF_AXES, _AXES = 512, 256
 # About what p(1 - p) comes to, for each intent, once most rows are understood: one part in so many of an even share.
 # The bound of a quarter, which holds everywhere, needs twice the steps.
 _UNDERSTOOD = 6
-# Rows are shared out to cores, and kept in their caches, by so many; whatever the cores, so that sums are the same.
-_ROWS_AT_ONCE = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +275,7 @@ class _Problem:
     ) -> None:
         """`beyond` are logits that come on top, whatever the weights."""
         self._rows, self._owners, self._shares, self._each, self._beyond = rows, owners, shares, each, beyond
-        self._parts = [slice(start, start + _ROWS_AT_ONCE) for start in range(0, len(rows), _ROWS_AT_ONCE)]
+        self._parts = [slice(start, start + HEAD_ROWS) for start in range(0, len(rows), HEAD_ROWS)]
 
     def at(self, weights: NDArray[np.float32]) -> tuple[float, NDArray[np.float32]]:
         """The loss and its slope."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
 from intentmatch.encoders.static import MAX_PIECES, embedded_tokenizer
+from intentmatch.runtime.block_sizes import TOKEN_FEATURE_TEXTS
 
 DIM = 1024
 """Numbers in a vector of words. On development sets 4096 and a table without collisions did no better."""
@@ -24,8 +25,6 @@ DIM = 1024
 VERSION = 1
 """Of what the places mean; to be raised with anything here, or in the embedded tokenizer, that moves one."""
 
-# What is worked out for many texts is dense for a while: for so many at once it stays in the processor's cache.
-_TEXTS_AT_ONCE = 512
 # Rarity is told apart more finely than the vector: what is common must not be weighed by a rare neighbour of its place.
 _RARITIES = 1 << 14
 _SIGNS = np.array([-1.0, 1.0], dtype=np.float32)
@@ -54,8 +53,8 @@ class WordVectors:
     def fit(cls, texts: Sequence[str]) -> WordVectors:
         """Learn from a registry's cleaned texts how rare each piece and pair is."""
         counts = np.zeros(_RARITIES)
-        for start in range(0, len(texts), _TEXTS_AT_ONCE):
-            hashes, rows = _hashed(texts[start : start + _TEXTS_AT_ONCE])
+        for start in range(0, len(texts), TOKEN_FEATURE_TEXTS):
+            hashes, rows = _hashed(texts[start : start + TOKEN_FEATURE_TEXTS])
             once = np.unique(rows * _RARITIES + (hashes & _RARITY_OF))
             counts += np.bincount(once % _RARITIES, minlength=_RARITIES)
         return cls((np.log((1 + len(texts)) / (1 + counts)) + 1).astype(np.float32))
@@ -71,9 +70,9 @@ class WordVectors:
     def rows(self, texts: Sequence[str]) -> Vectors:
         """Shape `(len(texts), DIM)`; rows of unit length, or of zeros."""
         vectors = np.empty((len(texts), DIM), dtype=np.float32)
-        for start in range(0, len(texts), _TEXTS_AT_ONCE):
-            some = vectors[start : start + _TEXTS_AT_ONCE]
-            hashes, rows = _hashed(texts[start : start + _TEXTS_AT_ONCE])
+        for start in range(0, len(texts), TOKEN_FEATURE_TEXTS):
+            some = vectors[start : start + TOKEN_FEATURE_TEXTS]
+            hashes, rows = _hashed(texts[start : start + TOKEN_FEATURE_TEXTS])
             total = np.bincount(rows * DIM + _place(hashes), self._weights(hashes), some.size)
             some[:] = total.reshape(some.shape)
             # In double precision, so that zeros between the values change nothing of it.

@@ -18,6 +18,7 @@ from intentmatch.learning.fusion import fused_score
 from intentmatch.matching.policy import Policy
 from intentmatch.matching.shortlist import Contender, Leading, Look
 from intentmatch.matching.spelling import SpellingHit
+from intentmatch.runtime.block_sizes import SCORING_FEATURE_ROWS, SCORING_MESSAGES
 
 RANKED = 5
 """Candidates there are at least: enough for a ranking to look at even when the caller wants one, and for a reranker."""
@@ -25,9 +26,6 @@ RANKED = 5
 
 # Those that are looked at where scores are all that counts; some of them may be pushed behind the others.
 _LEADERS = 3 * RANKED
-# Messages that are looked at together: the more, the more of them look at the same intent. Their words are written out,
-# and should fit the processor's cache, or nearly.
-_LOOKS_AT_ONCE, _WORDS_AT_ONCE = 4096, 512
 
 
 class Scoring:
@@ -100,9 +98,10 @@ class Scoring:
         if leading is None or not leading.gains_from(len(texts)):
             return [None] * len(texts)
         looks: list[Look] = []
-        for some in _slices(slice(0, len(texts)), _LOOKS_AT_ONCE):
+        for some in _slices(slice(0, len(texts)), SCORING_MESSAGES):
             logits = [
-                head.logits_many(vectors[at], opinion.words.rows(texts[at])) for at in _slices(some, _WORDS_AT_ONCE)
+                head.logits_many(vectors[at], opinion.words.rows(texts[at]))
+                for at in _slices(some, SCORING_FEATURE_ROWS)
             ]
             looks += leading.look_many(vectors[some], np.concatenate(logits))
         return looks

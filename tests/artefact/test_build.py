@@ -127,7 +127,7 @@ def test_rules_that_were_looked_at_are_not_looked_at_again(monkeypatch):
 
 def test_progress_is_told_around_each_batch(tmp_path, monkeypatch):
     """Progress counts from none to all of the texts that are new; those that were known do not count."""
-    monkeypatch.setattr(room, "_TEXTS_AT_ONCE", 2)
+    monkeypatch.setattr(room, "ENCODE_TEXTS", 2)
     told, cache = [], VectorCache(tmp_path)
     encode_all(WordHashEncoder(), ["known"], "utterance", cache)
 
@@ -148,7 +148,7 @@ def test_progress_ends_at_once_where_there_is_nothing_to_do(tmp_path):
 
 def test_a_build_that_was_stopped_goes_on_where_it_ended(tmp_path, monkeypatch):
     """What was encoded before an interruption is in the cache and is not encoded again."""
-    monkeypatch.setattr(room, "_TEXTS_AT_ONCE", 2)
+    monkeypatch.setattr(room, "ENCODE_TEXTS", 2)
     texts, cache = ["a", "b", "c", "d", "e"], VectorCache(tmp_path)
 
     def stop(done: int, of: int) -> None:

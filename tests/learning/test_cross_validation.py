@@ -405,7 +405,7 @@ def test_blocks_are_put_together_in_their_order(monkeypatch):
     vectors, words, owners = clusters(*(7,) * 7)
     whole = with_head(vectors, words, owners)
 
-    monkeypatch.setattr(room, "_BLOCK", 3)
+    monkeypatch.setattr(room, "CROSS_VALIDATION_MAX_CASES", 3)
 
     parts = with_head(vectors, words, owners)
     assert np.array_equal(parts.rows, whole.rows)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.core.types import Encoder, KeptVectors, Kind, Vectors
+from intentmatch.runtime.block_sizes import COPY_ROWS, ENCODE_TEXTS
 from intentmatch.storage.vector_cache import VectorCache
 
 
@@ -25,8 +26,8 @@ class Known(NamedTuple):
     def fill(self, texts: Sequence[str], vectors: Vectors) -> list[int]:
         """Give cleaned texts that are known their vectors; the positions of those that are not."""
         rows = np.array([self.rows.get(text, -1) for text in texts], dtype=np.int64)
-        for start in range(0, len(rows), _ROWS_AT_ONCE):
-            some = slice(start, start + _ROWS_AT_ONCE)
+        for start in range(0, len(rows), COPY_ROWS):
+            some = slice(start, start + COPY_ROWS)
             # What is not known has some vector or other until it has its own.
             vectors[some] = self.vectors.take(rows[some], axis=0, mode="clip")
         unknown = []
@@ -40,15 +41,6 @@ class Known(NamedTuple):
 
 Progress = Callable[[int, int], None]
 """Told (texts encoded, texts to encode) as a build goes on; the texts that the cache has do not count."""
-
-
-# Finished vectors go to the cache after each so many, if the encoder wants no other number, so that a build that is
-# stopped begins where it ended.
-_TEXTS_AT_ONCE = 1024
-
-
-# What is copied stays in the processor's cache on the way.
-_ROWS_AT_ONCE = 512
 
 
 _UNIT_WITHIN = 0.01
@@ -79,7 +71,7 @@ def encode_all(
             missing.setdefault(texts[position], []).append(position)
     # Longest first over the whole build, so that each batch holds texts of like length.
     new = sorted(missing, key=lambda text: (-len(text), text))
-    together: int = getattr(encoder, "texts_at_once", _TEXTS_AT_ONCE)
+    together: int = getattr(encoder, "texts_at_once", ENCODE_TEXTS)
     for start in range(0, len(new), together):
         if progress is not None:
             progress(start, len(new))

@@ -20,14 +20,15 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders.endpoint import FORM, Endpoint
 from intentmatch.encoders.prompts import usual_prompts
+from intentmatch.runtime.block_sizes import REMOTE_TEXTS
 
 KEY = "INTENTMATCH_REMOTE_KEY"
 """The variable of the environment that holds the key; with `_FILE` behind it, one that names a file with the key."""
 
 # Part of the fingerprint; to be changed together with anything below that moves a vector.
 _ALGORITHM = b"remote/1"
-# As many as text-embeddings-inference takes at a time, and as long as our own webhook does.
-_TEXTS_AT_ONCE, _MOST_CHARACTERS = 32, 2000
+# The webhook's own limit on a message.
+_MOST_CHARACTERS = 2000
 _PROBES = ("where is my order", "wie ist das Wetter morgen", "cancel it", "请转人工客服")
 _BITS_OF_A_PROBE = 32
 # Of the bits of all probes, that may differ: bfloat16 changes up to 4, vectors at a cosine of 0.9 are 16 apart.
@@ -92,8 +93,8 @@ class RemoteEncoder:
         """Unit rows of shape `(len(texts), dim)`; a blank text, which servers refuse, is a row of zeros."""
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
         told = [row for row, text in enumerate(texts) if text.strip()]
-        for start in range(0, len(told), _TEXTS_AT_ONCE):
-            rows = told[start : start + _TEXTS_AT_ONCE]
+        for start in range(0, len(told), REMOTE_TEXTS):
+            rows = told[start : start + REMOTE_TEXTS]
             some = self._endpoint.vectors([(self._prompts[kind] + texts[row])[:_MOST_CHARACTERS] for row in rows])
             if some.shape[1] != self.dim:
                 raise self._endpoint.unavailable(f"its vectors had {self.dim} numbers and have {some.shape[1]} now")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
-from intentmatch.encoders.static import MAX_PIECES, embedded_tokenizer
+from intentmatch.encoders.tokenizer.embedded import MAX_PIECES, embedded_tokenizer
 
 DIM = 1024
 """Numbers in a vector of words. On development sets 4096 and a table without collisions did no better."""

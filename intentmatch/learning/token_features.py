@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
-from intentmatch.encoders.static import MAX_PIECES, embedded_tokenizer
+from intentmatch.encoders.tokenizer.embedded import MAX_PIECES, embedded_tokenizer
 from intentmatch.runtime.block_sizes import TOKEN_FEATURE_TEXTS
 
 DIM = 1024

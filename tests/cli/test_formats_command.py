@@ -43,7 +43,7 @@ def test_import_reports_and_writes_nothing(bot: Path) -> None:
 
     assert done.exit_code == 0
     assert done.stdout.splitlines() == [
-        "bot/nlu.yml:5:7: warning [duplicate-utterance] “Hello!” already stands at bot/nlu.yml:4",
+        "bot/nlu.yml:5:7: warning [duplicate-utterance] “Hello!” is already at bot/nlu.yml:4",
         "  hint: remove one of the two",
         "bot/nlu.yml:8:7: info [learned-slot] the slot 'city' is a list of the values that are marked in utterances",
         "  hint: where it came from it may know others",

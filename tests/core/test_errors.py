@@ -35,9 +35,9 @@ def test_a_location_is_what_editors_jump_to():
 
 def test_a_problem_reads_as_one_line():
     """A problem without a hint is path:line:column: severity [rule] message."""
-    problem = Problem(HERE, "warning", "duplicate-utterance", "“hi” already stands at a.yaml:3")
+    problem = Problem(HERE, "warning", "duplicate-utterance", "“hi” is already at a.yaml:3")
 
-    assert str(problem) == "intents/a.yaml:4:7: warning [duplicate-utterance] “hi” already stands at a.yaml:3"
+    assert str(problem) == "intents/a.yaml:4:7: warning [duplicate-utterance] “hi” is already at a.yaml:3"
 
 
 def test_a_hint_stands_on_a_line_of_its_own():

@@ -43,7 +43,7 @@ def test_import_reports_and_writes_nothing(bot: Path) -> None:
 
     assert done.exit_code == 0
     assert done.stdout.splitlines() == [
-        "bot/nlu.yml:5:7: warning [duplicate-utterance] “Hello!” already stands at bot/nlu.yml:4",
+        "bot/nlu.yml:5:7: warning [duplicate-utterance] “Hello!” is already at bot/nlu.yml:4",
         "  hint: remove one of the two",
         "bot/nlu.yml:8:7: info [learned-slot] the values of the slot 'city' were collected from labelled utterances",
         "  hint: add any values that are missing",

@@ -101,15 +101,15 @@ def test_share_and_percentiles():
     ],
 )
 def test_an_answer_is_judged(result, truth, true):
-    outcome = metrics.Outcome.of(result, truth)
+    outcome = metrics.Outcome.from_result(result, truth)
     flags = ("in_scope", "first_right", "answered", "asked", "refused", "ambiguous")
     assert {flag for flag in flags if getattr(outcome, flag)} == true
 
 
 def test_a_message_that_says_nothing_is_refused_with_certainty():
     nothing = answer("out_of_scope", confidence=None, decided_by="empty")
-    assert metrics.Outcome.of(nothing, None).confidence == 0.0
-    assert metrics.Outcome.of(answer("matched", "a", confidence=None), "a").confidence is None
+    assert metrics.Outcome.from_result(nothing, None).confidence == 0.0
+    assert metrics.Outcome.from_result(answer("matched", "a", confidence=None), "a").confidence is None
 
 
 def test_summary_of_answers():
@@ -120,7 +120,7 @@ def test_summary_of_answers():
         (answer("out_of_scope", "a", confidence=0.3), "a"),
         (answer("out_of_scope", "a", confidence=0.1), None),
     ]
-    numbers = metrics.summarise([metrics.Outcome.of(result, truth) for result, truth in judged])
+    numbers = metrics.summarise([metrics.Outcome.from_result(result, truth) for result, truth in judged])
     assert numbers == {
         "rows": 5,
         "out_of_scope_rows": 1,
@@ -141,7 +141,7 @@ def test_summary_of_answers():
 
 
 def test_summary_without_calibration_has_dashes():
-    outcomes = [metrics.Outcome.of(answer("matched", "a", confidence=None), truth) for truth in ("a", None)]
+    outcomes = [metrics.Outcome.from_result(answer("matched", "a", confidence=None), truth) for truth in ("a", None)]
     numbers = metrics.summarise(outcomes)
     assert (numbers["auroc_confidence"], numbers["ece"], numbers["auroc_score"]) == (None, None, 0.5)
 

@@ -46,7 +46,7 @@ def chat(intents: str, language: str | None, settings: tuple[str, ...]) -> None:
         checked_language_code(language)
     matcher = load(intents, settings)
     dialogue = Dialogue(matcher)
-    inbox = Inbox.of(matcher.settings)
+    inbox = Inbox.from_settings(matcher.settings)
     click.echo(f"{len(matcher.registry)} intents from {intents}. Say something; /why, /reload, /quit.", err=True)
     last: Turn | None = None
     for line in _lines():

@@ -26,6 +26,7 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
         "remove": "edit",
         "inbox": "inbox",
         "schema": "check",
+        "guide": "guide",
     },
     "Measure": {"eval": "evaluate", "diff": "diff", "tune": "tune", "explain-thresholds": "thresholds"},
     "Operate": {

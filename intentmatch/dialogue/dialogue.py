@@ -12,7 +12,7 @@ from intentmatch.core.types import checked_language_code
 from intentmatch.dialogue.pending import PREFIX, Pending, of_text, to_text
 from intentmatch.dialogue.phrases import Phrases
 from intentmatch.dialogue.stores import MemoryStore, Store
-from intentmatch.dialogue.turn_logic import Heard, Manner, step
+from intentmatch.dialogue.turn_logic import DialogueOptions, UserInput, next_turn
 from intentmatch.dialogue.turns import Turn
 from intentmatch.matching.matcher import Matcher
 from intentmatch.text.normalize import language_code
@@ -47,7 +47,9 @@ class Dialogue:
         self.matcher = matcher
         self._store = MemoryStore() if store is None else store
         self._patience = patience
-        self._manner = Manner(attempts, {checked_language_code(code): said for code, said in (phrases or {}).items()})
+        self._options = DialogueOptions(
+            attempts, {checked_language_code(code): said for code, said in (phrases or {}).items()}
+        )
 
     def take(
         self,
@@ -75,8 +77,8 @@ class Dialogue:
         if chosen is None and not text.strip():
             found = Turn(text)
         else:
-            heard = Heard(text, None if chosen is None else str(chosen), spoken, context, now)
-            went = step(self.matcher, self._manner, heard, self._asked(conversation))
+            user_input = UserInput(text, None if chosen is None else str(chosen), spoken, context, now)
+            went = next_turn(self.matcher, self._options, user_input, self._asked(conversation))
             self._ask(conversation, went.pending)
             found = went.turn
         if turn is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -15,6 +14,7 @@ from intentmatch.dialogue.pending import Pending, WhichIntent, WhichValue, new_i
 from intentmatch.dialogue.phrases import Phrases, phrases_for
 from intentmatch.dialogue.turns import Choice, Turn
 from intentmatch.matching.matcher import Matcher
+from intentmatch.matching.snapshot import Snapshot
 from intentmatch.text.normalize import in_words
 
 _MOST_CHOICES = 4
@@ -23,7 +23,7 @@ _BLANK = re.compile(r"\{([^{}]+)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class DialogueOptions:
     """How a dialogue asks."""
 
     attempts: int
@@ -32,7 +32,7 @@ class Manner:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class UserInput:
     """A message and what came with it."""
 
     text: str
@@ -43,37 +43,36 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class NextTurn:
     """What comes of a message."""
 
     turn: Turn
     pending: Pending | None = None
 
 
-def step(matcher: Matcher, manner: Manner, heard: Heard, pending: Pending | None) -> Step:
+def next_turn(matcher: Matcher, options: DialogueOptions, user_input: UserInput, pending: Pending | None) -> NextTurn:
     """What to do about a message while a question waits, or none."""
-    # A copy stays with the registry that it has: what is reloaded meanwhile answers from the next message on.
-    return _Course(copy(matcher), manner, heard).on(pending)
+    return _TurnLogic(matcher.snapshot(), options, user_input).on(pending)
 
 
-class _Course:
-    def __init__(self, matcher: Matcher, manner: Manner, heard: Heard) -> None:
+class _TurnLogic:
+    def __init__(self, matcher: Snapshot, options: DialogueOptions, user_input: UserInput) -> None:
         self._matcher = matcher
         self._registry = matcher.registry
-        self._manner = manner
-        self._heard = heard
+        self._options = options
+        self._input = user_input
 
-    def on(self, pending: Pending | None) -> Step:
-        heard = self._heard
+    def on(self, pending: Pending | None) -> NextTurn:
+        user_input = self._input
         if not self._still_there(pending):
             pending = None
-        if heard.chosen is not None:
-            return self._pressed(heard.chosen, pending)
+        if user_input.chosen is not None:
+            return self._pressed(user_input.chosen, pending)
         if isinstance(pending, WhichIntent) and (number := self._number(pending)) is not None:
             return self._chosen(pending, number)
-        result = self._matcher.match(heard.text, context=heard.context, now=heard.now)
+        result = self._matcher.match(user_input.text, context=user_input.context, now=user_input.now)
         if isinstance(pending, WhichIntent) and result.verdict != "matched":
-            among = self._matcher.match(heard.text, allowed=pending.intents, now=heard.now)
+            among = self._matcher.match(user_input.text, allowed=pending.intents, now=user_input.now)
             if among.intent is not None:
                 return self._chosen(pending, pending.intents.index(among.intent) + 1, result)
         if isinstance(pending, WhichValue):
@@ -89,27 +88,27 @@ class _Course:
     def _slots(self, intent: str) -> Mapping[str, Slot]:
         return {slot.name: slot for slot in self._registry[intent].slots} if intent in self._registry else {}
 
-    def _pressed(self, chosen: str, pending: Pending | None) -> Step:
+    def _pressed(self, chosen: str, pending: Pending | None) -> NextTurn:
         if isinstance(pending, WhichIntent) and chosen in pending.choices:
             return self._chosen(pending, pending.choices.index(chosen) + 1)
-        language = pending.language if pending else self._heard.language
-        return Step(Turn(self._heard.text, reply=self._phrases(language).too_late, language=language), pending)
+        language = pending.language if pending else self._input.language
+        return NextTurn(Turn(self._input.text, reply=self._phrases(language).too_late, language=language), pending)
 
     def _number(self, pending: WhichIntent) -> int | None:
         """The number of the choice that a message is the answer of, if it is one's number or title."""
-        number = choice_by_number(self._heard.text, len(pending.choices))
+        number = choice_by_number(self._input.text, len(pending.choices))
         if number is not None:
             return number
         intents = [self._registry[name] for name in pending.intents]
         names = [{intent.label, in_words(intent.name), *intent.titles.values()} for intent in intents]
-        return choice_by_words(self._heard.text, [*names, {self._phrases(pending.language).none_of_these}])
+        return choice_by_words(self._input.text, [*names, {self._phrases(pending.language).none_of_these}])
 
-    def _chosen(self, pending: WhichIntent, number: int, result: MatchResult | None = None) -> Step:
+    def _chosen(self, pending: WhichIntent, number: int, result: MatchResult | None = None) -> NextTurn:
         language = pending.language
         if number > len(pending.intents):
-            return Step(Turn(self._heard.text.strip() or pending.message, result=result, language=language))
+            return NextTurn(Turn(self._input.text.strip() or pending.message, result=result, language=language))
         name = pending.intents[number - 1]
-        meant = self._matcher.match(pending.message, language=language, allowed=[name], now=self._heard.now)
+        meant = self._matcher.match(pending.message, language=language, allowed=[name], now=self._input.now)
         entities = meant.entities
         if meant.intent is None:
             # The message did not pass on its own, but what it holds may be read; free text needs a message that did.
@@ -117,25 +116,25 @@ class _Course:
             entities = self._fill(pending.message, name, slots, language)
         return self._settled(name, entities, language, result)
 
-    def _said(self, result: MatchResult) -> Step:
-        language = result.language or self._heard.language
+    def _said(self, result: MatchResult) -> NextTurn:
+        language = result.language or self._input.language
         if result.intent is not None:
             return self._settled(result.intent, result.entities, language, result)
         if result.verdict == "ambiguous":
             return self._ask_which(result, language)
-        return Step(Turn(self._heard.text, result=result, language=language))
+        return NextTurn(Turn(self._input.text, result=result, language=language))
 
-    def _ask_which(self, result: MatchResult, language: str | None) -> Step:
+    def _ask_which(self, result: MatchResult, language: str | None) -> NextTurn:
         names = tuple(rival.intent for rival in result.rivals[:_MOST_CHOICES])
-        pending = WhichIntent(self._heard.text, names, new_id(), language)
+        pending = WhichIntent(self._input.text, names, new_id(), language)
         phrases = self._phrases(language)
         titles = [self._registry[name].title_in(language) or in_words(name) for name in names]
         told = zip(pending.choices, [*titles, phrases.none_of_these], [*names, None], strict=True)
         choices = tuple(Choice(*choice) for choice in told)
-        turn = Turn(self._heard.text, reply=phrases.did_you_mean, choices=choices, result=result, language=language)
-        return Step(turn, pending)
+        turn = Turn(self._input.text, reply=phrases.did_you_mean, choices=choices, result=result, language=language)
+        return NextTurn(turn, pending)
 
-    def _answered(self, pending: WhichValue, result: MatchResult) -> Step:
+    def _answered(self, pending: WhichValue, result: MatchResult) -> NextTurn:
         """A message while a slot is asked for: its value, another request, or neither."""
         meant = (result.intent,) if result.intent else tuple(rival.intent for rival in result.rivals)
         other = bool(meant) and pending.intent not in meant
@@ -143,7 +142,7 @@ class _Course:
             return self._said(result)
         found = self._values(pending)
         told = {entity.slot for entity in found}
-        if other and (pending.slot not in told or _covered(found, self._heard.text) < _MOSTLY):
+        if other and (pending.slot not in told or _covered(found, self._input.text) < _MOSTLY):
             return self._said(result)
         if result.intent == pending.intent:
             found = [*found, *(entity for entity in result.entities if entity.slot not in told)]
@@ -159,32 +158,32 @@ class _Course:
         there = {entity.slot for entity in pending.entities}
         slots = self._slots(pending.intent).values()
         lacking = [slot.name for slot in slots if slot.name not in there and slot.kind != "any"]
-        asked = self._fill(self._heard.text, pending.intent, [pending.slot], pending.language)
-        beside = self._fill(self._heard.text, pending.intent, lacking, pending.language) if len(lacking) > 1 else ()
+        asked = self._fill(self._input.text, pending.intent, [pending.slot], pending.language)
+        beside = self._fill(self._input.text, pending.intent, lacking, pending.language) if len(lacking) > 1 else ()
         clear = (one for one in beside if all(one.end <= it.start or it.end <= one.start for it in asked))
         return [*asked, *(one for one in clear if one.slot != pending.slot)]
 
     def _settled(
         self, name: str, entities: tuple[Entity, ...], language: str | None, result: MatchResult | None
-    ) -> Step:
+    ) -> NextTurn:
         """The intent is known: ask for what it lacks, or be done."""
         intent = self._registry[name]
         there = {entity.slot for entity in entities}
         lacking = next((slot for slot in intent.slots if slot.required and slot.name not in there), None)
         if lacking is not None:
-            left = self._manner.attempts - 1
+            left = self._options.attempts - 1
             return self._ask_value(WhichValue(name, lacking.name, entities, left, language), result)
         said = intent.response(language)
         reply = _filled(said, entities) if said is not None else None
-        return Step(Turn(self._heard.text, name, entities, reply, result=result, language=language))
+        return NextTurn(Turn(self._input.text, name, entities, reply, result=result, language=language))
 
-    def _ask_value(self, pending: WhichValue, result: MatchResult | None) -> Step:
+    def _ask_value(self, pending: WhichValue, result: MatchResult | None) -> NextTurn:
         slot = self._slots(pending.intent)[pending.slot]
         asks = slot.question(pending.language) or self._phrases(pending.language).please_tell.replace(
             "{slot}", in_words(slot.name)
         )
         turn = Turn(
-            self._heard.text,
+            self._input.text,
             entities=pending.entities,
             reply=asks,
             asks_for=slot.name,
@@ -192,13 +191,13 @@ class _Course:
             result=result,
             language=pending.language,
         )
-        return Step(turn, pending)
+        return NextTurn(turn, pending)
 
     def _fill(self, text: str, intent: str, slots: list[str], language: str | None) -> tuple[Entity, ...]:
-        return self._matcher.fill(text, intent, slots, language=language, now=self._heard.now) if slots else ()
+        return self._matcher.fill(text, intent, slots, language=language, now=self._input.now) if slots else ()
 
     def _phrases(self, language: str | None) -> Phrases:
-        return phrases_for(language or self._heard.language, self._manner.phrases)
+        return phrases_for(language or self._input.language, self._options.phrases)
 
 
 def _joined(known: tuple[Entity, ...], more: Iterable[Entity]) -> tuple[Entity, ...]:

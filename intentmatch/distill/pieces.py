@@ -34,7 +34,7 @@ class Pieces(NamedTuple):
         """Pieces of each text."""
         return np.diff(self.starts)
 
-    def of(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def select(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The pieces of some texts, one text after another, and the number of each one's pieces."""
         lengths = self.starts[rows + 1] - self.starts[rows]
         ends = np.cumsum(lengths)

@@ -132,7 +132,7 @@ def _some_vectors(table: Table, lesson: Lesson, recipe: Recipe) -> NDArray[np.fl
     vectors = []
     for lines in (lesson.translations, lesson.sentences):
         for row in lines.draw(_TEXTS_TO_FLATTEN_BY // 2, random):
-            vectors.append(table.total(lines.pieces.of(np.array([row]))[0]))
+            vectors.append(table.total(lines.pieces.select(np.array([row]))[0]))
     found = np.array(vectors, dtype=np.float32)
     found /= np.linalg.norm(found, axis=1, keepdims=True).clip(1e-9)
     return found

@@ -155,7 +155,11 @@ class _State:
         drawn = lesson.translations.draw(recipe.pairs, random)
         others = lesson.sentences.draw(recipe.sentences, random)
         rows = lesson.translations.rows[drawn]
-        parts = [lesson.translations.pieces.of(drawn), lesson.english.of(rows), lesson.sentences.pieces.of(others)]
+        parts = [
+            lesson.translations.pieces.select(drawn),
+            lesson.english.select(rows),
+            lesson.sentences.pieces.select(others),
+        ]
         numbers = torch.from_numpy(np.concatenate([part for part, _ in parts]).astype(np.int64)).to(self._device)
         lengths = np.concatenate([length for _, length in parts])
         kept = random.random(len(numbers), dtype=np.float32) >= recipe.dropout
@@ -257,7 +261,7 @@ def _first_table(lesson: Lesson, recipe: Recipe, size: int, targets: Any) -> Any
     for lines in (lesson.translations, lesson.sentences):
         for _ in range(_LINES_FOR_A_START // _LINES_AT_ONCE):
             drawn = lines.draw(_LINES_AT_ONCE, random)
-            numbers, lengths = lines.pieces.of(drawn)
+            numbers, lengths = lines.pieces.select(drawn)
             shares = torch.from_numpy(1 / lengths.clip(1)).float()
             wanted = targets[torch.from_numpy(lines.rows[drawn])].float() * shares[:, None]
             places, repeats = torch.from_numpy(numbers.astype(np.int64)), torch.from_numpy(lengths)

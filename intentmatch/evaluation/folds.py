@@ -13,7 +13,7 @@ from rapidfuzz.process import cdist
 
 from intentmatch.core.errors import InputError
 from intentmatch.core.types import Registry, Utterance, Vectors
-from intentmatch.learning.cross_validation import components, representative
+from intentmatch.learning.cross_validation import connected_components, representative
 from intentmatch.learning.near_duplicates import SAME_MEANING, SAME_SPELLING
 from intentmatch.text.normalize import fold
 
@@ -123,7 +123,7 @@ def near_duplicates(texts: Sequence[str], vectors: Vectors, *labels: Labels) -> 
         firsts: dict[Hashable, int] = {}
         links += [(firsts.setdefault(one, position), position) for position, one in enumerate(label)]
     groups: dict[int, list[int]] = {}
-    for position, first in enumerate(components(len(texts), links)):
+    for position, first in enumerate(connected_components(len(texts), links)):
         groups.setdefault(first, []).append(position)
     return list(groups.values())
 

@@ -32,7 +32,7 @@ class Outcome:
     """Why this verdict, in the matcher's words."""
 
     @classmethod
-    def of(cls, case: Case, result: MatchResult) -> Outcome:
+    def from_result(cls, case: Case, result: MatchResult) -> Outcome:
         """What the matcher made of a case."""
         first = result.candidates[0] if result.candidates else None
         # A message without words, or without a piece that the encoder knows, is refused with certainty.

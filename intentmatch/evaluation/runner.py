@@ -17,7 +17,7 @@ from intentmatch.core.types import Case, Encoder, Kind, Registry, Vectors
 from intentmatch.evaluation.metrics import percentiles
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.matching.matcher import Matcher
-from intentmatch.matching.pipeline import Engine, Foreseen, Question
+from intentmatch.matching.pipeline import Engine, Precomputed, Question
 
 Tell = Callable[[str, int, int | None], None]
 """Told (what is being done, messages asked, messages to ask) as an evaluation goes on."""
@@ -55,8 +55,8 @@ class Asker:
         engine = Engine(artefact, self._encoder, self._matcher.reranker)
         encoder = self._matcher.encoder
 
-        def encoded(text: str) -> Foreseen:
-            return Foreseen(encoder.encode([text], kind="query")[0])
+        def encoded(text: str) -> Precomputed:
+            return Precomputed(encoder.encode([text], kind="query")[0])
 
         return self._asked_in_turn(
             cases,
@@ -87,7 +87,7 @@ class Asker:
         for start in range(0, len(cases), _AT_ONCE):
             some = cases[start : start + _AT_ONCE]
             results = match_many([case.text for case in some])
-            outcomes += [Outcome.of(case, result) for case, result in zip(some, results, strict=True)]
+            outcomes += [Outcome.from_result(case, result) for case, result in zip(some, results, strict=True)]
             self._time(some, match)
             self._asked += len(some)
             if self._tell is not None:

@@ -22,7 +22,7 @@ from intentmatch.evaluation.metrics import auroc
 from intentmatch.evaluation.runner import Tell
 from intentmatch.learning.calibration import Calibration, calibrate, shares_of
 from intentmatch.learning.cross_validation import HeldOut
-from intentmatch.learning.training import put_to_the_test
+from intentmatch.learning.training import cross_validate_registry
 from intentmatch.storage.vector_cache import VectorCache
 from intentmatch.text.normalize import clean
 
@@ -196,7 +196,7 @@ def compared(one: Trial, other: Trial) -> Gain:
 
 def _tested(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings, choice: Choice) -> HeldOut:
     chosen = replace(settings, scorer=choice.scorer, aggregation=choice.aggregation)
-    return put_to_the_test(registry, vectors, labels, chosen).held_out
+    return cross_validate_registry(registry, vectors, labels, chosen).held_out
 
 
 def _trial(choice: Choice, held_out: HeldOut, target: Mapping[str, Any], microseconds: float) -> Trial:

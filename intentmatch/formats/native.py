@@ -194,8 +194,8 @@ def _groups(registry: Registry) -> dict[str, list[str]]:
         groups.setdefault(re.sub(r"[^\w-]+", "", _GROUP.split(name)[0]).lower(), []).append(name)
     files: dict[str, list[str]] = {}
     for group, some in groups.items():
-        worth_it = len(some) >= _FEWEST and group not in ("", _SHARED, _NO_LANGUAGE)
-        files.setdefault(group if worth_it else _REST, []).extend(some)
+        pays_off = len(some) >= _FEWEST and group not in ("", _SHARED, _NO_LANGUAGE)
+        files.setdefault(group if pays_off else _REST, []).extend(some)
     return files
 
 

@@ -41,7 +41,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
         name, language = PurePosixPath(file.name).stem, _language(file)
         for template, place in _templates(file, draft):
             if file.suffix == _ENTITY:
-                wordings = Wordings.of(parse(template), {})
+                wordings = Wordings.from_template(parse(template), {})
                 for sentence in wordings.sentences(limit=_MOST_VALUES):
                     draft.type(name, place).add(sentence.text)
                 continue

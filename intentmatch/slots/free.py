@@ -96,7 +96,7 @@ class _Places:
                 self._alike.setdefault(token.bare[0], []).append(token.bare)
             self._where.setdefault(token.bare, []).append(place)
 
-    def of(self, word: str) -> list[int]:
+    def positions(self, word: str) -> list[int]:
         """In order."""
         if word not in self._known:
             alike = [token for token in self._alike.get(word[0], ()) if token == word or only_typos(token, word)]
@@ -145,7 +145,7 @@ def _anchor(words: Sequence[str], places: _Places, first: int, step: int, *, las
     The others follow in the direction of `step`. Of several such places it is the first, or the last.
     """
     best: _Anchor | None = None
-    possible = [place for place in places.of(words[0]) if place >= first]
+    possible = [place for place in places.positions(words[0]) if place >= first]
     for place in (possible[::-1] if last else possible)[:_MOST_PLACES]:
         letters = len(words[0]) + _following(words[1:], places, place, step)
         if best is None or letters > best.letters:
@@ -157,7 +157,7 @@ def _following(words: Iterable[str], places: _Places, place: int, step: int) -> 
     """The letters of those words that stand in their order behind a place, or before it, and not far away."""
     letters = 0
     for word in words:
-        possible = places.of(word)
+        possible = places.positions(word)
         number = bisect_right(possible, place) if step > 0 else bisect_left(possible, place) - 1
         if 0 <= number < len(possible) and abs(possible[number] - place) <= _REACH:
             place = possible[number]

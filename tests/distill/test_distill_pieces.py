@@ -42,7 +42,7 @@ def test_gives_the_pieces_of_some_texts(
     pieces: Pieces, rows: list[int], numbers: list[int], lengths: list[int]
 ) -> None:
     """In the order they are asked for, empty ones and one asked for twice included."""
-    found, counts = pieces.of(np.array(rows, dtype=np.int64))
+    found, counts = pieces.select(np.array(rows, dtype=np.int64))
 
     assert (found.tolist(), counts.tolist()) == (numbers, lengths)
 
@@ -52,7 +52,7 @@ def test_no_texts_have_no_pieces() -> None:
     none = Pieces.cut([], NUMBERS.__getitem__)
 
     assert (none.numbers.tolist(), none.starts.tolist(), none.lengths.tolist()) == ([], [0], [])
-    assert none.of(np.array([], dtype=np.int64))[0].tolist() == []
+    assert none.select(np.array([], dtype=np.int64))[0].tolist() == []
 
 
 @given(st.lists(st.lists(st.integers(0, 9), max_size=4), min_size=1, max_size=8), st.data())
@@ -61,7 +61,7 @@ def test_gives_what_was_cut(texts: list[list[int]], data: st.DataObject) -> None
     pieces = Pieces.cut([str(number) for number in range(len(texts))], lambda text: texts[int(text)])
     rows = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=6))
 
-    found, counts = pieces.of(np.array(rows, dtype=np.int64))
+    found, counts = pieces.select(np.array(rows, dtype=np.int64))
 
     assert found.tolist() == [number for row in rows for number in texts[row]]
     assert counts.tolist() == [len(texts[row]) for row in rows]

@@ -328,7 +328,7 @@ def test_typing_mistakes_are_learned_beside_what_was_meant(
     count = len(lines)
     assert len(right.translations.rows) == count < len(some.translations.rows) < 1.5 * count
     assert every.translations.rows.tolist() == 2 * right.translations.rows.tolist()
-    both = [every.translations.pieces.of(np.arange(start, start + count))[0] for start in (0, count)]
+    both = [every.translations.pieces.select(np.arange(start, start + count))[0] for start in (0, count)]
     assert np.array_equal(both[0], right.translations.pieces.numbers)
     assert len(both[1]) > len(both[0])
     assert np.array_equal(every.english.numbers, right.english.numbers)

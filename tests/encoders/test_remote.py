@@ -169,7 +169,7 @@ def test_a_bot_is_built_and_answers(server: FakeServer, tmp_path: Path, monkeypa
     matcher = Matcher.load(file, cache="off")
     said = {stage.name: stage.says for stage in matcher.match("please cancel my orders").trace.stages}
 
-    assert said["encode"] == f"remote:{server.openai}#m read the message"
+    assert said["encode"] == f"encoded by remote:{server.openai}#m"
     assert matcher.match("cancel my orders").candidates[0].intent == "stop"
     assert {headers["authorization"] for headers in server.headers} == {f"Bearer {SECRET}"}
     assert SECRET.encode() not in file.read_bytes()

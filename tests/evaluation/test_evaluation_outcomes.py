@@ -48,7 +48,7 @@ def test_an_answer_is_written_down_as_it_was_given(matcher: Matcher):
     """Verdict, scores and the nearest utterance are those of the result."""
     result = matcher.match("cancel the order of mine")
 
-    found = Outcome.of(Case("cancel the order of mine", "cancel"), result)
+    found = Outcome.from_result(Case("cancel the order of mine", "cancel"), result)
 
     assert (found.verdict, found.intent, found.score) == (result.verdict, result.intent, result.score)
     assert found.leading == result.candidates[0].intent
@@ -58,7 +58,7 @@ def test_an_answer_is_written_down_as_it_was_given(matcher: Matcher):
 
 def test_a_message_without_words_is_refused_with_certainty(matcher: Matcher):
     """It has no candidate and nothing to be sure of."""
-    found = Outcome.of(Case("?!", None), matcher.match("?!"))
+    found = Outcome.from_result(Case("?!", None), matcher.match("?!"))
 
     assert (found.right, found.leading, found.confidence, found.nearest) == (True, None, 0.0, None)
 

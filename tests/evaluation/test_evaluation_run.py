@@ -72,7 +72,7 @@ def test_a_fold_answers_as_a_matcher_of_the_rest_would():
         production = Matcher.load(without(registry, fold), encoder=encoder, **SETTINGS)
         for row in fold.utterances:
             text = registry.utterances[row].text
-            assert by_text[text] == Outcome.of(by_text[text].case, production.match(text))
+            assert by_text[text] == Outcome.from_result(by_text[text].case, production.match(text))
 
 
 def test_settings_count(matcher: Matcher):
@@ -147,7 +147,7 @@ def test_cases_are_asked_of_the_matcher_as_it_is(matcher: Matcher):
 
     part = on_cases(matcher, cases)
 
-    assert list(part.outcomes) == [Outcome.of(case, matcher.match(case.text)) for case in cases]
+    assert list(part.outcomes) == [Outcome.from_result(case, matcher.match(case.text)) for case in cases]
 
 
 def test_the_same_seed_gives_the_same_report(matcher: Matcher):

@@ -228,16 +228,35 @@ def test_a_slot_that_two_intents_see_differently_is_told() -> None:
     ]
 
 
-def test_the_readme_lists_every_format_and_what_can_be_done_with_it() -> None:
+GUIDE = (Path(__file__).parents[2] / "intentmatch" / "guide" / "import-export.md").read_text(encoding="utf-8")
+
+
+def rows(header: str) -> list[list[str]]:
+    """The cells of a table of the guide."""
+    table = GUIDE.split(f"{header}\n|---|", 1)[1].split("\n", 1)[1].split("\n\n")[0]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()]
+
+
+def test_the_guide_lists_every_format_and_what_can_be_done_with_it() -> None:
     """Each by name, and the written ones of a row where those are not all."""
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    table = readme.split("| format | what it is | read | written |\n|---|---|---|---|\n")[1].split("\n\n")[0]
     listed: dict[str, tuple[bool, bool]] = {}
-    for row in table.splitlines():
-        names, _, read, written = (
-            re.findall(r"`([\w-]+)`", cell) or cell.strip() for cell in row.strip("|").split("|")
-        )
-        for name in names:
-            listed[name] = (read == "yes", name in written if isinstance(written, list) else written == "yes")
+    for names, _, read, written in rows("| format | what it is | read | written |"):
+        for name in (known := re.findall(r"`([\w-]+)`", names)):
+            some = re.findall(r"`([\w-]+)`", written)
+            assert set(some) <= set(known)
+            listed[name] = (read == "yes", name in some if some else written == "yes")
 
     assert listed == {name: (f.read is not None, f.write is not None) for name, f in formats.formats().items()}
+
+
+def test_the_guide_says_what_each_written_format_carries() -> None:
+    """By the names that the code has for it."""
+    listed = {
+        name: set(re.findall(r"`(\w+)`", carries))
+        for names, carries in rows("| format | carries |")
+        for name in re.findall(r"`([\w-]+)`", names)
+    }
+
+    written = {name: set(f.says) for name, f in formats.formats().items() if f.write is not None}
+    del written["intentmatch"]
+    assert listed == written

@@ -20,7 +20,7 @@ def ours(text: str) -> str:
 
 
 def sentences(template: str) -> set[str]:
-    return {" ".join(sentence.text.split()) for sentence in Wordings.of(parse(template), {}).sentences()}
+    return {" ".join(sentence.text.split()) for sentence in Wordings.from_template(parse(template), {}).sentences()}
 
 
 @pytest.mark.parametrize(

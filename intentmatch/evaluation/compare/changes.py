@@ -32,7 +32,7 @@ class Edit:
     """Old name to new name."""
 
     @classmethod
-    def of(cls, old: Registry, new: Registry) -> Edit:
+    def between(cls, old: Registry, new: Registry) -> Edit:
         """Compare two registries."""
         return cls(old, new, _renamed(old, new))
 

@@ -171,7 +171,7 @@ def compare(
 
     Raises `InputError` for fewer than two folds.
     """
-    edit = Edit.of(old.registry, new.registry)
+    edit = Edit.between(old.registry, new.registry)
     paired = paired_held_out(old, new, edit.renamed, folds=folds, seed=seed, tell=tell)
     asked = [Asked("held_out", paired.old, paired.new)]
     sets: tuple[tuple[SourceName, Sequence[Case]], ...] = (

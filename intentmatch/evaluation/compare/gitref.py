@@ -90,7 +90,7 @@ class _Listed(NamedTuple):
     path: str
 
     @classmethod
-    def of(cls, line: str) -> _Listed:
+    def from_line(cls, line: str) -> _Listed:
         facts, _, path = line.partition("\t")
         mode, _, sha = facts.split(" ")
         return cls(mode, sha, path)
@@ -103,7 +103,7 @@ class _Listed(NamedTuple):
 
 def _listed(root: str, sha: str, inside: str = "") -> list[_Listed]:
     listed = _git(root, "ls-tree", "-r", "-z", "--full-tree", sha, *(["--", inside] if inside else []))
-    return [_Listed.of(line) for line in listed.stdout.decode("utf-8", "surrogateescape").split("\0") if line]
+    return [_Listed.from_line(line) for line in listed.stdout.decode("utf-8", "surrogateescape").split("\0") if line]
 
 
 def _parsed(word: str) -> str | GitRef:

@@ -122,7 +122,7 @@ class Language:
     def _texts(self, template: str) -> Iterator[str]:
         """All ways to say a value. Raises `TemplateError` where they have no end."""
         try:
-            wordings = Wordings.of(parse(template), self._ready)
+            wordings = Wordings.from_template(parse(template), self._ready)
         except TooLongError:
             raise TemplateError("it has too many parts") from None
         yield from dict.fromkeys(

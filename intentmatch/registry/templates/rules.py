@@ -22,7 +22,7 @@ class RuleBook:
 
     def wordings(self, line: Utterance) -> Wordings:
         """All that a line's template stands for. Raises `TooLongError`."""
-        return Wordings.of(self._meant(parse(line.text), path_of(line.location)), self._in(line.language))
+        return Wordings.from_template(self._meant(parse(line.text), path_of(line.location)), self._in(line.language))
 
     def problems(self) -> Iterator[Problem]:
         """Rules that use themselves, and rules that are too long, each once however many languages it has."""

@@ -47,7 +47,7 @@ class Wordings:
     """Of the longest sentence, in characters, and one for each rule and group in it."""
 
     @classmethod
-    def of(cls, template: Template, rules: Mapping[str, Wordings]) -> Wordings:
+    def from_template(cls, template: Template, rules: Mapping[str, Wordings]) -> Wordings:
         """Count, node by node."""
         counts: list[int] = []
         breadths: list[int] = []
@@ -165,7 +165,7 @@ class Rules(dict[str, Wordings]):
                 self._add(name, templates)
 
     def __missing__(self, name: str) -> Wordings:
-        return Wordings.of(parse(escape(in_words(name))), {})
+        return Wordings.from_template(parse(escape(in_words(name))), {})
 
     def _add(self, first: str, templates: Mapping[str, Template]) -> None:
         # The uses of each rule on the way down that are still to be looked at.
@@ -176,7 +176,7 @@ class Rules(dict[str, Wordings]):
             if below is None:
                 del open_[name]
                 try:
-                    self.setdefault(name, Wordings.of(templates[name], self))
+                    self.setdefault(name, Wordings.from_template(templates[name], self))
                 except TooLongError:
                     self.too_long.append(name)
                     self[name] = self[name]

@@ -187,7 +187,7 @@ def test_the_tests_of_the_new_side_are_asked() -> None:
 )
 def test_effects(old: Outcome, new: Outcome, effect: str) -> None:
     """Right or wrong is what counts; and there is always a reason."""
-    edit = Edit.of(registry_of(LINES), registry_of(LINES))
+    edit = Edit.between(registry_of(LINES), registry_of(LINES))
 
     (change,) = changes("tests", [old], [new], edit)
 
@@ -197,14 +197,14 @@ def test_effects(old: Outcome, new: Outcome, effect: str) -> None:
 
 def test_the_same_answer_with_another_confidence_is_no_change() -> None:
     """Only intent and verdict count."""
-    edit = Edit.of(registry_of(LINES), registry_of(LINES))
+    edit = Edit.between(registry_of(LINES), registry_of(LINES))
 
     assert changes("tests", [outcome("a", "a", confidence=0.9)], [outcome("a", "a", confidence=0.2)], edit) == []
 
 
 def test_more_broken_than_fixed_is_worse() -> None:
     """As many is not."""
-    edit = Edit.of(registry_of(LINES), registry_of(LINES))
+    edit = Edit.between(registry_of(LINES), registry_of(LINES))
     diff = compare(matcher_of(LINES), matcher_of(LINES))
     good, bad = outcome("a", "a"), outcome("a", "b")
 

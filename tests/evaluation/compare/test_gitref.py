@@ -201,5 +201,5 @@ def test_an_artefact_of_a_commit_is_read_too(clone: Path) -> None:
     git(clone, "add", ".")
     git(clone, "commit", "-qm", "artefact")
 
-    with pytest.raises(Exception, match=r"^HEAD:shop\.intentmatch is no artefact"):
+    with pytest.raises(Exception, match=r"^HEAD:shop\.intentmatch is not an artefact"):
         load_side(GitRef("HEAD", "shop.intentmatch"), {})

@@ -21,7 +21,7 @@ def texts(template: str, rules: dict[str, str] | None = None, limit: int | None 
 
 def wordings(template: str, rules: dict[str, str] | None = None) -> Wordings:
     found = {name: parse(text, fragment=True) for name, text in (rules or {}).items()}
-    return Wordings.of(parse(template), Rules(found))
+    return Wordings.from_template(parse(template), Rules(found))
 
 
 @st.composite
@@ -182,10 +182,10 @@ def test_rules_that_unfold_without_end_are_refused():
 
     assert rules.too_long
     with pytest.raises(TooLongError):
-        Wordings.of(parse("[a] " * 10_000), rules)
+        Wordings.from_template(parse("[a] " * 10_000), rules)
     with pytest.raises(TooLongError):
-        Wordings.of(parse("[a]" + "b" * 10_000), rules)
-    assert Wordings.of(parse("[a]" + "b" * 9_000), rules).count == 2
+        Wordings.from_template(parse("[a]" + "b" * 10_000), rules)
+    assert Wordings.from_template(parse("[a]" + "b" * 9_000), rules).count == 2
 
 
 def test_alternatives_that_double_with_every_rule_are_sampled():

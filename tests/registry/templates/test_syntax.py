@@ -116,7 +116,7 @@ def test_round_brackets_without_a_bar_are_text(text: str):
 def test_marks_inside_of_brackets_that_are_text_are_marks():
     """And the other way round."""
     assert parse("(in {city=Berlin})").sentence == Sentence("(in Berlin)", (Mark("city", 4, 10),))
-    assert [text for text, _ in Wordings.of(parse("[a (b)|c (d (e|f))]"), {}).sentences()] == [
+    assert [text for text, _ in Wordings.from_template(parse("[a (b)|c (d (e|f))]"), {}).sentences()] == [
         "a (b)", "c (d e)", "c (d f)", "",
     ]  # fmt: skip
 

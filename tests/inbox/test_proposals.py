@@ -109,7 +109,13 @@ def test_without_confidence_scores_decide(small: Matcher) -> None:
         ({"order_status": 1}, 1, "add", "order_status", "1 of 1 corrections say so"),
         ({"order_status": 2, "refund_status": 1, None: 1}, 1, "add", "order_status", "2 of 4 corrections say so"),
         ({"dragons": 2}, 1, "new", "dragons", "2 of 2 corrections say so"),
-        ({None: 2, "order_status": 1}, 2, "ignore", None, "received 2 times; 2 of 3 corrections say that it is no intent"),
+        (
+            {None: 2, "order_status": 1},
+            2,
+            "ignore",
+            None,
+            "received 2 times; 2 of 3 corrections say that it is no intent",
+        ),
         (
             {None: 2},
             3,

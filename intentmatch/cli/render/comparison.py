@@ -50,7 +50,7 @@ def _accuracies(found: Diff) -> None:
         changed = [change for change in found.changes if change.source == asked.source]
         counts = [str(sum(c.effect == effect for c in changed)) for effect in ("better", "worse", "other")]
         rows.append([TITLES[asked.source], str(len(asked.new)), percent(before), percent(now), *counts])
-    output.table(["asked of both", "", "right before", "right now", "fixed", "broken", "other"], rows)
+    output.table(["asked of both", "", "right before", "right now", "fixed", "broken", "otherwise"], rows)
     old, new = found.not_asked
     if old or new:
         click.echo(f"  utterances not held out of both: {old} of the old version, {new} of the new version")

@@ -264,10 +264,10 @@ def distill(
     told = resolve({**settings_from(settings), "encoder": teacher})
     encoder = load_encoder(told)
     with show.steps() as tell:
-        corpus = read_corpus(pairs, english, held_out=held_out, tell=tell)
+        corpus = read_corpus(pairs, english, held_out=held_out, progress=tell)
         tell(f"{len(corpus.sentences):,} English sentences, {len(corpus.translations):,} pairs", 0, None)
         kept = work or output.with_name(f"{output.name}.work")
-        train(corpus, encoder, output, chosen, work=kept, device=told.device, tell=tell)
+        train(corpus, encoder, output, chosen, work=kept, device=told.device, progress=tell)
     size = sum(file.stat().st_size for file in output.iterdir()) / 1e6
     click.echo(f"{output}: {size:.1f} MB. Use it with the setting encoder=static:{output}")
 

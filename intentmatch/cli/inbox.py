@@ -215,7 +215,7 @@ def _compared(matcher: Matcher, changes: Changes, messages: Sequence[Missed], se
     edited = Matcher.load(changes.registry, **settings)
     asked = [Case(message.text, None, message.language) for message in messages if message.text]
     with show.steps(patience=show.PATIENCE) as tell:
-        found = compare(matcher, edited, names=("the intents now", "with these edits"), messages=asked, tell=tell)
+        found = compare(matcher, edited, names=("the intents now", "with these edits"), messages=asked, progress=tell)
     click.echo()
     show_diff.diff(found, found.failed("worse"))
 

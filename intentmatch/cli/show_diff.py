@@ -76,7 +76,7 @@ def _intents(found: Diff) -> None:
 
 
 def _changes(title: str, some: Sequence[Change]) -> None:
-    from intentmatch.evaluation.compare.changes import told
+    from intentmatch.evaluation.compare.changes import describe_answer
     from intentmatch.evaluation.reports.number_format import place
 
     _heading(f"{title}: {len(some)}")
@@ -86,7 +86,11 @@ def _changes(title: str, some: Sequence[Change]) -> None:
         where = place(change.new.case.location)
         message = click.style(f"“{change.new.case.text}”", fg=_COLOURS[change.effect])
         click.echo(f"  {message}{f' {where}' if where else ''}  {_moved(change)}")
-        lines = [f"before: {told(change.old)}", f"now:    {told(change.new)}", *(f"why: {r}" for r in change.reasons)]
+        lines = [
+            f"before: {describe_answer(change.old)}",
+            f"now:    {describe_answer(change.new)}",
+            *(f"why: {r}" for r in change.reasons),
+        ]
         for line in lines:
             click.echo(click.style(f"      {line}", dim=True))
     _more(len(some) - _CHANGES)
@@ -96,7 +100,7 @@ def _moved(change: Change) -> str:
     """From what to what, and what it should have been where both are wrong."""
     from intentmatch.evaluation.outcomes import expected_name
 
-    moved = f"{change.old.said} → {change.new.said}"
+    moved = f"{change.old.answer} → {change.new.answer}"
     told = change.source != "messages" and change.effect == "other"
     return f"{moved} (expected {expected_name(change.new.case)})" if told else moved
 

@@ -129,7 +129,7 @@ def _confusions(part: Part) -> None:
         return
     _heading("Worst confusions")
     for confusion in found[:_CONFUSIONS]:
-        click.echo(f"  {len(confusion.outcomes)} x {confusion.expected} answered with {confusion.said}")
+        click.echo(f"  {len(confusion.outcomes)} x {confusion.expected} answered with {confusion.answer}")
         for outcome in confusion.outcomes[:_EXAMPLES]:
             click.echo(click.style(f"      {_line(outcome)}", dim=True))
 

@@ -7,8 +7,8 @@ and `card` its model card. A run that was stopped goes on where it was: what is 
 
 from __future__ import annotations
 
-from intentmatch.distill.corpus import Corpus, Tell, read_corpus
+from intentmatch.distill.corpus import Corpus, StepProgress, read_corpus
 from intentmatch.distill.recipe import Recipe, read_recipe
 from intentmatch.distill.run import distill
 
-__all__ = ["Corpus", "Recipe", "Tell", "distill", "read_corpus", "read_recipe"]
+__all__ = ["Corpus", "Recipe", "StepProgress", "distill", "read_corpus", "read_recipe"]

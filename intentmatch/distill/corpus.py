@@ -31,7 +31,7 @@ _OPENERS: Mapping[str, Callable[..., IO[Any]]] = {".xz": lzma.open, ".gz": gzip.
 _WORDS_FOR_NEAR = 5
 _TELL_EVERY = 100_000
 
-Tell = Callable[[str, int, int | None], None]
+StepProgress = Callable[[str, int, int | None], None]
 """Called with what is being done, how much of it is done, and of how much (None where nobody knows)."""
 
 
@@ -83,7 +83,7 @@ def read_corpus(
     *,
     held_out: Sequence[Path] = (),
     longest: int = LONGEST,
-    tell: Tell | None = None,
+    progress: StepProgress | None = None,
 ) -> Corpus:
     """Read tab-separated files, plain or compressed (.xz, .gz, .bz2), in UTF-8.
 
@@ -95,10 +95,10 @@ def read_corpus(
     """
     builder = _Builder(_HeldOut(held_out), longest)
     for file in pairs:
-        for place, columns in _lines(file, 3, "English, language and translation", tell):
+        for place, columns in _lines(file, 3, "English, language and translation", progress):
             builder.add_pair(place, columns)
     for file in english:
-        for _, columns in _lines(file, 1, "an English sentence", tell):
+        for _, columns in _lines(file, 1, "an English sentence", progress):
             builder.add_sentence(columns)
     return builder.corpus()
 
@@ -230,13 +230,13 @@ def _gapped(words: Sequence[str]) -> Iterator[int]:
             yield hash((gap, *words[:gap], *words[gap + 1 :]))
 
 
-def _lines(file: Path, columns: int, what: str, tell: Tell | None) -> Iterator[tuple[str, list[str]]]:
+def _lines(file: Path, columns: int, what: str, progress: StepProgress | None) -> Iterator[tuple[str, list[str]]]:
     """Place and columns of each line that is not blank."""
     try:
         with _OPENERS.get(file.suffix, open)(file, "rt", encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
-                if tell is not None and number % _TELL_EVERY == 0:
-                    tell(f"reading {file.name}", number, None)
+                if progress is not None and number % _TELL_EVERY == 0:
+                    progress(f"reading {file.name}", number, None)
                 if not line.strip():
                     continue
                 found = line.rstrip("\r\n").split("\t")

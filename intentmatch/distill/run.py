@@ -15,7 +15,7 @@ from intentmatch.core.errors import InputError
 from intentmatch.core.types import Encoder
 from intentmatch.distill import student
 from intentmatch.distill.card import write_card
-from intentmatch.distill.corpus import Corpus, Tell
+from intentmatch.distill.corpus import Corpus, StepProgress
 from intentmatch.distill.export import flatten, save_model
 from intentmatch.distill.pieces import Pieces, mistyped
 from intentmatch.distill.recipe import Recipe, write_recipe
@@ -36,7 +36,7 @@ def distill(
     *,
     work: Path,
     device: str = "auto",
-    tell: Tell | None = None,
+    progress: StepProgress | None = None,
 ) -> None:
     """Train a student and write it to the folder `output`, which `static:FOLDER` then names.
 
@@ -54,23 +54,23 @@ def distill(
     if not corpus.translations:
         raise InputError("there are no translations to learn from: every pair was left out, or there was none")
     work.mkdir(parents=True, exist_ok=True)
-    described = _vocabulary(corpus, recipe, work, tell)
+    described = _vocabulary(corpus, recipe, work, progress)
     pieces = {piece: number for number, (piece, _) in enumerate(described["model"]["vocab"])}
     silent = {pieces[name] for name in (PADDING, UNKNOWN, SPACE) if name in pieces}
-    wanted = targets(teach(teacher, corpus.sentences, work, tell), recipe.dim)
-    if tell is not None:
-        tell("cutting texts into pieces", 0, None)
+    wanted = targets(teach(teacher, corpus.sentences, work, progress), recipe.dim)
+    if progress is not None:
+        progress("cutting texts into pieces", 0, None)
     lesson = _lesson(corpus, wanted.vectors, recipe, described, silent)
     # A state belongs to what it was learned from.
     state = work / f"student-{corpus.fingerprint}-{teacher.fingerprint}.safetensors"
-    table = student.train(lesson, recipe, len(pieces), state, device=device, tell=tell)
+    table = student.train(lesson, recipe, len(pieces), state, device=device, progress=progress)
     rows = flatten(table.rows, _some_vectors(table, lesson, recipe), recipe.whitening)
     save_model(output, table._replace(rows=rows), described, silent)
     write_recipe(output / "recipe.yaml", recipe)
     write_card(output / "README.md", corpus, table, teacher.name, wanted.kept)
 
 
-def _vocabulary(corpus: Corpus, recipe: Recipe, work: Path, tell: Tell | None) -> dict[str, Any]:
+def _vocabulary(corpus: Corpus, recipe: Recipe, work: Path, progress: StepProgress | None) -> dict[str, Any]:
     """The tokenizer as JSON, from the work folder where it was learned from the same corpus by the same recipe."""
     file = work / "tokenizer.json"
     decisive = (
@@ -82,9 +82,9 @@ def _vocabulary(corpus: Corpus, recipe: Recipe, work: Path, tell: Tell | None) -
         kept: dict[str, Any] = json.loads(file.read_bytes())
         if kept["origin"] == origin:
             return kept["tokenizer"]  # type: ignore[no-any-return]
-    if tell is not None:
-        tell("learning the vocabulary", 0, None)
-    described = learn_tokenizer(corpus, recipe, tell)
+    if progress is not None:
+        progress("learning the vocabulary", 0, None)
+    described = learn_tokenizer(corpus, recipe, progress)
     temporary = file.with_suffix(".unfinished")
     temporary.write_text(json.dumps({"origin": origin, "tokenizer": described}), encoding="utf-8")
     temporary.replace(file)

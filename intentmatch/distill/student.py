@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from intentmatch.core import plugins
-from intentmatch.distill.corpus import Tell
+from intentmatch.distill.corpus import StepProgress
 from intentmatch.distill.pieces import Pieces
 from intentmatch.distill.recipe import Recipe
 from intentmatch.distill.teacher import Half
@@ -78,7 +78,7 @@ class Table(NamedTuple):
 
 
 def train(
-    lesson: Lesson, recipe: Recipe, size: int, file: Path, *, device: str = "auto", tell: Tell | None = None
+    lesson: Lesson, recipe: Recipe, size: int, file: Path, *, device: str = "auto", progress: StepProgress | None = None
 ) -> Table:
     """The vectors of `size` pieces, in at most `recipe.rows` rows.
 
@@ -90,9 +90,9 @@ def train(
         if state.step == int(recipe.steps * _SHARED_AFTER):
             state.share()
         losses = state.learn()
-        if tell is not None and state.step % _STEPS_BETWEEN_NEWS == 0:
+        if progress is not None and state.step % _STEPS_BETWEEN_NEWS == 0:
             news = ", ".join(f"{name} {value:.3f}" for name, value in losses.items())
-            tell(f"training ({news})", state.step, recipe.steps)
+            progress(f"training ({news})", state.step, recipe.steps)
         if state.step % _STEPS_BETWEEN_SAVES == 0 or state.step == recipe.steps:
             state.save()
     state.share()  # Where there was no step to do it at.

@@ -13,7 +13,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from intentmatch.core.types import Encoder
-from intentmatch.distill.corpus import Tell
+from intentmatch.distill.corpus import StepProgress
 
 Half = NDArray[np.float16]
 
@@ -31,7 +31,7 @@ class Targets(NamedTuple):
     """Share of the teacher's variance that fits into `dim` numbers."""
 
 
-def teach(teacher: Encoder, sentences: Sequence[str], folder: Path, tell: Tell | None = None) -> Half:
+def teach(teacher: Encoder, sentences: Sequence[str], folder: Path, progress: StepProgress | None = None) -> Half:
     """The teacher's vectors of distinct sentences, shape `(sentences, teacher.dim)`.
 
     Those that an earlier run left in the folder are read; the others are encoded and left there.
@@ -53,8 +53,8 @@ def teach(teacher: Encoder, sentences: Sequence[str], folder: Path, tell: Tell |
     rest = np.flatnonzero(todo)
     for start in range(0, len(rest), _SHARD):
         some = rest[start : start + _SHARD]
-        if tell is not None:
-            tell("asking the teacher", len(sentences) - len(rest) + start, len(sentences))
+        if progress is not None:
+            progress("asking the teacher", len(sentences) - len(rest) + start, len(sentences))
         vectors[some] = teacher.encode([sentences[row] for row in some])
         _write(shards, {"keys": keys[some], "vectors": vectors[some]})
     return vectors

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.errors import InputError
-from intentmatch.distill.corpus import Corpus, Tell
+from intentmatch.distill.corpus import Corpus, StepProgress
 from intentmatch.distill.recipe import Recipe
 from intentmatch.encoders.tokenizer.unigram import NORMALIZERS, PRE_TOKENIZERS, words_of
 
@@ -41,7 +41,7 @@ _SEEN = 1e-3
 _WITHOUT_SPACES = re.compile("^▁?[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 
 
-def learn_tokenizer(corpus: Corpus, recipe: Recipe, tell: Tell | None = None) -> dict[str, Any]:
+def learn_tokenizer(corpus: Corpus, recipe: Recipe, progress: StepProgress | None = None) -> dict[str, Any]:
     """A tokenizer of `recipe.pieces` pieces, or of all that are of use, as the JSON that the tokenizers package reads.
 
     Raises `InputError` where the text has more different characters than that.
@@ -56,8 +56,8 @@ def learn_tokenizer(corpus: Corpus, recipe: Recipe, tell: Tell | None = None) ->
         )
     counts = _frequent_substrings(words, int(recipe.pieces * _SEED)) | characters
     for number, times in enumerate(_ROUNDS):
-        if tell is not None:
-            tell("learning the vocabulary", number, len(_ROUNDS))
+        if progress is not None:
+            progress("learning the vocabulary", number, len(_ROUNDS))
         counts = _counted(words, counts, characters)
         losses = _losses(counts, characters)
         kept = nlargest(int(recipe.pieces * times) - recipe.pieces + room, losses, key=losses.__getitem__)

@@ -63,12 +63,12 @@ def test_the_same_twice_is_fine(clone: Path) -> None:
     for fail_on in ("worse", "any", "never"):
         done = run("HEAD", "HEAD", "--fail-on", fail_on)
         assert done.exit_code == 0
-        assert done.stdout.endswith("0 fixed, 0 broken, 0 answered otherwise\n")
+        assert done.stdout.endswith("0 fixed, 0 broken, 0 answered differently\n")
 
 
 @pytest.mark.parametrize(("fail_on", "code"), [("worse", 0), ("any", 1), ("never", 0)])
 def test_what_it_fails_on_is_the_callers_choice(clone: Path, fail_on: str, code: int) -> None:
-    """A logged message that is answered otherwise is neither better nor worse."""
+    """A logged message that is answered differently is neither better nor worse."""
     (clone / "log.txt").write_text("track my parcel\nhello there\n", encoding="utf-8")
     (clone / "intents" / "shop.yaml").write_text(YAML.partition("tests:")[0].replace("      - track my parcel\n", ""))
 
@@ -105,9 +105,9 @@ def test_artefacts_are_sides_too(clone: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("mian",), "mian:intents: there is no such file or folder, and git knows no commit 'mian'"),
+        (("mian",), "mian:intents: no such file or folder, and no commit 'mian'"),
         (("HEAD:gone", "intents"), "HEAD:gone: there is no 'gone' in the commit"),
-        (("intents", "gone/"), "there is no such file or folder"),
+        (("intents", "gone/"), "no such file or folder"),
         (("HEAD", "--folds", "1"), "neither a number from 2 up nor `loo`"),
         (("HEAD", "-m", "intents/shop.yaml"), "messages are read from .txt, .jsonl, .csv"),
         (("HEAD", "-t", "wrong.jsonl"), "wrong.jsonl:1:1: error [unknown-intent]"),

@@ -140,7 +140,7 @@ def test_a_baseline_is_a_gate(shop: str, tests_csv: str, tmp_path: Path) -> None
         (("--folds", "few"), "neither a number from 2 up nor `loo`"),
         (("--fail-under", "101"), "Invalid value"),
         (("--max-drop", "1"), "--max-drop needs a --baseline"),
-        (("--baseline", "{tests}"), "is no report of `intentmatch eval --json`"),
+        (("--baseline", "{tests}"), "is not a report of `intentmatch eval --json`"),
         (("--tests", "gone.csv"), "does not exist"),
         (("--tests", "{yaml}"), "[no-tests]"),
         (("--tests", "{wrong}"), "wrong.jsonl:1:1: error [unknown-intent]"),

@@ -292,7 +292,7 @@ def test_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     read_corpus(
         [written(tmp_path / "pairs.tsv", *[f"Hello {n}\tde\tHallo" for n in range(5)])],
-        tell=lambda *news: told.append(news),
+        progress=lambda *news: told.append(news),
     )
 
     assert told == [("reading pairs.tsv", 2, None), ("reading pairs.tsv", 4, None)]

@@ -146,13 +146,13 @@ def test_a_run_that_was_stopped_gives_what_one_that_was_not_gives(
 
         with pytest.raises(KeyboardInterrupt):
             distill(
-                toy, WordHashEncoder(), tmp_path / "model", small, work=tmp_path / "work", device="cpu", tell=stopped
+                toy, WordHashEncoder(), tmp_path / "model", small, work=tmp_path / "work", device="cpu", progress=stopped
             )
         assert not (tmp_path / "model").exists()
     told: list[tuple[str, int, int | None]] = []
     distill(
         toy, WordHashEncoder(), tmp_path / "model", small, work=tmp_path / "work", device="cpu",
-        tell=lambda *news: told.append(news),
+        progress=lambda *news: told.append(news),
     )  # fmt: skip
 
     assert [(what.split()[0], done) for what, done, _ in told] == [

@@ -70,7 +70,7 @@ def learn(lesson: Lesson, words: dict[str, int], small: Recipe, tmp_path: Path) 
 
         recipe = replace(small, **changes)
         try:
-            return train(lesson, recipe, len(words) + more, tmp_path / file, device="cpu", tell=tell), told
+            return train(lesson, recipe, len(words) + more, tmp_path / file, device="cpu", progress=progress), told
         except KeyboardInterrupt:
             return None, told
 

@@ -1,8 +1,8 @@
-"""Train a small static encoder from any teacher and parallel text; this is how the embedded one was made.
+"""Distil a small static encoder from any teacher and parallel text, as was done for the embedded encoder.
 
-Needs the extra `[distill]`. The rooms, in the order of the work: `corpus` reads the text, `vocabulary` learns the
-pieces, `teacher` encodes the English sentences, `pieces` cuts every text, `student` trains, `export` writes the folder
-and `card` its model card. A run that was stopped goes on where it was: what is costly stays in a work folder.
+Needs the extra `[distill]`. The modules in order of use: `corpus` reads the text, `vocabulary` trains the tokenizer,
+`teacher` encodes the English sentences, `pieces` tokenizes every text, `student` trains, `export` writes the model and
+`card` its model card. Costly results are kept in a work folder, so an interrupted run can be resumed.
 """
 
 from __future__ import annotations

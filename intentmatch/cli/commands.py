@@ -37,6 +37,7 @@ _HOMES = {
     "export-onnx": "encoders",
     "format": "edit",
     "formats": "formats",
+    "guide": "guide",
     "import": "formats",
     "inbox": "inbox",
     "lint": "lint",

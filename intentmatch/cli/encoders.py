@@ -54,7 +54,7 @@ def encoders_(as_json: bool) -> None:
 
 
 def _encoder_row(name: str) -> dict[str, Any]:
-    from intentmatch.encoders.static import EMBEDDED
+    from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 
     languages = len(hub.card_languages(EMBEDDED) or ())
     described = {

@@ -24,16 +24,16 @@ from intentmatch.distill.pieces import Pieces
 from intentmatch.distill.recipe import Recipe
 from intentmatch.distill.teacher import Half
 from intentmatch.encoders import hub
+from intentmatch.runtime.block_sizes import DISTILL_DRAWN_LINES, DISTILL_PIECES
 
 _LAST_RATE = 0.02
 _MOMENTUM, _SCALE_MEMORY = 0.9, 0.99
 _STEPS_BETWEEN_SAVES = 1_000
 _STEPS_BETWEEN_UPDATES = 50
-_INITIAL_LINES, _LINES_PER_BATCH = 262_144, 8_192
+_INITIAL_LINES = 262_144
 _INITIAL_LENGTH = 0.3
 # Share of the steps after which rows are shared: rows have converged by then, and the other steps adapt them.
 _SHARED_AFTER = 0.8
-_PIECES_PER_BATCH = 2_048
 
 
 class Lines(NamedTuple):
@@ -148,7 +148,7 @@ class _State:
         rows = self.table[kept]
         directions = torch.nn.functional.normalize(rows)
         self.row_of[kept] = torch.arange(most, device=self._device)
-        for batch in order[most:].split(_PIECES_PER_BATCH):
+        for batch in order[most:].split(DISTILL_PIECES):
             along, nearest = (self.table[batch] @ directions.T).max(1)
             self.row_of[batch] = nearest
             self.weights[batch] = along.clamp(min=0) / rows[nearest].norm(dim=1).clamp(min=1e-9)
@@ -267,8 +267,8 @@ def _initial_table(data: TrainingData, recipe: Recipe, size: int, targets: Any) 
     random = np.random.default_rng((recipe.seed, recipe.steps))
     sums, counts = torch.zeros(size, recipe.dim), torch.zeros(size)
     for lines in (data.translations, data.sentences):
-        for _ in range(_INITIAL_LINES // _LINES_PER_BATCH):
-            drawn = lines.draw(_LINES_PER_BATCH, random)
+        for _ in range(_INITIAL_LINES // DISTILL_DRAWN_LINES):
+            drawn = lines.draw(DISTILL_DRAWN_LINES, random)
             numbers, lengths = lines.pieces.select(drawn)
             shares = torch.from_numpy(1 / lengths.clip(1)).float()
             shares_of_targets = targets[torch.from_numpy(lines.rows[drawn])].float() * shares[:, None]

@@ -14,12 +14,12 @@ from safetensors.numpy import load_file, save_file
 
 from intentmatch.core.types import Encoder
 from intentmatch.distill.corpus import StepProgress
+from intentmatch.runtime.block_sizes import DISTILL_TARGET_ROWS
 
 Half = NDArray[np.float16]
 
 # Vectors per file: one or two minutes of work on a CPU, which is the most that an interruption loses.
 _SHARD = 32_768
-_BATCH = 65_536
 
 
 class Targets(NamedTuple):
@@ -68,15 +68,15 @@ def project(vectors: Half, dim: int) -> Targets:
     The vectors are not centred, so that cosines are preserved as well as possible.
     """
     spread = np.zeros((vectors.shape[1], vectors.shape[1]))
-    for start in range(0, len(vectors), _BATCH):
-        batch = vectors[start : start + _BATCH].astype(np.float32)
+    for start in range(0, len(vectors), DISTILL_TARGET_ROWS):
+        batch = vectors[start : start + DISTILL_TARGET_ROWS].astype(np.float32)
         spread += batch.T @ batch
     strength, axes = principal_axes(spread)
     kept = axes[:, :dim].astype(np.float32)
     projected = np.empty((len(vectors), kept.shape[1]), dtype=np.float16)
-    for start in range(0, len(vectors), _BATCH):
-        batch = vectors[start : start + _BATCH].astype(np.float32) @ kept
-        projected[start : start + _BATCH] = batch / np.linalg.norm(batch, axis=1, keepdims=True).clip(1e-9)
+    for start in range(0, len(vectors), DISTILL_TARGET_ROWS):
+        batch = vectors[start : start + DISTILL_TARGET_ROWS].astype(np.float32) @ kept
+        projected[start : start + DISTILL_TARGET_ROWS] = batch / np.linalg.norm(batch, axis=1, keepdims=True).clip(1e-9)
     return Targets(projected, float(strength[:dim].sum() / strength.sum()))
 
 

@@ -18,12 +18,11 @@ from intentmatch.evaluation.metrics import percentiles
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.pipeline import Engine, Precomputed, Question
+from intentmatch.runtime.block_sizes import EVALUATION_MESSAGES
 
 StepProgress = Callable[[str, int, int | None], None]
 """Called with the name of the step, the messages done so far, and the messages in total (None if unknown)."""
 
-# Messages per batch: enough to encode together, few enough for regular progress reports.
-_BATCH = 500
 # Messages that are matched a second time, one by one and without caches, to measure latency.
 _TIMED = 200
 
@@ -84,8 +83,8 @@ class Runner:
         match: Callable[[str], MatchResult],
     ) -> list[Outcome]:
         outcomes: list[Outcome] = []
-        for start in range(0, len(cases), _BATCH):
-            batch = cases[start : start + _BATCH]
+        for start in range(0, len(cases), EVALUATION_MESSAGES):
+            batch = cases[start : start + EVALUATION_MESSAGES]
             results = match_many([case.text for case in batch])
             outcomes += [Outcome.from_result(case, result) for case, result in zip(batch, results, strict=True)]
             self._time(batch, match)

@@ -1,4 +1,4 @@
-"""The trace of one match while it grows."""
+"""Record the stages of one match with their times."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from intentmatch.core.result import Stage
 
 @dataclass(slots=True)
 class TraceRecorder:
-    """The trace as it grows."""
+    """Collects the stages of one match."""
 
     done: list[Stage] = field(default_factory=list)
     _last: float = field(default_factory=perf_counter)

@@ -235,13 +235,13 @@ def test_validate_reports_for_github_and_programs(shop: str) -> None:
     github = run("validate", shop, "--format", "github").stdout
     assert github == (
         f"::warning file={shop}/shop.yaml,line=2,col=34,title=duplicate-utterance::"
-        f"“100%25 real” already stands at {shop}/shop.yaml:2%0Ahint: remove one of the two\n"
+        f"“100%25 real” is already at {shop}/shop.yaml:2%0Ahint: remove one of the two\n"
     )
     found = json.loads(run("validate", shop, "--format", "json").stdout)
     assert (found["ok"], found["intents"], found["utterances"]) == (True, 1, 2)
     assert found["problems"][0] == {
         "path": f"{shop}/shop.yaml", "line": 2, "column": 34, "severity": "warning", "rule": "duplicate-utterance",
-        "message": f"“100% real” already stands at {shop}/shop.yaml:2", "hint": "remove one of the two",
+        "message": f"“100% real” is already at {shop}/shop.yaml:2", "hint": "remove one of the two",
     }  # fmt: skip
 
 

@@ -179,7 +179,10 @@ def test_what_looks_like_a_mistake_is_said_and_written(shop: Path) -> None:
         (("add", "statu", "x"), "Did you mean 'status'? A new one is begun with --new"),
         (("add", "no", "x", "--new", "--not"), "--new does not go with --not"),
         (("add", "status", "x", "--file", "a.yaml"), "--file goes with --new"),
-        (("add", "no", "x", "--new", "--file", "a.yaml"), "a.yaml would not be read: name a .yaml file in intents"),
+        (
+            ("add", "no", "x", "--new", "--file", "a.yaml"),
+            "a.yaml is not part of the registry: choose a .yaml file in intents",
+        ),
         (("add", "status"), "Missing argument 'UTTERANCES...'"),
         (("add", "status", "x", "-i", "nowhere"), "unknown intent 'status'"),
         (("move", "x", "a", "b", "c"), "Name one intent to move to, or two"),
@@ -189,7 +192,7 @@ def test_what_looks_like_a_mistake_is_said_and_written(shop: Path) -> None:
             "'cancel' is an intent, and an utterance at intents/shop.yaml:10: say --intent",
         ),
         (("remove", "cancel", "--intent", "--not"), "--intent is about a whole intent"),
-        (("remove", "nonsense"), "“nonsense” is none of the utterances"),
+        (("remove", "nonsense"), "“nonsense” is not among the utterances"),
         (("remove", "stornieren", "--from", "nonsense"), "unknown intent 'nonsense'"),
         (("remove", "nonsense", "--intent"), "unknown intent 'nonsense'"),
         (("remove", "yes", "--from", "yes"), "intent 'yes' has no utterances"),
@@ -211,7 +214,7 @@ def test_an_intent_that_tests_expect_is_not_removed(shop: Path) -> None:
     done = run("remove", "status", "--yes")
 
     assert done.exit_code == 2
-    assert "'status' is expected by tests at intents/shop.yaml:14: change or remove them first" in done.stderr
+    assert "tests expect 'status' at intents/shop.yaml:14: change or remove them first" in done.stderr
 
 
 def test_a_new_file_is_begun(shop: Path) -> None:

@@ -93,7 +93,7 @@ def test_of_several_files_one_is_to_be_named(shop: Path) -> None:
 
 def test_another_encoder_can_be_tried(shop: Path) -> None:
     """Two names for one model: nothing to choose between them but time."""
-    from intentmatch.encoders.static import EMBEDDED
+    from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 
     done = run("shop", "--encoder", f"static:{EMBEDDED}")
 

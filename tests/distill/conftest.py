@@ -47,5 +47,5 @@ def small() -> Recipe:
 def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reduce the sampling before and after the training."""
     monkeypatch.setattr("intentmatch.distill.student._INITIAL_LINES", 2_048)
-    monkeypatch.setattr("intentmatch.distill.student._LINES_PER_BATCH", 1_024)
+    monkeypatch.setattr("intentmatch.distill.student.DISTILL_DRAWN_LINES", 1_024)
     monkeypatch.setattr("intentmatch.distill.run._WHITENING_SAMPLE", 400)

@@ -191,5 +191,5 @@ def test_invalid_artefact_is_reported_under_the_name_of_the_commit(clone: Path) 
     git(clone, "add", ".")
     git(clone, "commit", "-qm", "artefact")
 
-    with pytest.raises(Exception, match=r"^HEAD:shop\.intentmatch is no artefact"):
+    with pytest.raises(Exception, match=r"^HEAD:shop\.intentmatch is not an artefact"):
         load_side(GitRef("HEAD", "shop.intentmatch"), {})

@@ -52,9 +52,9 @@ def test_a_ref_alone_is_the_review_of_what_is_not_committed(clone: Path) -> None
     assert (done.exit_code, done.stderr) == (1, "")
     assert done.stdout.startswith("HEAD:intents against intents\n")
     assert "“track my parcel” intents/shop.yaml:10  status → out_of_scope" in done.stdout
-    assert "the utterance it rested on is gone: “track my parcel” HEAD:intents/shop.yaml:6" in done.stdout
+    assert "its nearest utterance before was removed: “track my parcel” HEAD:intents/shop.yaml:6" in done.stdout
     assert "  status  +0 −1" in done.stdout
-    assert "1 are test cases" in done.stdout.splitlines()[-1]
+    assert "1 of the broken are test cases" in done.stdout.splitlines()[-1]
     assert "\x1b" not in done.stdout
 
 
@@ -76,7 +76,7 @@ def test_what_it_fails_on_is_the_callers_choice(clone: Path, fail_on: str, code:
 
     assert done.exit_code == code
     assert "logged messages" in done.stdout
-    assert "Answered otherwise: 1" in done.stdout
+    assert "Answered differently: 1" in done.stdout
 
 
 def test_files_are_written_with_everything(clone: Path) -> None:
@@ -106,10 +106,10 @@ def test_artefacts_are_sides_too(clone: Path) -> None:
     ("words", "said"),
     [
         (("mian",), "mian:intents: no such file or folder, and no commit 'mian'"),
-        (("HEAD:gone", "intents"), "HEAD:gone: there is no 'gone' in the commit"),
+        (("HEAD:gone", "intents"), "HEAD:gone: no 'gone' in commit"),
         (("intents", "gone/"), "no such file or folder"),
         (("HEAD", "--folds", "1"), "neither a number from 2 up nor `loo`"),
-        (("HEAD", "-m", "intents/shop.yaml"), "messages are read from .txt, .jsonl, .csv"),
+        (("HEAD", "-m", "intents/shop.yaml"), "messages can be read from .txt, .jsonl, .csv"),
         (("HEAD", "-t", "wrong.jsonl"), "wrong.jsonl:1:1: error [unknown-intent]"),
         (("HEAD", "--json", "no/such/folder.json"), "cannot be written"),
         (("HEAD", "--set", "threshold=7"), "setting 'threshold' cannot be '7'"),

@@ -59,7 +59,7 @@ def export(what: GitRef, folder: Path) -> Path:
     sha = commit.stdout.decode().strip()
     files = _listed(root, sha, inside)
     if not files:
-        raise InputError(f"{what}: commit {sha[:10]} of {root} has no {repr(inside) if inside else 'files'}")
+        raise InputError(f"{what}: no {repr(inside) if inside else 'file'} in commit {sha[:10]} of {root}")
     alone = [file for file in files if file.path == inside]
     wanted = alone or [file for file in files if file.path.lower().endswith(SUFFIXES)]
     if not wanted:

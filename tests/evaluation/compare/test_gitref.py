@@ -101,8 +101,8 @@ def test_paths_are_relative_to_the_current_folder(clone: Path, tmp_path: Path, m
         ("mian", "shop", "no commit 'mian'"),
         ("--help", "shop", "no commit '--help'"),
         ("HEAD^{tree}", "shop", "no commit"),
-        ("v1", "gone", "has no 'gone'"),
-        ("v1", "shop/notes", "has no 'shop/notes'"),
+        ("v1", "gone", "no 'gone' in commit"),
+        ("v1", "shop/notes", "no 'shop/notes' in commit"),
         ("v1", "/", "is not in a git repository"),
     ],
 )

@@ -84,7 +84,7 @@ def _tiles(part: Part) -> str:
         (percent(n.overall), "overall accuracy: right, or correctly refused"),
         (percent(n.accuracy), f"accuracy of {n.in_scope} in scope"),
         (decimal(n.macro_f1), "macro F1"),
-        (percent(n.asked), "asked back, with the right intent among the choices"),
+        (percent(n.asked), "asked about, with the right intent among the choices"),
         (percent(n.lost), "in scope, but refused"),
         (percent(n.wrong), "matched with a wrong intent"),
         (percent(n.oos_recall), f"out-of-scope recall: refused, of {n.cases - n.in_scope}"),
@@ -102,7 +102,7 @@ def _tiles(part: Part) -> str:
 def _languages(outcomes: Sequence[Outcome]) -> str:
     rows = [
         [
-            row.language or "unspecified",
+            row.language or "not stated",
             str(row.in_scope),
             percent(row.accuracy),
             str(row.out_of_scope),

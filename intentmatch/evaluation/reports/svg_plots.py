@@ -17,7 +17,7 @@ _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _DOT = 3.0
 _LARGEST_DOT = 11.0
 
-KINDS = {"right": "right", "asked": "asked back", "refused": "refused", "other": "other intents"}
+KINDS = {"right": "right", "asked": "asked about", "refused": "refused", "other": "other intents"}
 """Possible results of a message: CSS class of a bar to the label in the legend."""
 
 _ROW = 18
@@ -83,7 +83,7 @@ def intent_bars(rows: Sequence[IntentRow]) -> str:
             marks += _box(start, y + 2, size=(width, _ROW - 4), kind=kind, says=says)
             start += width
         marks += _text(start + 6, y + 13, f"{row.right / row.cases:.0%}", "value")
-    desc = "Share of each intent's messages that were right, asked back, refused or answered with other intents."
+    desc = "Share of each intent's messages that were right, asked about, refused or answered with other intents."
     return _svg("Intents, worst first", desc, _WIDTH * 2, max(1, len(ranked)) * _ROW + 4, marks)
 
 

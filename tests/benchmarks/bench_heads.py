@@ -93,7 +93,7 @@ def _measure(options: argparse.Namespace, progress: Console) -> None:
 def _print_heads(options: argparse.Namespace, encoder: Encoder, progress: Console) -> None:
     rows = []
     for name in options.sets:
-        whole = problem(encoder, options.data / name, "train", with_strangers=False)
+        whole = problem(encoder, options.data / name, "train", with_out_of_scope=False)
         for shots in [*options.shots, _UNBALANCED]:
             found: dict[str, list[float]] = {}
             for seed in range(options.seeds):
@@ -116,12 +116,12 @@ def _print_calibrators(options: argparse.Namespace, encoder: Encoder, progress: 
         print_table(("set", "confidence", "AUROC", "ECE"), rows, left=2)
 
 
-def problem(encoder: Encoder, folder: Path, train: str, *, with_strangers: bool = True) -> Problem:
+def problem(encoder: Encoder, folder: Path, train: str, *, with_out_of_scope: bool = True) -> Problem:
     """A set as vectors, its `valid` rows as messages."""
     registry, _ = registry_of(read_rows(folder / f"{train}.jsonl"))
     numbers = {intent.name: number for number, intent in enumerate(registry)}
     rows = [row for row in read_rows(folder / "valid.jsonl") if row is not None]
-    rows = [row for row in rows if row.intent in numbers or (row.intent is None and with_strangers)]
+    rows = [row for row in rows if row.intent in numbers or (row.intent is None and with_out_of_scope)]
     texts = [clean(utterance.text) for utterance in registry.utterances]
     labels = [clean(intent.label) for intent in registry]
     messages = [clean(row.text) for row in rows]

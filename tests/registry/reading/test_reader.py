@@ -1,4 +1,4 @@
-"""The reader: values and positions of valid files, all problems of invalid ones, and never anything else."""
+"""The reader: values and positions of valid files, and problems of invalid files."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ DATA = Path(__file__).parents[1] / "data"
 VALID = sorted((DATA / "valid").glob("*.yaml"))
 INVALID = sorted((DATA / "invalid").glob("*.yaml"))
 
-# Rules that no single file of text can break; each has a test of its own here or in the tests of names.
-OF_MANY_FILES = {"setting-redefined", "slot-redefined", "ambiguous-slot", "ambiguous-rule"}
-TESTED_HERE = {"unreadable", "no-files", "encoding", *OF_MANY_FILES}
+# Rules that one text file cannot break; each has a test of its own here or in test_names.py.
+MULTI_FILE_RULES = {"setting-redefined", "slot-redefined", "ambiguous-slot", "ambiguous-rule"}
+TESTED_HERE = {"unreadable", "no-files", "encoding", *MULTI_FILE_RULES}
 
 
 def as_plain(found: Registry) -> dict:
-    """The registry as the JSON twins write it."""
+    """Return the registry in the form of the JSON twins."""
 
     def place(thing: Utterance | Intent | Slot | Rule | Case) -> str:
         return f"{thing.location.line}:{thing.location.column}"
@@ -46,7 +46,7 @@ def as_plain(found: Registry) -> dict:
             for u in utterances
         ]
 
-    def slots(some: tuple[Slot, ...]) -> dict:
+    def slots(entries: tuple[Slot, ...]) -> dict:
         return {
             slot.name: {
                 "kind": slot.kind,
@@ -57,10 +57,10 @@ def as_plain(found: Registry) -> dict:
                 "questions": dict(slot.questions),
                 "location": place(slot),
             }
-            for slot in some
+            for slot in entries
         }
 
-    def said(**values: object) -> dict:
+    def nonempty(**values: object) -> dict:
         return {key: value for key, value in values.items() if value}
 
     return {
@@ -75,11 +75,11 @@ def as_plain(found: Registry) -> dict:
                 "responses": dict(intent.responses),
                 "metadata": dict(intent.metadata),
                 "location": place(intent),
-                **said(slots=slots(intent.slots), when=intent.when, titles=dict(intent.titles)),
+                **nonempty(slots=slots(intent.slots), when=intent.when, titles=dict(intent.titles)),
             }
             for intent in found
         },
-        **said(
+        **nonempty(
             tests=[[c.text, c.expected, c.language, place(c)] for c in found.tests],
             slots=slots(found.slots),
             rules=[[rule.name, dict(rule.templates), place(rule)] for rule in found.rules],
@@ -88,7 +88,7 @@ def as_plain(found: Registry) -> dict:
 
 
 def places(problems: list) -> list[str]:
-    """`LINE:COLUMN rule` of each problem, sorted."""
+    """Return sorted `LINE:COLUMN rule` of the problems."""
     return [f"{p.location.line}:{p.location.column} {p.rule}" for p in sorted(problems)]
 
 
@@ -100,8 +100,7 @@ def in_file(folder: Path, text: str | bytes, name: str = "bot.yaml") -> Path:
 
 
 @pytest.mark.parametrize("file", VALID, ids=lambda file: file.stem)
-def test_a_valid_file_gives_what_its_twin_says(file: Path):
-    """Every value and every position of a valid file is the one in the JSON beside it."""
+def test_valid_file_equals_its_json_twin(file: Path):
     expected = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
 
     found, problems = examine(file)
@@ -112,8 +111,7 @@ def test_a_valid_file_gives_what_its_twin_says(file: Path):
 
 
 @pytest.mark.parametrize("file", INVALID, ids=lambda file: file.stem)
-def test_an_invalid_file_gives_exactly_the_expected_problems(file: Path):
-    """Every departure is found at its line and column, and nothing else is."""
+def test_invalid_file_gives_exactly_the_expected_problems(file: Path):
     first_line = file.read_text(encoding="utf-8").partition("\n")[0]
     expected = first_line.removeprefix("# expect: ").split("; ")
 
@@ -123,8 +121,8 @@ def test_an_invalid_file_gives_exactly_the_expected_problems(file: Path):
 
 
 @pytest.mark.parametrize("file", INVALID, ids=lambda file: file.stem)
-def test_reading_raises_exactly_when_there_is_an_error(file: Path):
-    """Errors raise with every problem, warnings and notes alone raise nothing."""
+def test_read_registry_raises_only_for_errors(file: Path):
+    """The exception holds all problems."""
     _, problems = examine(file)
 
     if all(problem.severity != "error" for problem in problems):
@@ -135,8 +133,8 @@ def test_reading_raises_exactly_when_there_is_an_error(file: Path):
         assert list(caught.value.problems) == problems
 
 
-def test_every_rule_has_a_case():
-    """Each rule id in the source occurs in the invalid files, or is tested here by name; and no other does."""
+def test_every_rule_id_has_a_test_case():
+    """In the invalid files, or in a test named here."""
     in_source = {rule for rule, _ in rules_in(Path(registry.__file__).parent)}
     in_data = {p.rule for file in INVALID for p in examine(file)[1]}
 
@@ -198,15 +196,14 @@ def test_every_rule_has_a_case():
         ),
     ],
 )
-def test_a_problem_says_where_what_and_how_to_fix_it(tmp_path: Path, monkeypatch, text, line, hint):
-    """For people a problem reads path:line:column: severity [rule] message, with the way out below it."""
+def test_problem_shows_place_rule_message_and_hint(tmp_path: Path, monkeypatch, text, line, hint):
     monkeypatch.chdir(in_file(tmp_path, text).parent)
 
     _, problems = examine("bot.yaml")
 
-    said = str(problems[0]).splitlines()
-    assert said[0].startswith(f"bot.yaml:{line}")
-    assert said[1:] == ([] if hint is None else [f"  hint: {hint}"])
+    shown = str(problems[0]).splitlines()
+    assert shown[0].startswith(f"bot.yaml:{line}")
+    assert shown[1:] == ([] if hint is None else [f"  hint: {hint}"])
 
 
 @pytest.mark.parametrize(
@@ -231,28 +228,24 @@ def test_a_problem_says_where_what_and_how_to_fix_it(tmp_path: Path, monkeypatch
         ("a: \x07", "1:4", "remove the character"),
     ],
 )
-def test_a_syntax_error_is_shown_where_it_begins_with_the_way_out(tmp_path: Path, text, place, hint):
-    """The usual slips of people who write YAML by hand are placed where they are, and each has its hint."""
+def test_syntax_error_is_located_at_its_start_with_a_hint(tmp_path: Path, text, place, hint):
     _, problems = examine(in_file(tmp_path, text))
 
     assert [(places([problem]), problem.hint) for problem in problems] == [([f"{place} yaml-syntax"], hint)]
 
 
-def test_a_missing_path_is_a_problem(tmp_path: Path):
-    """Neither file nor folder: not-found, at the path."""
+def test_missing_path_is_not_found(tmp_path: Path):
     with pytest.raises(RegistryError, match=r"nowhere:1:1: error \[not-found\] there is no such file or folder"):
         read_registry(tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize("path", ["a\0b", "x" * 5000])
-def test_a_path_that_cannot_be_is_a_problem(path):
-    """What the operating system refuses as a path raises nothing else."""
+def test_impossible_path_is_a_problem(path):
     with pytest.raises(RegistryError):
         read_registry(path)
 
 
-def test_a_folder_without_yaml_is_a_problem(tmp_path: Path):
-    """A folder without YAML files: no-files."""
+def test_folder_without_yaml_is_no_files(tmp_path: Path):
     in_file(tmp_path, "hello", "notes.txt")
 
     _, problems = examine(tmp_path)
@@ -260,8 +253,7 @@ def test_a_folder_without_yaml_is_a_problem(tmp_path: Path):
     assert [(problem.location.path, problem.rule) for problem in problems] == [(str(tmp_path), "no-files")]
 
 
-def test_an_unreadable_file_is_a_problem_and_the_others_are_read(tmp_path: Path):
-    """A link that leads nowhere is reported at its own path, and the rest of the folder is read."""
+def test_unreadable_file_is_reported_and_others_are_read(tmp_path: Path):
     (tmp_path / "a.yaml").symlink_to(tmp_path / "gone.yaml")
     in_file(tmp_path, "intents: {b: {utterances: [hi]}}", "b.yaml")
 
@@ -271,8 +263,7 @@ def test_an_unreadable_file_is_a_problem_and_the_others_are_read(tmp_path: Path)
     assert "b" in found
 
 
-def test_an_unreadable_folder_is_a_problem_and_the_others_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A subfolder that may not be looked into is reported at its own path, and the rest is read."""
+def test_unreadable_folder_is_reported_and_others_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "closed").mkdir()
     in_file(tmp_path, "intents: {a: {utterances: [hi]}}", "a.yaml")
     scandir = os.scandir
@@ -291,8 +282,7 @@ def test_an_unreadable_folder_is_a_problem_and_the_others_are_read(tmp_path: Pat
     assert "a" in found
 
 
-def test_sockets_and_pipes_do_not_stop_the_reader(tmp_path: Path):
-    """A pipe named like a YAML file is not waited for, and a socket is reported."""
+def test_pipes_are_skipped_and_sockets_are_reported(tmp_path: Path):
     in_file(tmp_path, "intents: {a: {utterances: [hi]}}", "a.yaml")
     os.mkfifo(tmp_path / "b.yaml")
     with socket.socket(socket.AF_UNIX) as listener:
@@ -318,8 +308,7 @@ def test_sockets_and_pipes_do_not_stop_the_reader(tmp_path: Path):
         (b"intents:\n  a: \xc3", "2:6", "0xC3"),
     ],
 )
-def test_bytes_that_are_no_utf8_are_shown_where_they_stand(tmp_path: Path, raw, place, byte):
-    """encoding: the line and column, in characters, of the first byte that cannot be read."""
+def test_invalid_utf8_is_located_in_characters(tmp_path: Path, raw, place, byte):
     _, problems = examine(in_file(tmp_path, raw))
 
     assert places(problems) == [f"{place} encoding"]
@@ -337,8 +326,7 @@ def test_bytes_that_are_no_utf8_are_shown_where_they_stand(tmp_path: Path, raw, 
         ("a: é\ufffe", "1:5", "U+FFFE"),
     ],
 )
-def test_characters_that_yaml_forbids_are_shown_where_they_stand(tmp_path: Path, text, place, character):
-    """yaml-syntax: NUL and other controls are named and placed, whatever stands before them."""
+def test_forbidden_characters_are_named_and_located(tmp_path: Path, text, place, character):
     _, problems = examine(in_file(tmp_path, text))
 
     assert places(problems) == [f"{place} yaml-syntax"]
@@ -347,8 +335,7 @@ def test_characters_that_yaml_forbids_are_shown_where_they_stand(tmp_path: Path,
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_line_ends_and_byte_order_marks_change_nothing(tmp_path: Path, mark, end):
-    """Files from Windows, old Macs and Notepad read like any other, positions included."""
+def test_line_endings_and_byte_order_marks_do_not_matter(tmp_path: Path, mark, end):
     lines = ["intents:", "  a:", "    utterances:", "      - one", "      - two"]
 
     found, problems = examine(in_file(tmp_path, mark + end.join(lines) + end))
@@ -384,8 +371,7 @@ def test_line_ends_and_byte_order_marks_change_nothing(tmp_path: Path, mark, end
     ],
     ids=lambda text: repr(text[:12]),
 )
-def test_a_bomb_is_refused_at_once(tmp_path: Path, text):
-    """No nesting and no repetition takes the process down, or holds it up."""
+def test_deep_nesting_is_refused_quickly(tmp_path: Path, text):
     file = in_file(tmp_path, text)
 
     started = time.process_time()
@@ -425,8 +411,7 @@ ALIAS_BOMBS = {
 
 
 @pytest.mark.parametrize("text", ALIAS_BOMBS.values(), ids=ALIAS_BOMBS.keys())
-def test_an_alias_bomb_is_refused_at_once(tmp_path: Path, text):
-    """Aliases that multiply or deepen a file without end are one problem, wherever they are used."""
+def test_alias_bomb_is_one_problem(tmp_path: Path, text):
     file = in_file(tmp_path, text)
 
     started = time.process_time()
@@ -437,8 +422,7 @@ def test_an_alias_bomb_is_refused_at_once(tmp_path: Path, text):
     assert seconds < 10.0  # a bomb that goes off takes minutes; a busy machine is no bomb
 
 
-def test_a_number_that_no_double_holds_stays_text(tmp_path: Path):
-    """Metadata never holds infinity, nor a number too long to read."""
+def test_metadata_number_beyond_a_double_remains_text(tmp_path: Path):
     long = "9" * 5000
     file = in_file(
         tmp_path, f"intents: {{a: {{utterances: [hi], metadata: {{long: {long}, broken: 0.{long}, big: 1e999}}}}}}"
@@ -449,8 +433,7 @@ def test_a_number_that_no_double_holds_stays_text(tmp_path: Path):
     assert metadata == {"long": long, "broken": f"0.{long}", "big": "1e999"}
 
 
-def test_an_intent_may_be_spread_over_files(tmp_path: Path):
-    """Files of one folder and its subfolders add up: utterances, languages, responses and metadata."""
+def test_intent_is_merged_over_files(tmp_path: Path):
     in_file(
         tmp_path,
         "language: en\nintents: {a: {title: A, utterances: [hello], response: Hi, metadata: {x: 1}}}",
@@ -476,8 +459,7 @@ def test_an_intent_may_be_spread_over_files(tmp_path: Path):
     assert found.languages == ("de", "en", "fr")
 
 
-def test_a_threshold_of_zero_is_kept_when_files_are_joined(tmp_path: Path):
-    """0.0 is something said, and an empty response is too."""
+def test_zero_threshold_and_empty_response_survive_merging(tmp_path: Path):
     in_file(tmp_path, "intents: {a: {utterances: [hi], threshold: 0.0, response: ''}}", "1.yaml")
     in_file(tmp_path, "intents: {a: {utterances: [ho]}}", "2.yaml")
 
@@ -487,8 +469,7 @@ def test_a_threshold_of_zero_is_kept_when_files_are_joined(tmp_path: Path):
     assert found["a"].response("en") == ""
 
 
-def test_the_language_of_a_file_ends_with_the_file(tmp_path: Path):
-    """`language:` speaks for its own file only, and only where no language is named."""
+def test_file_language_applies_only_to_its_own_file(tmp_path: Path):
     in_file(tmp_path, "language: de\nintents: {a: {utterances: [hallo]}, b: {utterances: {en: [bye]}}}", "1.yaml")
     in_file(tmp_path, "intents: {c: {utterances: [ciao]}}", "2.yaml")
 
@@ -497,8 +478,8 @@ def test_the_language_of_a_file_ends_with_the_file(tmp_path: Path):
     assert [u.language for name in "abc" for u in found[name].utterances] == ["de", "en", None]
 
 
-def test_saying_something_twice_about_an_intent_is_a_problem(tmp_path: Path):
-    """intent-redefined: each thing said twice is named, at the later place, with the earlier one in the hint."""
+def test_intent_property_declared_in_two_files_is_reported(tmp_path: Path):
+    """The problem is at the later place, and the hint names the earlier one."""
     in_file(tmp_path, "intents:\n  a: {title: One, threshold: 0.0, utterances: [hi], response: {en: Hi}}", "1.yaml")
     in_file(tmp_path, "intents:\n\n  a: {title: One, threshold: 0.0, response: {en: Hi, de: Hallo}}", "2.yaml")
 
@@ -518,8 +499,7 @@ def test_saying_something_twice_about_an_intent_is_a_problem(tmp_path: Path):
     )
 
 
-def test_a_setting_stands_in_one_file(tmp_path: Path):
-    """setting-redefined: the second file to name a setting is told where the first one is."""
+def test_setting_in_two_files_is_reported_at_the_second(tmp_path: Path):
     in_file(tmp_path, "settings: {margin: 0.1, top_k: 3}\nintents: {a: {utterances: [hi]}}", "1.yaml")
     in_file(tmp_path, "settings: {margin: 0.1, fuzzy: 1}", "2.yaml")
 
@@ -535,8 +515,7 @@ def test_a_setting_stands_in_one_file(tmp_path: Path):
     }
 
 
-def test_conflicts_are_found_across_files(tmp_path: Path):
-    """An utterance in two intents is found wherever the two stand, and says where the other is."""
+def test_conflicting_utterances_are_found_across_files(tmp_path: Path):
     in_file(tmp_path, "intents:\n  a: {utterances: [hello]}", "1.yaml")
     in_file(tmp_path, "intents:\n  b: {utterances: [Hello!]}", "2.yaml")
 
@@ -546,8 +525,7 @@ def test_conflicts_are_found_across_files(tmp_path: Path):
     assert "1.yaml:2" in problems[0].message
 
 
-def test_hidden_files_and_folders_are_not_read(tmp_path: Path):
-    """What begins with a dot belongs to editors and version control."""
+def test_hidden_files_and_folders_are_skipped(tmp_path: Path):
     in_file(tmp_path, "intents: {a: {utterances: [hi]}}", "a.yaml")
     in_file(tmp_path, "[[[", ".draft.yaml")
     in_file(tmp_path, "[[[", ".git/config.yaml")
@@ -559,23 +537,20 @@ def test_hidden_files_and_folders_are_not_read(tmp_path: Path):
     assert len(found) == 1
 
 
-def test_a_hidden_folder_that_was_asked_for_is_read(tmp_path: Path):
-    """Only what lies below the path can be hidden, not the path itself."""
+def test_hidden_folder_is_read_if_it_is_the_path(tmp_path: Path):
     in_file(tmp_path, "intents: {a: {utterances: [hi]}}", ".bots/a.yaml")
 
     assert "a" in read_registry(tmp_path / ".bots")
 
 
-def test_a_single_file_is_read_whatever_its_suffix(tmp_path: Path):
-    """A path to a file is read as YAML."""
+def test_single_file_is_read_with_any_suffix(tmp_path: Path):
     assert "a" in read_registry(in_file(tmp_path, "intents: {a: {utterances: [hi]}}", "intents.txt"))
 
 
 @pytest.mark.parametrize(
     ("name", "expected"), [("a.yaml", True), ("a.YML", True), ("bot.intentmatch", False), ("folder.intentmatch", True)]
 )
-def test_is_yaml_tells_registries_from_artefacts(tmp_path: Path, name, expected):
-    """Folders, YAML files and what does not exist are for the reader; any other file is not."""
+def test_is_yaml_accepts_folders_yaml_and_missing_paths(tmp_path: Path, name, expected):
     if name.startswith("folder"):
         (tmp_path / name).mkdir()
     else:
@@ -585,8 +560,7 @@ def test_is_yaml_tells_registries_from_artefacts(tmp_path: Path, name, expected)
     assert is_yaml(tmp_path / "nowhere.intentmatch")
 
 
-def test_all_problems_of_a_folder_come_at_once_sorted_by_place(tmp_path: Path):
-    """One run shows everything: syntax, grammar and rules of all files, by path, line and column."""
+def test_all_problems_of_a_folder_are_sorted_by_location(tmp_path: Path):
     in_file(tmp_path, "intents:\n  a: [\n", "1.yaml")
     in_file(tmp_path, "intents:\n  b: {title: x}\n  c: {utterances: [hi, '?'], threshold: 2}\nzzz: 1", "2.yaml")
     in_file(tmp_path, b"\xff", "3.yaml")
@@ -608,8 +582,7 @@ def test_all_problems_of_a_folder_come_at_once_sorted_by_place(tmp_path: Path):
     ]
 
 
-def test_a_broken_file_does_not_hide_what_the_others_hold(tmp_path: Path):
-    """What could be read is there beside the problems of what could not."""
+def test_broken_file_does_not_hide_other_files(tmp_path: Path):
     in_file(tmp_path, "intents: [", "1.yaml")
     in_file(tmp_path, "intents: {a: {utterances: [hi]}}", "2.yaml")
 
@@ -619,8 +592,7 @@ def test_a_broken_file_does_not_hide_what_the_others_hold(tmp_path: Path):
     assert [problem.rule for problem in problems] == ["yaml-syntax"]
 
 
-def test_a_registry_from_code_obeys_the_same_rules():
-    """Rules look at values; without a place in a file they name the registry."""
+def test_registry_from_code_is_checked_without_locations():
     found = check(
         Registry((Intent("a", (Utterance("hi"),)), Intent("b", (Utterance("Hi!"), Utterance("?"))), Intent("c", ())))
     )
@@ -662,22 +634,18 @@ def check_only_problems(file: Path) -> None:
 @given(text=st.text() | PIECES)
 @example(text="ääää\0")
 @example(text="intents: {a: {utterances: [hi], metadata: {x: &x {y: *x}}}}")
-def test_no_text_escapes_as_anything_but_problems(tmp_path_factory, text):
-    """Any text at all is either a registry or a list of problems."""
+def test_any_text_gives_a_registry_or_problems(tmp_path_factory, text):
     check_only_problems(in_file(tmp_path_factory.getbasetemp(), text, "fuzz-text.yaml"))
 
 
 @given(raw=st.binary() | PIECES.map(lambda text: text.encode("utf-16")))
 @example(raw=b"\xef\xbb\xbf\xef\xbb\xbf")
-def test_no_bytes_escape_as_anything_but_problems(tmp_path_factory, raw):
-    """Any bytes at all are either a registry or a list of problems."""
+def test_any_bytes_give_a_registry_or_problems(tmp_path_factory, raw):
     check_only_problems(in_file(tmp_path_factory.getbasetemp(), raw, "fuzz-bytes.yaml"))
 
 
 @given(texts=st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=5))
-def test_every_quoted_text_comes_back_as_it_was_written(tmp_path_factory, texts):
-    """What stands in double quotes is the utterance, character by character; but for marks, that are escaped."""
-
+def test_quoted_text_is_read_back_exactly(tmp_path_factory, texts):
     def quoted(text: str) -> str:
         return '"' + "".join(f"\\U{ord(character):08X}" for character in text) + '"'
 
@@ -691,10 +659,8 @@ def test_every_quoted_text_comes_back_as_it_was_written(tmp_path_factory, texts)
     assert found["a"].title == texts[0]
 
 
-def test_files_that_hold_what_is_remembered_are_not_taken_apart_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Only those that hold something else are, and what was wrong is told again; files that are gone are forgotten."""
+def test_unchanged_remembered_files_are_not_parsed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their problems are reported again; deleted files leave the cache."""
     for name in ("a", "b", "c"):
         in_file(tmp_path, f"intents: {{{name}: {{utterances: [hi {name}, 'hi {name}']}}}}", f"{name}.yaml")
     remembered: reader.Remembered = {}
@@ -718,8 +684,7 @@ def test_files_that_hold_what_is_remembered_are_not_taken_apart_again(
     assert {file.name for file in remembered} == {"a.yaml", "b.yaml"}
 
 
-def test_a_file_that_can_no_longer_be_read_is_not_remembered(tmp_path: Path) -> None:
-    """What cannot be seen is said, whatever stood there before."""
+def test_remembered_file_that_became_unreadable_is_reported(tmp_path: Path) -> None:
     file = in_file(tmp_path, "intents: {a: {utterances: [hi]}}", "a.yaml")
     remembered: reader.Remembered = {}
     examine(file, remembered=remembered)

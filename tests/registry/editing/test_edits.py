@@ -118,7 +118,7 @@ def test_utterances_that_are_not_a_list_are_refused(tmp_path: Path, utterances: 
 
 
 def test_removing_an_intent_removes_the_comments_right_above_it(tmp_path: Path) -> None:
-    """Comments behind a blank line, and those above a single utterance, remain."""
+    """Comments after a blank line, and those above a single utterance, remain."""
     text = (
         "# top\nintents:\n  # group\n\n  # about a\n  a:\n    utterances: [one]\n"
         "  # about b\n  b:\n    utterances:\n      # rest\n      - two\n      - three\n"

@@ -108,7 +108,7 @@ def test_formatting_refuses_to_change_content(monkeypatch: pytest.MonkeyPatch, t
 
 @st.composite
 def values(draw: st.DrawFn, column: int, depth: int, *, in_list: bool) -> str:
-    """Draw a value behind a colon or a dash, to the end of its last line."""
+    """Draw a value after a colon or a dash, to the end of its last line."""
     kind = draw(st.sampled_from(["text", "text", "flow", "block", "block"] if depth < 3 else ["text", "flow"]))
     beside = draw(st.sampled_from(["", "", "  # beside", " # b"]))
     if kind == "flow":

@@ -18,10 +18,10 @@ def test_line_boundaries_from_any_position(ending: str) -> None:
     text = ending.join(["one", "", "  two # c", "three"])
     lines, place = Lines(text), text.index("two")
 
-    assert (lines.before(place), lines.whole(place), lines.behind(place + 3)) == ("  ", "  two # c", " # c")
-    assert (lines.column(place), lines.comment_behind(place + 3), lines.comment_behind(place)) == (2, " # c", "")
-    assert text[lines.after(place) :] == "three"
-    assert lines.after(text.index("three")) == len(text)
+    assert (lines.before(place), lines.whole(place), lines.rest_of_line(place + 3)) == ("  ", "  two # c", " # c")
+    assert (lines.column(place), lines.comment_after(place + 3), lines.comment_after(place)) == (2, " # c", "")
+    assert text[lines.next_line(place) :] == "three"
+    assert lines.next_line(text.index("three")) == len(text)
     assert lines.same(place, place + 5)
     assert not lines.same(0, place)
     assert lines.has_blank(0, place)

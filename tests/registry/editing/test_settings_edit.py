@@ -42,9 +42,9 @@ BLOCK = "settings:\n  encoder: static  # t: worth it\n  scorer: cosine\n"
             id="quotes, order, comments and indentation stay",
         ),
         pytest.param(
-            "settings:\n  scorer: head  # t: told before\n  encoder: static # t: told before\n",
+            "settings:\n  scorer: head  # t: old comment\n  encoder: static # t: old comment\n",
             "settings:\n  scorer: cosine\n  encoder: static  # t: worth it\n",
-            id="our own comments are told anew",
+            id="own comments are replaced",
         ),
         pytest.param(
             "settings:\n  threshold:\n    de: 0.4  # strict\n\n# next\n" + INTENTS,

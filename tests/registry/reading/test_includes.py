@@ -26,7 +26,7 @@ def names(path: Path) -> list[str]:
 
 
 def test_included_files_are_read_right_behind_their_file(tmp_path: Path):
-    """Paths are relative to it, also above it; nested includes come right behind their own file."""
+    """Paths are relative to it, also above it; nested includes come right after their own file."""
     write(
         tmp_path,
         bot__main=f"include: [../b.yaml, ../shared, ../a.yaml]\n{intent('main')}",

@@ -36,7 +36,7 @@ class Start(NamedTuple):
 
     place: int
     inside: bool
-    """Whether it is inside a word, behind an attached prefix."""
+    """Whether it is inside a word, after an attached prefix."""
 
 
 class Token(NamedTuple):

@@ -36,7 +36,7 @@ class Language:
 
     def read_shared(self) -> None:
         """Read the shared rules and lists into the draft."""
-        shared = Within(self)
+        shared = Scope(self)
         templates = {}
         for name, value in self.rules.items():
             text = value.text()
@@ -60,10 +60,10 @@ class Language:
         for name, value in self.lists.items():
             self.read_list(self.draft.type(name, value.location), value, shared)
 
-    def within(self, block: Value, intent: str) -> Within:
+    def scope(self, block: Value, intent: str) -> Scope:
         """Return the scope of a block, which may have rules and lists of its own."""
         rules = dict(block["expansion_rules"].entries())
-        own = Within(self, rules, self._with_users(rules))
+        own = Scope(self, rules, self._with_users(rules))
         for name, values in block["lists"].entries():
             own.lists[name] = f"{intent}_{name}"
             self.read_list(self.draft.type(own.lists[name], values.location), values, own)
@@ -89,10 +89,10 @@ class Language:
                 waiting += self._users.get(rule, ())
         return found
 
-    def read_list(self, list_: SlotDraft, value: Value, within: Within) -> None:
+    def read_list(self, list_: SlotDraft, value: Value, scope: Scope) -> None:
         """Read a list of values, a range of numbers or a wildcard."""
         for item in value["values"].items():
-            self._read_value(list_, item, within)
+            self._read_value(list_, item, scope)
         if value["range"]:
             list_.kind = "number"
             self.draft.not_expressed(
@@ -103,14 +103,14 @@ class Language:
         elif value["wildcard"].flag():
             list_.kind = "any"
 
-    def _read_value(self, list_: SlotDraft, item: Value, within: Within) -> None:
+    def _read_value(self, list_: SlotDraft, item: Value, scope: Scope) -> None:
         written = item["in"] if item.is_mapping else item
         text = written.text()
         if text is None:
             self.draft.warn(item.location, "no-text", "a list value without text is skipped")
             return
         try:
-            template = within.template(text.strip(), written.location)
+            template = scope.template(text.strip(), written.location)
             texts = list(self._texts(template))
         except TemplateError as error:
             self.draft.warn(item.location, "bad-template", f"a list value is skipped: {error}")
@@ -133,13 +133,13 @@ class Language:
 
 
 @dataclass
-class Within:
+class Scope:
     """The meaning of names in one scope: a language, or a block of sentences."""
 
     language: Language
     rules: dict[str, Value] = field(default_factory=dict)
     """Rules of the block."""
-    written_out: set[str] = field(default_factory=set)
+    overridden: set[str] = field(default_factory=set)
     """These rules and all rules that use one of them: in this block they differ from the shared rules."""
     lists: dict[str, str] = field(default_factory=dict)
     """Lists of the block: name to the name of the type."""
@@ -178,15 +178,15 @@ class Within:
         return f"{{{self.language.roles.slot(slot, type_, place).name}}}"
 
     def _rule(self, name: str, place: Location) -> str:
-        if name in self.written_out:
-            return self._written_out(name)
+        if name in self.overridden:
+            return self._rule_text(name)
         if name not in self.language.rules:
             message = f"the rule {name!r} is not defined; its name is used as text"
             self.language.draft.warn(place, "unknown-rule", message)
             return escape(in_words(name))
         return f"<{rule_name(name)}>"
 
-    def _written_out(self, name: str) -> str:
+    def _rule_text(self, name: str) -> str:
         value = self.rules[name] if name in self.rules else self.language.rules[name]
         if name in self._open or len(self._open) >= _MAX_DEPTH:
             raise TemplateError(f"the rule {name!r} uses itself or is nested too deeply")

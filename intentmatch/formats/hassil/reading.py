@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from intentmatch.formats.hassil.blocks import Blocks
-from intentmatch.formats.hassil.language import Language, Within
+from intentmatch.formats.hassil.language import Language, Scope
 from intentmatch.formats.hassil.syntax import TemplateError, names
 from intentmatch.formats.kit.draft import Draft, IntentDraft
 from intentmatch.formats.kit.format import Sure
@@ -94,15 +94,15 @@ class _Reader:
         for name, written in root["intents"].entries():
             intent = self._draft.intent(name, written.location)
             for block in _blocks(written):
-                local = language.within(block, name)
+                scope = language.scope(block, name)
                 for line in block["sentences"].items():
-                    self._sentence(line, intent, local)
+                    self._sentence(line, intent, scope)
                 self.blocks.add(intent, block)
 
-    def _sentence(self, line: Value, intent: IntentDraft, local: Within) -> None:
-        code = local.language.code
+    def _sentence(self, line: Value, intent: IntentDraft, scope: Scope) -> None:
+        code = scope.language.code
         try:
-            template = local.template((line.text() or "").strip(), line.location)
+            template = scope.template((line.text() or "").strip(), line.location)
         except TemplateError as error:
             self._draft.warn(line.location, "bad-template", f"a sentence is skipped: {error}")
             return

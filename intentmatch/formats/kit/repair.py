@@ -1,4 +1,4 @@
-"""Remove from an imported registry what would keep it from loading, with a warning for each piece."""
+"""Remove from an imported registry everything that would keep it from loading, with a warning for each piece."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ class _Repairer:
             return None
         threshold = intent.threshold
         if threshold is not None and not 0.0 <= threshold <= 1.0:
-            what = f"the threshold {threshold} of {intent.name!r} is not between 0 and 1; it is skipped"
-            self._skip(intent.location, "threshold", what)
+            message = f"the threshold {threshold} of {intent.name!r} is not between 0 and 1; it is skipped"
+            self._skip(intent.location, "threshold", message)
             threshold = None
         slots = tuple(map(self.slot, intent.slots))
         kept = replace(intent, utterances=lines, negatives=negatives, threshold=threshold, slots=slots)
@@ -91,8 +91,8 @@ class _Repairer:
         patterns = tuple(pattern for pattern in slot.patterns if _is_readable(pattern))
         lost = [f"the pattern {pattern!r}" for pattern in slot.patterns if pattern not in patterns]
         lost += [f"the value {value.value!r}" for value in slot.values if not fold(value.value)]
-        for what in lost:
-            self._skip(slot.location, "bad-slot", f"{what} of the slot {slot.name!r} is not usable; it is skipped")
+        for piece in lost:
+            self._skip(slot.location, "bad-slot", f"{piece} of the slot {slot.name!r} is not usable; it is skipped")
         kind = "any" if (slot.kind, values) == ("list", {}) or (slot.kind, patterns) == ("pattern", ()) else slot.kind
         return replace(slot, kind=kind, values=tuple(values.values()), patterns=patterns)
 
@@ -109,8 +109,8 @@ class _Repairer:
     def _has_words(self, line: Utterance, intent: Intent) -> bool:
         if fold(line.text):
             return True
-        what = f"the utterance {line.text!r} of {intent.name!r} has no words; it is skipped"
-        self._skip(line.location or intent.location, "empty-utterance", what)
+        message = f"the utterance {line.text!r} of {intent.name!r} has no words; it is skipped"
+        self._skip(line.location or intent.location, "empty-utterance", message)
         return False
 
     def _folded_sentences(self, line: Utterance, intent: Intent) -> list[str]:
@@ -125,15 +125,15 @@ class _Repairer:
         if owner is None:
             self._owners.update(dict.fromkeys(sentences, intent.name))
             return True
-        what = f"“{line.text}” of {intent.name!r} already belongs to {owner!r}; it is skipped"
-        self._skip(line.location or intent.location, "conflicting-utterance", what)
+        message = f"“{line.text}” of {intent.name!r} already belongs to {owner!r}; it is skipped"
+        self._skip(line.location or intent.location, "conflicting-utterance", message)
         return False
 
     def _is_separate_negative(self, line: Utterance, intent: Intent, sentences: set[str]) -> bool:
         if sentences.isdisjoint(self._folded_sentences(line, intent)):
             return True
-        what = f"the negative “{line.text}” of {intent.name!r} is also one of its utterances; it is skipped"
-        self._skip(line.location or intent.location, "contradicting-negative", what)
+        message = f"the negative “{line.text}” of {intent.name!r} is also one of its utterances; it is skipped"
+        self._skip(line.location or intent.location, "contradicting-negative", message)
         return False
 
     def _skip(self, place: Location | None, rule: str, message: str) -> None:

@@ -65,7 +65,7 @@ class _Reader:
             draft.default_language = languages[path]
             for section in page.intents:
                 intent = draft.intent(section.name, section.place, fallback=section.name == NONE)
-                self._say(self._written_out(section.items, file), intent)
+                self._say(self._with_links_resolved(section.items, file), intent)
         attach_global_entities(draft)
 
     def _imported(self, file: File, link: Item) -> list[File]:
@@ -94,7 +94,7 @@ class _Reader:
             )
         return [found] if found is not None and found.suffix == ".lu" else []
 
-    def _written_out(self, items: Iterable[Item], file: File) -> Iterator[Item]:
+    def _with_links_resolved(self, items: Iterable[Item], file: File) -> Iterator[Item]:
         """Yield lines, with each link to another file replaced by the lines of that file. Links do not nest."""
         for item in items:
             link = LINK.fullmatch(item.text)

@@ -587,7 +587,7 @@ def test_the_speed_of_an_encoder(run, tmp_path, sets):
     ("arguments", "says"),
     [
         (["--data", "nowhere"], "valid.jsonl cannot be read"),
-        (["--data", "nowhere", "--encoder", "static:nowhere"], "nowhere is no static model"),
+        (["--data", "nowhere", "--encoder", "static:nowhere"], "nowhere is not a static model"),
         (["--data", "nowhere", "--dim", "999999"], "--dim 999999"),
         (["--data", "nowhere", "--typos", "-1"], "--typos -1"),
         (["--data", "nowhere", "--only", "tatoeba"], "needs --retrieval"),

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from intentmatch.slots.scripts import kind, parted, tokens, words
-from intentmatch.text.alignment import Aligned
+from intentmatch.text.alignment import Alignment
 
 AS_DECLARED, BUT_FOR_ACCENTS, WITH_AN_ENDING, MISTYPED = range(4)
 
@@ -81,9 +81,9 @@ class Message:
         self._runs: dict[int, list[Run]] = {}
 
     @cached_property
-    def aligned(self) -> Aligned:
+    def aligned(self) -> Alignment:
         """The bare form."""
-        return Aligned(self.text)
+        return Alignment(self.text)
 
     @property
     def bare(self) -> str:

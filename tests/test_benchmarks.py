@@ -587,7 +587,7 @@ def test_encoder_speed(run, tmp_path, sets):
     ("arguments", "message"),
     [
         (["--data", "nowhere"], "valid.jsonl cannot be read"),
-        (["--data", "nowhere", "--encoder", "static:nowhere"], "nowhere is no static model"),
+        (["--data", "nowhere", "--encoder", "static:nowhere"], "nowhere is not a static model"),
         (["--data", "nowhere", "--dim", "999999"], "--dim 999999"),
         (["--data", "nowhere", "--typos", "-1"], "--typos -1"),
         (["--data", "nowhere", "--only", "tatoeba"], "needs --retrieval"),

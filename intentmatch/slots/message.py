@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from intentmatch.slots.scripts import is_boundary, kind, tokens, words
-from intentmatch.text.alignment import Aligned
+from intentmatch.text.alignment import Alignment
 
 AS_DECLARED, BUT_FOR_ACCENTS, WITH_AN_ENDING, MISTYPED = range(4)
 
@@ -78,9 +78,9 @@ class Message:
         self._runs: dict[int, list[Run]] = {}
 
     @cached_property
-    def aligned(self) -> Aligned:
-        """The bare form, aligned with the message."""
-        return Aligned(self.text)
+    def aligned(self) -> Alignment:
+        """The bare form."""
+        return Alignment(self.text)
 
     @property
     def bare(self) -> str:

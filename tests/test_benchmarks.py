@@ -707,7 +707,7 @@ def test_peers_are_asked_the_same_and_judged_alike(peers, tmp_path, monkeypatch,
 
 def test_dots_lie_where_their_numbers_are(monkeypatch):
     monkeypatch.syspath_prepend(FOLDER)
-    drawn = ElementTree.fromstring(load("scatter").scatter([(1, 80, "a <b>"), (100, 90, "c")], "ms", "%", "T"))
+    drawn = ElementTree.fromstring(load("plots").scatter([(1, 80, "a <b>"), (100, 90, "c")], "ms", "%", "T"))
     first, second = (dot for dot in drawn.iter() if dot.tag.endswith("}circle"))
     assert float(first.get("cx")) < float(second.get("cx"))
     assert float(first.get("cy")) > float(second.get("cy"))
@@ -715,7 +715,7 @@ def test_dots_lie_where_their_numbers_are(monkeypatch):
 
 def test_lines_are_drawn_by_powers_of_ten(monkeypatch):
     monkeypatch.syspath_prepend(FOLDER)
-    drawn = load("lines").panels({"time, <s>": {"one": [(1000, 10), (10, 1)], "other": [(100, 0.5)]}}, "rows")
+    drawn = load("plots").panels({"time, <s>": {"one": [(1000, 10), (10, 1)], "other": [(100, 0.5)]}}, "rows")
 
     assert drawn.startswith("<svg ")
     assert "time, &lt;s&gt;" in drawn

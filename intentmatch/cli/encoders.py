@@ -39,7 +39,7 @@ def _encoder_row(name: str) -> dict[str, Any]:
     from intentmatch.core import plugins
     from intentmatch.core.errors import pip_line
     from intentmatch.encoders import hub
-    from intentmatch.encoders.static import EMBEDDED
+    from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 
     languages = len(hub.card_languages(EMBEDDED) or ())
     described = {

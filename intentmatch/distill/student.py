@@ -24,16 +24,16 @@ from intentmatch.distill.pieces import Pieces
 from intentmatch.distill.recipe import Recipe
 from intentmatch.distill.teacher import Half
 from intentmatch.encoders import hub
+from intentmatch.runtime.block_sizes import DISTILL_DRAWN_LINES, DISTILL_PIECES
 
 _LAST_RATE = 0.02
 _MOMENTUM, _SCALE_MEMORY = 0.9, 0.99
 _STEPS_BETWEEN_SAVES = 1_000
 _STEPS_BETWEEN_NEWS = 50
-_LINES_FOR_A_START, _LINES_AT_ONCE = 262_144, 8_192
+_LINES_FOR_A_START = 262_144
 _FIRST_LENGTH = 0.3
 # Rows are shared after this part of the steps: by then they lie where they belong, and the rest is for settling.
 _SHARED_AFTER = 0.8
-_PIECES_AT_ONCE = 2_048
 
 
 class Lines(NamedTuple):
@@ -141,7 +141,7 @@ class _State:
         rows = self.table[kept]
         directions = torch.nn.functional.normalize(rows)
         self.row_of[kept] = torch.arange(most, device=self._device)
-        for some in order[most:].split(_PIECES_AT_ONCE):
+        for some in order[most:].split(DISTILL_PIECES):
             along, nearest = (self.table[some] @ directions.T).max(1)
             self.row_of[some] = nearest
             self.weights[some] = along.clamp(min=0) / rows[nearest].norm(dim=1).clamp(min=1e-9)
@@ -259,8 +259,8 @@ def _first_table(lesson: Lesson, recipe: Recipe, size: int, targets: Any) -> Any
     random = np.random.default_rng((recipe.seed, recipe.steps))
     sums, counts = torch.zeros(size, recipe.dim), torch.zeros(size)
     for lines in (lesson.translations, lesson.sentences):
-        for _ in range(_LINES_FOR_A_START // _LINES_AT_ONCE):
-            drawn = lines.draw(_LINES_AT_ONCE, random)
+        for _ in range(_LINES_FOR_A_START // DISTILL_DRAWN_LINES):
+            drawn = lines.draw(DISTILL_DRAWN_LINES, random)
             numbers, lengths = lines.pieces.select(drawn)
             shares = torch.from_numpy(1 / lengths.clip(1)).float()
             wanted = targets[torch.from_numpy(lines.rows[drawn])].float() * shares[:, None]

@@ -14,12 +14,12 @@ from safetensors.numpy import load_file, save_file
 
 from intentmatch.core.types import Encoder
 from intentmatch.distill.corpus import Tell
+from intentmatch.runtime.block_sizes import DISTILL_TARGET_ROWS
 
 Half = NDArray[np.float16]
 
 # One file holds so many vectors: a minute or two of work on a processor, and the most that a stop can lose.
 _SHARD = 32_768
-_AT_ONCE = 65_536
 
 
 class Targets(NamedTuple):
@@ -66,15 +66,15 @@ def targets(vectors: Half, dim: int) -> Targets:
     The axes go through the origin, so that cosines stay what they are.
     """
     spread = np.zeros((vectors.shape[1], vectors.shape[1]))
-    for start in range(0, len(vectors), _AT_ONCE):
-        some = vectors[start : start + _AT_ONCE].astype(np.float32)
+    for start in range(0, len(vectors), DISTILL_TARGET_ROWS):
+        some = vectors[start : start + DISTILL_TARGET_ROWS].astype(np.float32)
         spread += some.T @ some
     strength, axes = principal_axes(spread)
     kept = axes[:, :dim].astype(np.float32)
     turned = np.empty((len(vectors), kept.shape[1]), dtype=np.float16)
-    for start in range(0, len(vectors), _AT_ONCE):
-        some = vectors[start : start + _AT_ONCE].astype(np.float32) @ kept
-        turned[start : start + _AT_ONCE] = some / np.linalg.norm(some, axis=1, keepdims=True).clip(1e-9)
+    for start in range(0, len(vectors), DISTILL_TARGET_ROWS):
+        some = vectors[start : start + DISTILL_TARGET_ROWS].astype(np.float32) @ kept
+        turned[start : start + DISTILL_TARGET_ROWS] = some / np.linalg.norm(some, axis=1, keepdims=True).clip(1e-9)
     return Targets(turned, float(strength[:dim].sum() / strength.sum()))
 
 

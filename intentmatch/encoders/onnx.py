@@ -20,6 +20,7 @@ from intentmatch.core.errors import IntentMatchError, ModelUnavailableError, Set
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders import hub
+from intentmatch.runtime.block_sizes import ONNX_ROWS
 
 GRAPH, TOKENIZER, CONFIG = "model.onnx", "tokenizer.json", "encoder.json"
 """The files of an exported model; weights may stand beside the graph in a file whose name begins with its own."""
@@ -29,8 +30,6 @@ WHAT = "The encoder onnx"
 _ALGORITHM = b"onnx/1"
 # Kernels for 8 bits differ between processors, and one without any computes in float32 from the same weights.
 _TOLERANCES = {"float32": 1e-5, "int8": 2e-2}
-# One core is as busy with eight rows as with more, and fewer pad less.
-_ROWS_AT_ONCE = 8
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _NOTHING_BUT_THE_END = 4
 
@@ -119,8 +118,8 @@ class OnnxEncoder:
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
         # Longest first, so that texts of like length go together and batches pad little.
         known.sort(key=lambda row: -len(pieces[row]))
-        for start in range(0, len(known), _ROWS_AT_ONCE):
-            rows = known[start : start + _ROWS_AT_ONCE]
+        for start in range(0, len(known), ONNX_ROWS):
+            rows = known[start : start + ONNX_ROWS]
             vectors[rows] = self._run([pieces[row] for row in rows])
         return vectors
 

@@ -18,14 +18,13 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders import hub
 from intentmatch.encoders.prompts import usual_prompts
+from intentmatch.runtime.block_sizes import ENCODE_TEXTS_BY_DEVICE
 
 _PROMPT_NAMES: Mapping[Kind, tuple[str, ...]] = {"utterance": ("document", "passage"), "query": ("query",)}
 _FINGERPRINTED = (".safetensors", ".json", ".txt", ".model")
 _TOLERANCES = {"float32": 1e-4, "float16": 5e-3, "bfloat16": 3e-2}
 # Few on a processor: it gains nothing from more of them, and pads the more.
 _BATCH = {"cpu": 8, "mps": 64, "cuda": 256}
-# Between two visits to the cache a GPU is to be busy for seconds.
-_TEXTS_AT_ONCE = {"cpu": 1024, "mps": 4096, "cuda": 32_768}
 # Processes of other GPUs take seconds to start.
 _WORTH_A_POOL = 8192
 
@@ -86,7 +85,7 @@ class SentenceTransformerEncoder:
     @property
     def texts_at_once(self) -> int:
         """As many as a build should encode together."""
-        return self._per_kind(_TEXTS_AT_ONCE) * len(self._devices)
+        return self._per_kind(ENCODE_TEXTS_BY_DEVICE) * len(self._devices)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -18,12 +18,11 @@ from intentmatch.evaluation.metrics import percentiles
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.pipeline import Engine, Precomputed, Question
+from intentmatch.runtime.block_sizes import EVALUATION_MESSAGES
 
 Tell = Callable[[str, int, int | None], None]
 """Told (what is being done, messages asked, messages to ask) as an evaluation goes on."""
 
-# Messages asked at once: enough to encode together, few enough to tell how far it has got.
-_AT_ONCE = 500
 # Messages that are asked a second time, one by one and without any memory, to take the time.
 _TIMED = 200
 
@@ -84,8 +83,8 @@ class Asker:
         match: Callable[[str], MatchResult],
     ) -> list[Outcome]:
         outcomes: list[Outcome] = []
-        for start in range(0, len(cases), _AT_ONCE):
-            some = cases[start : start + _AT_ONCE]
+        for start in range(0, len(cases), EVALUATION_MESSAGES):
+            some = cases[start : start + EVALUATION_MESSAGES]
             results = match_many([case.text for case in some])
             outcomes += [Outcome.from_result(case, result) for case, result in zip(some, results, strict=True)]
             self._time(some, match)

@@ -69,12 +69,14 @@ def render(registry: Registry, format: str) -> tuple[Files, list[Problem]]:  # n
     chosen = by_name(format)
     if chosen.write is None:
         writable = ", ".join(name for name, other in formats().items() if other.write)
-        raise InputError(f"{format} cannot be written, only read; written are {writable}")
+        raise InputError(f"{format} cannot be written, only read. Formats that can be written: {writable}")
     kept, problems = losses.without(registry, chosen.says)
     try:
         files = chosen.write(kept, problems)
     except UnicodeEncodeError as error:
-        raise InputError(f"{error.object[error.start]!r} is half of a character, and no file can hold it") from None
+        raise InputError(
+            f"{error.object[error.start]!r} is half of a surrogate pair and cannot be written as UTF-8"
+        ) from None
     return files, sorted(problems)
 
 
@@ -101,14 +103,14 @@ def put(files: Files, path: str | os.PathLike[str], *, force: bool = False) -> N
     try:
         content = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
         if not force and target.exists() and not (target.is_dir() and not any(target.iterdir())):
-            raise InputError(f"{target} is there already; name another place, or force it")
+            raise InputError(f"{target} already exists; choose another path, or overwrite it with --force")
         if target.suffix.lower() == ".zip":
             content = {target.name: packed(content)}
         elif target.is_dir() or len(content) > 1:
             for name, data in content.items():
                 file = target / name
                 if not file.resolve().is_relative_to(target.resolve()):
-                    raise InputError(f"{name!r} is no name for a file in {target}")
+                    raise InputError(f"{name!r} is not a valid file name in {target}")
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(data)
             return
@@ -128,7 +130,7 @@ def _recognised(source: Source) -> Format:
     likeliest = [name for name, how in sure.items() if how == best]
     if best == Sure.NO:
         known = ", ".join(sure)
-        raise InputError(f"{source.place}: no known format. {_seen(source)} Known are {known}. {_HINT}")
+        raise InputError(f"{source.place}: unknown format. {_seen(source)} Known formats: {known}. {_HINT}")
     if len(likeliest) > 1:
         raise InputError(f"{source.place} could be {' or '.join(likeliest)}. {_HINT}")
     return by_name(likeliest[0])
@@ -141,10 +143,10 @@ def _seen(source: Source) -> str:
         return f"{broken}."
     for file in source:
         if file.root["intents"].is_mapping:
-            return f"{file.place} looks as if this is our own YAML already."
+            return f"{file.place} looks like intentmatch YAML and needs no import."
         if keys := file.root.keys:
             return f"{file.place} has the keys {few(keys)}."
-    return f"There is {few(file.path for file in source)}." if len(source) else "There is no file."
+    return f"Files found: {few(file.path for file in source)}." if len(source) else "It contains no files."
 
 
 def _note_unread(source: Source, files: Iterable[File], draft: Draft) -> None:
@@ -152,10 +154,10 @@ def _note_unread(source: Source, files: Iterable[File], draft: Draft) -> None:
     unread = [file for file in source if file.path not in used]
     for file in unread:
         if file.problem is not None:
-            draft.warn(file.problem.location, file.problem.rule, f"{file.problem.message}; the file is not read")
+            draft.warn(file.problem.location, file.problem.rule, f"{file.problem.message}; the file is skipped")
     if source.links:
-        message = f"links that lead elsewhere are not followed: {few(source.links)}"
+        message = f"symbolic links that point outside of the folder are not followed: {few(source.links)}"
         draft.note(Location(source.place), "unread-file", message)
     if unread:
-        message = f"not of this format, and not read: {few(file.path for file in unread)}"
+        message = f"files of another format are skipped: {few(file.path for file in unread)}"
         draft.note(unread[0].location, "unread-file", message)

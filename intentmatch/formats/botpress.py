@@ -85,7 +85,7 @@ class _Reader:
             type_.patterns.append(minding_case(pattern) if root["matchCase"].flag() else pattern)
         for key in ("sensitive", "examples"):
             if root[key].flag() if root[key].is_text else root[key].items():
-                self._draft.not_expressed(root[key].location, f"`{key}` of an entity is not read")
+                self._draft.not_expressed(root[key].location, f"`{key}` of an entity is not imported")
 
     def intent(self, root: Value) -> None:
         intent = self._intent(root["name"].text() or "", root)
@@ -100,7 +100,7 @@ class _Reader:
         data = root["data"]
         name = root["id"].text() or ""
         if "enabled" in data.keys and not data["enabled"].flag():
-            self._draft.warn(root.location, "disabled", "questions that are switched off are left out")
+            self._draft.warn(root.location, "disabled", "disabled questions are skipped")
             return
         known = _QNA + name in self._known
         intent = self._intent(_QNA + name, root)
@@ -110,12 +110,14 @@ class _Reader:
             if text := answer.text():
                 intent.respond(text, answer.location, language)
         if data["redirectFlow"].text():
-            self._draft.not_expressed(data["redirectFlow"].location, "that an answer leads to a flow is not read")
+            self._draft.not_expressed(
+                data["redirectFlow"].location, "the flow that an answer redirects to is not imported"
+            )
 
     def _intent(self, name: str, root: Value) -> IntentDraft:
         self._known.add(name)
         if name.startswith(_QNA):
-            self._draft.note(root.location, "renamed-intent", f"questions are called here without their {_QNA!r}")
+            self._draft.note(root.location, "renamed-intent", f"questions are imported without the prefix {_QNA!r}")
         return self._draft.intent(name.removeprefix(_QNA), root.location, fallback=name == "none")
 
     def _slot(self, slot: Value) -> str:
@@ -123,7 +125,7 @@ class _Reader:
         name = slot["name"].text() or ""
         entities = _texts(slot["entities"])
         if len(entities) > 1:
-            message = "of a slot with several entities only the first is taken"
+            message = "a slot has several entities; only the first is imported"
             self._draft.not_expressed(slot["entities"].location, message)
         type_ = entities[0] if entities else "any"
         if type_ in _BUILT_IN and type_ not in self._draft.types:
@@ -203,7 +205,7 @@ class _Writer:
 
     def entity(self, slot: Slot) -> dict[str, Any]:
         if any(synonym.language for value in slot.values for synonym in value.synonyms):
-            self._lose(slot, f"that synonyms of the slot {slot.name!r} are of a language cannot be written")
+            self._lose(slot, f"this format cannot express the languages of the synonyms of the slot {slot.name!r}")
         pattern = slot.patterns[0] if len(slot.patterns) == 1 else "|".join(f"(?:{text})" for text in slot.patterns)
         pattern, minds_case = without_case(pattern)
         return {
@@ -220,7 +222,7 @@ class _Writer:
 
     def _slot(self, slot: Slot) -> dict[str, Any]:
         if slot.kind == "time":
-            self._lose(slot, f"the slot {slot.name!r} is written as Botpress's `time`, which is any date or time")
+            self._lose(slot, f"the slot {slot.name!r} is written as Botpress's `time`, which also matches dates")
         return {"id": slot.name, "name": slot.name, "entities": [_WRITTEN.get(slot.kind, slot.name)], "color": 1}
 
     def _lines(self, intent: Intent) -> dict[str, list[str]] | list[str]:
@@ -229,7 +231,7 @@ class _Writer:
         if not languages:
             return [text for _, text in lines]
         if any(code is None for code, _ in lines):
-            self._lose(intent, f"lines of {intent.name!r} without a language are written as {languages[0]!r}")
+            self._lose(intent, f"utterances of {intent.name!r} without a language are written as {languages[0]!r}")
         return {code: [text for own, text in lines if (own or languages[0]) == code] for code in languages}
 
     def _marked(self, line: Utterance) -> str:
@@ -237,7 +239,10 @@ class _Writer:
         for mark in line.marks:
             value = line.text[mark.start : mark.end]
             if "[" in value or "]" in value:
-                self._lose(line, f"the value of {mark.slot!r} in “{line.text}” holds a bracket; it is not marked")
+                self._lose(
+                    line,
+                    f"the value of {mark.slot!r} in “{line.text}” contains a bracket; it is written without a mark",
+                )
                 continue
             written += self._plain(line, end, mark.start) + f"[{value}]({mark.slot})"
             end = mark.end
@@ -246,7 +251,7 @@ class _Writer:
     def _plain(self, line: Utterance, start: int, end: int) -> str:
         text = line.text[start:end]
         if _MARK.search(text):
-            self._lose(line, f"“{line.text}” would be read as a mark, and is written with a space in it")
+            self._lose(line, f"“{line.text}” looks like a slot mark; a space is added")
         return _MARK.sub(r"[\g<text>] (\g<slot>)", text)
 
     def _lose(self, thing: Intent | Slot | Utterance, message: str) -> None:

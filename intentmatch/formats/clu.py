@@ -41,14 +41,14 @@ def _read(files: Sequence[File], draft: Draft) -> None:
         root = draft.root(file)
         metadata, assets = root["metadata"], root["assets"]
         if not assets["intents"].items():
-            draft.warn(file.location, "no-intents", "there are no intents here")
+            draft.warn(file.location, "no-intents", "the file has no intents")
         if (metadata["projectKind"].text() or "").lower() == "orchestration":
-            draft.not_expressed(metadata.location, "which other project an intent leads to")
+            draft.not_expressed(metadata.location, "the target projects of an orchestration project are not imported")
         if language := metadata["language"].text():
             draft.assume_language(language, metadata["language"].location)
         least = metadata["settings"]["confidenceThreshold"]
         if least.number():
-            message = f"the confidence of {least.text()} that an answer needs there; thresholds are worked out anew"
+            message = f"the confidence threshold {least.text()} is not imported; intentmatch learns its own thresholds"
             draft.not_expressed(least.location, message)
         for entity in assets["entities"].items():
             _read_entity(entity, metadata["multilingual"].flag(), draft)
@@ -80,7 +80,7 @@ def _read_entity(root: Value, multilingual: bool, draft: Draft) -> None:
             slot.patterns.append(pattern)
     for prebuilt in root["prebuilts"].items():
         if slot.values or slot.patterns or slot.kind:
-            draft.not_expressed(prebuilt.location, f"components of {slot.name!r} beside the first")
+            draft.not_expressed(prebuilt.location, f"of the components of {slot.name!r}, only the first is imported")
         else:
             take_built_in(slot, prebuilt["category"].text() or "", prebuilt.location, draft)
 
@@ -180,7 +180,9 @@ def _entity(slot: Slot, codes: Sequence[str], problems: list[Problem]) -> dict[s
     elif slot.kind in _BUILT_IN:
         written["prebuilts"] = [{"category": _BUILT_IN[slot.kind]}]
     if slot.kind in ("time", "any"):
-        problems.append(loss(slot.location, f"the slot {slot.name!r} ({slot.kind}) as more than what is nearest"))
+        problems.append(
+            loss(slot.location, f"the slot {slot.name!r} ({slot.kind}) exactly; the nearest type is written")
+        )
     return written
 
 

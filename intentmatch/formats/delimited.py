@@ -54,7 +54,7 @@ def _rows(file: File) -> Iterator[Row]:
             yield Row(cells, Location(file.place, line))
             line = table.line_num + 1
     except csv.Error as error:
-        problem = Problem(Location(file.place, line), "error", "csv-syntax", f"not readable as a table: {error}")
+        problem = Problem(Location(file.place, line), "error", "csv-syntax", f"cannot be read as a table: {error}")
         raise RegistryError([problem]) from None
 
 

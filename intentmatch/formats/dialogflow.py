@@ -37,7 +37,9 @@ def read_entries(type_: SlotDraft, entries: Sequence[Value], language: str | Non
         if len(entries) == 1 and is_built_in(value):
             take_built_in(type_, value, entry.location, draft)
         elif value.startswith("@") or any(text.startswith("@") for text in synonyms):
-            draft.not_expressed(entry.location, f"values of the type {type_.name!r} that are made of other types")
+            draft.not_expressed(
+                entry.location, f"values of the type {type_.name!r} that refer to other types are not imported"
+            )
         elif value:
             type_.add(value, synonyms, language)
 

@@ -126,7 +126,7 @@ class _Reader:
         for part in phrase["parts"].items():
             name = part["parameterId"].text()
             if name is not None and name not in slots:
-                message = f"{intent.name!r} has no parameter {name!r}; the label is left out"
+                message = f"{intent.name!r} has no parameter {name!r}; the label is skipped"
                 self._draft.warn(part.location, "bad-label", message)
             parts.append((part["text"].text() or "", slots.get(name or "")))
         text, labels = dialogflow.joined(parts)
@@ -140,7 +140,7 @@ class _Reader:
             if name is not None and name in intents:
                 self._read_answer(route["triggerFulfillment"], self._draft.intent(name, route.location))
         if lost:
-            message = "of flows and pages, only what they answer to an intent is taken over"
+            message = "of flows and pages, only responses to intents are imported"
             self._draft.not_expressed(root.location, message)
 
     def _read_answer(self, root: Value, intent: IntentDraft) -> None:

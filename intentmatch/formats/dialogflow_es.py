@@ -92,7 +92,7 @@ class _Reader:
                     language = self._draft.language(code, entries.location) if len(codes) > 1 else None
                     dialogflow.read_entries(type_, entries.items(), language, self._draft)
             if root["automatedExpansion"].flag():
-                message = "types that may have values beyond their list are read as the list alone"
+                message = "types with automated expansion are imported with their listed values only"
                 self._draft.note(root.location, "extensible-entity", message)
         for path, root in self._intents.items():
             self._read_intent(root, path)
@@ -103,7 +103,7 @@ class _Reader:
             self._draft.assume_language(language, root["language"].location)
         least = root["mlMinConfidence"]
         if least.number() not in (None, _USUAL_CONFIDENCE):
-            message = f"the confidence of {least.text()} that an answer needs there; thresholds are worked out anew"
+            message = f"the confidence threshold {least.text()} is not imported; intentmatch learns its own thresholds"
             self._draft.not_expressed(least.location, message)
 
     def _read_intent(self, root: Value, path: str) -> None:
@@ -111,7 +111,7 @@ class _Reader:
         intent = draft.intent(_name(root, path), place, fallback=root["fallbackIntent"].flag())
         intent.when += [tag for context in root["contexts"].items() if (tag := context.text())]
         if len(intent.when) > 1:
-            draft.not_expressed(place, f"{intent.name!r} needs all of its contexts there; here one of them is enough")
+            draft.not_expressed(place, f"{intent.name!r} required all of its contexts; here one of them is enough")
         for response in root["responses"].items():
             for parameter in response["parameters"].items():
                 self._read_parameter(parameter, intent)
@@ -119,11 +119,11 @@ class _Reader:
             if action := response["action"].text():
                 intent.metadata["action"] = action
             if response["affectedContexts"].items():
-                draft.not_expressed(response.location, "contexts that an intent sets; the bot has to do that")
+                draft.not_expressed(response.location, "output contexts are not imported; the bot has to set them")
         if root["events"].items():
-            draft.not_expressed(place, "events that lead to an intent")
+            draft.not_expressed(place, "events that trigger an intent are not imported")
         if root["webhookUsed"].flag():
-            draft.not_expressed(place, "a webhook that answers for an intent")
+            draft.not_expressed(place, "webhook fulfillment of an intent is not imported")
         for code, phrases in self._parts.get(("usersays", path), ()):
             for phrase in phrases.items():
                 self._read_phrase(phrase, code, intent)
@@ -132,7 +132,9 @@ class _Reader:
     def _read_parameter(self, root: Value, intent: IntentDraft) -> None:
         name, type_ = root["name"].text(), root["dataType"].text()
         if not name or not type_:
-            self._draft.not_expressed(root.location, "parameters that take their value from a context")
+            self._draft.not_expressed(
+                root.location, "parameters without a data type, such as those filled from a context, are not imported"
+            )
             return
         own = intent.slot(self._slot(name, type_, root.location), root.location)
         own.required = root["required"].flag()
@@ -150,7 +152,7 @@ class _Reader:
                 if words := (text.text() or "").strip():
                     intent.respond(words, message.location, message["lang"].text())
         if len(said) < len(messages):
-            self._draft.not_expressed(messages[0].location, "messages that are not text")
+            self._draft.not_expressed(messages[0].location, "messages that are not text are not imported")
 
     def _read_phrase(self, phrase: Value, code: str | None, intent: IntentDraft) -> None:
         parts = phrase["data"].items()
@@ -167,7 +169,7 @@ class _Reader:
         for phrase in phrases:
             text = "".join(part["text"].text() or "" for part in phrase["data"].items()).strip()
             if text in known:
-                message = "phrases that stand in the intent and in a file of their own are read once"
+                message = "phrases that appear in the intent and in a file of their own are imported once"
                 self._draft.note(phrase.location, "duplicate-utterance", message)
             else:
                 self._read_phrase(phrase, None, intent)
@@ -212,7 +214,7 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
         path = f"intents/{dialogflow.file_name(intent.name)}"
         files[f"{path}.json"] = _intent(intent, main)
         if len(intent.when) > 1:
-            what = f"that one of the tags of {intent.name!r} is enough, and not all of its contexts are needed,"
+            what = f"alternative tags of {intent.name!r}; Dialogflow will require all of its contexts"
             problems.append(losses.loss(intent.location, what))
         for code in (main, *others):
             if phrases := [_phrase(line, intent, slots) for line in by_language.said_in(intent, code)]:

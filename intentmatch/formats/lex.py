@@ -80,7 +80,10 @@ def _read_type(root: Value, draft: Draft, language: str | None = None) -> None:
         take_built_in(declared, parent, root.location, draft)
     strategy = root["valueSelectionStrategy"].text() or root["valueSelectionSetting"]["resolutionStrategy"].text()
     if strategy in ("ORIGINAL_VALUE", "OriginalValue") and declared.values:
-        draft.not_expressed(root.location, "slot types that take other values than their own as well")
+        draft.not_expressed(
+            root.location,
+            "slot types that also accept values outside of their list are imported with the listed values only",
+        )
 
 
 def _read_intent(root: Value, slots: Sequence[Value], roles: Roles, draft: Draft) -> None:
@@ -100,7 +103,7 @@ def _read_intent(root: Value, slots: Sequence[Value], roles: Roles, draft: Draft
     for text in [*_messages(initial), *_messages(closing), *_messages(root["conclusionStatement"])]:
         intent.respond(text, root.location)
     if any(root[key] for key in _OF_THE_DIALOG):
-        draft.not_expressed(root.location, "confirmations, follow-ups, contexts that are set, and code that is called")
+        draft.not_expressed(root.location, "confirmations, follow-ups, output contexts and code hooks are not imported")
 
 
 def _read_slot(root: Value, intent: IntentDraft, roles: Roles, draft: Draft) -> str:
@@ -116,7 +119,7 @@ def _read_slot(root: Value, intent: IntentDraft, roles: Roles, draft: Draft) -> 
         if questions:
             own.questions[draft.default_language or ""] = questions[0]
     if setting["sampleUtterances"].items():
-        draft.not_expressed(place, "utterances that answer the question for a slot")
+        draft.not_expressed(place, "utterances that answer the prompt for a slot are not imported")
     return called
 
 

@@ -31,7 +31,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
     for file in files:
         root = draft.root(file)
         if not root["intents"].items():
-            draft.warn(file.location, "no-intents", "there are no intents here")
+            draft.warn(file.location, "no-intents", "the file has no intents")
         if language := root["culture"].text():
             draft.assume_language(language, root["culture"].location)
         entities = Entities(draft)
@@ -45,7 +45,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
             _read_pattern(pattern, entities, draft)
         for key in _FEATURES:
             if root[key].items():
-                draft.not_expressed(root[key].location, "phrase lists and other hints for learning")
+                draft.not_expressed(root[key].location, "phrase lists and other features are not imported")
     attach(draft)
 
 
@@ -60,9 +60,9 @@ def _read_entities(root: Value, entities: Entities, draft: Draft) -> None:
     for entity in root["patternAnyEntities"].items():
         entities.entity(_name(entity), entity.location).kind = "any"
         if entity["explicitList"].items():
-            draft.not_expressed(entity.location, "values that a pattern.any entity must not be cut at")
+            draft.not_expressed(entity.location, "explicit lists of pattern.any entities are not imported")
     for entity in root["composites"].items():
-        draft.not_expressed(entity.location, "composite entities; what they are made of is taken over")
+        draft.not_expressed(entity.location, "composite entities are not imported, but their parts are")
     for name, of in (*_roles(root), *_parts(root["entities"].items())):
         entities.instance(name, of)
 

@@ -154,7 +154,10 @@ class _Writer:
         lines = tuple(lines)
         codes = dict.fromkeys(line.language for line in lines if line.language is not None)
         if codes and any(line.language is None for line in lines):
-            self._lose(slot.location, f"that some values of the slot {slot.name!r} have no language, and others one")
+            self._lose(
+                slot.location,
+                f"synonyms or examples of the slot {slot.name!r} without a language beside others with one",
+            )
             lines = tuple(
                 replace(line, language=code) for line in lines for code in ([line.language] if line.language else codes)
             )
@@ -168,7 +171,7 @@ class _Writer:
         if set(texts) == {self._language or ""}:
             return texts[self._language or ""]
         if "" in texts:
-            self._lose(place, f"“{texts['']}”, which has no language while others have one,")
+            self._lose(place, f"“{texts['']}”, a text without a language beside others with one")
         return {code: text for code, text in texts.items() if code}
 
     def _test(self, case: Case) -> dict[str, Any]:
@@ -180,7 +183,7 @@ class _Writer:
         return {"text": case.text, "intent": intent, **language}
 
     def _lose(self, place: Location | None, what: str) -> None:
-        message = f"{what} cannot be written in this format"
+        message = f"this format cannot express {what}"
         self._problems.append(Problem(place or NOWHERE, "warning", NOT_EXPRESSED, message))
 
 

@@ -82,18 +82,18 @@ class _Corpus:
                 slot.kind = kind
             elif entity["trim"]:
                 slot.kind = slot.kind or (None if slot.values or slot.patterns else "any")
-                message = f"the words around {name!r} in `trim` are not read"
-                hint = "utterances that have the slot in them say where it stands"
+                message = f"the `trim` rules of {name!r} are not imported"
+                hint = "use the slot in utterances to show where its value appears"
                 self._draft.not_expressed(entity["trim"].location, message, hint)
 
     def read_intents(self) -> None:
         if context := self._root["contextData"]:
-            self._draft.not_expressed(context.location, "`contextData`, which answers quote, is not read")
+            self._draft.not_expressed(context.location, "`contextData` is not imported")
         for entry in self._root["data"].items():
             if name := entry["intent"].text():
                 self._read_intent(name, entry)
             else:
-                self._draft.warn(entry.location, "no-name", "an entry without `intent` is left out")
+                self._draft.warn(entry.location, "no-name", "an entry without `intent` is skipped")
 
     def _entities(self) -> Value:
         """Those of the corpus, perhaps in a file of their own."""
@@ -103,7 +103,7 @@ class _Corpus:
         path = named.text() or ""
         found = self._file.beside(path)
         if found is None:
-            self._draft.warn(named.location, "not-found", f"the file of entities {path!r} is not there")
+            self._draft.warn(named.location, "not-found", f"the entity file {path!r} was not found")
             return Value(None, named.location)
         other = self._draft.root(found)
         return other["entities"] or other
@@ -116,7 +116,7 @@ class _Corpus:
         pattern, flags = (regex["pattern"], regex["flags"]) if regex else (text, "")
         slot.patterns.append(pattern if "i" in flags else minding_case(pattern))
         if set(flags) & set("ms"):
-            self._draft.not_expressed(value.location, "of the flags of a regular expression, `m` and `s` are not read")
+            self._draft.not_expressed(value.location, "the regular expression flags `m` and `s` are not imported")
 
     def _read_intent(self, name: str, entry: Value) -> None:
         intent = self._draft.intent(name, entry.location, fallback=name == _NONE)
@@ -134,11 +134,11 @@ class _Corpus:
             intent.metadata["actions"] = entry["actions"].plain()
         for key, value in entry.entries():
             if key not in _READ:
-                self._draft.not_expressed(value.location, f"`{key}` of an entry is not read")
+                self._draft.not_expressed(value.location, f"`{key}` of an entry is not imported")
 
     def _read_answer(self, answer: Value, intent: IntentDraft) -> None:
         if answer["opts"]:
-            self._draft.not_expressed(answer["opts"].location, "conditions of answers are not read")
+            self._draft.not_expressed(answer["opts"].location, "conditions of answers are not imported")
         if text := (answer["answer"] if answer.is_mapping else answer).text():
             intent.respond(text, answer.location, self._language)
 
@@ -171,7 +171,7 @@ class _Corpus:
         for mark in _MARK.finditer(text):
             name = mark[1] or mark[2]
             if not self._is_known(name, intent):
-                message = f"{mark[0]!r} names no entity, and is read as text"
+                message = f"{mark[0]!r} names no entity; it is read as text"
                 self._draft.warn(place, "unknown-slot", message)
                 continue
             written += f"{escape(text[end : mark.start()])}{{{self._declare(name, place)}}}"
@@ -225,14 +225,14 @@ class _Writer:
         self.codes = list(dict.fromkeys(said)) or [""]
         for slot in self._slots.values():
             if slot.kind in _KINDS and slot.name != slot.kind:
-                message = f"NLP.js will not find the slot {slot.name!r}: a {slot.kind} must be called so there"
+                message = f"NLP.js will not find the slot {slot.name!r}: it must be named {slot.kind!r}"
                 if slot.kind == "any":
-                    message = f"NLP.js will not find the slot {slot.name!r} before `trim` says where it stands"
+                    message = f"NLP.js will not find the slot {slot.name!r} until you add `trim` rules to it"
                 self._note(slot.location, "foreign-kind", message)
 
     def corpus(self, code: str) -> str:
         if not code:
-            self._note(None, "no-language", "NLP.js wants a `locale`, and there are lines without a language")
+            self._note(None, "no-language", "NLP.js needs a `locale`, but some utterances have no language")
         entries = []
         for intent in self._registry:
             lines = said_in(intent, code or None)
@@ -252,7 +252,7 @@ class _Writer:
         """What is said in a language; what is said in none belongs to the first corpus."""
         own = [texts[code]] if code in texts else []
         if "" in texts and code == self.codes[0] and "" not in self.codes:
-            self._note(None, NOT_EXPRESSED, f"“{texts['']}” has no language, and is written as {code!r}")
+            self._note(None, NOT_EXPRESSED, f"“{texts['']}” has no language; it is written as {code!r}")
             own = own or [texts[""]]
         return own
 

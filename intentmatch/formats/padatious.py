@@ -74,7 +74,7 @@ def _templates(file: File, draft: Draft) -> Iterator[tuple[str, Location]]:
         try:
             yield to_template(_TEXT.sub(r"\\\g<0>", _DOUBLE.sub(r"{\1}", text)), slot, str), place
         except TemplateError as error:
-            draft.warn(place, "bad-template", f"a line is left out: {error}")
+            draft.warn(place, "bad-template", f"a line is skipped: {error}")
 
 
 def _write(registry: Registry, problems: list[Problem]) -> Files:
@@ -103,7 +103,7 @@ def _stems(registry: Registry, problems: list[Problem]) -> dict[str, str]:
         taken.add(stem.lower())
         stems[intent.name] = stem
         if stem != intent.name:
-            message = f"the intent {intent.name!r} is called {stem!r}, as a file can be"
+            message = f"the intent {intent.name!r} is renamed to {stem!r}, a valid file name"
             problems.append(Problem(intent.location or NOWHERE, "warning", NOT_EXPRESSED, message))
     return stems
 
@@ -114,7 +114,7 @@ def _line(line: Utterance, problems: list[Problem]) -> str:
     plain = _ESCAPED.sub(r"\1", escaped).strip()
     written = " ".join(plain.split())
     if lost or written != plain or written.startswith("#"):
-        message = f"“{line.text}” will be read as something else: there is no way to say it"
+        message = f"“{line.text}” will be read differently: this format has no way to escape it"
         problems.append(Problem(line.location or NOWHERE, "warning", NOT_EXPRESSED, message))
     return written
 

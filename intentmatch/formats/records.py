@@ -45,7 +45,7 @@ def read_lines(files: Sequence[File], draft: Draft) -> None:
                 node = tree.json_node(line, file.place, number)
             except NodeError as error:
                 problem = error.problem
-                draft.error(problem.location, problem.rule, problem.message, "write one object a line")
+                draft.error(problem.location, problem.rule, problem.message, "write one JSON object per line")
             else:
                 _read_record(Value(node, Location(file.place, number), "a line", draft.warn), draft)
 
@@ -101,7 +101,7 @@ def _read_patterns(item: Value, draft: Draft) -> None:
     tag = next((key for key in _TAGS if item[key]), _TAGS[0])
     name = item[tag].text()
     if name is None:
-        draft.warn(item.location, "no-name", "an intent without a name is left out", f"write it under `{_TAGS[0]}`")
+        draft.warn(item.location, "no-name", "an intent without a name is skipped", f"write it under `{_TAGS[0]}`")
         return
     intent = draft.intent(name, item[tag].location)
     for pattern in item[_PATTERNS].items():
@@ -115,7 +115,7 @@ def _read_patterns(item: Value, draft: Draft) -> None:
                 intent.respond(text, response.location)
     others = sorted(key for key, value in item.entries() if value and key not in (tag, _PATTERNS, *_RESPONSES))
     if others and any(item[key].plain() not in ([], [""], "") for key in others):
-        draft.not_expressed(item.location, f"keys of intents that are not read: {', '.join(others)}")
+        draft.not_expressed(item.location, f"keys of intents that are not imported: {', '.join(others)}")
 
 
 def _records(root: Value) -> list[Value]:
@@ -133,14 +133,14 @@ def _read_record(record: Value, draft: Draft, language: str | None = None) -> No
     columns = columns_of([key for key, _ in entries])
     others = [key for number, (key, _) in enumerate(entries) if number not in columns.values()]
     if others:
-        draft.not_expressed(record.location, f"keys of records that are not read: {', '.join(others)}")
+        draft.not_expressed(record.location, f"keys of records that are not imported: {', '.join(others)}")
     cells = [value.text() or "" if number in columns.values() else "" for number, (_, value) in enumerate(entries)]
     if "language" not in columns and language is not None:
         columns["language"] = len(cells)
         cells.append(language)
     if not is_complete(columns):
-        lacking = "an intent" if "text" in columns else "a message"
-        draft.warn(record.location, "incomplete-row", f"a record without {lacking} is left out")
+        missing = "an intent" if "text" in columns else "a message"
+        draft.warn(record.location, "incomplete-row", f"a record without {missing} is skipped")
         return
     read_row(Row(cells, record.location), columns, draft)
 

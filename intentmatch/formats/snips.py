@@ -61,7 +61,9 @@ class _Reader:
         elif document["intents"] or document["entities"]:
             self._dataset(document)
         else:
-            self._draft.warn(document.location, "unknown-document", "a document that is neither intent nor entity")
+            self._draft.warn(
+                document.location, "unknown-document", "a document that is neither an intent nor an entity is skipped"
+            )
 
     def _intent(self, document: Value) -> None:
         intent = self._draft.intent(document["name"].text() or "", document.location)
@@ -131,13 +133,13 @@ class _Reader:
         extensible = entity["automatically_extensible"]
         if not extensible or extensible.flag():
             if type_.values:
-                message = "entities that may have values beyond their list are read as the list alone"
+                message = "an extensible entity is imported with its listed values only"
                 self._draft.note(entity.location, "extensible-entity", message)
             else:
                 type_.kind = "any"
         strictness = entity["matching_strictness"]
         if strictness.number() not in (None, 1.0):
-            self._draft.not_expressed(strictness.location, "`matching_strictness` is not read")
+            self._draft.not_expressed(strictness.location, "`matching_strictness` is not imported")
 
 
 def _equals(value: str) -> str:

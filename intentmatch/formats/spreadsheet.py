@@ -60,7 +60,7 @@ def _sheets(file: File) -> Iterator[Iterator[Row]]:
         book = openpyxl.load_workbook(io.BytesIO(file.data), read_only=True, data_only=True)
         sheets = {sheet.title: [list(map(_text, row)) for row in sheet.values] for sheet in book.worksheets}
     except Exception as error:
-        raise InputError(f"{file.place} is no spreadsheet that can be read: {error}") from error
+        raise InputError(f"{file.place} is not a readable spreadsheet: {error}") from error
     for title, rows in sheets.items():
         place = f"{file.place}/{title}"
         yield (Row(cells, Location(place, number)) for number, cells in enumerate(rows, 1) if any(cells))
@@ -79,7 +79,7 @@ def _cell(text: str, sheet: Any, problems: list[Problem]) -> Any:
 
     legal = ILLEGAL_CHARACTERS_RE.sub("", text)
     if legal != text:
-        message = f"control characters in “{legal}” cannot be written in this format"
+        message = f"this format cannot express the control characters in “{legal}”"
         problems.append(Problem(NOWHERE, "warning", NOT_EXPRESSED, message))
     cell = WriteOnlyCell(sheet, legal)
     # Otherwise what begins with = would be a formula.

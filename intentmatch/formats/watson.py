@@ -37,7 +37,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
     for file in files:
         root = draft.root(file)
         if not root["intents"]:
-            draft.warn(file.location, "no-intents", "there are no intents here")
+            draft.warn(file.location, "no-intents", "the file has no intents")
         if language := root["language"].text():
             draft.assume_language(language, root["language"].location)
         names = {_read_entity(entity, draft) for entity in root["entities"].items()}
@@ -62,7 +62,7 @@ def _read_entity(entity: Value, draft: Draft) -> str:
         if text and not value["patterns"].items():
             slot.add(text, [s for item in value["synonyms"].items() if (s := item.text())])
     if slot.values and slot.patterns:
-        draft.not_expressed(entity.location, f"patterns of {name!r}, which has values as well")
+        draft.not_expressed(entity.location, f"the patterns of {name!r} are not imported, because it also has values")
     return name
 
 
@@ -96,7 +96,7 @@ def _labels(mentions: Iterable[Value], draft: Draft) -> Iterable[Label]:
         if len(ends) == 2 and ends[0] is not None and ends[1] is not None:
             yield Label(name, ends[0], ends[1])
         else:
-            message = f"a label of {name!r} does not say where it stands; it is left out"
+            message = f"a label of {name!r} has no position; it is skipped"
             draft.warn(mention.location, "bad-label", message)
 
 
@@ -122,7 +122,7 @@ def _read_dialog(root: Value, entities: Container[str], draft: Draft) -> None:
                 required.required = True
                 required.questions[draft.default_language or ""] = question
     if nodes:
-        message = f"of {len(nodes)} nodes of the dialog, only responses at its top and required slots are taken over"
+        message = f"of {len(nodes)} dialog nodes, only responses of top-level nodes and required slots are imported"
         draft.not_expressed(nodes[0].location, message)
 
 

@@ -61,7 +61,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
 
 def _read_utterances(file: File, root: Value, draft: Draft) -> None:
     if not any(root[key] for key in (*_UTTERANCES, "name")):
-        draft.warn(file.location, "no-utterances", "there are no utterances here")
+        draft.warn(file.location, "no-utterances", "the file has no utterances")
     for utterance in root["utterances"].items():
         _read_utterance(utterance, draft)
     for utterance in root["data"].items():
@@ -92,16 +92,16 @@ def _read_utterance(utterance: Value, draft: Draft) -> None:
     name = utterance["intent"].text()
     if name is None:
         draft.test(text, None, place)
-        draft.note(place, "out-of-scope", "an utterance without an intent is a test that nothing answers it")
+        draft.note(place, "out-of-scope", "an utterance without an intent is imported as an out-of-scope test")
         return
     labels = []
     for entity in utterance["entities"].items():
         called, _, role = (entity["entity"].text() or "").partition(":")
         labels += _label(text, entity, called, role, draft)
         if entity["entities"].items():
-            draft.not_expressed(entity.location, f"entities inside of {called!r}")
+            draft.not_expressed(entity.location, f"entities nested in {called!r} are not imported")
     if utterance["traits"].items():
-        draft.not_expressed(place, "traits of an utterance")
+        draft.not_expressed(place, "traits of utterances are not imported")
     draft.intent(name, place).say(text, place, labels=labels)
 
 
@@ -119,7 +119,7 @@ def _read_old_utterance(utterance: Value, draft: Draft) -> None:
     if name:
         draft.intent(name, place).say(text, place, labels=labels)
     else:
-        draft.warn(place, "no-intent", "an utterance without an intent is left out", "give it an entity `intent`")
+        draft.warn(place, "no-intent", "an utterance without an intent is skipped", "give it an entity `intent`")
 
 
 def _label(text: str, entity: Value, name: str, role: str, draft: Draft) -> list[Label]:
@@ -127,7 +127,7 @@ def _label(text: str, entity: Value, name: str, role: str, draft: Draft) -> list
     called = _slot(name, role, entity.location, draft)
     start, end = entity["start"].integer(), entity["end"].integer()
     if start is None or end is None:
-        draft.warn(entity.location, "bad-label", f"a label of {called!r} does not say where it stands; it is left out")
+        draft.warn(entity.location, "bad-label", f"a label of {called!r} has no position; it is skipped")
         return []
     body = entity["body"].text()
     # The end is now and then one too far, and the body never is.

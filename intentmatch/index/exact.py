@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from intentmatch.core.types import KeptVectors, Vectors
 from intentmatch.index.products import products
-
-# Queries are held against blocks of rows: so many numbers at once stay in the processor's cache, or nearly.
-_QUERIES_AT_ONCE, _NUMBERS_AT_ONCE = 512, 1 << 22
+from intentmatch.runtime.block_sizes import SEARCH_COSINES, SEARCH_QUERIES
 
 
 class ExactIndex:
@@ -63,12 +61,12 @@ class ExactIndex:
         self, queries: Vectors, count: int, among: NDArray[np.int64] | None = None
     ) -> list[NDArray[np.int64]]:
         """For each query the columns of the owners worth a look, of those `among`, or of all: the `count` that lead."""
-        some = [queries[start : start + _QUERIES_AT_ONCE] for start in range(0, len(queries), _QUERIES_AT_ONCE)]
+        some = [queries[start : start + SEARCH_QUERIES] for start in range(0, len(queries), SEARCH_QUERIES)]
         return [leaders for queries_of in some for leaders in self._leaders(queries_of, count, among)]
 
     def _leaders(self, queries: Vectors, count: int, among: NDArray[np.int64] | None) -> NDArray[np.int64]:
         scores = np.empty((len(queries), len(self.owners)), dtype=np.float32)
-        for columns, rows in self._blocks(_NUMBERS_AT_ONCE // len(queries)):
+        for columns, rows in self._blocks(SEARCH_COSINES // len(queries)):
             scores[:, columns] = self._scores_of(queries, columns, rows)
         if among is not None:
             scores = scores[:, among]

@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 
 from intentmatch.core import plugins
 from intentmatch.core.types import KeptVectors, Vectors
+from intentmatch.runtime.block_sizes import HALF_PRODUCT_ROWS
 
 HALF = {"what": "Keeping vectors as float16", "extra": "ann"}
 """Why a package is needed that rows of float16 want, and the extra that brings it."""
-
-# Their cosines stay in the processor's cache.
-_ROWS_AT_ONCE = 4096
 
 
 class Products(NamedTuple):
@@ -46,9 +44,9 @@ class _HalfProducts:
         cosines = np.empty(len(rows), dtype=np.float32)
         half = query[None].astype(np.float16)
         # Of its own kind, for it takes five times as long to make float32 of each cosine.
-        found = np.empty((1, min(_ROWS_AT_ONCE, len(rows))), dtype=np.float64)
-        for start in range(0, len(rows), _ROWS_AT_ONCE):
-            some = rows[start : start + _ROWS_AT_ONCE]
+        found = np.empty((1, min(HALF_PRODUCT_ROWS, len(rows))), dtype=np.float64)
+        for start in range(0, len(rows), HALF_PRODUCT_ROWS):
+            some = rows[start : start + HALF_PRODUCT_ROWS]
             self._numkong.cdist(half, some, "dot", out=found[:, : len(some)])
             cosines[start : start + len(some)] = found[0, : len(some)]
         return cosines

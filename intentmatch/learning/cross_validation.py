@@ -18,14 +18,16 @@ from intentmatch.index import ExactIndex
 from intentmatch.learning.fusion import fused_score
 from intentmatch.learning.head import Fitting, Near, held_out_logits
 from intentmatch.learning.near_duplicates import SAME_BUT_FOR_SPELLING
+from intentmatch.runtime.block_sizes import (
+    CROSS_VALIDATION_COSINES,
+    CROSS_VALIDATION_MAX_CASES,
+    CROSS_VALIDATION_MIN_CASES,
+)
 from intentmatch.runtime.threads import Each, one_by_one
 
 # Held-out cases determine only a handful of numbers: so many suffice, evenly spread over the utterances.
 _MOST_CASES = 4000
 _FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 3000
-# Cases are compared in blocks whose cosines fit the processor's cache, which is several times faster; blocks are not so
-# small that the vectors are read again for every few cases.
-_NUMBERS_AT_ONCE, _FEWEST_AT_ONCE, _BLOCK = 1 << 20, 32, 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,9 @@ def _similarities(
     *,
     each: Each,
 ) -> _Similarities:
-    block = max(_FEWEST_AT_ONCE, min(_BLOCK, _NUMBERS_AT_ONCE // max(1, len(owner))))
+    block = max(
+        CROSS_VALIDATION_MIN_CASES, min(CROSS_VALIDATION_MAX_CASES, CROSS_VALIDATION_COSINES // max(1, len(owner)))
+    )
     parts = [slice(start, start + block) for start in range(0, len(rows), block)]
 
     def compare(part: slice) -> NDArray[np.float32]:
@@ -253,7 +257,8 @@ def _folds(vectors: Vectors, owner: NDArray[np.int64], line: NDArray[np.int64], 
 def _first_alike(vectors: Vectors) -> NDArray[np.int64]:
     """Return for each row the first row that is the same line except for spelling; itself if there is none."""
     firsts = np.arange(len(vectors))
-    for start in range(0, len(vectors), _BLOCK):
-        same = vectors[start : start + _BLOCK] @ vectors.T > SAME_BUT_FOR_SPELLING
-        firsts[start : start + _BLOCK] = np.where(same.any(axis=1), same.argmax(axis=1), firsts[start : start + _BLOCK])
+    for start in range(0, len(vectors), CROSS_VALIDATION_MAX_CASES):
+        part = slice(start, start + CROSS_VALIDATION_MAX_CASES)
+        same = vectors[part] @ vectors.T > SAME_BUT_FOR_SPELLING
+        firsts[part] = np.where(same.any(axis=1), same.argmax(axis=1), firsts[part])
     return firsts

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from intentmatch.runtime.block_sizes import HEAD_ROWS
 from intentmatch.runtime.threads import Each
 
 Preconditioner = Callable[[NDArray[np.float32]], NDArray[np.float32]]
@@ -27,8 +28,6 @@ _GAIN_ENOUGH = 1e-6
 _SUFFICIENT, _LENGTHS = 1e-4, tuple(0.5**halvings for halvings in range(14))
 # Steps whose curvature is below this fraction of what was expected are not remembered.
 _LEAST_CURVATURE = 1e-10
-# Rows are divided among threads in blocks of this size, whatever the number of threads, so that sums are equal.
-_ROWS_AT_ONCE = 1024
 
 
 class RowsLoss:
@@ -44,7 +43,7 @@ class RowsLoss:
     ) -> None:
         """`beyond` holds constant logits that are added whatever the weights are."""
         self._rows, self._owners, self._shares, self._each, self._beyond = rows, owners, shares, each, beyond
-        self._parts = [slice(start, start + _ROWS_AT_ONCE) for start in range(0, len(rows), _ROWS_AT_ONCE)]
+        self._parts = [slice(start, start + HEAD_ROWS) for start in range(0, len(rows), HEAD_ROWS)]
 
     def loss_and_gradient(self, weights: NDArray[np.float32]) -> tuple[float, NDArray[np.float32]]:
         """Return the loss and its gradient."""

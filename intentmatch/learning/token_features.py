@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
-from intentmatch.encoders.static import MAX_PIECES, embedded_tokenizer
+from intentmatch.encoders.tokenizer.embedded import MAX_PIECES, embedded_tokenizer
+from intentmatch.runtime.block_sizes import TOKEN_FEATURE_TEXTS
 
 DIM = 1024
 """Dimensions of token features. On development sets 4096, and a table without collisions, did no better."""
@@ -25,8 +26,6 @@ DIM = 1024
 VERSION = 1
 """Version of the hashing; raise it with any change here or in the embedded tokenizer that moves a feature."""
 
-# Texts are vectorised in blocks whose dense rows fit the processor's cache.
-_TEXTS_AT_ONCE = 512
 # Rarity has more hash buckets than the vector, so that a common token does not get the weight of a rare one.
 _RARITIES = 1 << 14
 _SIGNS = np.array([-1.0, 1.0], dtype=np.float32)
@@ -55,8 +54,8 @@ class TokenVectorizer:
     def fit(cls, texts: Sequence[str]) -> TokenVectorizer:
         """Fit the inverse document frequencies on a registry's cleaned texts."""
         counts = np.zeros(_RARITIES)
-        for start in range(0, len(texts), _TEXTS_AT_ONCE):
-            hashes, rows = _hashed(texts[start : start + _TEXTS_AT_ONCE])
+        for start in range(0, len(texts), TOKEN_FEATURE_TEXTS):
+            hashes, rows = _hashed(texts[start : start + TOKEN_FEATURE_TEXTS])
             once = np.unique(rows * _RARITIES + (hashes & _RARITY_OF))
             counts += np.bincount(once % _RARITIES, minlength=_RARITIES)
         return cls((np.log((1 + len(texts)) / (1 + counts)) + 1).astype(np.float32))
@@ -72,9 +71,9 @@ class TokenVectorizer:
     def dense(self, texts: Sequence[str]) -> Vectors:
         """Return dense token features, shape `(len(texts), DIM)`; rows of unit length, or of zeros."""
         vectors = np.empty((len(texts), DIM), dtype=np.float32)
-        for start in range(0, len(texts), _TEXTS_AT_ONCE):
-            some = vectors[start : start + _TEXTS_AT_ONCE]
-            hashes, rows = _hashed(texts[start : start + _TEXTS_AT_ONCE])
+        for start in range(0, len(texts), TOKEN_FEATURE_TEXTS):
+            some = vectors[start : start + TOKEN_FEATURE_TEXTS]
+            hashes, rows = _hashed(texts[start : start + TOKEN_FEATURE_TEXTS])
             total = np.bincount(rows * DIM + _place(hashes), self._weights(hashes), some.size)
             some[:] = total.reshape(some.shape)
             # In double precision, so that the result equals that of the sparse form.

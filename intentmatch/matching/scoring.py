@@ -18,15 +18,13 @@ from intentmatch.learning.fusion import fused_score
 from intentmatch.matching.policy import Policy
 from intentmatch.matching.shortlist import Scored, SearchResult, Shortlist
 from intentmatch.matching.spelling import SpellingHit
+from intentmatch.runtime.block_sizes import SCORING_FEATURE_ROWS, SCORING_MESSAGES
 
 RANKED = 5
 """Candidates that are ranked at least, whatever `top_k` says: a reranker and the margin need rivals."""
 
 # Candidates scored without a head; negatives may push some of them behind others.
 _BEST_OWNERS = 3 * RANKED
-# Messages that are looked at together: the more, the more of them look at the same intent. Their words are written out,
-# and should fit the processor's cache, or nearly.
-_LOOKS_AT_ONCE, _WORDS_AT_ONCE = 4096, 512
 
 
 class Scoring:
@@ -101,10 +99,10 @@ class Scoring:
         if shortlist is None or not shortlist.batching_helps(len(texts)):
             return [None] * len(texts)
         results: list[SearchResult] = []
-        for some in _slices(slice(0, len(texts)), _LOOKS_AT_ONCE):
+        for some in _slices(slice(0, len(texts)), SCORING_MESSAGES):
             logits = [
                 head.logits_many(vectors[at], trained_head.vectorizer.dense(texts[at]))
-                for at in _slices(some, _WORDS_AT_ONCE)
+                for at in _slices(some, SCORING_FEATURE_ROWS)
             ]
             results += shortlist.search_many(vectors[some], np.concatenate(logits))
         return results

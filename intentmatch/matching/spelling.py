@@ -15,10 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from rapidfuzz.distance import OSA
 
+from intentmatch.runtime.block_sizes import SPELLING_TEXTS
 from intentmatch.text.typos import letters_of, only_typos
-
-# Texts are processed in blocks that fit the processor's cache.
-_TEXTS_AT_ONCE = 512
 
 
 class SpellingHit(NamedTuple):
@@ -41,8 +39,8 @@ class LexicalIndex:
         # by these keys leaves a handful of texts to compare, however many there are.
         known: set[str] = set()
         letters, initials = array("q"), array("q")
-        for start in range(0, len(folded), _TEXTS_AT_ONCE):
-            texts = "\n".join(folded[start : start + _TEXTS_AT_ONCE])
+        for start in range(0, len(folded), SPELLING_TEXTS):
+            texts = "\n".join(folded[start : start + SPELLING_TEXTS])
             known.update(texts.split())
             letters.extend(map(hash, letters_of(texts).split("\n")))
             initials.extend(map(hash, _initials_of_lines(texts).split("\n")))

@@ -22,13 +22,12 @@ import numpy as np
 import platformdirs
 
 from intentmatch.core.types import Encoder, Kind, Vectors
+from intentmatch.runtime.block_sizes import CACHE_ROWS
 from intentmatch.text.normalize import TEXT_VERSION
 
 _log = logging.getLogger(__name__)
 
 _CHECKSUM_BYTES = 8
-# SQLite's long-standing lower limit on variables in a statement is 999.
-_ROWS_AT_ONCE = 900
 _SECONDS_FOR_A_LOCK = 30.0
 # Of a new file: in SQLite's own 4096 bytes there is room for few vectors, or for a part of one.
 _BYTES_OF_A_PAGE = 16384
@@ -62,8 +61,8 @@ class VectorCache:
             for position, text in enumerate(texts):
                 positions.setdefault(_key(text, kind), []).append(position)
             keys = list(positions)
-            for start in range(0, len(keys), _ROWS_AT_ONCE):
-                some = keys[start : start + _ROWS_AT_ONCE]
+            for start in range(0, len(keys), CACHE_ROWS):
+                some = keys[start : start + CACHE_ROWS]
                 marks = ",".join("?" * len(some))
                 query = f"SELECT key, vector FROM vectors WHERE key IN ({marks})"  # noqa: S608 - only question marks
                 for key, blob in database.execute(query, some):

@@ -13,12 +13,11 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from intentmatch.runtime.block_sizes import LANGUAGE_ID_TEXTS
 from intentmatch.text.normalize import language_range
 
 SMOOTHING = 0.1
 """What a pair counts that was never seen in a language."""
-# More would only take memory: each character is a pair.
-_TEXTS_AT_ONCE = 4096
 # Norwegian is written in two ways, and its three codes are used for one another.
 _MACROLANGUAGES = {"nb": "no", "nn": "no"}
 _SCRIPTS = {"CJK": "Han"}
@@ -62,8 +61,8 @@ class LanguageGuess:
 def _counted(texts: Sequence[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """The pairs of all texts, as numbers that rise, and how often each is there; of some texts at a time."""
     found, counted = [_NO_CODES], [np.empty(0, dtype=np.int64)]
-    for start in range(0, len(texts), _TEXTS_AT_ONCE):
-        padded = f" {' '.join(texts[start : start + _TEXTS_AT_ONCE])} "
+    for start in range(0, len(texts), LANGUAGE_ID_TEXTS):
+        padded = f" {' '.join(texts[start : start + LANGUAGE_ID_TEXTS])} "
         letters = np.frombuffer(padded.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
         codes, times = np.unique((letters[:-1] << np.uint64(32)) | letters[1:], return_counts=True)
         found.append(codes)

@@ -42,12 +42,11 @@ def test_import_without_output_reports_and_writes_nothing(bot: Path) -> None:
 
     assert done.exit_code == 0
     assert done.stdout.splitlines() == [
-        "bot/nlu.yml:5:7: warning [duplicate-utterance] “Hello!” already stands at bot/nlu.yml:4",
+        "bot/nlu.yml:5:7: warning [duplicate-utterance] “Hello!” is already at bot/nlu.yml:4",
         "  hint: remove one of the two",
-        "bot/nlu.yml:8:7: info [learned-slot] the slot 'city' is a list of the values that are marked in utterances",
-        "  hint: where it came from it may know others",
-        "bot/nlu.yml:9:7: warning [conflicting-utterance] “hello” of 'book', which also belongs to 'greet', "
-        "is left out",
+        "bot/nlu.yml:8:7: info [learned-slot] the values of the slot 'city' were collected from labelled utterances",
+        "  hint: add any values that are missing",
+        "bot/nlu.yml:9:7: warning [conflicting-utterance] “hello” of 'book' already belongs to 'greet'; it is skipped",
         "rasa: 2 intents, 4 utterances, languages: not stated, slots: city",
         "  to be written with --output  lines",
         "  intents.yaml                 16",
@@ -90,7 +89,7 @@ def test_import_overwrites_only_with_force(bot: Path) -> None:
     refused = run("import", "bot", "-o", "intents")
 
     assert refused.exit_code == 2
-    assert "intents is there already" in refused.stderr
+    assert "intents already exists" in refused.stderr
     assert run("import", "bot", "-o", "intents", "--force").exit_code == 0
     assert sorted(path.name for path in Path("intents").iterdir()) == ["intents.yaml", "mine.txt"]
 
@@ -126,7 +125,7 @@ def test_import_of_an_unknown_format_lists_the_known_ones(bot: Path) -> None:
     done = run("import", "a.txt")
 
     assert done.exit_code == 2
-    assert "no known format" in done.stderr
+    assert "unknown format" in done.stderr
     assert "rasa" in done.stderr
 
 
@@ -144,7 +143,7 @@ def test_export_reports_what_the_format_cannot_express(bot: Path) -> None:
 
     assert done.exit_code == 0
     assert done.stdout.splitlines() == [
-        "a.yaml:2:3: warning [not-expressed] `title` of 'a' cannot be written in this format",
+        "a.yaml:2:3: warning [not-expressed] this format cannot express `title` of 'a'",
         "a.csv: 2 intents, 2 utterances, languages: not stated; 1 problem",
     ]
     assert Path("a.csv").read_text() == "text,intent,language\nhello,a,\nbye,b,\n"

@@ -177,7 +177,10 @@ def test_change_with_a_warning_is_written(shop: Path) -> None:
         (("add", "statu", "x"), "Did you mean 'status'? To create an intent, add --new"),
         (("add", "no", "x", "--new", "--not"), "--new cannot be used with --not"),
         (("add", "status", "x", "--file", "a.yaml"), "--file needs --new"),
-        (("add", "no", "x", "--new", "--file", "a.yaml"), "a.yaml would not be read: name a .yaml file in intents"),
+        (
+            ("add", "no", "x", "--new", "--file", "a.yaml"),
+            "a.yaml is not part of the registry: choose a .yaml file in intents",
+        ),
         (("add", "status"), "Missing argument 'UTTERANCES...'"),
         (("add", "status", "x", "-i", "nowhere"), "unknown intent 'status'"),
         (("move", "x", "a", "b", "c"), "Name one intent (TO) or two (FROM TO)."),
@@ -187,7 +190,7 @@ def test_change_with_a_warning_is_written(shop: Path) -> None:
             "'cancel' is an intent, and an utterance at intents/shop.yaml:10: add --intent",
         ),
         (("remove", "cancel", "--intent", "--not"), "--intent removes a whole intent"),
-        (("remove", "nonsense"), "“nonsense” is none of the utterances"),
+        (("remove", "nonsense"), "“nonsense” is not among the utterances"),
         (("remove", "stornieren", "--from", "nonsense"), "unknown intent 'nonsense'"),
         (("remove", "nonsense", "--intent"), "unknown intent 'nonsense'"),
         (("remove", "yes", "--from", "yes"), "intent 'yes' has no utterances"),
@@ -207,7 +210,7 @@ def test_intent_that_tests_expect_is_not_removed(shop: Path) -> None:
     done = run("remove", "status", "--yes")
 
     assert done.exit_code == 2
-    assert "'status' is expected by tests at intents/shop.yaml:14: change or remove them first" in done.stderr
+    assert "tests expect 'status' at intents/shop.yaml:14: change or remove them first" in done.stderr
 
 
 def test_new_intent_can_get_a_new_file(shop: Path) -> None:

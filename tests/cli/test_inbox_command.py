@@ -154,7 +154,7 @@ def test_dry_run_changes_neither_yaml_nor_inbox(shop: Path) -> None:
         (("apply", "--new", "a"), 2, "need --cluster"),
         (("apply", "-c", "1", "--new", "a", "--ignore"), 2, "Choose one of"),
         (("apply", "-c", "1", "--intent", "cancl", "--yes"), 2, "Did you mean 'cancel'?"),
-        (("apply", "-c", "1", "--new", "cancel", "--yes"), 2, "there is an intent 'cancel' already"),
+        (("apply", "-c", "1", "--new", "cancel", "--yes"), 2, "the intent 'cancel' already exists"),
         (("apply", "-c", "1", "--lang", "no code", "--yes"), 2, "is not a language code"),
         (("none.sqlite",), 2, "there is no inbox at none.sqlite"),
         (("shop/shop.yaml",), 2, "is no inbox, or it is damaged"),

@@ -47,5 +47,5 @@ def small() -> Recipe:
 def _no_long_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     """As few draws before and after the training as a toy needs."""
     monkeypatch.setattr("intentmatch.distill.student._LINES_FOR_A_START", 2_048)
-    monkeypatch.setattr("intentmatch.distill.student._LINES_AT_ONCE", 1_024)
+    monkeypatch.setattr("intentmatch.distill.student.DISTILL_DRAWN_LINES", 1_024)
     monkeypatch.setattr("intentmatch.distill.run._TEXTS_TO_FLATTEN_BY", 400)

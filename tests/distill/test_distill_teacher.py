@@ -20,7 +20,7 @@ SENTENCES = [f"sentence number {number} of {number * number}" for number in rang
 def _small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     """Six files of at most four vectors, and products of seven rows at a time."""
     monkeypatch.setattr("intentmatch.distill.teacher._SHARD", 4)
-    monkeypatch.setattr("intentmatch.distill.teacher._AT_ONCE", 7)
+    monkeypatch.setattr("intentmatch.distill.teacher.DISTILL_TARGET_ROWS", 7)
 
 
 class StoppedError(Exception):

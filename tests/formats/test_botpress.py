@@ -123,17 +123,17 @@ def test_a_pattern_minds_case_where_it_says_so(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({**QUESTION, "data": {**QUESTION["data"], "enabled": False}}, "questions that are switched off are left out"),
-        ({**ROBOT, "sensitive": True}, "`sensitive` of an entity is not read"),
+        ({**QUESTION, "data": {**QUESTION["data"], "enabled": False}}, "disabled questions are skipped"),
+        ({**ROBOT, "sensitive": True}, "`sensitive` of an entity is not imported"),
         (
             {**ROVER, "slots": [{"name": "day", "entities": ["time", "number"]}]},
-            "of a slot with several entities only the first is taken",
+            "a slot has several entities; only the first is imported",
         ),
         (
             {**ROVER, "slots": [{"name": "day", "entities": ["duration"]}]},
-            "there is no counterpart of the built-in type 'duration'",
+            "the built-in type 'duration' has no equivalent",
         ),
-        ({**ROVER, "name": "none"}, "'none' stands for what no intent should answer; here it is an intent like any"),
+        ({**ROVER, "name": "none"}, "'none' is a fallback intent; it is imported as an ordinary intent"),
     ],
 )
 def test_what_is_not_taken_is_said(tmp_path, content, message):
@@ -191,9 +191,9 @@ def test_lines_that_the_format_would_misread_are_changed_and_said(tmp_path):
     problems = formats.write(Registry((Intent("a", lines, slots=(city,)),), slots=(city,)), "botpress", tmp_path / "o")
 
     assert sorted(problem.message for problem in problems) == [
-        "lines of 'a' without a language are written as 'en'",
-        "the value of 'city' in “to a]b” holds a bracket; it is not marked",
-        "“see [this](link)” would be read as a mark, and is written with a space in it",
+        "the value of 'city' in “to a]b” contains a bracket; it is written without a mark",
+        "utterances of 'a' without a language are written as 'en'",
+        "“see [this](link)” looks like a slot mark; a space is added",
     ]
     found = formats.read(tmp_path / "o").registry["a"]
     assert [(line.text, line.marks) for line in found.utterances] == [

@@ -121,9 +121,9 @@ def test_what_has_no_counterpart_is_a_problem_with_its_place(tmp_path):
     found = read(tmp_path, project)
 
     messages = [problem.message for problem in found.problems if problem.rule == "not-expressed"]
-    assert any("confidence of 0.7" in message for message in messages)
-    assert any("beside the first" in message for message in messages)
-    assert any("other project" in message for message in messages)
+    assert any("confidence threshold 0.7" in message for message in messages)
+    assert any("only the first is imported" in message for message in messages)
+    assert any("target projects" in message for message in messages)
 
 
 def test_a_list_that_no_utterance_marks_goes_to_the_intents_that_say_its_values(tmp_path):

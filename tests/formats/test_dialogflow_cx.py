@@ -127,7 +127,7 @@ def test_what_a_flow_answers_to_an_intent_is_its_response(tmp_path):
 
 def test_the_negative_intent_is_a_fallback(tmp_path):
     """It is an intent like any other, and noted."""
-    assert "no intent should answer" in messages(read(tmp_path))
+    assert "is a fallback intent" in messages(read(tmp_path))
 
 
 def test_phrases_without_the_file_of_their_intent_are_read(tmp_path):

@@ -140,9 +140,9 @@ def test_a_context_that_an_intent_needs_is_a_tag(tmp_path):
     several = {**AGENT["intents/Book.json"], "contexts": ["open", "late"]}
 
     assert found.registry["Book"].when == ("open",)
-    assert "contexts that an intent sets" in messages(found)
-    assert "needs all of its contexts" not in messages(found)
-    assert "needs all of its contexts" in messages(read(tmp_path, {"intents/Book.json": several}))
+    assert "output contexts are not imported" in messages(found)
+    assert "required all of its contexts" not in messages(found)
+    assert "required all of its contexts" in messages(read(tmp_path, {"intents/Book.json": several}))
 
 
 def test_responses_are_those_of_no_platform_and_the_action_is_kept(tmp_path):
@@ -160,7 +160,7 @@ def test_a_type_that_nobody_uses_is_a_slot_that_nobody_uses(tmp_path):
     found = read(tmp_path)
 
     assert next(slot for slot in found.registry.slots if slot.name == "Code").patterns == ("[A-Z]\\d",)
-    assert "beyond their list" in messages(found)
+    assert "automated expansion" in messages(found)
 
 
 def test_phrases_of_the_first_years_are_read_once(tmp_path):
@@ -205,14 +205,14 @@ def test_a_type_of_nothing_but_a_built_in_one_is_like_that(tmp_path):
     mixed["entities/Code.json"] = {"name": "Code", "isEnum": True}
 
     assert {slot.name: slot.kind for slot in read(tmp_path, alone).registry.slots}["what"] == "number"
-    assert "made of other types" in messages(read(tmp_path, mixed))
+    assert "refer to other types" in messages(read(tmp_path, mixed))
 
 
 def test_a_fallback_is_noted(tmp_path):
     """It is an intent like any other, and its author may want it in `tests:`."""
     fallback = {**AGENT["intents/Book.json"], "fallbackIntent": True}
 
-    assert "no intent should answer" in messages(read(tmp_path, {"intents/Book.json": fallback}))
+    assert "is a fallback intent" in messages(read(tmp_path, {"intents/Book.json": fallback}))
 
 
 def test_broken_and_missing_files_leave_the_others(tmp_path):

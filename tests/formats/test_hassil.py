@@ -113,7 +113,7 @@ def test_sentences_are_templates_and_rules_of_a_block_are_written_out(tmp_path):
         ("play {what}", "play {what}"),
         ("say (hi)", None),
     ]
-    assert "a sentence is left out: `(` is never closed" in messages(found)
+    assert "a sentence is skipped: `(` is never closed" in messages(found)
 
 
 def test_rules_are_rules_in_their_language(tmp_path):
@@ -143,7 +143,7 @@ def test_lists_are_slots_and_what_nobody_lists_is_any_text(tmp_path):
         "name": "any",
     }
     assert slots["brightness_max"].values == (SlotValue("100", (Utterance("max", "en"), Utterance("maximum", "en"))),)
-    assert "there is no list 'name', and its slot takes any text" in messages(found)
+    assert "the list 'name' is not defined; its slot accepts any text" in messages(found)
 
 
 def test_a_slot_keeps_its_name_where_a_list_has_it_too(tmp_path):
@@ -173,7 +173,7 @@ def test_what_blocks_say_is_metadata(tmp_path):
     }
     assert found.registry["Play"].metadata == {"room": "any"}
     assert sum("blocks of 'SetLight' differ in" in message for message in messages(found)) == 2
-    assert "`requires_context` is not checked, and kept as metadata" in messages(found)
+    assert "`requires_context` has no effect; it is kept as metadata" in messages(found)
 
 
 def test_responses_and_tests_are_taken_where_their_intent_is(tmp_path):
@@ -186,11 +186,11 @@ def test_responses_and_tests_are_taken_where_their_intent_is(tmp_path):
         ("set lamp to max", "SetLight", "en"),
     ]
     assert {
-        "tests of intents that are not there are left out",
-        "what tests expect of slots is not read",
-        "responses other than `default` of intents that are there are not read",
-        "`responses: errors` is not read",
-        "words that hassil skips are not read: please, could you",
+        "tests of intents that are not in these files are skipped",
+        "slots that tests expect are not imported",
+        "only `default` responses of intents in these files are imported",
+        "`responses: errors` is not imported",
+        "`skip_words` are not imported: please, could you",
     } <= set(messages(found))
 
 
@@ -251,10 +251,10 @@ def test_a_rule_of_a_block_reaches_into_the_rules_that_all_share(tmp_path):
 @pytest.mark.parametrize(
     ("sentence", "expected", "message"),
     [
-        ("a <no_rule>", "a no rule", "there is no rule 'no_rule', and its name stands for it"),
-        ("a {0..10,2:n}", "a {n}", "numbers beyond the range of a list are taken too"),
-        ("a {@x}", "a {x}", "what is captured for a response is a slot like others"),
-        ("a {x:@y}", "a {y}", "what is captured for a response is a slot like others"),
+        ("a <no_rule>", "a no rule", "the rule 'no_rule' is not defined; its name is used as text"),
+        ("a {0..10,2:n}", "a {n}", "the range of a list is not imported; the slot accepts any number"),
+        ("a {@x}", "a {x}", "a capture for a response (`@`) is imported as an ordinary slot"),
+        ("a {x:@y}", "a {y}", "a capture for a response (`@`) is imported as an ordinary slot"),
     ],
 )
 def test_what_a_name_stands_for_is_said(tmp_path, sentence, expected, message):
@@ -295,8 +295,8 @@ def test_kinds_that_hassil_has_not_are_said(tmp_path):
     problems = formats.write(Registry((Intent("a", (line,), slots=slots),), slots=slots), "hassil", tmp_path / "a.yaml")
 
     assert sorted(problem.message for problem in problems) == [
-        "the slot 'count' is written as numbers from 0 to 100",
-        "the slot 'day' (date) is written as any text",
+        "the slot 'count' is written as a range from 0 to 100",
+        "the slot 'day' (date) is written as a wildcard",
     ]
 
 

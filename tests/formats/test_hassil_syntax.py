@@ -53,12 +53,12 @@ def test_three_things_in_any_order_are_six_alternatives():
     [
         ("(a|b", "`(` is never closed"),
         ("a [b", "`[` is never closed"),
-        ("a) b", "`)` has no other half"),
-        ("(a]", "`]` has no other half"),
-        ("{a", "`{` has no other half"),
-        ("a>", "`>` has no other half"),
-        ("(a|b;c)", "`|` and `;` stand in one group"),
-        ("(a;b;c;d;e)", "more than 4 parts in any order"),
+        ("a) b", "`)` has no matching bracket"),
+        ("(a]", "`]` has no matching bracket"),
+        ("{a", "`{` has no matching bracket"),
+        ("a>", "`>` has no matching bracket"),
+        ("(a|b;c)", "a group mixes `|` and `;`"),
+        ("(a;b;c;d;e)", "more than 4 parts in a permutation"),
     ],
 )
 def test_what_the_library_refuses_is_refused(theirs, message):

@@ -126,10 +126,10 @@ def test_what_has_no_counterpart_is_noted(tmp_path):
     text = messages(read(tmp_path, {"bot.json": V1}))
 
     assert "confirmations" in text
-    assert "utterances that answer the question" in text
-    assert "other values than their own" in text
+    assert "utterances that answer the prompt" in text
+    assert "values outside of their list" in text
     assert "no slot 'now'" in text
-    assert "no intent should answer" in text
+    assert "is a fallback intent" in text
 
 
 @pytest.mark.parametrize("name", ["intents", "slotTypes"])
@@ -188,5 +188,5 @@ def test_an_unknown_type_is_named(tmp_path):
     path = "Bot/BotLocales/en_US/SlotTypes/Names/SlotType.json"
     found = read(tmp_path, {key: value for key, value in V2.items() if key != path})
 
-    assert "no type 'Names'" in messages(found)
+    assert "the type 'Names' of the slot 'Name' is not defined" in messages(found)
     assert [slot.kind for slot in found.registry.slots] == ["any"]

@@ -126,11 +126,11 @@ def test_what_has_no_counterpart_is_noted(tmp_path):
     more = "\n### ? Who?\n- who is it\n```markdown\nNobody.\n- not a line\n```\n[web](https://example.org/faq)\n"
     found = read(tmp_path, NEW + more)
 
-    assert "labels of 'customer' hold other labels" in messages(found)
-    assert "phrase lists and other hints" in messages(found)
+    assert "labels of 'customer' contain other labels" in messages(found)
+    assert "phrase lists and other features" in messages(found)
     assert "composite entities" in messages(found)
-    assert "questions with an answer" in messages(found)
-    assert "links to the web" in messages(found)
+    assert "QnA Maker questions and answers" in messages(found)
+    assert "links to web pages" in messages(found)
     assert [intent.name for intent in found.registry] == ["Order"]
 
 
@@ -267,9 +267,9 @@ def test_every_language_is_written_to_its_file(tmp_path):
 @pytest.mark.parametrize(
     ("slot", "written"),
     [
-        (Slot("when", "time"), "as more than what is nearest"),
-        (Slot("count", "number"), "'count', which no intent has"),
-        (Slot("x", "pattern", patterns=("a", "b")), "more than one pattern"),
+        (Slot("when", "time"), "exactly; the nearest type is written"),
+        (Slot("count", "number"), "'count', which no intent uses"),
+        (Slot("x", "pattern", patterns=("a", "b")), "several patterns of the slot 'x'"),
         (Slot("x", "list", (SlotValue("a", (Utterance("b, c"),)),)), "the synonym 'b, c'"),
     ],
 )

@@ -76,7 +76,7 @@ def test_the_innermost_labels_are_kept(tmp_path):
     found = read(tmp_path)
 
     assert templates(found)[0] == "🛫 from {start=Rome} with {seats=4}"
-    assert "labels of 'trip' hold other labels" in messages(found)
+    assert "labels of 'trip' contain other labels" in messages(found)
 
 
 def test_roles_and_parts_are_slots_like_their_entity(tmp_path):
@@ -122,8 +122,8 @@ def test_what_has_no_counterpart_is_noted(tmp_path):
 
     assert "composite entities" in messages(found)
     assert "phrase lists" in messages(found)
-    assert "must not be cut" in messages(found)
-    assert "no intent should answer" in messages(found)
+    assert "explicit lists" in messages(found)
+    assert "is a fallback intent" in messages(found)
 
 
 def test_labels_outside_of_their_text_and_without_a_place_are_left_out(tmp_path):

@@ -202,6 +202,6 @@ def test_what_cannot_be_said_in_no_language_beside_others_is_told() -> None:
 
     assert "New York:\n        de: [NYC, Neu York]" in text
     assert [problem.message for problem in problems] == [
-        "that some values of the slot 'city' have no language, and others one cannot be written in this format",
-        "“Where?”, which has no language while others have one, cannot be written in this format",
+        "this format cannot express synonyms or examples of the slot 'city' without a language beside others with one",
+        "this format cannot express “Where?”, a text without a language beside others with one",
     ]

@@ -80,7 +80,7 @@ def test_alternatives_are_alternatives_and_other_brackets_are_text(tmp_path):
 
     assert lines(found, "travel") == ["(go|fly) on {date} at @noon", "take (me) [home]"]
     assert [p.message for p in found.problems if p.rule == "unknown-slot"] == [
-        "'@noon' names no entity, and is read as text"
+        "'@noon' names no entity; it is read as text"
     ]
 
 
@@ -121,12 +121,12 @@ def test_what_is_not_taken_is_said(tmp_path):
     corpus = {**CORPUS, "data": [*CORPUS["data"], {"intention": "x", "utterances": ["y"]}]}
 
     assert {problem.message for problem in read(tmp_path, corpus).problems} >= {
-        "conditions of answers are not read",
-        "`contextData`, which answers quote, is not read",
-        "the words around 'city' in `trim` are not read",
-        "'hero.city' has several responses; only the first is taken",
-        "an entry without `intent` is left out",
-        "'None' stands for what no intent should answer; here it is an intent like any other",
+        "conditions of answers are not imported",
+        "`contextData` is not imported",
+        "the `trim` rules of 'city' are not imported",
+        "'hero.city' has several responses; only the first is imported",
+        "an entry without `intent` is skipped",
+        "'None' is a fallback intent; it is imported as an ordinary intent",
     }
 
 
@@ -201,7 +201,7 @@ def test_each_language_is_a_corpus(tmp_path):
         }
     ]
     assert english["data"][0]["answers"] == ["ok"]
-    assert [problem.message for problem in problems] == ["“ok” has no language, and is written as 'en'"]
+    assert [problem.message for problem in problems] == ["“ok” has no language; it is written as 'en'"]
 
 
 def test_slots_that_nlpjs_will_not_find_are_said(tmp_path):

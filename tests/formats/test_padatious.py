@@ -78,7 +78,7 @@ def test_what_cannot_be_said_is_said_to_be_so(tmp_path, text):
     problems = formats.write(Registry((Intent("a", (Utterance(text),)),)), "padatious", tmp_path)
 
     assert [problem.message for problem in problems] == [
-        f"“{text}” will be read as something else: there is no way to say it"
+        f"“{text}” will be read differently: this format has no way to escape it"
     ]
 
 

@@ -86,11 +86,11 @@ def test_routers_in_a_chain_make_one_registry(tmp_path):
 @pytest.mark.parametrize(
     ("route", "message"),
     [
-        ({"name": "a", "score_threshold": 1.5}, "a threshold must be a number from 0 to 1; 1.5 is not taken"),
-        ({"name": "a", "score_threshold": "high"}, "`score_threshold` should be a number, and is text; it is not read"),
-        ({"name": "a", "utterances": [["x"]]}, "an item of `utterances` should be text, and is a list; it is not read"),
-        ({"name": "a", "guardrail": 1}, "`guardrail` of a route is not read"),
-        ({"utterances": ["x"]}, "a route without a `name` is left out"),
+        ({"name": "a", "score_threshold": 1.5}, "the threshold 1.5 is not between 0 and 1; it is not imported"),
+        ({"name": "a", "score_threshold": "high"}, "`score_threshold` should be a number but is text; it is ignored"),
+        ({"name": "a", "utterances": [["x"]]}, "an item of `utterances` should be text but is a list; it is ignored"),
+        ({"name": "a", "guardrail": 1}, "`guardrail` of a route is not imported"),
+        ({"utterances": ["x"]}, "a route without a `name` is skipped"),
     ],
 )
 def test_what_is_not_taken_is_said_with_its_place(tmp_path, route, message):

@@ -99,7 +99,7 @@ def test_of_the_dialog_responses_and_required_slots_are_kept(tmp_path):
     assert found.registry["bye"].responses == {"en": "Bye!"}
     assert (size.required, size.questions) == (True, {"en": "Which size?"})
     assert "unknown" not in found.registry
-    assert any("of 7 nodes" in problem.message for problem in found.problems)
+    assert any("of 7 dialog nodes" in problem.message for problem in found.problems)
 
 
 def test_values_and_patterns_of_one_entity_cannot_both_be_kept(tmp_path):

@@ -123,8 +123,8 @@ def test_what_has_no_counterpart_is_noted(tmp_path):
 
     messages = "\n".join(problem.message for problem in found.problems)
     assert "traits" in messages
-    assert "entities inside of 'city:city'" in messages or "entities inside of 'city'" in messages
-    assert "where it stands" in messages
+    assert "entities nested in 'city'" in messages
+    assert "has no position" in messages
     assert "wit$amount_of_money" in messages
     assert found.registry["go"].utterances[0].template == "to {city=Rome} {amount_of_money_price=4€}"
 

@@ -15,7 +15,7 @@ pytest.importorskip("numkong", reason="the extra [ann] is not installed")
 @pytest.mark.parametrize("queries", [1, 2, 40])
 def test_half_rows_give_what_whole_rows_give(dim, queries, monkeypatch):
     """Of one query and of many, as float32; a slice of rows, and rows that nobody may write to, are rows."""
-    monkeypatch.setattr(room, "_ROWS_AT_ONCE", 32)
+    monkeypatch.setattr(room, "HALF_PRODUCT_ROWS", 32)
     chance = np.random.default_rng(1)
     rows, asked = (chance.normal(size=(count, dim)).astype(np.float32) / dim**0.5 for count in (90, queries))
     half = rows.astype(np.float16)

@@ -30,7 +30,7 @@ AT_ONCE = 2
 NAMES = sorted(path.stem for path in HERE.glob("*.txt"))
 
 # A framework's warnings are its own affair. Ours are errors, as they are everywhere.
-WARNINGS = "filterwarnings=default\nerror:::(intentmatch|test_)"
+WARNINGS = "filterwarnings=default\nerror:::(intentmatch|test_|contracts)"
 
 
 def run(name: str, folder: Path) -> Ran:

@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from spoken import found
+from slot_helpers import found
 
 from intentmatch.slots.clock import TimeFinder
 

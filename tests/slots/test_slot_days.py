@@ -10,7 +10,7 @@ import pytest
 from dateparser.data.languages_info import language_order
 from hypothesis import given
 from hypothesis import strategies as st
-from spoken import NOW, found
+from slot_helpers import NOW, found
 
 from intentmatch.core.errors import MissingExtraError
 from intentmatch.slots.days import DateFinder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from spoken import NOW, marked
+from slot_helpers import NOW, marked
 
 from intentmatch.core.result import Entity
 from intentmatch.slots.free import Frame, frames, free_text

@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from spoken import found, list_slot
+from slot_helpers import found, list_slot
 
 from intentmatch.slots.lists import ListFinder, names_of
 from intentmatch.slots.message import AS_DECLARED, BUT_FOR_ACCENTS, MISTYPED, WITH_AN_ENDING, Message

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from spoken import found
+from slot_helpers import found
 
 from intentmatch.slots.message import Message
-from intentmatch.slots.number_words import numeral, spoken
+from intentmatch.slots.number_words import numeral, spoken_numbers
 from intentmatch.slots.numbers import NumberFinder
 
 NUMBERS = NumberFinder()
@@ -153,7 +153,7 @@ def test_numbers_in_words(language, text, expected):
 )
 def test_what_is_said_beside_numbers(language, text, expected):
     """Numbers in a row stay apart; articles, and words that only look like it, are none."""
-    assert [hit.value for hit in sorted(spoken(Message(text, language)))] == expected
+    assert [hit.value for hit in sorted(spoken_numbers(Message(text, language)))] == expected
 
 
 @given(st.integers(0, 10**17))

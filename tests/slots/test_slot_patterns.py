@@ -9,7 +9,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from spoken import found
+from slot_helpers import found
 
 from intentmatch.core.types import Slot
 from intentmatch.slots.message import Message
@@ -77,7 +77,7 @@ def test_a_pattern_that_takes_too_long_finds_nothing():
     message = Message("a" * 10_000 + "!", "en")
 
     assert finder(r"(a+)+$").find(message) == []
-    assert message.remarks == ["a pattern of code took too long: (a+)+$"]
+    assert message.remarks == ["a pattern of slot code timed out: (a+)+$"]
 
 
 def test_many_slow_patterns_share_what_time_there_is():

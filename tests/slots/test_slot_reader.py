@@ -10,7 +10,7 @@ import pytest
 import regex
 from hypothesis import given
 from hypothesis import strategies as st
-from spoken import NOW, list_slot, marked
+from slot_helpers import NOW, list_slot, marked
 
 from intentmatch.core.errors import Location, MissingExtraError, RegistryError, UnknownNameError
 from intentmatch.core.types import Intent, Registry, Slot, Utterance
@@ -181,8 +181,8 @@ def test_broken_patterns_are_told_all_at_once():
         reader(*slots)
 
     assert [problem.location.short for problem in caught.value.problems] == ["bot.yaml:3", "registry:1"]
-    assert "the regular expression of slot 'a' cannot be read: missing )" in str(caught.value)
-    assert "'b' cannot be read: nothing to repeat" in str(caught.value)
+    assert "invalid regular expression in slot 'a': missing )" in str(caught.value)
+    assert "'b': nothing to repeat" in str(caught.value)
 
 
 def test_a_slow_pattern_is_remarked_in_the_trace():
@@ -190,7 +190,7 @@ def test_a_slow_pattern_is_remarked_in_the_trace():
     reading = FLIGHTS.read("to Berlin " + "a" * 5000 + "!", "en", NOW)
 
     assert ("target", "Berlin") in [(entity.slot, entity.value) for entity in reading.entities]
-    assert reading.says.endswith("; a pattern of code took too long: (a+)+$")
+    assert reading.says.endswith("; a pattern of slot code timed out: (a+)+$")
 
 
 def test_a_missing_extra_is_told_when_the_registry_is_made_ready(monkeypatch):
@@ -234,4 +234,4 @@ def test_the_readme_says_what_is_read():
     (languages,) = re.findall(r"and words in ([a-z, ]+) \|", readme)
 
     assert languages.split(", ") == sorted({*number_words._WORDS, "ja", "zh"})
-    assert f"in words in {len(clock._SAID)} languages" in readme
+    assert f"in words in {len(clock._PHRASES)} languages" in readme

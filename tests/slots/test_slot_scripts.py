@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intentmatch.slots.scripts import parted, tokens, words
+from intentmatch.slots.scripts import is_boundary, tokens, words
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_the_words_of_scripts_with_spaces_are_some_of_all():
 )
 def test_where_a_word_may_end_and_another_begin(before, after, expected):
     """Anywhere in scripts without spaces, between scripts, and behind a digit."""
-    assert parted(before, after) == expected
+    assert is_boundary(before, after) == expected
 
 
 @given(st.text())

@@ -24,7 +24,7 @@ from intentmatch.encoders.encode import encode_all
 from intentmatch.storage.vector_cache import VectorCache
 
 TEXTS = ["hello", "good morning", "thank you", "où est mon colis", "注文はどこですか"]
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 
 
 def filled(folder: Path, texts: list[str] = TEXTS, kind: str = "utterance") -> Path:
@@ -315,13 +315,13 @@ def test_two_processes_can_build_the_same_at_once(tmp_path: Path):
 import hashlib, sys
 from pathlib import Path
 from fakes import WordHashEncoder
-from intentmatch import build
+from intentmatch.encoders import encode
 from intentmatch.storage.vector_cache import VectorCache
-build._TEXTS_AT_ONCE = 20
+encode.ENCODE_TEXTS = 20
 texts = [f"text number {number}" for number in range(400)]
 print("ready", flush=True)
 sys.stdin.readline()
-vectors = build.encode_all(WordHashEncoder(), texts, "utterance", VectorCache(Path(sys.argv[1])))
+vectors = encode.encode_all(WordHashEncoder(), texts, "utterance", VectorCache(Path(sys.argv[1])))
 print(hashlib.sha256(vectors.tobytes()).hexdigest())
 """
     builders = [started(program, tmp_path) for _ in range(2)]

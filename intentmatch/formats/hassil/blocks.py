@@ -35,10 +35,10 @@ class Blocks:
             if not context:
                 del said["requires_context"]
         for key in set(_UNCHECKED) & set(said):
-            self._draft.not_expressed(place, f"`{key}` is not checked, and kept as metadata")
+            self._draft.not_expressed(place, f"`{key}` has no effect; it is kept as metadata")
         for key, value in block.entries():
             if key not in _READ:
-                self._draft.not_expressed(value.location, f"`{key}` of a block is not read")
+                self._draft.not_expressed(value.location, f"`{key}` of a block is not imported")
         self._said.setdefault(intent.name, []).append(said)
 
     def finish(self) -> None:
@@ -53,6 +53,8 @@ class Blocks:
         if all(value == values[0] for value in values):
             return values[0]
         place = next(said[key][1] for said in blocks if key in said)
-        message = f"blocks of {name!r} differ in `{key}`; all that they say is kept, but not which sentences it is for"
+        message = (
+            f"the blocks of {name!r} differ in `{key}`; all values are kept, but not which sentences they belong to"
+        )
         self._draft.not_expressed(place, message)
         return [value for number, value in enumerate(values) if value is not None and value not in values[:number]]

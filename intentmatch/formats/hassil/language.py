@@ -45,7 +45,7 @@ class Language:
             try:
                 template = shared.template(text.strip(), value.location, fragment=True)
             except TemplateError as error:
-                self.draft.warn(value.location, "bad-template", f"the rule {name!r} is left out: {error}")
+                self.draft.warn(value.location, "bad-template", f"the rule {name!r} is skipped: {error}")
                 continue
             valid = rule_name(name)
             self.draft.rule(valid, template, value.location, self.code)
@@ -54,7 +54,9 @@ class Language:
         for circle in self._ready.circles:
             shown = " → ".join(f"<{name}>" for name in (*circle, circle[0]))
             place = next(v.location for name, v in self.rules.items() if rule_name(name) == circle[0])
-            self.draft.error(place, "recursive-rule", f"a rule cannot use itself: {shown}", "write it out")
+            self.draft.error(
+                place, "recursive-rule", f"a rule cannot use itself: {shown}", "replace the rule by its text"
+            )
         for name, value in self.lists.items():
             self.read_list(self.draft.type(name, value.location), value, shared)
 
@@ -93,9 +95,11 @@ class Language:
             self._read_value(list_, item, within)
         if value["range"]:
             list_.kind = "number"
-            self.draft.not_expressed(value["range"].location, "numbers beyond the range of a list are taken too")
+            self.draft.not_expressed(
+                value["range"].location, "the range of a list is not imported; the slot accepts any number"
+            )
             if value["range"]["multiplier"]:
-                self.draft.not_expressed(value["range"].location, "the `multiplier` of a range is not read")
+                self.draft.not_expressed(value["range"].location, "the `multiplier` of a range is not imported")
         elif value["wildcard"].flag():
             list_.kind = "any"
 
@@ -103,13 +107,13 @@ class Language:
         written = item["in"] if item.is_mapping else item
         text = written.text()
         if text is None:
-            self.draft.warn(item.location, "no-text", "a value of a list without a text is left out")
+            self.draft.warn(item.location, "no-text", "a list value without text is skipped")
             return
         try:
             template = within.template(text.strip(), written.location)
             texts = list(self._texts(template))
         except TemplateError as error:
-            self.draft.warn(item.location, "bad-template", f"a value is left out: {error}")
+            self.draft.warn(item.location, "bad-template", f"a list value is skipped: {error}")
             return
         out = item["out"].text() if item.is_mapping else None
         if out is None:
@@ -117,7 +121,7 @@ class Language:
         list_.add(out, texts, self.code)
         for key in ("context", "metadata"):
             if item[key]:
-                self.draft.not_expressed(item[key].location, f"`{key}` of values is not read")
+                self.draft.not_expressed(item[key].location, f"`{key}` of list values is not imported")
 
     def _texts(self, template: str) -> Iterator[str]:
         """All ways to say a value. Raises `TemplateError` where they have no end."""
@@ -159,25 +163,27 @@ class Within:
         draft = self.language.draft
         name, _, slot = text.partition(":")
         if text.startswith("@") or slot.startswith("@"):
-            draft.not_expressed(place, "what is captured for a response is a slot like others")
+            draft.not_expressed(place, "a capture for a response (`@`) is imported as an ordinary slot")
             name, slot = name.removeprefix("@"), slot.removeprefix("@")
         name, slot = name.strip(), slot.strip() or name.strip()
         if not slot:
-            raise TemplateError("a slot without a name")
+            raise TemplateError("a slot has no name")
         type_ = self.lists.get(name, name)
         if _RANGE.fullmatch(name):
             draft.type(type_, place).kind = "number"
-            draft.not_expressed(place, "numbers beyond the range of a list are taken too")
+            draft.not_expressed(place, "the range of a list is not imported; the slot accepts any number")
         elif type_ not in draft.types and name not in self.language.lists:
-            message = f"there is no list {name!r}, and its slot takes any text"
-            draft.warn(place, "unknown-list", message, "Home Assistant fills it when it runs; give it values here")
+            message = f"the list {name!r} is not defined; its slot accepts any text"
+            draft.warn(
+                place, "unknown-list", message, "Home Assistant may fill this list at run time; add its values here"
+            )
         return f"{{{self.language.roles.slot(slot, type_, place).name}}}"
 
     def _rule(self, name: str, place: Location) -> str:
         if name in self.written_out:
             return self._written_out(name)
         if name not in self.language.rules:
-            message = f"there is no rule {name!r}, and its name stands for it"
+            message = f"the rule {name!r} is not defined; its name is used as text"
             self.language.draft.warn(place, "unknown-rule", message)
             return escape(in_words(name))
         return f"<{rule_name(name)}>"
@@ -185,7 +191,7 @@ class Within:
     def _written_out(self, name: str) -> str:
         value = self.rules[name] if name in self.rules else self.language.rules[name]
         if name in self._open or len(self._open) >= _DEEPEST:
-            raise TemplateError(f"the rule {name!r} uses itself, or rules within rules without end")
+            raise TemplateError(f"the rule {name!r} uses itself or is nested too deeply")
         self._open.append(name)
         try:
             return self.template((value.text() or "").strip(), value.location)

@@ -64,11 +64,13 @@ class _Reader:
             language.lists.setdefault(name, values)
         words = [word for item in root["skip_words"].items() if (word := item.text())]
         if words:
-            message = f"words that hassil skips are not read: {', '.join(words)}"
-            self._draft.not_expressed(root["skip_words"].location, message, "an encoder minds them little")
+            message = f"`skip_words` are not imported: {', '.join(words)}"
+            self._draft.not_expressed(
+                root["skip_words"].location, message, "filler words hardly change the vector of a message"
+            )
         for key, value in root.entries():
             if key not in _KEYS and key != "skip_words":
-                self._draft.not_expressed(value.location, f"`{key}` is not read")
+                self._draft.not_expressed(value.location, f"`{key}` is not imported")
 
     def reserve(self, root: Value) -> None:
         """Slots that are called like their list keep that name, whatever other lists are used for them."""
@@ -102,7 +104,7 @@ class _Reader:
         try:
             template = local.template((line.text() or "").strip(), line.location)
         except TemplateError as error:
-            self._draft.warn(line.location, "bad-template", f"a sentence is left out: {error}")
+            self._draft.warn(line.location, "bad-template", f"a sentence is skipped: {error}")
             return
         plain = parse(template).sentence
         if plain is None:
@@ -115,12 +117,12 @@ class _Reader:
         language = self._language(root)
         for key, value in root["responses"].entries():
             if key != "intents":
-                self._draft.not_expressed(value.location, f"`responses: {key}` is not read")
+                self._draft.not_expressed(value.location, f"`responses: {key}` is not imported")
         for name, responses in root["responses"]["intents"].entries():
             for key, response in responses.entries():
                 text = response.text() if key == _DEFAULT and name in self._draft.intents else None
                 if text is None:
-                    message = f"responses other than `{_DEFAULT}` of intents that are there are not read"
+                    message = f"only `{_DEFAULT}` responses of intents in these files are imported"
                     self._draft.not_expressed(response.location, message)
                 else:
                     self._draft.intents[name].respond(text, response.location, language.code)
@@ -133,10 +135,12 @@ class _Reader:
             name = (intent["name"] if intent.is_mapping else intent).text() or _folder(file)
             expected = None if "intent" in test.keys and not intent else name
             if expected is not None and expected not in self._draft.intents:
-                self._draft.warn(test.location, "unknown-intent", "tests of intents that are not there are left out")
+                self._draft.warn(
+                    test.location, "unknown-intent", "tests of intents that are not in these files are skipped"
+                )
                 continue
             if intent["slots"] or test["slots"]:
-                self._draft.not_expressed(test.location, "what tests expect of slots is not read")
+                self._draft.not_expressed(test.location, "slots that tests expect are not imported")
             for line in test["sentences"].items():
                 if text := line.text():
                     self._draft.test(text, expected, line.location, language.code)

@@ -61,7 +61,7 @@ class _Group:
 
     def part(self, sign: str) -> None:
         if self.sign not in (None, sign):
-            raise TemplateError("`|` and `;` stand in one group")
+            raise TemplateError("a group mixes `|` and `;`")
         self.sign = sign
         self._end()
         self.parts.append("")
@@ -72,7 +72,7 @@ class _Group:
         if self.sign != ";":
             return "|".join(self.parts)
         if len(self.parts) > _MOST_IN_ANY_ORDER:
-            raise TemplateError(f"more than {_MOST_IN_ANY_ORDER} parts in any order")
+            raise TemplateError(f"more than {_MOST_IN_ANY_ORDER} parts in a permutation")
         return "|".join(" ".join(order) for order in permutations(part.strip() for part in self.parts))
 
     def _end(self) -> None:
@@ -102,7 +102,7 @@ def to_template(text: str, slot: Named, rule: Named, *, fragment: bool = False) 
             group = open_.pop()
             open_[-1].add_group(group, sign)
         else:
-            raise TemplateError(f"`{sign}` has no other half")
+            raise TemplateError(f"`{sign}` has no matching bracket")
         if len(open_[-1].parts[-1]) > _LONGEST:
             raise TemplateError(f"longer than {_LONGEST:,} characters")
     if len(open_) > 1:

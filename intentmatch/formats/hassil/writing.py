@@ -90,16 +90,20 @@ class _Writer:
         if slot.kind == "list":
             return {"values": [said for value in slot.values for said in _values(value, code)]}
         if slot.kind == "number":
-            self._note(slot.location, "range", f"the slot {slot.name!r} is written as numbers from 0 to 100")
+            self._note(slot.location, "range", f"the slot {slot.name!r} is written as a range from 0 to 100")
             return {"range": dict(_RANGE)}
         if slot.kind != "any":
-            self._note(slot.location, NOT_EXPRESSED, f"the slot {slot.name!r} ({slot.kind}) is written as any text")
+            self._note(slot.location, NOT_EXPRESSED, f"the slot {slot.name!r} ({slot.kind}) is written as a wildcard")
         return {"wildcard": True}
 
     def _test(self, case: Case) -> dict[str, Any]:
         expected = case.expected
         if isinstance(expected, tuple):
-            self._note(case.location, NOT_EXPRESSED, f"of the intents that “{case.text}” expects, the first is written")
+            self._note(
+                case.location,
+                NOT_EXPRESSED,
+                f"the test “{case.text}” expects several intents; only the first is written",
+            )
             expected = expected[0]
         return {"sentences": [case.text], "intent": None if expected is None else {"name": expected}}
 

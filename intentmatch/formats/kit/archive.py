@@ -28,10 +28,10 @@ def opened(data: bytes, place: str) -> zipfile.ZipFile:
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except (zipfile.BadZipFile, ValueError, NotImplementedError, OverflowError, struct.error) as error:
-        raise InputError(f"{place} is not a zip that can be read: {error}") from error
+        raise InputError(f"{place} is not a readable zip: {error}") from error
     entries = archive.infolist()
     if len(entries) > MAX_FILES:
-        raise InputError(f"{place} is refused: it holds more than {MAX_FILES:,} files")
+        raise InputError(f"{place} is refused: it contains more than {MAX_FILES:,} files")
     if sum(entry.file_size for entry in entries) > MAX_TOTAL_BYTES:
         raise InputError(f"{place} is refused: it unpacks to more than {MAX_TOTAL_BYTES // 1_000_000} MB")
     for entry in entries:
@@ -53,13 +53,13 @@ def _check_entry(entry: zipfile.ZipInfo, place: str) -> None:
     """Refuse the whole archive for an entry that no honest program writes."""
     path = entry.filename.replace("\\", "/")
     if path.startswith("/") or ":" in path.partition("/")[0] or ".." in path.split("/"):
-        raise InputError(f"{place} is refused: its entry {entry.filename!r} leads out of the archive")
+        raise InputError(f"{place} is refused: its entry {entry.filename!r} points outside of the archive")
     if stat.S_ISLNK(entry.external_attr >> 16):
         raise InputError(f"{place} is refused: its entry {entry.filename!r} is a link")
     if entry.file_size > max(_WORTH_A_RATIO, MAX_RATIO * entry.compress_size):
-        raise InputError(f"{place} is refused: its entry {entry.filename!r} unpacks to far more than text would")
+        raise InputError(f"{place} is refused: its entry {entry.filename!r} has a suspiciously high compression ratio")
     if entry.flag_bits & 0x1:
-        raise InputError(f"{place} is locked by a password; unpack it, and name the folder")
+        raise InputError(f"{place} is protected by a password; unpack it and name the folder")
 
 
 def unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, place: str, most: int) -> bytes:

@@ -23,7 +23,7 @@ def with_languages(registry: Registry, problems: list[Problem]) -> Registry:
     first = languages(registry)[0]
     guessed = [line for line in registry.utterances if line.language is None]
     if guessed:
-        problems.append(loss(guessed[0].location, f"that some lines have no language (they are {first!r})"))
+        problems.append(loss(guessed[0].location, f"utterances without a language (written as {first!r})"))
 
     def spoken(lines: Iterable[Utterance]) -> tuple[Utterance, ...]:
         return tuple(replace(line, language=line.language or first) for line in lines)

@@ -105,7 +105,7 @@ class IntentDraft:
         """What the bot says, of which there can be one a language."""
         code = self._draft.language(language, place) or ""
         if self.responses.setdefault(code, text) != text:
-            self._draft.not_expressed(place, f"{self.name!r} has several responses; only the first is taken")
+            self._draft.not_expressed(place, f"{self.name!r} has several responses; only the first is imported")
 
     def slot(self, name: str, place: Location) -> SlotDraft:
         """What the intent itself says about a slot: that it is required, and what to ask for it."""
@@ -137,9 +137,9 @@ class Draft:
         if name not in self.intents:
             self.intents[name] = IntentDraft(self, name, place)
             if not name:
-                self.error(place, "no-name", "there is an intent without a name", "give it one")
+                self.error(place, "no-name", "an intent has no name", "give it one")
             if fallback:
-                message = f"{name!r} stands for what no intent should answer; here it is an intent like any other"
+                message = f"{name!r} is a fallback intent; it is imported as an ordinary intent"
                 hint = "move its utterances to `tests:` with `intent: out_of_scope`"
                 self.warn(place, "fallback-intent", message, hint)
         return self.intents[name]
@@ -153,7 +153,7 @@ class Draft:
             while valid in self.slots:
                 valid += "_"
             if valid != name:
-                self.note(place, "renamed-slot", f"the slot {name!r} is called {valid!r} here")
+                self.note(place, "renamed-slot", f"the slot {name!r} is renamed to {valid!r}")
             # Who learned the valid name may use it.
             self._slot_names[name] = self._slot_names[valid] = valid
             self.slots[valid] = SlotDraft(valid, place)
@@ -168,7 +168,7 @@ class Draft:
         code = self.language(language, place) or ""
         known = self._rules.setdefault(name, Rule(name, {}, place))
         if known.templates.get(code, template) != template:
-            self.warn(place, "duplicate-key", f"the rule {name!r} is defined twice; the first is taken")
+            self.warn(place, "duplicate-key", f"the rule {name!r} is defined twice; the first definition is used")
         else:
             self._rules[name] = replace(known, templates={**known.templates, code: template})
 
@@ -189,9 +189,11 @@ class Draft:
         marks: list[Mark] = []
         for label in sorted(labels, key=lambda label: (label.start, -label.end)):
             if not 0 <= label.start < label.end <= len(text) or not text[label.start : label.end].strip():
-                self.warn(place, "bad-label", f"a label of {label.slot!r} lies outside of its text; it is left out")
+                self.warn(
+                    place, "bad-label", f"a label of {label.slot!r} is empty or outside of its text; it is skipped"
+                )
             elif marks and label.start - shift < marks[-1].end:
-                message = f"a label of {label.slot!r} lies in or across one of {marks[-1].slot!r}; it is left out"
+                message = f"a label of {label.slot!r} overlaps a label of {marks[-1].slot!r}; it is skipped"
                 self.not_expressed(place, message)
             else:
                 # Spaces at the rim of a label belong to nobody.
@@ -225,7 +227,9 @@ class Draft:
             return self.default_language
         found = language_code(code.strip())
         if found is None:
-            self.warn(place, "language-code", f"{code!r} is not a language code; its lines have none")
+            self.warn(
+                place, "language-code", f"{code!r} is not a language code; its text is imported without a language"
+            )
         return found
 
     def root(self, file: File) -> tree.Value:
@@ -304,10 +308,10 @@ class Draft:
             kind = "list" if values else "pattern" if patterns else "list" if source.labelled else "any"
         if kind == "list" and not values:
             values = _by_words(source.labelled)
-            message = f"the slot {draft.name!r} is a list of the values that are marked in utterances"
-            self.note(draft.location, "learned-slot", message, "where it came from it may know others")
+            message = f"the values of the slot {draft.name!r} were collected from labelled utterances"
+            self.note(draft.location, "learned-slot", message, "add any values that are missing")
         if kind != "pattern" and patterns:
-            message = f"the slot {draft.name!r} has values and patterns; the patterns are left out"
+            message = f"the slot {draft.name!r} has both values and patterns; the patterns are skipped"
             self.not_expressed(source.location, message)
         return Slot(
             draft.name,

@@ -27,13 +27,15 @@ def attach(draft: Draft) -> None:
         for owner in owners:
             draft.intents[owner].slot(name, slot.location)
         if owners:
-            message = f"{name!r} is found in every message there; here, where an intent says one of its values"
-            draft.note(slot.location, "attached-slot", message, f"it is a slot of {', '.join(owners)}")
+            message = f"the entity {name!r} applied to every message; here it is a slot of intents that mention a value"
+            draft.note(slot.location, "attached-slot", message, f"check the slots of {', '.join(owners)}")
         else:
             unused.append(slot)
     if unused:
-        message = f"found in every message there, and by no intent here: {', '.join(slot.name for slot in unused)}"
-        draft.note(unused[0].location, "unused-slot", message, "name them below `slots:` of the intents that need them")
+        message = (
+            f"entities that applied to every message are used by no intent: {', '.join(slot.name for slot in unused)}"
+        )
+        draft.note(unused[0].location, "unused-slot", message, "list them under `slots:` of the intents that need them")
 
 
 class _Said:

@@ -39,11 +39,11 @@ def without(registry: Registry, says: Collection[Feature]) -> tuple[Registry, li
     if not set(get_args(Feature)) <= set(says):
         losing.note_namesakes()
     if registry.tests and "tests" not in says:
-        losing.lose(registry.tests[0].location, f"the {len(registry.tests)} tests")
+        losing.lose(registry.tests[0].location, f"tests ({len(registry.tests)})")
         registry = replace(registry, tests=())
     if registry.settings and "settings" not in says:
         place = next(iter(registry.setting_locations.values()), None)
-        losing.lose(place, f"the settings {', '.join(registry.settings)}")
+        losing.lose(place, f"settings ({', '.join(registry.settings)})")
         registry = replace(registry, settings={}, setting_locations={})
     intents = tuple(map(losing.intent, registry))
     kept = replace(registry, intents=intents, slots=losing.slots(registry.slots))
@@ -52,14 +52,14 @@ def without(registry: Registry, says: Collection[Feature]) -> tuple[Registry, li
 
 def loss(place: Location | None, what: str) -> Problem:
     """The problem that something cannot be written."""
-    return Problem(place or NOWHERE, "warning", NOT_EXPRESSED, f"{what} cannot be written in this format")
+    return Problem(place or NOWHERE, "warning", NOT_EXPRESSED, f"this format cannot express {what}")
 
 
 def of_unused(registry: Registry, kinds: Container[SlotKind]) -> list[Problem]:
     """What is lost where nothing but an intent can say that a slot is of one of these kinds."""
     used = {slot.name for intent in registry for slot in intent.slots}
     unused = [slot for slot in registry.slots if slot.kind in kinds and slot.name not in used]
-    return [loss(slot.location, f"the slot {slot.name!r}, which no intent has,") for slot in unused]
+    return [loss(slot.location, f"the slot {slot.name!r}, which no intent uses") for slot in unused]
 
 
 class _Losing:
@@ -81,7 +81,7 @@ class _Losing:
         for intent in self._registry:
             for slot in intent.slots:
                 if _taken(slot) != _taken(shared[slot.name]):
-                    self.lose(slot.location, f"that {intent.name!r} has a slot {slot.name!r} of its own")
+                    self.lose(slot.location, f"a definition of the slot {slot.name!r} for {intent.name!r} alone")
 
     def intent(self, intent: Intent) -> Intent:
         changes: dict[str, Any] = {}
@@ -93,7 +93,7 @@ class _Losing:
             changes["titles"] = {}
         kept = replace(intent, **changes)
         if "languages" not in self._says and any(kept.responses):
-            self.lose(intent.location, f"the languages of responses of {intent.name!r}")
+            self.lose(intent.location, f"the languages of the responses of {intent.name!r}")
             kept = replace(kept, responses={"": kept.response(None) or ""})
         utterances = tuple(self._line(line, intent) for line in kept.utterances)
         negatives = tuple(self._line(line, intent) for line in kept.negatives)
@@ -109,7 +109,7 @@ class _Losing:
     def _slot(self, slot: Slot) -> Slot:
         changes: dict[str, Any] = {}
         if "synonyms" not in self._says and any(value.synonyms for value in slot.values):
-            self.lose(slot.location, f"synonyms of the slot {slot.name!r}")
+            self.lose(slot.location, f"the synonyms of the slot {slot.name!r}")
             changes["values"] = tuple(SlotValue(value.value) for value in slot.values)
         for feature, nothing in _OF_SLOT.items():
             if feature not in self._says and getattr(slot, feature):
@@ -128,12 +128,12 @@ class _Losing:
 
     def _line(self, line: Utterance, intent: Intent) -> Utterance:
         if line.language and "languages" not in self._says:
-            self.lose(intent.location, f"the language of the lines of {intent.name!r}")
+            self.lose(intent.location, f"the languages of the utterances of {intent.name!r}")
             line = _spoken_by_all(line)
         kept = tuple(mark for mark in line.marks if "marks" in self._says and mark.slot not in self._gone)
         if kept != line.marks:
             if "marks" not in self._says:
-                self.lose(line.location or intent.location, f"that “{line.text}” has slots")
+                self.lose(line.location or intent.location, f"the slot marks in “{line.text}”")
             written = labelled(line.text, kept)
             line = replace(line, marks=kept, template=None if written == line.text else written)
         return line

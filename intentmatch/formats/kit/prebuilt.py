@@ -48,9 +48,11 @@ def take_built_in(slot: SlotDraft, name: str, place: Location, draft: Draft) -> 
     plain = _SIGNS.sub("", bare(name).lower())
     slot.kind = _SAME.get(plain) or _NEAR.get(plain) or ("any" if _OPEN.search(plain) else None)
     if plain in _NEAR:
-        draft.note(place, "built-in", f"the built-in type {name!r} is read as a slot of kind {slot.kind!r}")
+        draft.note(place, "built-in", f"the built-in type {name!r} is imported as a slot of type {slot.kind!r}")
     elif plain not in _SAME:
-        draft.not_expressed(place, f"there is no counterpart of the built-in type {name!r}")
+        draft.not_expressed(
+            place, f"the built-in type {name!r} has no equivalent; its values come from labelled utterances"
+        )
 
 
 def slot_of(roles: Roles, name: str, type_: str, place: Location, draft: Draft) -> SlotDraft:
@@ -60,5 +62,5 @@ def slot_of(roles: Roles, name: str, type_: str, place: Location, draft: Draft) 
     if is_built_in(type_):
         take_built_in(draft.type(type_, place), type_, place, draft)
     elif not declared:
-        draft.warn(place, "unknown-type", f"there is no type {type_!r} for the slot {name!r}")
+        draft.warn(place, "unknown-type", f"the type {type_!r} of the slot {name!r} is not defined")
     return slot

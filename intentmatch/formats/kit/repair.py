@@ -53,8 +53,10 @@ class _Settling:
     def intent(self, intent: Intent) -> Intent | None:
         """What is left of an intent; None where that is nothing."""
         if not intent.name:
-            self._leave_out(
-                intent.location, "no-name", f"an intent without a name and its {len(intent.utterances)} lines"
+            self._skip(
+                intent.location,
+                "no-name",
+                f"an intent without a name, with {len(intent.utterances)} utterances, is skipped",
             )
             return None
         lines = tuple(line for line in intent.utterances if self._is_sound(line, intent) and self._is_own(line, intent))
@@ -63,12 +65,12 @@ class _Settling:
             line for line in intent.negatives if self._is_sound(line, intent) and self._is_no_more(line, intent, said)
         )
         if not lines:
-            self._leave_out(intent.location, "no-utterances", f"the intent {intent.name!r}, which has no utterances,")
+            self._skip(intent.location, "no-utterances", f"the intent {intent.name!r} has no utterances; it is skipped")
             return None
         threshold = intent.threshold
         if threshold is not None and not 0.0 <= threshold <= 1.0:
-            what = f"the threshold {threshold} of {intent.name!r}, which is not from 0 to 1,"
-            self._leave_out(intent.location, "threshold", what)
+            what = f"the threshold {threshold} of {intent.name!r} is not between 0 and 1; it is skipped"
+            self._skip(intent.location, "threshold", what)
             threshold = None
         slots = tuple(map(self.slot, intent.slots))
         kept = replace(intent, utterances=lines, negatives=negatives, threshold=threshold, slots=slots)
@@ -85,7 +87,7 @@ class _Settling:
         lost = [f"the pattern {pattern!r}" for pattern in slot.patterns if pattern not in patterns]
         lost += [f"the value {value.value!r}" for value in slot.values if not fold(value.value)]
         for what in lost:
-            self._leave_out(slot.location, "bad-slot", f"{what} of the slot {slot.name!r}, which cannot be used,")
+            self._skip(slot.location, "bad-slot", f"{what} of the slot {slot.name!r} is not usable; it is skipped")
         kind = "any" if (slot.kind, values) == ("list", {}) or (slot.kind, patterns) == ("pattern", ()) else slot.kind
         return replace(slot, kind=kind, values=tuple(values.values()), patterns=patterns)
 
@@ -94,14 +96,16 @@ class _Settling:
         names = (case.expected,) if isinstance(case.expected, str) else case.expected or ()
         if set(names) <= known:
             return True
-        self._leave_out(case.location, "unknown-intent", f"the test “{case.text}”, whose intent is not there,")
+        self._skip(
+            case.location, "unknown-intent", f"the intent of the test “{case.text}” does not exist; the test is skipped"
+        )
         return False
 
     def _is_sound(self, line: Utterance, intent: Intent) -> bool:
         if fold(line.text):
             return True
-        what = f"the utterance {line.text!r} of {intent.name!r}, which has no words,"
-        self._leave_out(line.location or intent.location, "empty-utterance", what)
+        what = f"the utterance {line.text!r} of {intent.name!r} has no words; it is skipped"
+        self._skip(line.location or intent.location, "empty-utterance", what)
         return False
 
     def _said(self, line: Utterance, intent: Intent) -> list[str]:
@@ -114,19 +118,19 @@ class _Settling:
         if owner is None:
             self._owners.update(dict.fromkeys(said, intent.name))
             return True
-        what = f"“{line.text}” of {intent.name!r}, which also belongs to {owner!r},"
-        self._leave_out(line.location or intent.location, "conflicting-utterance", what)
+        what = f"“{line.text}” of {intent.name!r} already belongs to {owner!r}; it is skipped"
+        self._skip(line.location or intent.location, "conflicting-utterance", what)
         return False
 
     def _is_no_more(self, line: Utterance, intent: Intent, said: set[str]) -> bool:
         if said.isdisjoint(self._said(line, intent)):
             return True
-        what = f"the negative “{line.text}” of {intent.name!r}, which is also an utterance of it,"
-        self._leave_out(line.location or intent.location, "contradicting-negative", what)
+        what = f"the negative “{line.text}” of {intent.name!r} is also one of its utterances; it is skipped"
+        self._skip(line.location or intent.location, "contradicting-negative", what)
         return False
 
-    def _leave_out(self, place: Location | None, rule: str, what: str) -> None:
-        self.problems.append(Problem(place or NOWHERE, "warning", rule, f"{what} is left out"))
+    def _skip(self, place: Location | None, rule: str, message: str) -> None:
+        self.problems.append(Problem(place or NOWHERE, "warning", rule, message))
 
 
 def _is_readable(pattern: str) -> bool:

@@ -31,7 +31,9 @@ class Roles:
         new = name
         if name in self._taken:
             new = f"{name}_{type_}"
-            message = f"slots {name!r} take their values from several types; that of {type_!r} is called {new!r} here"
+            message = (
+                f"the slot name {name!r} is used with several types; the slot of type {type_!r} is renamed to {new!r}"
+            )
             self._draft.note(place, "renamed-slot", message)
         self._taken.add(new)
         return new

@@ -127,7 +127,7 @@ class File:
         try:
             # So that not every picture in a folder is read to its end.
             if b"\0" in self.head and not self.head.startswith(tuple(mark for mark, _ in _BYTE_ORDER_MARKS)):
-                return RegistryError([Problem(self.location, "error", "encoding", "this is not text")])
+                return RegistryError([Problem(self.location, "error", "encoding", "this is not a text file")])
             return _decoded(self.data, self.place)
         except InputError as error:
             return error
@@ -162,7 +162,7 @@ class Source:
             elif self.path.is_file():
                 self._add_file()
             else:
-                raise InputError(f"{self.place}: there is no such file or folder")
+                raise InputError(f"{self.place}: no such file or folder")
         except OSError as error:
             raise InputError(f"{self.place} cannot be read: {error.strerror or error}") from error
 
@@ -201,13 +201,15 @@ class Source:
             raise InputError(f"{place} is larger than {MAX_FILE_BYTES // 1_000_000} MB")
         if self._bytes > MAX_TOTAL_BYTES:
             raise InputError(
-                f"{self.place} holds more than {MAX_TOTAL_BYTES // 1_000_000} MB of text; name fewer files"
+                f"{self.place} contains more than {MAX_TOTAL_BYTES // 1_000_000} MB of text; import fewer files at once"
             )
         return data
 
     def _add(self, path: str, place: str, load: Load) -> None:
         if len(self._files) >= MAX_FILES:
-            raise InputError(f"{self.place} holds more than {MAX_FILES:,} files; name the folder of the intents alone")
+            raise InputError(
+                f"{self.place} contains more than {MAX_FILES:,} files; name only the folder with the intents"
+            )
         self._files[path] = File(self, path, place, load)
 
     def _add_folder(self) -> None:
@@ -266,11 +268,11 @@ def _decoded(data: bytes, place: str) -> str:
     except UnicodeDecodeError as error:
         before = error.object[: error.start].decode(encoding.removesuffix("-sig"), "replace")
         location = Location(place, *line_and_column(before, len(before)))
-        message = f"byte 0x{error.object[error.start]:02X} is not {encoding.removesuffix('-sig').upper()}"
+        message = f"byte 0x{error.object[error.start]:02X} is not valid {encoding.removesuffix('-sig').upper()}"
         raise RegistryError([Problem(location, "error", "encoding", message, "save the file as UTF-8")]) from None
     if "\0" in text:
         location = Location(place, *line_and_column(text, text.index("\0")))
-        raise RegistryError([Problem(location, "error", "encoding", "this is not text", "name a text file")])
+        raise RegistryError([Problem(location, "error", "encoding", "this is not a text file", "name a text file")])
     return text
 
 

@@ -29,7 +29,9 @@ def innermost(labels: Iterable[Label], place: Location, draft: Draft) -> list[La
     nearest_end = math.inf
     for label in sorted(labels, key=lambda label: (-label.start, label.end)):
         if nearest_end <= label.end:
-            draft.not_expressed(place, f"labels of {label.slot!r} hold other labels; only the innermost are kept")
+            draft.not_expressed(
+                place, f"labels of {label.slot!r} contain other labels; only the innermost are imported"
+            )
         else:
             kept.append(label)
             nearest_end = label.end

@@ -25,7 +25,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "response": ("response", "answer", "reply"),
 }
 """Column to the usual names of it, in lower case, the likeliest first."""
-_HINT = "say it with --columns text=NAME,intent=NAME (or numbers from 1, where there is no header)"
+_HINT = "name them with --columns text=NAME,intent=NAME (or by numbers from 1 if there is no header)"
 # So much of a cell, or of a question that becomes a name, is enough to know it by.
 _SHOWN = 30
 _NAME = 40
@@ -64,9 +64,9 @@ def read_tables(tables: Iterable[Iterable[Row]], draft: Draft) -> None:
         if first is not None and not _read_table(first, rows, draft):
             useless.append(first)
     for row in useless:
-        message = f"no telling which column is the message and which the intent: {_shown(row.cells)}"
+        message = f"cannot tell which column is the message and which is the intent: {_shown(row.cells)}"
         if draft.intents:
-            draft.warn(row.place, "no-column", f"{message}; the table is left out", _HINT)
+            draft.warn(row.place, "no-column", f"{message}; the table is skipped", _HINT)
         else:
             draft.error(row.place, "no-column", message, _HINT)
 
@@ -80,7 +80,7 @@ def read_row(row: Row, columns: Mapping[str, int], draft: Draft) -> None:
 
     text, name, response = cell("text"), cell("intent"), cell("response")
     if not text or not (name or response):
-        draft.warn(row.place, "incomplete-row", f"a row without {'an intent' if text else 'a message'} is left out")
+        draft.warn(row.place, "incomplete-row", f"a row without {'an intent' if text else 'a message'} is skipped")
         return
     intent = draft.intent(name, row.place) if name else _intent_of(response, text, row.place, draft)
     intent.say(text, row.place, cell("language"))
@@ -98,7 +98,9 @@ def rows_of(registry: Registry) -> Iterator[tuple[str, str, str]]:
 def _read_table(first: Row, rows: Iterator[Row], draft: Draft) -> bool:
     """Whether the columns were known."""
     if len(first.cells) == 1 and not draft.columns and set(columns_of(first.cells)) == {"intent"}:
-        draft.note(first.place, "one-column", "the table has names of intents alone, which stand for their utterances")
+        draft.note(
+            first.place, "one-column", "the table has only intent names; each name is imported as its own utterance"
+        )
         for row in rows:
             read_row(Row([row.cells[0]] * 2 if row.cells else [], row.place), {"text": 0, "intent": 1}, draft)
         return True
@@ -110,7 +112,7 @@ def _read_table(first: Row, rows: Iterator[Row], draft: Draft) -> bool:
     else:
         unread = [name for number, name in enumerate(first.cells) if number not in columns.values() and name.strip()]
         if unread:
-            draft.not_expressed(first.place, f"columns that are not read: {_shown(unread)}")
+            draft.not_expressed(first.place, f"columns that are not imported: {_shown(unread)}")
     for row in rows:
         read_row(row, columns, draft)
     return True
@@ -122,13 +124,13 @@ def _chosen(first: Row, draft: Draft) -> dict[str, int]:
     chosen: dict[str, int] = {}
     for column, name in draft.columns.items():
         if column not in _NAMES:
-            raise InputError(f"{column!r} is no column that is read; they are {', '.join(_NAMES)}")
+            raise InputError(f"unknown column {column!r} in --columns; use one of {', '.join(_NAMES)}")
         if name.isdigit() and 0 < int(name) <= len(names):
             chosen[column] = int(name) - 1
         elif name.lower() in names:
             chosen[column] = names.index(name.lower())
         else:
-            raise InputError(f"{first.place}: there is no column {name!r}; there are {_shown(first.cells)}")
+            raise InputError(f"{first.place}: there is no column {name!r}; the columns are {_shown(first.cells)}")
     numbered = draft.columns and all(name.isdigit() for name in draft.columns.values())
     return chosen if numbered else {**columns_of(first.cells), **chosen}
 

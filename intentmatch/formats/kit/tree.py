@@ -93,7 +93,7 @@ class Value:
                 Value(key, key.location, f"a key in {self.what}", self.note)._expected("text")
                 continue
             if key.text in seen and self.note is not None:
-                message = f"{key.text!r} stands twice in {self.what}"
+                message = f"the key {key.text!r} appears twice in {self.what}"
                 self.note(key.location, "duplicate-key", message, "keep one of the two")
             seen.add(key.text)
             found.append((key.text, Value(value, value.location, f"`{key.text}`", self.note)))
@@ -155,7 +155,7 @@ class Value:
                 if isinstance(node, nodes.Mapping)
                 else "text"
             )
-            self.note(self.location, "wrong-type", f"{self.what} should be {kind}, and is {found}; it is not read", "")
+            self.note(self.location, "wrong-type", f"{self.what} should be {kind} but is {found}; it is ignored", "")
 
 
 # Numbers that a double can hold; longer ones stay text.
@@ -167,7 +167,9 @@ def documents(text: str, suffix: str, place: str) -> tuple[nodes.Node, ...]:
     if suffix not in YAML_SUFFIXES and (suffix == ".json" or text.lstrip()[:1] in ("{", "[")):
         return (json_node(text, place),)
     if suffix not in ("", *YAML_SUFFIXES):
-        raise nodes.NodeError(Problem(Location(place), "error", _RULE, "this is neither JSON nor named like YAML"))
+        raise nodes.NodeError(
+            Problem(Location(place), "error", _RULE, "this is neither JSON nor a file named .yaml or .yml")
+        )
     found = nodes.parse_all(text, place)
     _check_size(found, len(text))
     return found
@@ -191,7 +193,7 @@ class _Json:
         node, end = self._value(self._skip(0), 1)
         end = self._skip(end)
         if end < len(self._text):
-            raise self._error(end, "there is more behind the end of the JSON")
+            raise self._error(end, "unexpected text after the end of the JSON")
         return node
 
     def _value(self, at: int, depth: int) -> tuple[nodes.Node, int]:
@@ -206,7 +208,7 @@ class _Json:
             return self._string(at)
         literal = _LITERAL.match(self._text, at)
         if literal is None:
-            raise self._error(at, f"{sign!r} begins no value" if sign else "the JSON ends too early")
+            raise self._error(at, f"expected a value, found {sign!r}" if sign else "the JSON ends too early")
         return nodes.Scalar(self._location(at), literal[0], plain=True), literal.end()
 
     def _string(self, at: int) -> tuple[nodes.Scalar, int]:
@@ -234,7 +236,7 @@ class _Json:
             if entries:
                 end = self._skip(self._past(end, ",", "}"))
             if self._text[end : end + 1] != '"':
-                raise self._error(end, "a key in double quotes belongs here")
+                raise self._error(end, "expected a key in double quotes")
             key, end = self._string(end)
             value, end = self._value(self._skip(self._past(self._skip(end), ":")), depth + 1)
             entries.append((key, value))
@@ -244,7 +246,7 @@ class _Json:
     def _past(self, at: int, sign: str, closing: str = "") -> int:
         if self._text[at : at + 1] != sign:
             wanted = f"{sign!r} or {closing!r}" if closing else repr(sign)
-            raise self._error(at, f"{wanted} belongs here")
+            raise self._error(at, f"expected {wanted}")
         return at + 1
 
     def _skip(self, at: int) -> int:
@@ -268,8 +270,10 @@ def _check_size(roots: tuple[nodes.Node, ...], most: int) -> None:
         node, depth = left.pop()
         visits += 1
         if visits > most or depth > MAX_DEPTH:
-            message = "aliases multiply the content of this file without end"
-            raise nodes.NodeError(Problem(node.location, "error", "alias-expansion", message, "write the lines out"))
+            message = "YAML aliases expand this file beyond its size limit"
+            raise nodes.NodeError(
+                Problem(node.location, "error", "alias-expansion", message, "replace the aliases by their text")
+            )
         if isinstance(node, nodes.Mapping):
             left += [(inner, depth + 1) for entry in node.entries for inner in entry]
         elif isinstance(node, nodes.Sequence):

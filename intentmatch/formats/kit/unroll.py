@@ -29,7 +29,8 @@ def as_sentences(registry: Registry, says: Collection[Feature]) -> tuple[Registr
     templates = [line for line in lines.values() if is_template(line) and not (blanks and _is_blank(line))]
     if not templates:
         unused = [
-            _note(rule.location, f"the rule {rule.name!r}, which no line uses, is left out") for rule in registry.rules
+            _note(rule.location, f"the rule {rule.name!r} is used by no utterance; it is skipped")
+            for rule in registry.rules
         ]
         return replace(registry, rules=()), unused
 
@@ -40,7 +41,7 @@ def as_sentences(registry: Registry, says: Collection[Feature]) -> tuple[Registr
     intents = (replace(after, slots=before.slots) for before, after in zip(registry, expanded, strict=True))
     plain = _with_lines(replace(registry, intents=tuple(intents), rules=()), written)
     count = sum(len(after.utterances) - len(before.utterances) for before, after in zip(registry, plain, strict=True))
-    message = f"templates are written as sentences, which makes {count:,} lines more"
+    message = f"templates are written as sentences, {count:,} lines more"
     return plain, [*problems, _note(templates[0].location, message)]
 
 
@@ -57,7 +58,7 @@ def without_rules(registry: Registry) -> tuple[Registry, list[Problem]]:
         return replace(line, text=text, template=text)
 
     return replace(_with_lines(registry, written_out), rules=()), [
-        _note(registry.rules[0].location, "rules are written out where they are used")
+        _note(registry.rules[0].location, "rules are replaced by their text")
     ]
 
 
@@ -72,7 +73,7 @@ def _unfolded(text: str, language: str | None, rules: Mapping[str, Rule], inside
                 inner = f"({inner})"
             text = f"{text[: use.position]}{inner}{text[use.position + len(use.rule) + 2 :]}"
         if len(text) > _LONGEST:
-            raise InputError(f"the rule {use.rule!r} unfolds to more than {_LONGEST:,} characters")
+            raise InputError(f"the rule {use.rule!r} expands to more than {_LONGEST:,} characters")
     return text
 
 

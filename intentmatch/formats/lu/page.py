@@ -104,9 +104,11 @@ def read_page(file: File, draft: Draft) -> Page:
             at = Location(file.place, number, item.start("text") + 1)
             section.append(Item(item["text"], len(item["indent"].expandtabs(4)), at))
         else:
-            draft.warn(place, "unread-line", "a line that belongs to nothing is left out")
+            draft.warn(place, "unread-line", "a line outside of any section is skipped")
     if fence is not None:
-        draft.warn(fence, "unread-line", "all that follows is the text of an answer, which is never closed")
+        draft.warn(
+            fence, "unread-line", "the code block that begins here is never closed; the rest of the file is skipped"
+        )
     return page
 
 
@@ -119,7 +121,7 @@ def _read_comment(line: str, page: Page) -> None:
 def _open_intent(name: str, place: Location, page: Page, draft: Draft) -> list[Item]:
     """Where the lines of an intent go; those of questions and answers go nowhere."""
     if name.startswith("?"):
-        draft.not_expressed(place, "questions with an answer, of QnA Maker")
+        draft.not_expressed(place, "QnA Maker questions and answers are not imported")
         return []
     page.intents.append(Intent(name, place))
     return page.intents[-1].items

@@ -19,11 +19,11 @@ _LANGUAGE = re.compile(r"[a-z]{2}-[a-z]{2}", re.IGNORECASE)
 _FRAGMENT = re.compile(r"(?P<intent>[^*?]*)(?:\*(?P<what>utterances|patterns|utterancesAndPatterns)\*)?")
 _SYNONYM_SIGNS = re.compile(r"[,;]")
 _LEARNED = ("ml", "machine-learned", "simple")
-_HINTS = "phrase lists and other hints for learning"
+_HINTS = "phrase lists and other features are not imported"
 _NOT_TAKEN = {
     "phraselist": _HINTS,
     "intent": _HINTS,
-    "composite": "composite entities; what they are made of is taken over",
+    "composite": "composite entities are not imported, but their parts are",
 }
 """Kind of declaration to what is said about it."""
 
@@ -72,7 +72,7 @@ class _Book:
         """The files that a link leads to. What is there and no .lu file is of no interest."""
         path = link.text.partition("#")[0]
         if "://" in path:
-            self._draft.not_expressed(link.place, "links to the web, which QnA Maker follows")
+            self._draft.not_expressed(link.place, "links to web pages are not imported")
             return []
         folder, _, pattern = path.replace("\\", "/").rpartition("/")
         if pattern in ("*", "**"):
@@ -82,10 +82,16 @@ class _Book:
             ]
         found = file.beside(path) or _in_other_case(file, path)
         if found is None:
-            hint = "name the folder that holds all of them, and mind upper and lower case"
-            self._draft.warn(link.place, "not-found", f"{path!r} is not there, or outside of what is read", hint)
+            hint = "import the folder that contains all files, and check upper and lower case"
+            self._draft.warn(
+                link.place, "not-found", f"{path!r} was not found, or is outside of the imported folder", hint
+            )
         elif found.name != PurePosixPath(path).name:
-            self._draft.note(link.place, "not-found", f"{path!r} is read as {found.name!r}, which differs in case")
+            self._draft.note(
+                link.place,
+                "not-found",
+                f"{path!r} was not found; {found.name!r}, which differs in case, is read instead",
+            )
         return [found] if found is not None and found.suffix == ".lu" else []
 
     def _written_out(self, items: Iterable[Item], file: File) -> Iterator[Item]:
@@ -97,7 +103,7 @@ class _Book:
                 continue
             fragment = _FRAGMENT.fullmatch(link["path"].partition("#")[2].strip())
             if fragment is None or "#" not in link["path"]:
-                self._draft.not_expressed(item.place, "links to questions and answers")
+                self._draft.not_expressed(item.place, "links to questions and answers are not imported")
                 continue
             for other in self._imported(file, Item(link["path"].strip(), 0, item.place)):
                 page = self._pages[other.path][1] if other.path in self._pages else read_page(other, self._draft)
@@ -122,10 +128,10 @@ class _Book:
 
     def _note(self, line: Line, place: Location) -> None:
         for name in line.outer:
-            message = f"labels of {name!r} hold other labels; only the innermost are kept"
+            message = f"labels of {name!r} contain other labels; only the innermost are imported"
             self._draft.not_expressed(place, message)
         if line.flawed:
-            self._draft.warn(place, "bad-label", "a label that is never closed is left out", "write `}` behind it")
+            self._draft.warn(place, "bad-label", "a label that is never closed is skipped", "add the missing `}`")
 
     def _name_of(self, place: Location) -> NameOf:
         return lambda entity, role: self._entities.slot(self._entities.name(entity, role), place)

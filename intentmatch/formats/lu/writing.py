@@ -45,7 +45,7 @@ class _Writer:
         self._problems += losses.of_unused(registry, _BUILT_IN)
         for slot in self._slots.values():
             if slot.kind == "time" or (slot.kind == "any" and slot.name in self._labelled):
-                self._lose(slot.location, f"the slot {slot.name!r} ({slot.kind}) as more than what is nearest")
+                self._lose(slot.location, f"the slot {slot.name!r} ({slot.kind}) exactly; the nearest type is written")
 
     def page(self, language: str | None) -> str:
         blocks = [f"> !# @app.culture = {language.lower()}"] if language else []
@@ -59,12 +59,14 @@ class _Writer:
 
     def _name(self, intent: Intent) -> str:
         if intent.name.startswith("?") or _BREAKS.search(intent.name):
-            self._lose(intent.location, f"the name {intent.name!r} of an intent, but only like that,")
+            self._lose(
+                intent.location, f"the intent name {intent.name!r}; it is written without a leading `?` or line breaks"
+            )
         return _BREAKS.sub(" ", intent.name).lstrip("?")
 
     def _line(self, line: Utterance, intent: Intent) -> str:
         if _BREAKS.search(line.text):
-            self._lose(line.location or intent.location, f"the line break in an utterance of {intent.name!r}")
+            self._lose(line.location or intent.location, f"line breaks in utterances of {intent.name!r}")
         if line.template is not None and not line.marks:
             written = _pattern(line.template)
         else:
@@ -84,7 +86,7 @@ class _Writer:
                     yield f"\t\t- {synonym}"
         elif slot.kind == "pattern":
             if len(slot.patterns) > 1:
-                self._lose(slot.location, f"more than one pattern of the slot {slot.name!r}, but as one,")
+                self._lose(slot.location, f"several patterns of the slot {slot.name!r}; they are joined into one")
             joined = "|".join(f"(?:{pattern})" for pattern in slot.patterns)
             yield f"@ regex {slot.name} = /{slot.patterns[0] if len(slot.patterns) == 1 else joined}/"
         elif slot.kind in _BUILT_IN:

@@ -26,7 +26,7 @@ class Bot:
         """A line of training data, perhaps with entity marks."""
         text, annotations, odd = parse(line)
         for mark in odd:
-            self.draft.warn(place, "bad-label", f"{mark!r} names no entity; its text is kept")
+            self.draft.warn(place, "bad-label", f"{mark!r} names no entity; its text is imported without a label")
         self.labelled(intent, text, annotations, place)
 
     def labelled(self, intent: str, text: str, annotations: Iterable[Annotation], place: Location) -> None:
@@ -52,7 +52,7 @@ class Bot:
         """The same, one a line of a file whose path starts where the bot was trained: here, or in a folder above."""
         found = file.beside(path) or file.source.find(path) or file.beside(path.replace("\\", "/").rpartition("/")[2])
         if found is None:
-            self.draft.warn(place, "not-found", f"the lookup table {path!r} of {name!r} is not there")
+            self.draft.warn(place, "not-found", f"the lookup table {path!r} of {name!r} was not found")
             return
         try:
             lines = found.text.splitlines()
@@ -69,21 +69,25 @@ class Bot:
         """Give synonyms, patterns and responses to whom they belong."""
         for name, patterns, place in self._patterns:
             if name in self.draft.intents:
-                self.draft.not_expressed(place, f"patterns that speak for the intent {name!r} are left out")
+                self.draft.not_expressed(place, f"regex features of the intent {name!r} are not imported")
             else:
                 self.draft.type(name, place).patterns += patterns
         for value, synonyms, place in self._synonyms:
             if not sum(entity.unite(value, synonyms) for entity in self.draft.types.values()):
-                self.draft.not_expressed(place, f"synonyms of {value!r}, which is no value of any entity, are left out")
+                self.draft.not_expressed(
+                    place, f"synonyms of {value!r} are not imported, because no entity has this value"
+                )
         orphans = [action for action in self._responses if not self._respond(action)]
         if orphans:
             place = self._responses[orphans[0]][0][1]
-            self.draft.not_expressed(place, f"responses that are named after no intent: {few(orphans)}")
+            self.draft.not_expressed(
+                place, f"responses that belong to no intent or slot are not imported: {few(orphans)}"
+            )
 
     def _label(self, annotation: Annotation, place: Location) -> Label:
         entity, role = annotation.entity, annotation.role
         if annotation.group is not None:
-            self.draft.not_expressed(place, f"groups of the entity {entity!r} are left out")
+            self.draft.not_expressed(place, f"groups of the entity {entity!r} are not imported")
         name = f"{entity}_{role}" if role else entity
         slot = self.draft.slot(name, place)
         slot.like = self.draft.type(entity, place)
@@ -101,7 +105,7 @@ class Bot:
             text, place = self._responses[action][0]
             if slot.questions.setdefault("", text) != text:
                 self.draft.not_expressed(
-                    place, f"the slot {slot.name!r} has several questions; only the first is taken"
+                    place, f"the slot {slot.name!r} has several questions; only the first is imported"
                 )
         return slot is not None
 

@@ -51,8 +51,9 @@ def read_yaml(file: File, root: Value, bot: Bot) -> None:
                 _read_response(action, variant, bot)
     language = root["language"].text() if root["pipeline"] else None
     if language:
-        hint = f"to take it over, import with --language {language}"
-        bot.draft.note(root["language"].location, "language", f"the bot says that it speaks {language!r}", hint)
+        hint = f"to use it, import with --language {language}"
+        message = f"the language {language!r} of the pipeline is not imported"
+        bot.draft.note(root["language"].location, "language", message, hint)
 
 
 def read_json(file: File, root: Value, bot: Bot) -> None:
@@ -63,7 +64,7 @@ def read_json(file: File, root: Value, bot: Bot) -> None:
             text = example["text"].text()
             name = example["intent"].text()
             if text is None or name is None:
-                bot.draft.warn(example.location, "incomplete-example", "an example without text or intent is left out")
+                bot.draft.warn(example.location, "incomplete-example", "an example without text or intent is skipped")
             else:
                 bot.labelled(name, text, _entities(example, text), example["text"].location)
     for synonym in data["entity_synonyms"].items():
@@ -96,7 +97,7 @@ def read_markdown(file: File, bot: Bot) -> None:
             kind, name = (heading["kind"], heading["name"]) if heading else ("", "")
             place, values = here, []
             if heading is None:
-                bot.draft.warn(here, "unknown-section", "a section that is no training data is left out")
+                bot.draft.warn(here, "unknown-section", "a section that is not training data is skipped")
         elif item is not None and kind == "intent":
             bot.say(name, item["text"], Location(file.place, number, item.start("text") + 1))
         elif item is not None:
@@ -104,13 +105,13 @@ def read_markdown(file: File, bot: Bot) -> None:
         elif line.strip() and kind == "lookup":
             bot.lookup_file(name, line.strip(), file, here)
         elif line.strip() and kind:
-            bot.draft.warn(here, "unread-line", "a line that does not begin with a dash is left out")
+            bot.draft.warn(here, "unread-line", "a line that does not begin with a dash is skipped")
     _end_section(kind, name, values, place, bot)
 
 
 def _end_section(kind: str, name: str, values: list[str], place: Location, bot: Bot) -> None:
     if kind and not name:
-        bot.draft.warn(place, "no-name", f"a section {kind!r} without a name")
+        bot.draft.warn(place, "no-name", f"a section {kind!r} without a name is skipped")
     elif kind == "synonym":
         bot.synonyms(name, values, place)
     elif kind == "regex":
@@ -124,12 +125,12 @@ def _end_section(kind: str, name: str, values: list[str], place: Location, bot: 
 def _read_item(item: Value, file: File, bot: Bot) -> None:
     kind = next((kind for kind in KINDS if kind in item.keys), None)
     if kind is None:
-        bot.draft.warn(item.location, "unknown-key", f"an item without {', '.join(KINDS[:-1])} or lookup is left out")
+        bot.draft.warn(item.location, "unknown-key", f"an item without {', '.join(KINDS[:-1])} or lookup is skipped")
         return
     name = ((item[kind].text() if item[kind].is_text else None) or "").strip()
     if not name:
         place = item[kind].location
-        bot.draft.warn(place, "no-name", f"`{kind}` must be a name; the item is left out", "write it after the colon")
+        bot.draft.warn(place, "no-name", f"`{kind}` must be a name; the item is skipped", "write it after the colon")
         return
     if kind == "intent":
         _read_intent(name, item, file, bot)
@@ -147,13 +148,16 @@ def _read_intent(name: str, item: Value, file: File, bot: Bot) -> None:
     intent = bot.draft.intent(name, item["intent"].location)
     if not item["examples"]:
         bot.draft.warn(
-            item.location, "no-examples", f"{name!r} has no `examples`", "write `examples: |` and lines of `- `"
+            item.location,
+            "no-examples",
+            f"{name!r} has no `examples`",
+            "write `examples: |` and lines that begin with `- `",
         )
     metadata = item["metadata"]
     if metadata.is_mapping:
         intent.metadata.update(metadata.plain())
     elif metadata:
-        bot.draft.not_expressed(metadata.location, f"metadata of {name!r} that is no mapping is left out")
+        bot.draft.not_expressed(metadata.location, f"the metadata of {name!r} is not a mapping; it is skipped")
     for line, place in examples(item["examples"], file, bot.draft):
         bot.say(name, line, place)
 
@@ -168,7 +172,7 @@ def examples(value: Value, file: File, draft: Draft) -> Iterator[tuple[str, Loca
         if item.is_mapping:
             text = item["text"]
             if item["metadata"]:
-                draft.not_expressed(item["metadata"].location, "metadata of single examples is left out")
+                draft.not_expressed(item["metadata"].location, "metadata of single examples is not imported")
         line = text.text()
         if line is not None:
             yield line.strip().removeprefix("- "), text.location
@@ -187,7 +191,7 @@ def _lines(block: Scalar, file: File, draft: Draft) -> Iterator[tuple[str, Locat
             text = bare[1:].lstrip()
             yield text, Location(place.path, place.line, start + len(bare) - len(text)) if there else place
         elif bare:
-            draft.warn(place, "unread-line", "a line that does not begin with a dash is left out")
+            draft.warn(place, "unread-line", "a line that does not begin with a dash is skipped")
 
 
 def _read_response(action: str, variant: Value, bot: Bot) -> None:
@@ -199,7 +203,7 @@ def _read_response(action: str, variant: Value, bot: Bot) -> None:
         bot.response(action, text, variant["text"].location)
     others = sorted(set(variant.keys) - {"text"})
     if others:
-        bot.draft.not_expressed(variant.location, f"of responses only the text is taken, and not {', '.join(others)}")
+        bot.draft.not_expressed(variant.location, f"of responses only the text is imported, not {', '.join(others)}")
 
 
 def _entities(example: Value, text: str) -> Iterator[Annotation]:
@@ -208,7 +212,7 @@ def _entities(example: Value, text: str) -> Iterator[Annotation]:
         value = entity["value"].text()
         if name is None or start is None or end is None:
             if entity.note is not None:
-                entity.note(entity.location, "bad-label", "an entity without name, start or end is left out", "")
+                entity.note(entity.location, "bad-label", "an entity without a name, start or end is skipped", "")
         else:
             other = value if value != text[max(start, 0) : max(end, 0)] else None
             yield Annotation(name, start, end, other, entity["role"].text(), entity["group"].text())

@@ -44,7 +44,11 @@ def _line(utterance: Utterance, intent: Intent, problems: list[Problem]) -> Iter
     if parse(line) == (text, annotations, []):
         yield line
     else:
-        _lose(problems, utterance.location or intent.location, f"brackets such as those in “{utterance.text}”")
+        _lose(
+            problems,
+            utterance.location or intent.location,
+            f"“{utterance.text}”, because Rasa would read its brackets as an entity",
+        )
 
 
 def _slots(registry: Registry, problems: list[Problem]) -> Iterator[dict[str, Any]]:
@@ -57,7 +61,7 @@ def _slots(registry: Registry, problems: list[Problem]) -> Iterator[dict[str, An
         for value in slot.values:
             said = tuple(_on_one_line(synonym.text) for synonym in value.synonyms)
             if synonyms.setdefault(value.value, said) != said:
-                _lose(problems, slot.location, f"synonyms of {value.value!r} that hold for {slot.name!r} alone")
+                _lose(problems, slot.location, f"synonyms of {value.value!r} for the slot {slot.name!r} alone")
     yield from ({"synonym": value, "examples": _block(said)} for value, said in synonyms.items() if said)
 
 
@@ -94,4 +98,4 @@ def _on_one_line(text: str) -> str:
 
 
 def _lose(problems: list[Problem], place: Location | None, what: str) -> None:
-    problems.append(Problem(place or NOWHERE, "warning", NOT_EXPRESSED, f"{what} cannot be written in this format"))
+    problems.append(Problem(place or NOWHERE, "warning", NOT_EXPRESSED, f"this format cannot express {what}"))

@@ -25,10 +25,10 @@ def test_what_can_be_loaded_stays_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("intents", "rule", "said"),
     [
-        ([Intent("", (Utterance("x"), Utterance("y")))], "no-name", "an intent without a name and its 2 lines"),
-        ([Intent("empty", ())], "no-utterances", "'empty', which has no utterances, is left out"),
-        ([Intent("b", (Utterance("?!"), Utterance("b")))], "empty-utterance", "'?!' of 'b', which has no words"),
-        ([Intent("b", (Utterance("HELLO"), Utterance("b")))], "conflicting-utterance", "also belongs to 'fine'"),
+        ([Intent("", (Utterance("x"), Utterance("y")))], "no-name", "an intent without a name, with 2 utterances,"),
+        ([Intent("empty", ())], "no-utterances", "the intent 'empty' has no utterances; it is skipped"),
+        ([Intent("b", (Utterance("?!"), Utterance("b")))], "empty-utterance", "'?!' of 'b' has no words"),
+        ([Intent("b", (Utterance("HELLO"), Utterance("b")))], "conflicting-utterance", "already belongs to 'fine'"),
         ([Intent("b", (Utterance("b"),), (Utterance("B"),))], "contradicting-negative", "the negative “B” of 'b'"),
         ([Intent("b", (Utterance("b"),), (Utterance("..."),))], "empty-utterance", "has no words"),
         ([Intent("b", (Utterance("b"),), threshold=1.5)], "threshold", "the threshold 1.5 of 'b'"),

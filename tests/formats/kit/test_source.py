@@ -68,7 +68,7 @@ def test_a_zip_is_its_files(tmp_path: Path) -> None:
 
 def test_what_is_not_there_is_said_to_be_so(tmp_path: Path) -> None:
     """With its name."""
-    with pytest.raises(InputError, match="gone: there is no such file or folder"):
+    with pytest.raises(InputError, match="gone: no such file or folder"):
         Source(tmp_path / "gone")
 
 
@@ -92,10 +92,10 @@ def test_text_with_a_byte_order_mark_is_decoded(tmp_path: Path, data: bytes, tex
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"abc\nd\xe4f", r"a\.txt:2:2: error \[encoding\] byte 0xE4 is not UTF-8"),
-        (b"\x89PNG\0\0", r"a\.txt:1:1: error \[encoding\] this is not text"),
-        (b"x" * 5000 + b"\n\0", r"a\.txt:2:1: error \[encoding\] this is not text"),
-        (codecs.BOM_UTF16_LE + b"a", r"\[encoding\] byte 0x61 is not UTF-16"),
+        (b"abc\nd\xe4f", r"a\.txt:2:2: error \[encoding\] byte 0xE4 is not valid UTF-8"),
+        (b"\x89PNG\0\0", r"a\.txt:1:1: error \[encoding\] this is not a text file"),
+        (b"x" * 5000 + b"\n\0", r"a\.txt:2:1: error \[encoding\] this is not a text file"),
+        (codecs.BOM_UTF16_LE + b"a", r"\[encoding\] byte 0x61 is not valid UTF-16"),
     ],
 )
 def test_what_is_no_text_is_refused_with_its_place(tmp_path: Path, data: bytes, said: str) -> None:
@@ -153,7 +153,7 @@ def test_a_file_may_name_one_beside_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["../evil.txt", "a/../../evil.txt", "/etc/evil.txt", "C:\\evil.txt", "..\\evil.txt"])
 def test_an_archive_that_leads_out_of_itself_is_refused(tmp_path: Path, name: str) -> None:
     """Whole, before anything in it is read."""
-    with pytest.raises(InputError, match=r"is refused: its entry .* leads out of the archive"):
+    with pytest.raises(InputError, match=r"is refused: its entry .* points outside of the archive"):
         Source(zipped(tmp_path / "a.zip", {"fine.txt": "x", name: "x"}))
 
 
@@ -171,13 +171,13 @@ def test_a_locked_archive_is_refused(tmp_path: Path) -> None:
         data[data.index(sign) + (6 if sign[2] == 3 else 8)] |= 1
     path.write_bytes(data)
 
-    with pytest.raises(InputError, match="is locked by a password; unpack it"):
+    with pytest.raises(InputError, match="is protected by a password; unpack it"):
         Source(path)
 
 
 def test_a_bomb_is_refused(tmp_path: Path) -> None:
     """By how much more comes out than goes in, before anything comes out."""
-    with pytest.raises(InputError, match=r"its entry 'a\.txt' unpacks to far more than text would"):
+    with pytest.raises(InputError, match=r"its entry 'a\.txt' has a suspiciously high compression ratio"):
         Source(zipped(tmp_path / "a.zip", {"a.txt": b"0" * 20_000_000}))
 
 
@@ -197,7 +197,7 @@ def test_a_damaged_archive_is_refused(tmp_path: Path, length: int) -> None:
     path = zipped(tmp_path / "a.zip", {"a.txt": "hello" * 100})
     path.write_bytes(path.read_bytes()[:length])
 
-    with pytest.raises(InputError, match="is not a zip that can be read"):
+    with pytest.raises(InputError, match="is not a readable zip"):
         Source(path)
 
 
@@ -219,7 +219,7 @@ def test_too_many_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         (tmp_path / name).write_text("x")
 
     for path in (tmp_path, zipped(tmp_path / "a.zip", files)):
-        with pytest.raises(InputError, match="holds more than 2 files"):
+        with pytest.raises(InputError, match="contains more than 2 files"):
             Source(path)
 
 
@@ -232,7 +232,7 @@ def test_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     first, second, third = Source(tmp_path)
 
     assert len(first.text) == 900
-    with pytest.raises(InputError, match="holds more than 0 MB"):
+    with pytest.raises(InputError, match="contains more than 0 MB"):
         _ = second.text
     with pytest.raises(InputError, match="is larger than 0 MB"):
         _ = third.text
@@ -253,5 +253,5 @@ def test_pipes_are_left_alone(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
 
     assert list(Source(tmp_path)) == []
-    with pytest.raises(InputError, match="there is no such file"):
+    with pytest.raises(InputError, match="no such file or folder"):
         Source(tmp_path / "pipe")

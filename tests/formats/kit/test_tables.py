@@ -95,7 +95,7 @@ def test_the_user_may_name_the_columns(tmp_path: Path) -> None:
 @pytest.mark.parametrize("columns", [{"text": "gone", "intent": "b"}, {"text": "0", "intent": "1"}, {"txt": "a"}])
 def test_columns_that_are_not_there_are_said_to_be_so(tmp_path: Path, columns: dict[str, str]) -> None:
     """With those that are."""
-    with pytest.raises(InputError, match=r"there is no column|is no column that is read"):
+    with pytest.raises(InputError, match=r"there is no column|unknown column .* in --columns"):
         read(tmp_path, "a,b\nx,y\n", columns=columns)
 
 
@@ -114,9 +114,9 @@ def test_rows_and_columns_that_are_not_read_are_told(tmp_path: Path) -> None:
     found = read(tmp_path, "text,intent,score,notes\nhello,a,1,\n,a,1,\nbye,,1,\n")
 
     assert [str(problem).partition(": ")[2] for problem in found.problems] == [
-        "warning [not-expressed] columns that are not read: score, notes",
-        "warning [incomplete-row] a row without a message is left out",
-        "warning [incomplete-row] a row without an intent is left out",
+        "warning [not-expressed] columns that are not imported: score, notes",
+        "warning [incomplete-row] a row without a message is skipped",
+        "warning [incomplete-row] a row without an intent is skipped",
     ]
 
 

@@ -57,17 +57,17 @@ def test_no_text_is_read_that_the_standard_library_refuses(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "place", "said"),
     [
-        ('{"a": 1} x', "f:1:10", "there is more behind the end"),
-        ('{\n  "a" 1}', "f:2:7", "':' belongs here"),
-        ('{"a": 1,\n}', "f:2:1", "a key in double quotes belongs here"),
-        ("[1 2]", "f:1:4", "',' or ']' belongs here"),
+        ('{"a": 1} x', "f:1:10", "unexpected text after the end"),
+        ('{\n  "a" 1}', "f:2:7", "expected ':'"),
+        ('{"a": 1,\n}', "f:2:1", "expected a key in double quotes"),
+        ("[1 2]", "f:1:4", "expected ',' or ']'"),
         ('["abc', "f:1:2", "unterminated string"),
         ('["a\\q"]', "f:1:4", "invalid \\escape"),
-        ("[nul]", "f:1:2", "'n' begins no value"),
+        ("[nul]", "f:1:2", "expected a value, found 'n'"),
         ("[", "f:1:2", "the JSON ends too early"),
         ("", "f:1:1", "the JSON ends too early"),
         ("[" * 200, f"f:1:{MAX_DEPTH + 1}", "nested deeper than"),
-        ("[NaN]", "f:1:2", "begins no value"),
+        ("[NaN]", "f:1:2", "expected a value, found 'N'"),
     ],
 )
 def test_what_is_no_json_is_shown_where_it_is(text: str, place: str, said: str) -> None:
@@ -104,7 +104,7 @@ def test_aliases_cannot_multiply_without_end() -> None:
 
 def test_other_files_are_neither() -> None:
     """So that no prose is read as YAML; a name without a suffix may be one."""
-    with pytest.raises(NodeError, match="neither JSON nor named like YAML"):
+    with pytest.raises(NodeError, match=r"neither JSON nor a file named .yaml"):
         documents("a: b", ".md", "f")
     assert documents("a: b", "", "f")
     assert documents(' {"a": 1}', ".txt", "f")
@@ -131,14 +131,14 @@ def test_what_is_lacking_is_nothing_and_silent() -> None:
 @pytest.mark.parametrize(
     ("text", "ask", "said"),
     [
-        ('{"a": "x"}', lambda a: a.items(), "`a` should be a list, and is text"),
-        ('{"a": [1]}', lambda a: a.entries(), "`a` should be a mapping, and is a list"),
-        ('{"a": {"b": 1}}', lambda a: a.text(), "`a` should be text, and is a mapping"),
-        ('{"a": "x"}', lambda a: a.number(), "`a` should be a number, and is text"),
+        ('{"a": "x"}', lambda a: a.items(), "`a` should be a list but is text"),
+        ('{"a": [1]}', lambda a: a.entries(), "`a` should be a mapping but is a list"),
+        ('{"a": {"b": 1}}', lambda a: a.text(), "`a` should be text but is a mapping"),
+        ('{"a": "x"}', lambda a: a.number(), "`a` should be a number but is text"),
         ('{"a": 1.5}', lambda a: a.integer(), "`a` should be a whole number"),
         ('{"a": 1e300}', lambda a: a.integer(), "`a` should be a whole number"),
         ('{"a": ["x", []]}', lambda a: [item.text() for item in a.items()], "an item of `a` should be text"),
-        ('{"a": {"b": 1, "b": 2}}', lambda a: a.entries(), "'b' stands twice in `a`"),
+        ('{"a": {"b": 1, "b": 2}}', lambda a: a.entries(), "the key 'b' appears twice in `a`"),
     ],
 )
 def test_what_is_not_as_expected_is_noted_with_its_place(text: str, ask: Any, said: str) -> None:

@@ -103,7 +103,7 @@ def test_what_it_would_lose_it_refuses(monkeypatch: pytest.MonkeyPatch, text: st
     """Rather than change what a file says, or make it none that can be read."""
     monkeypatch.setattr(formatting, "is_plain", lambda _text, _place="line": True)
 
-    with pytest.raises(InputError, match=r"f\.yaml cannot be formatted without changing what it says"):
+    with pytest.raises(InputError, match=r"f\.yaml cannot be formatted without changing its content"):
         neat(f"a: '{text}'\n")
 
 

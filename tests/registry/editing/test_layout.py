@@ -21,7 +21,7 @@ def body(file: Path) -> str:
 
 def as_nodes(part: Part) -> object:
     """What is read, aliases looked through."""
-    meant = part.meant
+    meant = part.resolved
     if meant.kind == "text":
         return meant.text
     if meant.kind == "list":

@@ -182,7 +182,7 @@ def test_a_built_registry_is_not_edited(tmp_path: Path) -> None:
     built = tmp_path / "shop.intentmatch"
     built.write_bytes(b"\xff")
 
-    with pytest.raises(InputError, match="is no YAML: edit the folder that it was built from"):
+    with pytest.raises(InputError, match="is not YAML: edit the folder that it was built from"):
         plan(built, [AddUtterance("a", "x")])
 
 
@@ -349,11 +349,11 @@ def test_utterances_are_planned_for_an_intent_old_or_new(shop: Path) -> None:
     [
         ("x", {}, "must be a list of texts"),
         ([7], {}, "must be a list of texts"),
-        (["x"], {"new": True, "file": "a\0b.yaml"}, "cannot be the name of a file"),
-        (["x"], {"new": True, "file": f"{'a' * 5000}.yaml"}, "cannot be the name of a file"),
-        (["x"], {"new": True, "file": "\ud800.yaml"}, "cannot be the name of a file"),
-        (["x"], {"new": True, "negative": True}, "begins with an utterance"),
-        (["x"], {"file": "f.yaml"}, "is for a new intent"),
+        (["x"], {"new": True, "file": "a\0b.yaml"}, "is not a valid file name"),
+        (["x"], {"new": True, "file": f"{'a' * 5000}.yaml"}, "is not a valid file name"),
+        (["x"], {"new": True, "file": "\ud800.yaml"}, "is not a valid file name"),
+        (["x"], {"new": True, "negative": True}, "cannot start with a negative"),
+        (["x"], {"file": "f.yaml"}, "only a new intent"),
         (["x"], {}, "unknown intent 'd'"),
     ],
 )

@@ -64,7 +64,7 @@ def test_the_style_gives_way_where_it_must() -> None:
     """Single quotes cannot hold a line break, and half a character cannot be held at all."""
     assert written("a\nb", "'") == '"a\\nb"'
     assert written("a\u2028b") == '"a\\u2028b"'
-    with pytest.raises(InputError, match="half a character"):
+    with pytest.raises(InputError, match="a lone surrogate"):
         written("\ud800")
 
 

@@ -151,7 +151,7 @@ def test_every_rule_has_a_case():
         (
             "xyz: x",
             "1:1: error [unknown-key] unknown key 'xyz' in a file",
-            "known are version, language, include, settings, rules, slots, intents, tests",
+            "known keys: version, language, include, settings, rules, slots, intents, tests",
         ),
         ("settings: {zzz: 1}", "1:12: error [setting] unknown setting 'zzz': known are aggregation, band,", None),
         (
@@ -162,7 +162,7 @@ def test_every_rule_has_a_case():
         ("settings: {margin: 2}", "1:12: error [setting] setting 'margin' cannot be '2': it must be a number", None),
         (
             "version: 9",
-            "1:10: error [version] version '9' of the file grammar is not known here",
+            "1:10: error [version] unsupported grammar version '9'",
             "write `version: 1`, or upgrade intentmatch",
         ),
         ("language: pt_br", "1:11: error [language-code] 'pt_br' is not a language code", "write pt-BR"),
@@ -173,8 +173,8 @@ def test_every_rule_has_a_case():
         ),
         (
             "intents: {}\nintents: {}",
-            "2:1: error [duplicate-key] 'intents' stands twice in a file",
-            "the first one is in line 1; merge the two or rename one",
+            "2:1: error [duplicate-key] duplicate key 'intents' in a file",
+            "the first one is on line 1; merge the two or rename one",
         ),
         (
             "intents: {a: {utterances: [hi], not: x}}",
@@ -184,17 +184,17 @@ def test_every_rule_has_a_case():
         (
             "intents: {a: {utterances: [hi, [x]]}}",
             "1:32: error [wrong-type] an utterance must be text",
-            'put the whole line in double quotes: ": " inside and [ or { in front are marks of YAML',
+            'put the whole line in double quotes: ": ", and [ or { at its start, have a meaning in YAML',
         ),
         (
             "intents: {a: {utterances: [hi, Hi!]}}",
-            "1:32: warning [duplicate-utterance] “Hi!” already stands at bot.yaml:1",
+            "1:32: warning [duplicate-utterance] “Hi!” is already at bot.yaml:1",
             "remove one of the two",
         ),
         (
             "intents: {a: {}}",
             "1:11: error [no-utterances] intent 'a' has no utterances",
-            "list what users say below `utterances:`",
+            "list example messages below `utterances:`",
         ),
     ],
 )
@@ -214,20 +214,20 @@ def test_a_problem_says_where_what_and_how_to_fix_it(tmp_path: Path, monkeypatch
     [
         ("\ta: 1", "1:1", "indent with spaces; YAML does not allow tabs"),
         ("# 😀 é\na:\n  - é\n\t- b", "4:1", "indent with spaces; YAML does not allow tabs"),
-        ("a: @b", "1:4", "put a text that begins with this character in double quotes"),
+        ("a: @b", "1:4", "put a text that starts with this character in double quotes"),
         ("a: 'b\n\n\n", "1:4", "the quote opened here is never closed"),
         ("a: [b\nc: d", "2:2", "a bracket is never closed, or a comma is missing"),
         ("a: [b c]\nb: {c: [d, e", "2:8", "a bracket is never closed, or a comma is missing"),
         ("a: {b: c\n\n", "1:4", "a bracket is never closed, or a comma is missing"),
-        ("a: [*b*]", "1:7", "put a text that begins with * or & in double quotes"),
-        ("a: *b", "1:4", "put a text that begins with * in double quotes"),
+        ("a: [*b*]", "1:7", "put a text that starts with * or & in double quotes"),
+        ("a: *b", "1:4", "put a text that starts with * in double quotes"),
         ('a: "\\q"', "1:5", "write two backslashes for one, or use single quotes"),
         ("a: 1\n b: 1", "2:3", 'put a text that contains ": " in double quotes'),
         ("a: b: c", "1:5", 'put a text that contains ": " in double quotes'),
         ("a:\n  - b\n c: 1", "3:2", "check the indentation and the quotes of this line and the one above it"),
         ('a: "b" c\n', "1:8", "check the indentation and the quotes of this line and the one above it"),
         ("a: - b", "1:4", "start the list on a line of its own"),
-        ("a: 1\n---\nb: 1", "2:1", "remove the line of ---"),
+        ("a: 1\n---\nb: 1", "2:1", "remove the --- line"),
         ("a: \x07", "1:4", "remove the character"),
     ],
 )
@@ -505,15 +505,16 @@ def test_saying_something_twice_about_an_intent_is_a_problem(tmp_path: Path):
     _, problems = examine(tmp_path)
 
     assert [problem.message for problem in problems] == [
-        "intent 'a' is given its response en a second time",
-        "intent 'a' is given its threshold a second time",
-        "intent 'a' is given its title a second time",
+        "intent 'a' declares its response en twice",
+        "intent 'a' declares its threshold twice",
+        "intent 'a' declares its title twice",
     ]
     assert {(Path(p.location.path).name, p.location.line, p.rule) for p in problems} == {
         ("2.yaml", 3, "intent-redefined")
     }
     assert all(
-        problem.hint.startswith("it is also described at ") and "1.yaml:2" in problem.hint for problem in problems
+        problem.hint.startswith("the intent is also described at ") and "1.yaml:2" in problem.hint
+        for problem in problems
     )
 
 

@@ -140,7 +140,7 @@ def test_files_that_never_hold_still_are_an_error(folder: Path) -> None:
     """Not an endless loop."""
     count = iter(range(1000))
 
-    with pytest.raises(InputError, match="change while they are read"):
+    with pytest.raises(InputError, match="kept changing while they were read"):
         steadily(folder, lambda: (folder / "a.yaml").write_text(f"# {next(count)}", encoding="utf-8"))
 
 

@@ -177,7 +177,10 @@ def test_change_with_a_warning_is_written(shop: Path) -> None:
         (("add", "statu", "x"), "Did you mean 'status'? To create an intent, add --new"),
         (("add", "no", "x", "--new", "--not"), "--new cannot be used with --not"),
         (("add", "status", "x", "--file", "a.yaml"), "--file needs --new"),
-        (("add", "no", "x", "--new", "--file", "a.yaml"), "a.yaml is not part of the registry"),
+        (
+            ("add", "no", "x", "--new", "--file", "a.yaml"),
+            "a.yaml is not part of the registry: choose a .yaml file in intents",
+        ),
         (("add", "status"), "Missing argument 'UTTERANCES...'"),
         (("add", "status", "x", "-i", "nowhere"), "unknown intent 'status'"),
         (("move", "x", "a", "b", "c"), "Name one intent (TO) or two (FROM TO)."),

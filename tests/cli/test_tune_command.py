@@ -90,7 +90,7 @@ def test_write_needs_a_file_if_there_are_several(shop: Path) -> None:
 
 def test_encoder_option_adds_a_candidate(shop: Path) -> None:
     """Here a second name of the same model."""
-    from intentmatch.encoders.static import EMBEDDED
+    from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 
     done = run("shop", "--encoder", f"static:{EMBEDDED}")
 

@@ -37,7 +37,7 @@ def test_github_annotations_escape_special_characters(shop: str) -> None:
 
     assert run("validate", shop, "--format", "github").stdout == (
         f"::warning file={shop}/shop.yaml,line=2,col=34,title=duplicate-utterance::"
-        f"“100%25 real” already stands at {shop}/shop.yaml:2%0Ahint: remove one of the two\n"
+        f"“100%25 real” is already at {shop}/shop.yaml:2%0Ahint: remove one of the two\n"
     )
 
 
@@ -49,5 +49,5 @@ def test_json_has_every_field_of_a_problem(shop: str) -> None:
     assert (found["ok"], found["intents"], found["utterances"]) == (True, 1, 2)
     assert found["problems"][0] == {
         "path": f"{shop}/shop.yaml", "line": 2, "column": 34, "severity": "warning", "rule": "duplicate-utterance",
-        "message": f"“100% real” already stands at {shop}/shop.yaml:2", "hint": "remove one of the two",
+        "message": f"“100% real” is already at {shop}/shop.yaml:2", "hint": "remove one of the two",
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the README shows of each framework runs as it stands there."""
+"""The code blocks of the README for each framework run as they stand there."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ BEFORE = {
     ),
     "telegram": "from telegram.ext import Application\napp = Application.builder().token('1:x').build()\n",
 }
-"""What a reader has already."""
+"""Code that a reader already has."""
 
 
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("name", sorted(SNIPPETS))
-def test_the_snippet_runs(name, tmp_path, monkeypatch):
+def test_snippet_runs(name, tmp_path, monkeypatch):
     """In a folder with the registry of the README's tour."""
     pytest.importorskip(PACKAGES[name], reason=f"needs the extra `{name}`")
     monkeypatch.chdir(tmp_path)
@@ -75,16 +75,15 @@ def test_the_snippet_runs(name, tmp_path, monkeypatch):
         asyncio.run(run())
 
 
-def test_every_adapter_has_its_snippet():
-    """But for what they share."""
+def test_every_adapter_has_a_snippet():
+    """Except for modules that adapters share."""
     folder = Path(__file__).parents[2] / "intentmatch" / "integrations"
     adapters = {path.stem for path in folder.glob("*.py")} - {"__init__", "activities", "routes", "tools", "redis"}
 
     assert set(SNIPPETS) == set(PACKAGES) == adapters
 
 
-def test_the_table_names_every_example_and_no_other():
-    """A newcomer finds each folder."""
+def test_table_names_every_example_and_no_other():
     folder = Path(__file__).parents[2] / "examples"
     named = re.findall(r"\]\(examples/(\w+)\)", README)
 

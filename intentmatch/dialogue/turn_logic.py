@@ -1,10 +1,9 @@
-"""What one message does to a conversation: a `Turn`, and the question that waits after it. No store, no clock."""
+"""The logic of a conversation, as a function of the message and the open question, without store or clock."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -15,25 +14,26 @@ from intentmatch.dialogue.pending import Pending, WhichIntent, WhichValue, new_i
 from intentmatch.dialogue.phrases import Phrases, phrases_for
 from intentmatch.dialogue.turns import Choice, Turn
 from intentmatch.matching.matcher import Matcher
+from intentmatch.matching.snapshot import Snapshot
 from intentmatch.text.normalize import in_words
 
 _MOST_CHOICES = 4
-_MOSTLY = 0.5
-_BLANK = re.compile(r"\{([^{}]+)\}")
+_MOST_OF_MESSAGE = 0.5
+_PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
-    """How a dialogue asks."""
+class DialogueOptions:
+    """Options of a dialogue."""
 
     attempts: int
     phrases: Mapping[str, Phrases]
-    """The caller's own, by language code."""
+    """The caller's phrases by language code."""
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """A message and what came with it."""
+class UserInput:
+    """A message with its button, language, context and time."""
 
     text: str
     chosen: str | None
@@ -43,45 +43,44 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """What comes of a message."""
+class NextTurn:
+    """The turn, and the question that is open after it."""
 
     turn: Turn
     pending: Pending | None = None
 
 
-def step(matcher: Matcher, manner: Manner, heard: Heard, pending: Pending | None) -> Step:
-    """What to do about a message while a question waits, or none."""
-    # A copy stays with the registry that it has: what is reloaded meanwhile answers from the next message on.
-    return _Course(copy(matcher), manner, heard).on(pending)
+def next_turn(matcher: Matcher, options: DialogueOptions, user_input: UserInput, pending: Pending | None) -> NextTurn:
+    """Compute the next turn from a message and the open question, if there is one."""
+    return _TurnLogic(matcher.snapshot(), options, user_input).next_turn(pending)
 
 
-class _Course:
-    def __init__(self, matcher: Matcher, manner: Manner, heard: Heard) -> None:
+class _TurnLogic:
+    def __init__(self, matcher: Snapshot, options: DialogueOptions, user_input: UserInput) -> None:
         self._matcher = matcher
         self._registry = matcher.registry
-        self._manner = manner
-        self._heard = heard
+        self._options = options
+        self._input = user_input
 
-    def on(self, pending: Pending | None) -> Step:
-        heard = self._heard
-        if not self._still_there(pending):
+    def next_turn(self, pending: Pending | None) -> NextTurn:
+        user_input = self._input
+        if not self._is_answerable(pending):
             pending = None
-        if heard.chosen is not None:
-            return self._pressed(heard.chosen, pending)
+        if user_input.chosen is not None:
+            return self._pressed(user_input.chosen, pending)
         if isinstance(pending, WhichIntent) and (number := self._number(pending)) is not None:
             return self._chosen(pending, number)
-        result = self._matcher.match(heard.text, context=heard.context, now=heard.now)
+        result = self._matcher.match(user_input.text, context=user_input.context, now=user_input.now)
         if isinstance(pending, WhichIntent) and result.verdict != "matched":
-            among = self._matcher.match(heard.text, allowed=pending.intents, now=heard.now)
+            among = self._matcher.match(user_input.text, allowed=pending.intents, now=user_input.now)
             if among.intent is not None:
                 return self._chosen(pending, pending.intents.index(among.intent) + 1, result)
         if isinstance(pending, WhichValue):
             return self._answered(pending, result)
-        return self._said(result)
+        return self._matched(result)
 
-    def _still_there(self, pending: Pending | None) -> bool:
-        """Whether the registry knows what was asked about; it may have been read again since."""
+    def _is_answerable(self, pending: Pending | None) -> bool:
+        """Whether the registry still has the intents or the slot of the question after a possible reload."""
         if isinstance(pending, WhichIntent):
             return all(name in self._registry for name in pending.intents)
         return pending is not None and pending.slot in self._slots(pending.intent)
@@ -89,131 +88,131 @@ class _Course:
     def _slots(self, intent: str) -> Mapping[str, Slot]:
         return {slot.name: slot for slot in self._registry[intent].slots} if intent in self._registry else {}
 
-    def _pressed(self, chosen: str, pending: Pending | None) -> Step:
+    def _pressed(self, chosen: str, pending: Pending | None) -> NextTurn:
         if isinstance(pending, WhichIntent) and chosen in pending.choices:
             return self._chosen(pending, pending.choices.index(chosen) + 1)
-        language = pending.language if pending else self._heard.language
-        return Step(Turn(self._heard.text, reply=self._phrases(language).too_late, language=language), pending)
+        language = pending.language if pending else self._input.language
+        return NextTurn(Turn(self._input.text, reply=self._phrases(language).too_late, language=language), pending)
 
     def _number(self, pending: WhichIntent) -> int | None:
-        """The number of the choice that a message is the answer of, if it is one's number or title."""
-        number = choice_by_number(self._heard.text, len(pending.choices))
+        """Return the number of the choice whose number or title the message is, or None."""
+        number = choice_by_number(self._input.text, len(pending.choices))
         if number is not None:
             return number
         intents = [self._registry[name] for name in pending.intents]
         names = [{intent.label, in_words(intent.name), *intent.titles.values()} for intent in intents]
-        return choice_by_words(self._heard.text, [*names, {self._phrases(pending.language).none_of_these}])
+        return choice_by_words(self._input.text, [*names, {self._phrases(pending.language).none_of_these}])
 
-    def _chosen(self, pending: WhichIntent, number: int, result: MatchResult | None = None) -> Step:
+    def _chosen(self, pending: WhichIntent, number: int, result: MatchResult | None = None) -> NextTurn:
         language = pending.language
         if number > len(pending.intents):
-            return Step(Turn(self._heard.text.strip() or pending.message, result=result, language=language))
+            return NextTurn(Turn(self._input.text.strip() or pending.message, result=result, language=language))
         name = pending.intents[number - 1]
-        meant = self._matcher.match(pending.message, language=language, allowed=[name], now=self._heard.now)
-        entities = meant.entities
-        if meant.intent is None:
-            # The message did not pass on its own, but what it holds may be read; free text needs a message that did.
+        matched = self._matcher.match(pending.message, language=language, allowed=[name], now=self._input.now)
+        entities = matched.entities
+        if matched.intent is None:
+            # Below the threshold, slots are still read from the message, except free text.
             slots = [slot.name for slot in self._slots(name).values() if slot.kind != "any"]
             entities = self._fill(pending.message, name, slots, language)
-        return self._settled(name, entities, language, result)
+        return self._with_intent(name, entities, language, result)
 
-    def _said(self, result: MatchResult) -> Step:
-        language = result.language or self._heard.language
+    def _matched(self, result: MatchResult) -> NextTurn:
+        language = result.language or self._input.language
         if result.intent is not None:
-            return self._settled(result.intent, result.entities, language, result)
+            return self._with_intent(result.intent, result.entities, language, result)
         if result.verdict == "ambiguous":
             return self._ask_which(result, language)
-        return Step(Turn(self._heard.text, result=result, language=language))
+        return NextTurn(Turn(self._input.text, result=result, language=language))
 
-    def _ask_which(self, result: MatchResult, language: str | None) -> Step:
+    def _ask_which(self, result: MatchResult, language: str | None) -> NextTurn:
         names = tuple(rival.intent for rival in result.rivals[:_MOST_CHOICES])
-        pending = WhichIntent(self._heard.text, names, new_id(), language)
+        pending = WhichIntent(self._input.text, names, new_id(), language)
         phrases = self._phrases(language)
         titles = [self._registry[name].title_in(language) or in_words(name) for name in names]
-        told = zip(pending.choices, [*titles, phrases.none_of_these], [*names, None], strict=True)
-        choices = tuple(Choice(*choice) for choice in told)
-        turn = Turn(self._heard.text, reply=phrases.did_you_mean, choices=choices, result=result, language=language)
-        return Step(turn, pending)
+        columns = zip(pending.choices, [*titles, phrases.none_of_these], [*names, None], strict=True)
+        choices = tuple(Choice(*column) for column in columns)
+        turn = Turn(self._input.text, reply=phrases.did_you_mean, choices=choices, result=result, language=language)
+        return NextTurn(turn, pending)
 
-    def _answered(self, pending: WhichValue, result: MatchResult) -> Step:
-        """A message while a slot is asked for: its value, another request, or neither."""
-        meant = (result.intent,) if result.intent else tuple(rival.intent for rival in result.rivals)
-        other = bool(meant) and pending.intent not in meant
+    def _answered(self, pending: WhichValue, result: MatchResult) -> NextTurn:
+        """Handle a message after the question for a slot: a value, another request, or neither."""
+        intents = (result.intent,) if result.intent else tuple(rival.intent for rival in result.rivals)
+        other = bool(intents) and pending.intent not in intents
         if other and result.trace.decided_by == "exact":
-            return self._said(result)
+            return self._matched(result)
         found = self._values(pending)
-        told = {entity.slot for entity in found}
-        if other and (pending.slot not in told or _covered(found, self._heard.text) < _MOSTLY):
-            return self._said(result)
+        slots = {entity.slot for entity in found}
+        if other and (pending.slot not in slots or _covered(found, self._input.text) < _MOST_OF_MESSAGE):
+            return self._matched(result)
         if result.intent == pending.intent:
-            found = [*found, *(entity for entity in result.entities if entity.slot not in told)]
+            found = [*found, *(entity for entity in result.entities if entity.slot not in slots)]
         entities = _joined(pending.entities, found)
         if any(entity.slot == pending.slot for entity in found):
-            return self._settled(pending.intent, entities, pending.language, result)
+            return self._with_intent(pending.intent, entities, pending.language, result)
         if pending.left > 0:
             return self._ask_value(replace(pending, entities=entities, left=pending.left - 1), result)
-        return self._said(result)
+        return self._matched(result)
 
     def _values(self, pending: WhichValue) -> list[Entity]:
-        """What a message says for the slot that is asked for, and beside that for others that are still missing."""
-        there = {entity.slot for entity in pending.entities}
+        """Read the value of the requested slot from the message, and values of other missing slots beside it."""
+        known = {entity.slot for entity in pending.entities}
         slots = self._slots(pending.intent).values()
-        lacking = [slot.name for slot in slots if slot.name not in there and slot.kind != "any"]
-        asked = self._fill(self._heard.text, pending.intent, [pending.slot], pending.language)
-        beside = self._fill(self._heard.text, pending.intent, lacking, pending.language) if len(lacking) > 1 else ()
-        clear = (one for one in beside if all(one.end <= it.start or it.end <= one.start for it in asked))
-        return [*asked, *(one for one in clear if one.slot != pending.slot)]
+        missing = [slot.name for slot in slots if slot.name not in known and slot.kind != "any"]
+        requested = self._fill(self._input.text, pending.intent, [pending.slot], pending.language)
+        others = self._fill(self._input.text, pending.intent, missing, pending.language) if len(missing) > 1 else ()
+        apart = (one for one in others if all(one.end <= it.start or it.end <= one.start for it in requested))
+        return [*requested, *(one for one in apart if one.slot != pending.slot)]
 
-    def _settled(
+    def _with_intent(
         self, name: str, entities: tuple[Entity, ...], language: str | None, result: MatchResult | None
-    ) -> Step:
-        """The intent is known: ask for what it lacks, or be done."""
+    ) -> NextTurn:
+        """Ask for the first missing required slot of an intent, or return the intent."""
         intent = self._registry[name]
-        there = {entity.slot for entity in entities}
-        lacking = next((slot for slot in intent.slots if slot.required and slot.name not in there), None)
-        if lacking is not None:
-            left = self._manner.attempts - 1
-            return self._ask_value(WhichValue(name, lacking.name, entities, left, language), result)
-        said = intent.response(language)
-        reply = _filled(said, entities) if said is not None else None
-        return Step(Turn(self._heard.text, name, entities, reply, result=result, language=language))
+        known = {entity.slot for entity in entities}
+        missing = next((slot for slot in intent.slots if slot.required and slot.name not in known), None)
+        if missing is not None:
+            left = self._options.attempts - 1
+            return self._ask_value(WhichValue(name, missing.name, entities, left, language), result)
+        response = intent.response(language)
+        reply = _filled(response, entities) if response is not None else None
+        return NextTurn(Turn(self._input.text, name, entities, reply, result=result, language=language))
 
-    def _ask_value(self, pending: WhichValue, result: MatchResult | None) -> Step:
+    def _ask_value(self, pending: WhichValue, result: MatchResult | None) -> NextTurn:
         slot = self._slots(pending.intent)[pending.slot]
-        asks = slot.question(pending.language) or self._phrases(pending.language).please_tell.replace(
+        question = slot.question(pending.language) or self._phrases(pending.language).please_tell.replace(
             "{slot}", in_words(slot.name)
         )
         turn = Turn(
-            self._heard.text,
+            self._input.text,
             entities=pending.entities,
-            reply=asks,
+            reply=question,
             asks_for=slot.name,
             pending=pending.intent,
             result=result,
             language=pending.language,
         )
-        return Step(turn, pending)
+        return NextTurn(turn, pending)
 
     def _fill(self, text: str, intent: str, slots: list[str], language: str | None) -> tuple[Entity, ...]:
-        return self._matcher.fill(text, intent, slots, language=language, now=self._heard.now) if slots else ()
+        return self._matcher.fill(text, intent, slots, language=language, now=self._input.now) if slots else ()
 
     def _phrases(self, language: str | None) -> Phrases:
-        return phrases_for(language or self._heard.language, self._manner.phrases)
+        return phrases_for(language or self._input.language, self._options.phrases)
 
 
 def _joined(known: tuple[Entity, ...], more: Iterable[Entity]) -> tuple[Entity, ...]:
-    """What was known and what is new, which goes first where both are for one slot."""
+    """Join known and new entities; a new entity replaces the known ones of its slot."""
     new = tuple(more)
-    told = {entity.slot for entity in new}
-    return (*(entity for entity in known if entity.slot not in told), *new)
+    slots = {entity.slot for entity in new}
+    return (*(entity for entity in known if entity.slot not in slots), *new)
 
 
 def _covered(entities: Collection[Entity], text: str) -> float:
-    """The share of a message that is values."""
+    """Return the share of a message that the entities cover."""
     return sum(len(entity.text) for entity in entities) / max(len(text.strip()), 1)
 
 
 def _filled(response: str, entities: Collection[Entity]) -> str:
-    """A response with the values of slots in the place of `{slot}`; what names no slot that was found stays."""
+    """Replace each `{slot}` in a response by its value; a slot without a value stays as it is."""
     values = {entity.slot: str(entity.value) for entity in entities}
-    return _BLANK.sub(lambda blank: values.get(blank[1], blank[0]), response)
+    return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), response)

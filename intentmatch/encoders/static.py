@@ -12,7 +12,7 @@ import json
 import math
 import string
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,10 @@ from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders import hub
+from intentmatch.encoders.tokenizer.embedded import EMBEDDED, MAX_PIECES, embedded_tokenizer
 from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer, read_unigram
 from intentmatch.storage.safetensors import tensors_within
 
-EMBEDDED = Path(__file__).with_name("multilingual-static")
-# Pieces beyond this cannot change the direction of a sum by much, and bound the work for a pasted document.
-MAX_PIECES = 512
 # Part of the fingerprint; to be changed together with anything below or in the tokenizer that moves a vector.
 _ALGORITHM = b"static/1 unigram/2"
 
@@ -123,15 +121,6 @@ class StaticEncoder:
         length = math.sqrt(total.dot(total))
         if length > 0.0:
             np.divide(total, length, out=vector)
-
-
-@lru_cache(1)
-def embedded_tokenizer() -> UnigramTokenizer:
-    """The tokenizer of the embedded model; made once, for it is of use beside any encoder."""
-    tokenizer = read_unigram(EMBEDDED / "tokenizer.json", whole=True)
-    if tokenizer is None:
-        raise ValueError("it is not the one of this release; install intentmatch again")
-    return tokenizer
 
 
 class _StrangeLetters(dict[str, bool]):

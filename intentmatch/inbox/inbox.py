@@ -45,7 +45,7 @@ class Inbox:
         self._begin()
 
     @classmethod
-    def of(cls, settings: Settings) -> Inbox | None:
+    def from_settings(cls, settings: Settings) -> Inbox | None:
         """The inbox that the settings ask for; None where it is off."""
         if settings.inbox == "off":
             return None

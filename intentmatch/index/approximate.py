@@ -57,10 +57,14 @@ class ApproximateIndex(ExactIndex):
         order = np.argsort(-cosines, kind="stable")[:count]
         return rows[order], cosines[order]
 
-    def leaders(self, queries: Vectors, count: int, among: NDArray[np.int64] | None = None) -> list[NDArray[np.int64]]:
+    def best_owners(
+        self, queries: Vectors, count: int, among: NDArray[np.int64] | None = None
+    ) -> list[NDArray[np.int64]]:
         """The columns of the owners of the nearest rows and nearest centres; `among` some, as in `ExactIndex`."""
         return (
-            [self._nominated(query) for query in queries] if among is None else super().leaders(queries, count, among)
+            [self._nominated(query) for query in queries]
+            if among is None
+            else super().best_owners(queries, count, among)
         )
 
     def _nominated(self, query: NDArray[np.float32]) -> NDArray[np.int64]:

@@ -57,7 +57,9 @@ class ExactIndex:
         rows = np.argsort(-cosines, kind="stable")[:count]
         return rows, cosines[rows]
 
-    def leaders(self, queries: Vectors, count: int, among: NDArray[np.int64] | None = None) -> list[NDArray[np.int64]]:
+    def best_owners(
+        self, queries: Vectors, count: int, among: NDArray[np.int64] | None = None
+    ) -> list[NDArray[np.int64]]:
         """For each query the columns of the owners worth a look, of those `among`, or of all: the `count` that lead."""
         some = [queries[start : start + SEARCH_QUERIES] for start in range(0, len(queries), SEARCH_QUERIES)]
         return [leaders for queries_of in some for leaders in self._leaders(queries_of, count, among)]
@@ -84,7 +86,7 @@ class ExactIndex:
         starts = self._starts[columns]
         return self._aggregated(self._of_many(queries, self.vectors[rows]), starts - starts[0], self._sizes[columns])
 
-    def look(self, query: NDArray[np.float32], column: int) -> tuple[float, int]:
+    def score_column(self, query: NDArray[np.float32], column: int) -> tuple[float, int]:
         """The score of one owner (by its column) and the row that is nearest, without a look at the others."""
         cosines = self._of_one(self._parts[column], query)
         nearest = int(cosines.argmax())
@@ -94,7 +96,7 @@ class ExactIndex:
             best = (best + float(cosines[cosines.argmax()])) / 2.0
         return best, self._spans[column].start + nearest
 
-    def look_many(self, queries: Vectors, column: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    def score_column_many(self, queries: Vectors, column: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """As `look` for each of some queries: scores and nearest rows, shapes `(queries,)`."""
         cosines = self._of_many(queries, self._parts[column])
         nearest = cosines.argmax(axis=1)
@@ -118,7 +120,7 @@ class ExactIndex:
         span = self._spans[column]
         return span.start + int(cosines[span].argmax())  # type: ignore[no-any-return]
 
-    def leading(self, query: NDArray[np.float32], column: int, count: int) -> list[int]:
+    def nearest_rows(self, query: NDArray[np.float32], column: int, count: int) -> list[int]:
         """The `count` rows of an owner that are nearest to one query, best first; fewer where it has fewer."""
         order = np.argsort(-self._of_one(self._parts[column], query), kind="stable")[:count]
         return (self._spans[column].start + order).tolist()  # type: ignore[no-any-return]

@@ -33,15 +33,17 @@ class HalfIndex(ExactIndex):
         super().__init__(vectors, owners, aggregation)
         plugins.check_installed("faiss", **HALF)
 
-    def leaders(self, queries: Vectors, count: int, among: NDArray[np.int64] | None = None) -> list[NDArray[np.int64]]:
+    def best_owners(
+        self, queries: Vectors, count: int, among: NDArray[np.int64] | None = None
+    ) -> list[NDArray[np.int64]]:
         """As in `ExactIndex`; of one query, among all of many rows, by a scan."""
         if len(queries) == 1 and among is None and count < len(self.owners) and len(self.vectors) >= _ROWS_TO_SCAN:
             return [self._leaders_of(queries[0], count)]
-        return super().leaders(queries, count, among)
+        return super().best_owners(queries, count, among)
 
     def _leaders_of(self, query: NDArray[np.float32], count: int) -> NDArray[np.int64]:
         near = np.argpartition(-(self._centres @ query), count)[:count]
-        scores = {column: self.look(query, column)[0] for column in near.tolist()}
+        scores = {column: self.score_column(query, column)[0] for column in near.tolist()}
         least = min(scores.values())
         rows, cosines = self._scan.above(query, least - _APART)
         column_of_row = np.searchsorted(self._starts, rows, side="right") - 1
@@ -51,7 +53,7 @@ class HalfIndex(ExactIndex):
             if at_most[place] < least - _APART:
                 break
             if (column := int(columns[place])) not in scores:
-                scores[column] = self.look(query, column)[0]
+                scores[column] = self.score_column(query, column)[0]
                 least = nlargest(count, scores.values())[-1]
         return np.array(nlargest(count, scores, key=scores.__getitem__))
 

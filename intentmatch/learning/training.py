@@ -1,4 +1,4 @@
-"""What a registry teaches about itself: the head, the confidence and the cuts, worked out once and remembered."""
+"""Train head and calibration from a registry's own utterances, and cache what was trained."""
 
 from __future__ import annotations
 
@@ -17,141 +17,147 @@ from safetensors.numpy import save
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry, Vectors
 from intentmatch.learning.calibration import Calibration, calibrate
-from intentmatch.learning.cross_validation import HeldOut, hold_out
-from intentmatch.learning.head import Fitting, Opinion, fit_head, nearby, prepare
+from intentmatch.learning.cross_validation import HeldOut, cross_validate
+from intentmatch.learning.head import Fitting, TrainedHead, fit_head, nearby, prepare
 from intentmatch.learning.subsampling import beyond_a_head, sample
-from intentmatch.learning.token_features import VERSION as WORDS_VERSION
-from intentmatch.learning.token_features import WordVectors
+from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSION
+from intentmatch.learning.token_features import TokenVectorizer
 from intentmatch.runtime.threads import Each, all_cores, one_by_one
 from intentmatch.storage.atomic import write_file
 from intentmatch.text.normalize import TEXT_VERSION, clean
 
 _log = logging.getLogger(__name__)
 
-# To be raised with anything that changes what the same registry teaches.
+# Raise with any change that trains something else from the same registry.
 _VERSION = 6
-# Of what was learned, so much is kept: a bot, its last edits, and its neighbours.
+# Most cached trainings: a bot, its last edits, and a few other bots.
 _MOST_FILES = 32
-# Of the labels, nearest to their own intent. Names of real registries: 0.65 to 0.92; numbered ones: up to 0.15.
-_TELLING = 0.5
-# Utterances times intents, from which on fitting a head anew would keep an edit waiting for longer than a second.
-_MOST_NUMBERS_MEANWHILE = 1_000_000
+# Least share of labels that are nearest to their own intent. Real names: 0.65 to 0.92; numbered names: up to 0.15.
+_MEANINGFUL_LABELS = 0.5
+# Utterances times intents above which training a head would delay an edit by more than a second.
+_MOST_NUMBERS_PROVISIONALLY = 1_000_000
 
 
-class Learned(NamedTuple):
-    """What a registry teaches about itself."""
+class Trained(NamedTuple):
+    """What training produces."""
 
     calibration: Calibration
-    opinion: Opinion | None
-    """None where the scores are all that counts."""
+    trained_head: TrainedHead | None
+    """None if scores alone decide."""
 
 
-def learn(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings) -> Learned:
-    """Fit the head and calibrate, from the vectors of all utterances and of the intents' labels. Deterministic."""
+def train(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings) -> Trained:
+    """Train the head and calibrate. Deterministic.
+
+    `vectors` are those of all utterances, shape `(utterances, dim)`; `labels` those of the intents' titles or names,
+    shape `(intents, dim)`.
+    """
     names = [intent.name for intent in registry]
     languages = [utterance.language for utterance in registry.utterances]
-    tested = put_to_the_test(registry, vectors, labels, settings)
-    calibration = calibrate(tested.held_out, settings.target, names, languages)
-    # What has not been put to the test is not relied upon.
-    return Learned(calibration, tested.opinion if calibration.curve is not None else None)
+    validated = cross_validate_registry(registry, vectors, labels, settings)
+    calibration = calibrate(validated.held_out, settings.target, names, languages)
+    # A head that could not be cross-validated is not used.
+    return Trained(calibration, validated.trained_head if calibration.curve is not None else None)
 
 
-class Before(NamedTuple):
-    """A registry before an edit, and what was learned of it."""
+class PreviousTraining(NamedTuple):
+    """A registry before an edit, and what was trained on it."""
 
     calibration: Calibration
-    opinion: Opinion | None
+    trained_head: TrainedHead | None
     registry: Registry
 
 
 class Features(NamedTuple):
-    """What a head is fitted to."""
+    """Training data of a head."""
 
     sample: NDArray[np.int64]
-    """The rows of the utterances that it learns from."""
-    words: WordVectors
+    """Rows of the utterances that are trained on."""
+    vectorizer: TokenVectorizer
     fitting: Fitting
 
 
-class Tested(NamedTuple):
-    """Held-out cases, and what they were scored with."""
+class CrossValidated(NamedTuple):
+    """Held-out cases and the head that was trained on all utterances."""
 
     held_out: HeldOut
-    opinion: Opinion | None
-    """None where there is no head."""
+    trained_head: TrainedHead | None
+    """None without a head."""
 
 
-def put_to_the_test(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings) -> Tested:
-    """Hold out a registry's utterances from itself, under the settings `scorer` and `aggregation`."""
+def cross_validate_registry(
+    registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings
+) -> CrossValidated:
+    """Cross-validate a registry's utterances under the settings `scorer` and `aggregation`."""
     owners, aggregation, lines = registry.owners, settings.aggregation, registry.lines
     with all_cores() as each:
         features = _features(registry, vectors, labels, settings)
         if features is None:
             rows = sample(registry)
-            held_out = hold_out(vectors, owners, aggregation, None, lines=lines, sample=rows, each=each)
-            return Tested(held_out, None)
-        opinion = _opinion(features, each=each)
-        held_out = hold_out(
+            held_out = cross_validate(vectors, owners, aggregation, None, lines=lines, sample=rows, each=each)
+            return CrossValidated(held_out, None)
+        trained_head = _fit(features, each=each)
+        held_out = cross_validate(
             vectors,
             owners,
             aggregation,
             features.fitting,
             lines=lines,
-            near=nearby(features.fitting, opinion.head.weights),
+            near=nearby(features.fitting, trained_head.head.weights),
             sample=features.sample,
             each=each,
         )
-    return Tested(held_out, opinion)
+    return CrossValidated(held_out, trained_head)
 
 
-def learned(
+def load_or_train(
     registry: Registry,
     vectors: Vectors,
     labels: Vectors,
     settings: Settings,
     folder: Path | None,
     *,
-    meanwhile: Before | None = None,
-) -> Learned:
-    """As `learn`; what was learned before from the same lines and vectors is read from the folder.
+    provisional: PreviousTraining | None = None,
+) -> Trained:
+    """Train, or load from the cache folder what was trained on the same utterances and vectors.
 
-    With what was learned before an edit for `meanwhile`, only the head is fitted, beginning with the one before, in a
-    small part of the time: held-out cases are what takes long, and few edits move the confidence by much. Of a large
-    registry with the same intents even the head is that of before. A file that cannot be read or written is a warning
-    in the log, and costs only time.
+    With `provisional`, the result of training before an edit, only the head is trained, starting from the previous one,
+    and the calibration is reused: cross-validation takes most of the time, and few edits move the confidence by much. A
+    large registry with the same intents reuses the head too. A cache file that cannot be read or written is logged as a
+    warning and costs only time.
     """
-    there = meanwhile is not None
+    there = provisional is not None
     file = folder and _file(folder / "learned", registry, vectors, labels, settings, there=there)
     found = _read(file) if file else None
-    if found is None and meanwhile is not None:
-        return Learned(meanwhile.calibration, _opinion_meanwhile(registry, vectors, labels, settings, meanwhile))
+    if found is None and provisional is not None:
+        return Trained(provisional.calibration, _provisional_head(registry, vectors, labels, settings, provisional))
     if found is None:
-        found = learn(registry, vectors, labels, settings)
+        found = train(registry, vectors, labels, settings)
         if file:
             _write(file, found)
     return found
 
 
-def _opinion(features: Features, near: Vectors | None = None, each: Each = one_by_one) -> Opinion:
+def _fit(features: Features, near: Vectors | None = None, each: Each = one_by_one) -> TrainedHead:
     start = None if near is None else nearby(features.fitting, near)
-    return Opinion(fit_head(features.fitting, start, each), features.words)
+    return TrainedHead(fit_head(features.fitting, start, each), features.vectorizer)
 
 
-def _opinion_meanwhile(
-    registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings, before: Before
-) -> Opinion | None:
-    if before.opinion is None or beyond_a_head(registry):
+def _provisional_head(
+    registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings, before: PreviousTraining
+) -> TrainedHead | None:
+    if before.trained_head is None or beyond_a_head(registry):
         return None
     intents = [intent.name for intent in before.registry]
     same = intents == [intent.name for intent in registry]
-    if same and len(registry.utterances) * len(intents) > _MOST_NUMBERS_MEANWHILE:
-        return before.opinion
+    if same and len(registry.utterances) * len(intents) > _MOST_NUMBERS_PROVISIONALLY:
+        return before.trained_head
     features = _features(registry, vectors, labels, settings)
-    return features and _opinion(features, _columns(before.opinion.head.weights, intents, registry))
+    return features and _fit(features, _columns(before.trained_head.head.weights, intents, registry))
 
 
 def _columns(weights: Vectors, intents: Sequence[str], registry: Registry) -> Vectors:
-    """The columns of these intents for those of another registry; zeros for one that is new."""
+    """Return the columns of a registry's intents; zeros for a new intent."""
     places = {name: place for place, name in enumerate(intents)}
     with_none = np.hstack([weights, np.zeros((len(weights), 1), dtype=weights.dtype)])
     return np.ascontiguousarray(with_none[:, [places.get(intent.name, -1) for intent in registry]])
@@ -161,28 +167,28 @@ def _features(registry: Registry, vectors: Vectors, labels: Vectors, settings: S
     if settings.scorer != "head" or len(registry) < 2 or beyond_a_head(registry):
         return None
     texts = [clean(utterance.text) for utterance in registry.utterances]
-    words = WordVectors.fit(texts)
+    vectorizer = TokenVectorizer.fit(texts)
     chosen = sample(registry)
-    return Features(chosen, words, _prepared(registry, vectors, labels, words, chosen))
+    return Features(chosen, vectorizer, _prepared(registry, vectors, labels, vectorizer, chosen))
 
 
 def _prepared(
-    registry: Registry, vectors: Vectors, labels: Vectors, words: WordVectors, chosen: NDArray[np.int64]
+    registry: Registry, vectors: Vectors, labels: Vectors, vectorizer: TokenVectorizer, chosen: NDArray[np.int64]
 ) -> Fitting:
-    """The sample for fitting, with the labels of the intents as hints where labels tell the intents apart.
+    """Prepare the sample for training, with the labels of the intents as hints if they are meaningful.
 
-    What an author calls an intent is one example more of what it is about, and one that no utterance gives. Names that
-    mean nothing to the encoder (`faq_12`) would only be noise: then fewer than half are nearest to their own intent.
+    A title or name is one more example of its intent. Names without meaning to the encoder (`faq_12`) would be noise:
+    then fewer than half of them are nearest to their own intent.
     """
     owners, some = np.asarray(registry.owners)[chosen], vectors[chosen]
-    rows = words.rows([clean(registry.utterances[row].text) for row in chosen.tolist()])
+    rows = vectorizer.dense([clean(registry.utterances[row].text) for row in chosen.tolist()])
     centres = np.zeros((len(registry), vectors.shape[1]), dtype=np.float32)
     np.add.at(centres, owners, some)
     centres /= np.linalg.norm(centres, axis=1, keepdims=True).clip(1e-9)
     telling = (labels @ centres.T).argmax(axis=1) == np.arange(len(registry))
-    if telling.mean() <= _TELLING:
+    if telling.mean() <= _MEANINGFUL_LABELS:
         return prepare(some, rows, owners.tolist(), len(registry))
-    of_labels = words.rows([clean(intent.label) for intent in registry])
+    of_labels = vectorizer.dense([clean(intent.label) for intent in registry])
     owned = [*owners.tolist(), *range(len(registry))]
     return prepare(np.vstack([some, labels]), np.vstack([rows, of_labels]), owned, len(registry), hints=len(registry))
 
@@ -190,44 +196,46 @@ def _prepared(
 def _file(
     folder: Path, registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings, *, there: bool
 ) -> Path | None:
-    """Named after all that `learn` looks at; None where it has to be `there` and nothing of the same lines is."""
-    said = [
-        [_VERSION, TEXT_VERSION, WORDS_VERSION, settings.scorer, settings.aggregation, dict(settings.target)],
+    """Return the cache file named after everything `train` uses; None if it must be `there` and cannot be."""
+    parts = [
+        [_VERSION, TEXT_VERSION, TOKEN_FEATURES_VERSION, settings.scorer, settings.aggregation, dict(settings.target)],
         [[intent.name, intent.label] for intent in registry],
         [utterance.text for utterance in registry.utterances],
         [utterance.language for utterance in registry.utterances],
         registry.owners,
         registry.lines,
     ]
-    of_lines = hashlib.sha256(json.dumps(said, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    # Vectors are many times as much to look at as lines.
-    if there and not any(folder.glob(f"{of_lines}-*")):
+    utterances_digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[
+        :16
+    ]
+    # Vectors take much longer to hash than utterances.
+    if there and not any(folder.glob(f"{utterances_digest}-*")):
         return None
-    of_vectors = hashlib.sha256()
+    vectors_digest = hashlib.sha256()
     for numbers in (vectors, labels):
-        of_vectors.update(np.ascontiguousarray(numbers).data)
-    return folder / f"{of_lines}-{of_vectors.hexdigest()[:16]}.safetensors"
+        vectors_digest.update(np.ascontiguousarray(numbers).data)
+    return folder / f"{utterances_digest}-{vectors_digest.hexdigest()[:16]}.safetensors"
 
 
-def _read(file: Path) -> Learned | None:
+def _read(file: Path) -> Trained | None:
     try:
         with safe_open(file, framework="numpy") as stored:
             calibration = Calibration.from_dict(json.loads((stored.metadata() or {})["calibration"]))
             tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118 - no mapping
-        return Learned(calibration, Opinion.from_tensors(tensors))
+        return Trained(calibration, TrainedHead.from_tensors(tensors))
     except FileNotFoundError:
         return None
     except (SafetensorError, OSError, KeyError, ValueError, TypeError) as error:
-        _log.warning("%s cannot be used (%s); learning again", file, error)
+        _log.warning("%s cannot be used (%s); training again", file, error)
         return None
 
 
-def _write(file: Path, found: Learned) -> None:
-    tensors = {} if found.opinion is None else found.opinion.to_tensors()
+def _write(file: Path, found: Trained) -> None:
+    tensors = {} if found.trained_head is None else found.trained_head.to_tensors()
     try:
         write_file(file, save(tensors, {"calibration": json.dumps(found.calibration.to_dict())}))
         newest = sorted(file.parent.glob("*.safetensors"), key=lambda one: one.stat().st_mtime, reverse=True)
         for old in newest[_MOST_FILES:]:
             old.unlink(missing_ok=True)
     except (SafetensorError, OSError) as error:
-        _log.warning("what was learned cannot be kept at %s: %s", file, error)
+        _log.warning("the trained head cannot be cached at %s: %s", file, error)

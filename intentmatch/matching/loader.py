@@ -1,9 +1,10 @@
-"""Where a matcher's registry comes from: read, encode, train, and reload."""
+"""Load a registry for a matcher, and load it again when its files change."""
 
 from __future__ import annotations
 
 import logging
 import os
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,8 +16,8 @@ from intentmatch.core.settings import Settings, resolve
 from intentmatch.core.types import Encoder, Registry, Reranker
 from intentmatch.encoders import load_encoder
 from intentmatch.encoders.encode import Progress
-from intentmatch.learning.subsampling import extent_problems
-from intentmatch.learning.training import Before, learned
+from intentmatch.learning.subsampling import subsampling_problems
+from intentmatch.learning.training import PreviousTraining, load_or_train
 from intentmatch.matching.pipeline import Engine
 from intentmatch.matching.reranker import load_reranker
 from intentmatch.registry import is_yaml, read_registry
@@ -29,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Source:
-    """Where a matcher's registry comes from, so that it can be had again."""
+    """Where a matcher's registry comes from: a path or a `Registry`, with explicit settings and models."""
 
     path: str | os.PathLike[str] | Registry
     explicit: Mapping[str, Any]
@@ -38,28 +39,29 @@ class Source:
     load_encoder: Callable[[Settings], Encoder] = load_encoder
     load_reranker: Callable[[Settings], Reranker | None] = load_reranker
     remembered: Remembered = field(default_factory=dict)
-    """The files as they were last read."""
+    """Parsed files by path, so that a reload reads only what changed."""
 
     def engine(
-        self, old: Engine | None, progress: Progress | None = None, *, meanwhile: bool = False
+        self, old: Engine | None, progress: Progress | None = None, *, provisional: bool = False
     ) -> tuple[Engine, Content]:
-        """Read, build and test, and what the files held; models and vectors that the old engine has are taken over.
+        """Read, build and self-test; return the engine and the content of the files.
 
-        With `meanwhile` its calibration is too, where one would be learned from the same vectors for the same target.
-        Languages that the encoder does not cover, and what is too large to learn from, go to the log.
+        Models and vectors of the `old` engine are reused. With `provisional` its calibration is reused too, if training
+        would use the same encoder and the same settings. Uncovered languages and registries too large for a head are
+        logged. Raises what `Matcher.load` raises.
         """
         found, content = self._read()
         if isinstance(found, Registry):
             settings = resolve(self.explicit, registry=found.settings, locations=found.setting_locations)
             encoder = self._encoder(settings, old)
-            before = _before(old.artefact) if old and _learns_alike(old, encoder, settings) else None
+            before = previous_training(old.artefact) if old and _trains_alike(old, encoder, settings) else None
             artefact = build(
                 found,
                 encoder,
                 settings,
                 cache=VectorCache.at(settings.cache),
                 progress=progress,
-                meanwhile=before if meanwhile else None,
+                provisional=before if provisional else None,
                 known=known_vectors(old.artefact) if old and _gives_vectors(old, encoder, settings) else None,
                 checked=not isinstance(self.path, Registry),
             )
@@ -69,7 +71,7 @@ class Source:
             artefact = _with_settings(found, settings)
         engine = Engine(artefact, encoder, self._reranker(settings, old))
         engine.self_test()
-        for problem in (*uncovered(artefact.registry, encoder), *extent_problems(artefact.registry, settings)):
+        for problem in (*uncovered(artefact.registry, encoder), *subsampling_problems(artefact.registry, settings)):
             _log.log(logging.INFO if problem.severity == "info" else logging.WARNING, "%s", problem)
         return engine, content
 
@@ -97,29 +99,73 @@ class Source:
 
 
 def _with_settings(artefact: Artefact, settings: Settings) -> Artefact:
-    """The artefact under other settings; what is learned is learned again where it would come out otherwise."""
+    """Return the artefact under other settings, trained again if these change what is trained."""
     kept = replace(artefact, settings=settings, vectors=artefact.vectors.astype(settings.vectors, copy=False))
-    return kept if _same_learning(settings, artefact.settings) else _learned_again(kept)
+    return kept if _same_training(settings, artefact.settings) else trained_again(kept)
 
 
-def _before(artefact: Artefact) -> Before:
-    return Before(artefact.calibration, artefact.opinion, artefact.registry)
+def previous_training(artefact: Artefact) -> PreviousTraining:
+    """Return what training after an edit may start from."""
+    return PreviousTraining(artefact.calibration, artefact.trained_head, artefact.registry)
 
 
-def _learned_again(artefact: Artefact) -> Artefact:
+def trained_again(artefact: Artefact) -> Artefact:
+    """Return the artefact with head and calibration trained again from its own vectors and settings."""
     folder = VectorCache.at(artefact.settings.cache).folder
-    again = learned(artefact.registry, artefact.wide_vectors, artefact.label_vectors, artefact.settings, folder)
+    again = load_or_train(artefact.registry, artefact.wide_vectors, artefact.label_vectors, artefact.settings, folder)
     return replace(artefact, **again._asdict())
 
 
 def _gives_vectors(old: Engine, encoder: Encoder, settings: Settings) -> bool:
-    """Whether the vectors of an old engine are those that a build would make: not where it has rounded them."""
+    """Whether a build would make the vectors of the old engine: not if they are rounded and the build's are not."""
     return old.encoder is encoder and old.settings.vectors in ("float32", settings.vectors)
 
 
-def _learns_alike(old: Engine, encoder: Encoder, settings: Settings) -> bool:
-    return old.encoder is encoder and _same_learning(settings, old.settings)
+def _trains_alike(old: Engine, encoder: Encoder, settings: Settings) -> bool:
+    return old.encoder is encoder and _same_training(settings, old.settings)
 
 
-def _same_learning(settings: Settings, other: Settings) -> bool:
+def _same_training(settings: Settings, other: Settings) -> bool:
     return all(getattr(settings, name) == getattr(other, name) for name in ("aggregation", "scorer", "target"))
+
+
+class Reloader:
+    """Holds the engine in use and replaces it when the files change. Safe to use from many threads.
+
+    Reloading and training each have a lock: answers read `engine` without one, and a slow training does not hold up
+    the next reload.
+    """
+
+    def __init__(self, source: Source, progress: Progress | None = None) -> None:
+        self.source = source
+        self.engine, self.content = source.engine(None, progress)
+        self._reloading, self._training = threading.Lock(), threading.Lock()
+        self._provisional = False
+
+    def reload(self, progress: Progress | None = None) -> None:
+        """Read, build and train anew. Raises what loading raises; the engine in use then stays."""
+        with self._reloading:
+            self.engine, self.content = self.source.engine(self.engine, progress)
+
+    def reload_provisionally(self) -> Registry:
+        """Read and build anew, with the old calibration where that will do, and return the new registry.
+
+        This takes a fraction of the time of `reload`; `train` completes it.
+        """
+        with self._reloading:
+            before = self.engine.artefact.calibration
+            self.engine, self.content = self.source.engine(self.engine, provisional=True)
+            self._provisional = self.engine.artefact.calibration is before
+            return self.engine.artefact.registry
+
+    def train(self) -> None:
+        """Replace a provisional calibration by a trained one, unless another registry was loaded in the meantime."""
+        with self._training:
+            engine = self.engine
+            if not self._provisional:
+                return
+            trained = Engine(trained_again(engine.artefact), engine.encoder, engine.reranker)
+            trained.self_test()
+            with self._reloading:
+                if self.engine is engine:
+                    self.engine, self._provisional = trained, False

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def not_looked_for() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """While many new objects come that are to stay: to look for garbage among them, again and again, finds none.
 
     It takes a tenth to a third of the time in which they are made. Threads may be inside at once: whoever found the

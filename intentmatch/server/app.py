@@ -18,7 +18,7 @@ from intentmatch import __version__
 from intentmatch.core import plugins
 from intentmatch.core.errors import UnknownNameError
 from intentmatch.dialogue import MemoryStore, Store
-from intentmatch.encoders.static import embedded_tokenizer
+from intentmatch.encoders.tokenizer.embedded import embedded_tokenizer
 from intentmatch.matching.matcher import Matcher
 from intentmatch.server.auth import api_keys as access
 from intentmatch.server.bots.batching import Batches, Bounds

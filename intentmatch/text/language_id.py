@@ -25,7 +25,7 @@ _NO_CODES = np.empty(0, dtype=np.uint64)
 
 
 class LanguageGuess:
-    """Learned from folded texts and the language of each; texts without a language are not looked at."""
+    """Trained from folded texts and the language of each; texts without a language are not looked at."""
 
     def __init__(self, texts: Sequence[str], languages: Sequence[str | None]) -> None:
         by_language: dict[str, list[str]] = {}
@@ -41,7 +41,7 @@ class LanguageGuess:
             counts[np.searchsorted(seen, codes), column] = times
         self._log_chances = np.log((counts + SMOOTHING) / (counts + SMOOTHING).sum(axis=0, keepdims=True))
 
-    def of(self, folded: str, among: Collection[str] | None = None) -> str | None:
+    def guess(self, folded: str, among: Collection[str] | None = None) -> str | None:
         """The likeliest language of a folded message; None where nothing of it was ever seen.
 
         `among` names the only languages that come into question.

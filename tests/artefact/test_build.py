@@ -14,7 +14,7 @@ from intentmatch.core.errors import Location, RegistryError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Intent, Registry, Utterance
 from intentmatch.learning.token_features import DIM
-from intentmatch.learning.training import learn
+from intentmatch.learning.training import train
 from intentmatch.storage.vector_cache import VectorCache
 
 
@@ -173,11 +173,11 @@ def test_a_registry_that_is_large_enough_has_a_head():
 
     labels = WordHashEncoder().encode([intent.label for intent in TALKATIVE])
 
-    one, other = (learn(TALKATIVE, rows, labels, Settings()) for rows in (vectors, vectors.copy()))
+    one, other = (train(TALKATIVE, rows, labels, Settings()) for rows in (vectors, vectors.copy()))
 
-    assert one.opinion.head.weights.tobytes() == other.opinion.head.weights.tobytes()
-    assert one.opinion.head.weights.shape == (64 + DIM + 1, len(THINGS))
-    assert one.opinion.words.rarity.tobytes() == other.opinion.words.rarity.tobytes()
+    assert one.trained_head.head.weights.tobytes() == other.trained_head.head.weights.tobytes()
+    assert one.trained_head.head.weights.shape == (64 + DIM + 1, len(THINGS))
+    assert one.trained_head.vectorizer.rarity.tobytes() == other.trained_head.vectorizer.rarity.tobytes()
     assert one.calibration == other.calibration
     assert 50 < one.calibration.cases <= 100
 
@@ -195,7 +195,7 @@ def test_what_was_not_put_to_the_test_is_not_relied_upon(registry, settings):
     """No head where none is asked for, nor where there are too few lines to know how good it is."""
     artefact = build(registry, WordHashEncoder(), settings)
 
-    assert artefact.opinion is None
+    assert artefact.trained_head is None
     assert (artefact.calibration.curve is None) == (settings == Settings())
 
 
@@ -208,4 +208,4 @@ def test_a_target_moves_the_cut_and_not_the_head():
 
     assert strict.calibration.cut.value > lax.calibration.cut.value
     assert strict.calibration.curve == lax.calibration.curve
-    assert np.array_equal(strict.opinion.head.weights, lax.opinion.head.weights)
+    assert np.array_equal(strict.trained_head.head.weights, lax.trained_head.head.weights)

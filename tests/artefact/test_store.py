@@ -76,7 +76,7 @@ def test_the_manifest_describes_the_file(built: tuple[Matcher, Path]) -> None:
 
 def test_another_encoder_is_refused(built: tuple[Matcher, Path]) -> None:
     """Vectors of one encoder are never searched with another's."""
-    with pytest.raises(StaleArtefactError, match=r"built with the encoder static .* at hand is"):
+    with pytest.raises(StaleArtefactError, match=r"built with the encoder static .* in use is"):
         Matcher.load(built[1], encoder=WordHashEncoder())
 
 
@@ -151,7 +151,7 @@ def test_other_safetensors_files_are_refused(tmp_path: Path, built: tuple[Matche
     save_file(tensors, tmp_path / "odd.safetensors", {"intentmatch": "[]"})
 
     for name in ("model.safetensors", "odd.safetensors"):
-        with pytest.raises(ArtefactError, match="no artefact"):
+        with pytest.raises(ArtefactError, match="not an artefact"):
             Matcher.load(tmp_path / name)
 
 
@@ -191,11 +191,11 @@ def test_what_was_learned_is_kept_to_the_last_bit(small: tuple[Matcher, Path]) -
     matcher, path = small
     before, after = matcher.artefact, load_artefact(path)
 
-    assert before.opinion is not None
-    assert after.opinion is not None
+    assert before.trained_head is not None
+    assert after.trained_head is not None
     for one, other in [
-        (before.opinion.head.weights, after.opinion.head.weights),
-        (before.opinion.words.rarity, after.opinion.words.rarity),
+        (before.trained_head.head.weights, after.trained_head.head.weights),
+        (before.trained_head.vectorizer.rarity, after.trained_head.vectorizer.rarity),
         (before.vectors, after.vectors),
     ]:
         assert (one.dtype, one.shape, one.tobytes()) == (other.dtype, other.shape, other.tobytes())
@@ -224,7 +224,7 @@ def test_other_settings_learn_again(small: tuple[Matcher, Path], settings: dict[
 
     anew = Matcher.load(matcher.registry, encoder=WordHashEncoder(), cache="off", **settings)
     assert loaded.artefact.calibration == anew.artefact.calibration != matcher.artefact.calibration
-    assert (loaded.artefact.opinion is None) == ("scorer" in settings)
+    assert (loaded.artefact.trained_head is None) == ("scorer" in settings)
     assert loaded.match("where is the bill") == anew.match("where is the bill")
 
 
@@ -232,7 +232,7 @@ def test_settings_that_teach_nothing_learn_nothing_again(
     small: tuple[Matcher, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A threshold or a margin is taken as it is, and the head stays that of the file."""
-    monkeypatch.setattr("intentmatch.matching.loader.learned", None)
+    monkeypatch.setattr("intentmatch.matching.loader.load_or_train", None)
 
     loaded = Matcher.load(small[1], encoder=WordHashEncoder(), threshold=0.3, margin=0.1, fuzzy=0.9, top_k=2)
 
@@ -246,7 +246,7 @@ def test_a_file_without_a_head_has_none(small: tuple[Matcher, Path], tmp_path: P
     save_artefact(matcher.artefact, tmp_path / "bot.intentmatch")
 
     assert set(load_file(tmp_path / "bot.intentmatch")) == {"utterances", "negatives", "labels", "registry"}
-    assert load_artefact(tmp_path / "bot.intentmatch").opinion is None
+    assert load_artefact(tmp_path / "bot.intentmatch").trained_head is None
     assert Matcher.load(tmp_path / "bot.intentmatch", encoder=WordHashEncoder()).match("where is the bill") == (
         matcher.match("where is the bill")
     )
@@ -254,7 +254,7 @@ def test_a_file_without_a_head_has_none(small: tuple[Matcher, Path], tmp_path: P
 
 def test_words_of_another_version_are_refused(small: tuple[Matcher, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """A head that knows other places of words is not listened to, and the error names what differs."""
-    monkeypatch.setattr(room, "WORDS_VERSION", 99)
+    monkeypatch.setattr(room, "TOKEN_FEATURES_VERSION", 99)
 
     with pytest.raises(StaleArtefactError, match=r"words version 1.*reads .*99.*intentmatch build"):
         load_artefact(small[1])
@@ -332,3 +332,12 @@ def test_an_edit_of_vectors_of_float16_is_what_a_build_is(tmp_path: Path) -> Non
     fresh = Matcher.load(file, cache="off", vectors="float16")
     assert np.array_equal(matcher.artefact.vectors, fresh.artefact.vectors)
     assert matcher.artefact.calibration == fresh.artefact.calibration
+
+
+def test_artefact_of_release_0_1_0_is_read() -> None:
+    """An artefact that release 0.1.0 built answers without being built again."""
+    old = Matcher.load(Path(__file__).parent / "data" / "shop-0.1.0.intentmatch")
+
+    assert [intent.name for intent in old.registry] == ["order_status", "order_cancel", "opening_hours"]
+    assert old.match("siparişim nerede").intent == "order_status"
+    assert old.match("how tall is the Eiffel tower").verdict == "out_of_scope"

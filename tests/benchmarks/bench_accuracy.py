@@ -240,7 +240,7 @@ def _measure(matcher: Matcher, name: str, train: str, valid: Path, progress: Con
         if progress.is_terminal:
             progress.print(f"{name} {train}: {len(results)} of {len(rows)} messages", end="\r")
     seconds = perf_counter() - start
-    outcomes = [Outcome.of(result, row.intent) for result, row in zip(results, rows, strict=True)]
+    outcomes = [Outcome.from_result(result, row.intent) for result, row in zip(results, rows, strict=True)]
     numbers = {"all": summarise(outcomes)}
     languages = sorted({row.language for row in rows if row.language})
     for language in languages if len(languages) > 1 else ():

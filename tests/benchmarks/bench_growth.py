@@ -38,7 +38,7 @@ from intentmatch.core.settings import Settings, resolve  # noqa: E402
 from intentmatch.core.types import Intent, Utterance  # noqa: E402
 from intentmatch.encoders import load_encoder  # noqa: E402
 from intentmatch.index import load_index  # noqa: E402
-from intentmatch.learning.training import Before  # noqa: E402
+from intentmatch.learning.training import PreviousTraining  # noqa: E402
 from intentmatch.matching.pipeline import Engine  # noqa: E402
 from intentmatch.storage.vector_cache import VectorCache  # noqa: E402
 from intentmatch.text.normalize import clean, fold  # noqa: E402
@@ -206,7 +206,7 @@ def _build(folder: Path, options: argparse.Namespace) -> dict[str, float]:
     return {
         "read": read - began,
         "build": built - read,
-        "head": float(artefact.opinion is not None),
+        "head": float(artefact.trained_head is not None),
         "build_memory": _peak_mebibytes(),
         "artefact": (folder / "built.intentmatch").stat().st_size / 2**20,
     }
@@ -217,14 +217,14 @@ def _rebuild(folder: Path, options: argparse.Namespace) -> dict[str, float]:
     settings = _settings(options)
     encoder = load_encoder(settings)
     old = load_artefact(folder / "built.intentmatch")
-    before, known = Before(old.calibration, old.opinion, old.registry), known_vectors(old)
+    before, known = PreviousTraining(old.calibration, old.trained_head, old.registry), known_vectors(old)
     registry = read_registry(folder / "intents")
     first = registry.intents[0]
     edited = Utterance(f"{first.utterances[0].text} {os.getpid()}", first.utterances[0].language)
     changed = Intent(first.name, (edited, *first.utterances[1:]))
     registry = Registry((changed, *registry.intents[1:]))
     began = process_time()
-    artefact = build(registry, encoder, settings, cache=VectorCache(folder / "cache"), meanwhile=before, known=known)
+    artefact = build(registry, encoder, settings, cache=VectorCache(folder / "cache"), provisional=before, known=known)
     Engine(artefact, encoder).self_test()
     return {"rebuild": process_time() - began}
 
@@ -261,14 +261,14 @@ def _searched(matcher: Matcher, messages: Sequence[str]) -> dict[str, float]:
     artefact, vectors = matcher.artefact, matcher.artefact.vectors
     queries = matcher.encoder.encode([clean(message) for message in messages], kind="query")
     exact = load_index("exact", vectors, artefact.registry.owners, artefact.settings.aggregation)
-    exact.leaders(queries[:1], _LEADERS)
+    exact.best_owners(queries[:1], _LEADERS)
     numbers = vectors.view(np.int32).reshape(-1)
     ratios = []
     for query in queries[:_LOOKS]:
         start = thread_time_ns()
         np.bitwise_or.reduce(numbers)
         read = thread_time_ns()
-        exact.leaders(query[None, :], _LEADERS)
+        exact.best_owners(query[None, :], _LEADERS)
         ratios.append((thread_time_ns() - read) / (read - start))
     found = {"search_to_read": median(ratios)}
     if artefact.graph is not None:

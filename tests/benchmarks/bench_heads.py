@@ -29,10 +29,10 @@ from intentmatch.encoders import load_encoder
 from intentmatch.encoders.encode import encode_all
 from intentmatch.index import ExactIndex
 from intentmatch.learning.calibration import calibrate, shares_of
-from intentmatch.learning.cross_validation import hold_out
+from intentmatch.learning.cross_validation import cross_validate
 from intentmatch.learning.fusion import fused_score
 from intentmatch.learning.head import Fitting, fit_head, prepare, softmax
-from intentmatch.learning.token_features import WordVectors
+from intentmatch.learning.token_features import TokenVectorizer
 from intentmatch.text.normalize import clean
 
 Matrix = NDArray[np.float32]
@@ -93,7 +93,7 @@ def _measure(options: argparse.Namespace, progress: Console) -> None:
 def _print_heads(options: argparse.Namespace, encoder: Encoder, progress: Console) -> None:
     rows = []
     for name in options.sets:
-        whole = problem(encoder, options.data / name, "train", with_strangers=False)
+        whole = problem(encoder, options.data / name, "train", with_out_of_scope=False)
         for shots in [*options.shots, _UNBALANCED]:
             found: dict[str, list[float]] = {}
             for seed in range(options.seeds):
@@ -116,25 +116,25 @@ def _print_calibrators(options: argparse.Namespace, encoder: Encoder, progress: 
         print_table(("set", "confidence", "AUROC", "ECE"), rows, left=2)
 
 
-def problem(encoder: Encoder, folder: Path, train: str, *, with_strangers: bool = True) -> Problem:
+def problem(encoder: Encoder, folder: Path, train: str, *, with_out_of_scope: bool = True) -> Problem:
     """A set as vectors, its `valid` rows as messages."""
     registry, _ = registry_of(read_rows(folder / f"{train}.jsonl"))
     numbers = {intent.name: number for number, intent in enumerate(registry)}
     rows = [row for row in read_rows(folder / "valid.jsonl") if row is not None]
-    rows = [row for row in rows if row.intent in numbers or (row.intent is None and with_strangers)]
+    rows = [row for row in rows if row.intent in numbers or (row.intent is None and with_out_of_scope)]
     texts = [clean(utterance.text) for utterance in registry.utterances]
     labels = [clean(intent.label) for intent in registry]
     messages = [clean(row.text) for row in rows]
-    words = WordVectors.fit(texts)
+    words = TokenVectorizer.fit(texts)
     return Problem(
         owners=list(registry.owners),
         intents=len(numbers),
         vectors=encode_all(encoder, texts, "utterance"),
-        words=words.rows(texts),
+        words=words.dense(texts),
         labels=encode_all(encoder, labels, "utterance"),
-        label_words=words.rows(labels),
+        label_words=words.dense(labels),
         asked=encode_all(encoder, messages, "query"),
-        asked_words=words.rows(messages),
+        asked_words=words.dense(messages),
         truth=np.array([-1 if row.intent is None else numbers[row.intent] for row in rows]),
     )
 
@@ -195,7 +195,7 @@ def calibrators(given: Problem) -> dict[str, tuple[float, float]]:
     known = signals(given)
     total = fused_score(known.score, known.logits)
     fitting = prepare(given.vectors, given.words, given.owners, given.intents)
-    held = hold_out(given.vectors, given.owners, "mean2", fitting)
+    held = cross_validate(given.vectors, given.owners, "mean2", fitting)
     best = total.max(axis=1)
     probability = softmax(known.logits).max(axis=1)
     calibration = calibrate(held, Settings().target)

@@ -32,7 +32,8 @@ from metrics import percentiles, plain_table, provenance
 from intentmatch import IntentMatchError, Matcher, Registry, read_registry, save_artefact
 from intentmatch.core.errors import InputError
 from intentmatch.core.types import Kind, Vectors
-from intentmatch.encoders.static import EMBEDDED, StaticEncoder
+from intentmatch.encoders.static import StaticEncoder
+from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 
 _SEED = 20240501
 _MESSAGES = 2000

@@ -13,7 +13,8 @@ from fakes import WordHashEncoder
 from intentmatch import Intent, Matcher, Registry, Utterance
 from intentmatch.core.types import Encoder
 from intentmatch.encoders.remote import RemoteEncoder
-from intentmatch.encoders.static import EMBEDDED, StaticEncoder
+from intentmatch.encoders.static import StaticEncoder
+from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 
 
 @pytest.fixture(scope="module")

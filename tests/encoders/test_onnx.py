@@ -101,7 +101,7 @@ def test_a_matcher_uses_it_by_name(exported_folder: Path) -> None:
 
     said = {stage.name: stage.says for stage in matcher.match("cancel this order").trace.stages}
 
-    assert said["encode"] == f"onnx:{exported_folder} read the message"
+    assert said["encode"] == f"encoded by onnx:{exported_folder}"
 
 
 def test_neither_torch_nor_transformers_is_imported(exported_folder: Path) -> None:

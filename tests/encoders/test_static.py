@@ -14,7 +14,8 @@ from safetensors.numpy import load_file, save_file
 from intentmatch.core.errors import MissingExtraError, ModelUnavailableError
 from intentmatch.core.settings import Settings
 from intentmatch.encoders import load_encoder
-from intentmatch.encoders.static import EMBEDDED, StaticEncoder
+from intentmatch.encoders.static import StaticEncoder
+from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 
 # The first five numbers of five sentences. A library or model change that moves them moves every user's vectors.
 GOLDEN = {

@@ -451,9 +451,9 @@ def test_a_long_message_is_cut(file: Path) -> None:
 
 def test_the_settings_open_it(file: Path) -> None:
     """Off unless they name a file; the bounds and the mode are theirs."""
-    assert Inbox.of(resolve(environ={})) is None
+    assert Inbox.from_settings(resolve(environ={})) is None
     words = {"inbox": str(file), "inbox_keep": "messages=5", "inbox_mode": "plain"}
-    inbox = Inbox.of(resolve(words, environ={}))
+    inbox = Inbox.from_settings(resolve(words, environ={}))
 
     assert inbox is not None
     assert (inbox.path, inbox._store.mode, inbox._store._most) == (file, "plain", 5)

@@ -25,7 +25,7 @@ class NaiveIndex:
         first, *others = sorted((c for c, o in zip(cosines, self.owners, strict=True) if o == owner), reverse=True)
         return first if self.aggregation == "max" or not others else (first + others[0]) / 2
 
-    def leading(self, cosines: Sequence[float], owner: int, count: int) -> list[int]:
+    def nearest_rows(self, cosines: Sequence[float], owner: int, count: int) -> list[int]:
         rows = [row for row, o in enumerate(self.owners) if o == owner]
         return sorted(rows, key=lambda row: (-cosines[row], row))[:count]
 
@@ -70,10 +70,10 @@ def test_the_nearest_rows_come_best_first_and_ties_in_order(case, count):
     twin = NaiveIndex(owners, "mean2")
 
     for column, owner in enumerate(index.owners.tolist()):
-        expected = twin.leading(cosines[0].tolist(), owner, count)
-        assert index.leading(query, column, count) == expected
+        expected = twin.nearest_rows(cosines[0].tolist(), owner, count)
+        assert index.nearest_rows(query, column, count) == expected
         assert index.nearest(cosines[0], column) == expected[0]
-        assert index.look(query, column) == (twin.score(cosines[0].tolist(), owner), expected[0])
+        assert index.score_column(query, column) == (twin.score(cosines[0].tolist(), owner), expected[0])
 
 
 @given(indexes(), st.sampled_from(AGGREGATIONS), st.data())
@@ -111,7 +111,7 @@ def test_many_rows_alike_keep_their_order():
     """Among any number of equal rows the earlier lead."""
     index = ExactIndex(np.repeat(unit_rows(2), 200, axis=0), [0] * 400)
 
-    assert index.leading(index.vectors[0], 0, 200) == list(range(200))
+    assert index.nearest_rows(index.vectors[0], 0, 200) == list(range(200))
 
 
 @pytest.mark.parametrize("aggregation", AGGREGATIONS)

@@ -44,9 +44,11 @@ def test_those_that_lead_are_those_of_all_rows(aggregation, dim):
     queries = [*unit(rows[::97].astype(np.float32) + 0.2 * chance.normal(size=(len(rows[::97]), dim)))]
     for query in [*queries, *unit(chance.normal(size=(10, dim))), np.zeros(dim, np.float32)]:
         for count in (1, 5, 399, 400, 1000):
-            found, expected = (of.leaders(query[None], count)[0] for of in (index, every))
+            found, expected = (of.best_owners(query[None], count)[0] for of in (index, every))
             assert len({*found.tolist()}) == len(found) == min(count, 400)
-            of_found, of_expected = (sorted(every.look(query, c)[0] for c in some) for some in (found, expected))
+            of_found, of_expected = (
+                sorted(every.score_column(query, c)[0] for c in some) for some in (found, expected)
+            )
             assert of_found == pytest.approx(of_expected, abs=2e-4)
 
 
@@ -56,11 +58,13 @@ def test_few_owners_are_looked_at(monkeypatch):
     rows, owners = grouped(chance, 2000, 64)
     index, looked = HalfIndex(rows, owners, "mean2"), []
     monkeypatch.setattr(
-        index, "look", lambda query, column: looked.append(column) or ExactIndex.look(index, query, column)
+        index,
+        "score_column",
+        lambda query, column: looked.append(column) or ExactIndex.score_column(index, query, column),
     )
     for row in rows[::500].astype(np.float32):
         looked.clear()
-        index.leaders(row[None], 15)
+        index.best_owners(row[None], 15)
         assert 15 <= len(looked) == len({*looked}) <= 40
 
 
@@ -88,11 +92,11 @@ def test_threads_scan_at_once_and_what_they_need_is_used_again():
     rows, owners = grouped(np.random.default_rng(2), 4000, 64)
     index = HalfIndex(rows, owners, "mean2")
     queries = rows[::50].astype(np.float32)
-    alone = [index.leaders(query[None], 10)[0].tolist() for query in queries]
+    alone = [index.best_owners(query[None], 10)[0].tolist() for query in queries]
     assert len(index._scan._idle) == 1
 
     with ThreadPoolExecutor(4) as threads:
-        together = list(threads.map(lambda query: index.leaders(query[None], 10)[0].tolist(), queries))
+        together = list(threads.map(lambda query: index.best_owners(query[None], 10)[0].tolist(), queries))
     assert together == alone
     assert 1 <= len(index._scan._idle) <= 4
 
@@ -113,7 +117,7 @@ def test_what_a_scan_is_not_for_takes_all_rows(monkeypatch):
     some = np.arange(20, 30)
 
     for asked in ((queries, 5), (queries[:1], 5, some), (queries[:1], 50)):
-        for found, expected in zip(index.leaders(*asked), every.leaders(*asked), strict=True):
+        for found, expected in zip(index.best_owners(*asked), every.best_owners(*asked), strict=True):
             assert found.tolist() == expected.tolist()
     monkeypatch.setattr(half, "_ROWS_TO_SCAN", len(rows) + 1)
-    assert index.leaders(queries[:1], 5)[0].tolist() == every.leaders(queries[:1], 5)[0].tolist()
+    assert index.best_owners(queries[:1], 5)[0].tolist() == every.best_owners(queries[:1], 5)[0].tolist()

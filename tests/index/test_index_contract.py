@@ -83,13 +83,13 @@ def test_the_owners_of_the_nearest_rows_are_worth_a_look(kind, loaded, vectors):
     """Whoever has the nearest row is looked at, and the look gives the very score that a look at all rows gives."""
     index = loaded(kind)
     for query in vectors[::500]:
-        columns = index.leaders(query[None], 10)[0].tolist()
-        scores, rows = zip(*(index.look(query, column) for column in columns), strict=True)
+        columns = index.best_owners(query[None], 10)[0].tolist()
+        scores, rows = zip(*(index.score_column(query, column) for column in columns), strict=True)
 
         assert int(np.argmax(vectors @ query)) // (ROWS // OWNERS) in columns
         assert int(np.argmax(vectors @ query)) in rows
         assert scores == pytest.approx(index.scores(query[None])[0][0][columns], abs=1e-6)
-        assert index.leading(query, columns[0], 3)[0] == rows[0]
+        assert index.nearest_rows(query, columns[0], 3)[0] == rows[0]
 
 
 @pytest.mark.parametrize("kind", EXACT)
@@ -105,10 +105,10 @@ def test_those_that_lead_have_the_highest_scores(kind, aggregation, vectors, mon
     for numbers in (1, 30 * 500, 1 << 22):
         monkeypatch.setattr(exact, "SEARCH_COSINES", numbers)
         for asked, open_to in ((None, np.arange(OWNERS)), (among, among)):
-            for row, found in zip(scores, index.leaders(queries, 4, asked), strict=True):
+            for row, found in zip(scores, index.best_owners(queries, 4, asked), strict=True):
                 assert sorted(row[found]) == pytest.approx(np.sort(row[open_to])[-4:].tolist(), abs=1e-6)
                 assert {*found.tolist()} <= {*open_to.tolist()}
-    assert sorted(index.leaders(queries[:1], 1000)[0].tolist()) == list(range(OWNERS))
+    assert sorted(index.best_owners(queries[:1], 1000)[0].tolist()) == list(range(OWNERS))
 
 
 @pytest.mark.gpu
@@ -119,8 +119,8 @@ def test_a_gpu_finds_what_the_processor_finds(vectors):
         pytest.skip("no GPU here")
     owners = np.repeat(np.arange(OWNERS), ROWS // OWNERS).tolist()
     queries = rows_of(5000, seed=11)
-    found = load_index("torch", vectors, owners, "mean2", device="cuda").leaders(queries, 1)
-    expected = load_index("exact", vectors, owners, "mean2").leaders(queries, 1)
+    found = load_index("torch", vectors, owners, "mean2", device="cuda").best_owners(queries, 1)
+    expected = load_index("exact", vectors, owners, "mean2").best_owners(queries, 1)
 
     assert np.mean(np.concatenate(found) == np.concatenate(expected)) > 0.999
 
@@ -130,8 +130,8 @@ def test_a_look_for_many_queries_is_a_look_for_each(kind, loaded, vectors):
     """Scores and nearest rows."""
     index, queries = loaded(kind), rows_of(20, seed=9)
     for column in (0, 7, OWNERS - 1):
-        scores, rows = index.look_many(queries, column)
-        alone = [index.look(query, column) for query in queries]
+        scores, rows = index.score_column_many(queries, column)
+        alone = [index.score_column(query, column) for query in queries]
 
         assert scores == pytest.approx([score for score, _ in alone], abs=within(kind))
         assert rows.tolist() == [row for _, row in alone]
@@ -156,7 +156,7 @@ def test_more_rows_than_there_are_is_all_of_them(kind):
     rows, _ = index.search(rows_of(1)[0], 10)
 
     assert sorted(rows.tolist()) == [0, 1, 2]
-    assert [columns.tolist() for columns in index.leaders(rows_of(2), 5)] == [[0], [0]]
+    assert [columns.tolist() for columns in index.best_owners(rows_of(2), 5)] == [[0], [0]]
 
 
 @needs_usearch
@@ -250,5 +250,5 @@ def test_a_head_needs_no_graph():
     )
     matcher = Matcher.load(registry, index="usearch", cache="off")
 
-    assert matcher.artefact.opinion is not None
+    assert matcher.artefact.trained_head is not None
     assert matcher.artefact.graph is None

@@ -12,18 +12,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-import venv
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
-from xml.etree import ElementTree
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from environments import Ran, UnavailableError, call, install, not_installed, print_outcomes, run_pytest
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -34,40 +34,20 @@ NAMES = sorted(path.stem for path in HERE.glob("*.txt"))
 WARNINGS = "filterwarnings=default\nerror:::(intentmatch|test_|contracts)"
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The outcome of one environment."""
-
-    name: str
-    verdict: str
-    summary: str
-    log: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.verdict:8} {self.name:14} {self.summary}"
-
-
-class UnavailableError(Exception):
-    """An environment cannot be made on this machine; the text says why."""
-
-
-def run(name: str, folder: Path) -> Outcome:
+def run(name: str, folder: Path) -> Ran:
     """Make an environment and run its tests."""
     start = time.monotonic()
     try:
         python = installed(name, folder)
         modules = with_node(name, folder)
     except UnavailableError as reason:
-        return Outcome(name, "not run", str(reason))
-    except subprocess.CalledProcessError as error:
-        log = f"{error.stdout}\n{error.stderr}"
-        return Outcome(name, "FAILED", f"installation failed: {error.stderr.strip().rpartition(chr(10))[2]}", log)
-    except subprocess.TimeoutExpired as error:
-        return Outcome(name, "FAILED", f"installation took more than {error.timeout:.0f} seconds")
+        return Ran(name, "not run", str(reason))
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        return not_installed(name, error)
     ready = time.monotonic()
     verdict, counts, log = tested(name, python, folder, modules)
     seconds = f"{ready - start:.0f} s to install, {time.monotonic() - ready:.0f} s to test"
-    return Outcome(name, verdict, f"{counts}, {seconds}: {versions(name)}", log)
+    return Ran(name, verdict, f"{counts}, {seconds}: {versions(name)}", log)
 
 
 def installed(name: str, folder: Path) -> Path:
@@ -76,19 +56,7 @@ def installed(name: str, folder: Path) -> Path:
     oldest = re.match(r"#.*Python 3\.(\d+)", file.read_text(encoding="utf-8"))
     if oldest is not None and sys.version_info < (3, int(oldest[1])):
         raise UnavailableError(f"needs Python 3.{oldest[1]}")
-    python = folder / name / "bin" / "python"
-    if not python.exists():
-        venv.create(folder / name)
-    # The pip that runs this script, without compiling modules: tests use only a small part of a framework.
-    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--no-compile"]
-    pip += ["--quiet", "--disable-pip-version-check"]
-    packages = ["-e", f"{ROOT}[{name}]", "-r", file, "pytest", "hypothesis"]
-    try:
-        run_command([*pip, "-c", ROOT / ".ci" / "constraints.txt", *packages], seconds=900)
-    except subprocess.CalledProcessError:
-        # Some frameworks need older releases than the pinned ones.
-        run_command([*pip, *packages], seconds=900)
-    return python
+    return install(folder / name, ["-e", f"{ROOT}[{name}]", "-r", file])
 
 
 def with_node(name: str, folder: Path) -> Path | None:
@@ -102,33 +70,16 @@ def with_node(name: str, folder: Path) -> Path | None:
     target = folder / name / "node"
     target.mkdir(exist_ok=True)
     shutil.copy(manifest, target / "package.json")
-    run_command(
-        [npm, "install", "--prefix", target, "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], seconds=900
-    )
+    call([npm, "install", "--prefix", target, "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], seconds=900)
     return target / "node_modules"
 
 
 def tested(name: str, python: Path, folder: Path, modules: Path | None) -> tuple[str, str, str]:
     """Run the tests of an environment; return the verdict, the counts and the output."""
-    report = folder / f"{name}.xml"
-    report.unlink(missing_ok=True)
     # Its own home folder, because some bots store files there.
-    environment = {**os.environ, "HOME": str(folder / name), "NODE_PATH": str(modules or "")}
-    environment.pop("PYTHONPATH", None)
-    command = [python, "-I", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", WARNINGS]
-    command += [f"--junitxml={report}", HERE / f"test_{name}.py", HERE / "test_snippets.py"]
-    try:
-        done = run_command(command, seconds=600, env=environment, check=False)
-    except subprocess.TimeoutExpired as error:
-        return "FAILED", f"not finished after {error.timeout:.0f} seconds", str(error.stdout)
-    log = done.stdout + done.stderr
-    if not report.exists():
-        return "FAILED", "no report of the tests", log
-    suite = ElementTree.parse(report).getroot()[0]
-    total, skipped = int(suite.get("tests", 0)), int(suite.get("skipped", 0))
-    bad = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
-    counts = f"{total - skipped - bad} passed, {skipped} skipped" + (f", {bad} failed" if bad else "")
-    return "passed" if done.returncode == 0 and total > skipped else "FAILED", counts, log
+    variables = {"HOME": str(folder / name), "NODE_PATH": str(modules or "")}
+    tests = ["-o", WARNINGS, HERE / f"test_{name}.py", HERE / "test_snippets.py"]
+    return run_pytest(python, folder / f"{name}.xml", tests, variables)
 
 
 def versions(name: str) -> str:
@@ -139,13 +90,6 @@ def versions(name: str) -> str:
     if manifest.exists():
         pinned += [" ".join(pin) for pin in json.loads(manifest.read_text(encoding="utf-8"))["dependencies"].items()]
     return ", ".join(pinned)
-
-
-def run_command(
-    command: list[str | Path], *, seconds: float, env: dict[str, str] | None = None, check: bool = True
-) -> subprocess.CompletedProcess[str]:
-    """Run a program and capture its output."""
-    return subprocess.run(command, capture_output=True, text=True, timeout=seconds, env=env, check=check, cwd=ROOT)
 
 
 def main() -> int:
@@ -159,12 +103,7 @@ def main() -> int:
         parser.error(f"unknown environment: {', '.join(sorted(unknown))}")
     with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(AT_ONCE) as pool:
         folder = (options.keep or Path(temporary)).resolve()
-        outcomes = list(pool.map(lambda name: run(name, folder), names))
-    for outcome in outcomes:
-        if outcome.verdict == "FAILED":
-            print(f"== {outcome.name}", outcome.log, sep="\n")
-    print(*outcomes, sep="\n")
-    return 1 if any(outcome.verdict == "FAILED" for outcome in outcomes) else 0
+        return print_outcomes(list(pool.map(lambda name: run(name, folder), names)))
 
 
 if __name__ == "__main__":

@@ -145,4 +145,4 @@ def test_unreachable_server_is_logged_and_messages_are_answered(caplog):
 
     assert forgetful.take("my order", "anna").asks
     assert forgetful.take("1", "anna").intent is None
-    assert "cannot be kept in the store" in caplog.text
+    assert "cannot keep the open question in the store" in caplog.text

@@ -272,7 +272,7 @@ def test_no_more_strangers_are_answered_than_allowed(held_out, allowed):
         assert calibration.cut.note == ""
     else:
         assert found["given"] == 0.0
-        assert calibration.cut.note == "strangers look just like messages in scope"
+        assert calibration.cut.note == "out-of-scope messages cannot be told from messages in scope"
 
 
 @given(HELD_OUT)
@@ -361,7 +361,8 @@ def test_the_cut_of_a_part_is_drawn_to_the_common_one(kind):
     confidences = calibration.confidences(held_out.evidence)
     some = np.array(part_of) == 1
     shares = shares_of(held_out)
-    own = room._chosen(room._Chances(confidences, held_out.right, held_out.known, shares).of(some), HALF_PRECISE).value
+    chances = room._Chances(confidences, held_out.right, held_out.known, shares)
+    own = room._chosen(chances.select(some), HALF_PRECISE).value
 
     found = cuts_of(kind, calibration)["bb"].value
 

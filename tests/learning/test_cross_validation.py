@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from intentmatch.index import ExactIndex
 from intentmatch.learning import cross_validation as room
-from intentmatch.learning import head
-from intentmatch.learning.cross_validation import HeldOut, hold_out
+from intentmatch.learning import head, lbfgs
+from intentmatch.learning.cross_validation import HeldOut, cross_validate
 from intentmatch.learning.fusion import fused_score
 from intentmatch.learning.head import Fitting, fit_head, prepare
 from intentmatch.learning.token_features import DIM
@@ -46,11 +46,11 @@ def fitting_of(vectors: np.ndarray, words: np.ndarray, owners: list[int]) -> Fit
 
 
 def without_head(vectors: np.ndarray, owners: list[int], aggregation: str = "max") -> HeldOut:
-    return hold_out(vectors, owners, aggregation, None)
+    return cross_validate(vectors, owners, aggregation, None)
 
 
 def with_head(vectors: np.ndarray, words: np.ndarray, owners: list[int], aggregation: str = "mean2") -> HeldOut:
-    return hold_out(vectors, owners, aggregation, fitting_of(vectors, words, owners))
+    return cross_validate(vectors, owners, aggregation, fitting_of(vectors, words, owners))
 
 
 def by_row(held_out: HeldOut, *, known: bool) -> dict[int, tuple[float, int]]:
@@ -103,8 +103,10 @@ def best_of(vectors: np.ndarray, row: int, others: list[int], owners: list[int],
 @BY_AGGREGATION
 def test_a_case_is_what_the_evidence_of_the_rest_says(aggregation, monkeypatch):
     """With a head, each case is that of a registry that was read without its fold, or without its round of intents."""
-    for limit, value in (("_FLAT_ENOUGH", 1e-6), ("_GAIN_ENOUGH", 0.0), ("_MOST_STEPS", 1000)):
-        monkeypatch.setattr(head, limit, value)  # both fitted for as long as there is anything to gain
+    # Both are trained for as long as there is anything to gain.
+    monkeypatch.setattr(head, "_FLAT_ENOUGH", 1e-6)
+    monkeypatch.setattr(lbfgs, "_GAIN_ENOUGH", 0.0)
+    monkeypatch.setattr(lbfgs, "_MOST_STEPS", 1000)
     vectors, words, owners = clusters(5, 5, 5, 5)
     owner = np.array(owners)
 
@@ -282,7 +284,7 @@ def test_a_head_never_sees_what_it_is_asked():
     words = unit_rows(np.abs(random.normal(size=(60, DIM))) * (random.random((60, DIM)) < 0.01) + 1e-9)
     fitting = fitting_of(vectors, words, owners)
 
-    held_out = hold_out(vectors, owners, "max", fitting)
+    held_out = cross_validate(vectors, owners, "max", fitting)
 
     assert held_out.right[held_out.known].mean() < 0.4
 
@@ -341,7 +343,7 @@ def test_sentences_of_a_line_never_answer_for_each_other(aggregation):
     vectors, _, owners = clusters(6, 6, 4)
     lines = [0, 0, 0, 3, 3, 3, 6, 7, 8, 9, 10, 11, 12, 12, 12, 12]
 
-    held_out = hold_out(vectors, owners, aggregation, None, lines=lines)
+    held_out = cross_validate(vectors, owners, aggregation, None, lines=lines)
 
     known = by_row(held_out, known=True)
     assert sorted(known) == [*range(12)]
@@ -375,7 +377,7 @@ def test_components_are_what_links_connect(drawn):
         near[one, other] = near[other, one] = True
     reached = np.linalg.matrix_power(near.astype(float), count) > 0
 
-    assert room.components(count, links) == reached.argmax(axis=1).tolist()
+    assert room.connected_components(count, links) == reached.argmax(axis=1).tolist()
 
 
 def test_intents_are_left_out_in_rounds():

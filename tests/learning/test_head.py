@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from intentmatch.learning import head as room
+from intentmatch.learning import lbfgs
 from intentmatch.learning.head import Fitting, Head, fit_head, held_out_logits, nearby, prepare, softmax
-from intentmatch.learning.token_features import DIM, Words
+from intentmatch.learning.token_features import DIM, SparseVector
 
 # What the room promises of its problem: |weights|² / (2 * 30), and words at half their length.
 INVERSE_PENALTY, WORDS_WEIGHT = 30.0, np.float32(0.6)
@@ -35,8 +36,8 @@ def features(vectors: np.ndarray, words: np.ndarray) -> np.ndarray:
     return np.hstack([vectors, WORDS_WEIGHT * words, np.ones((len(vectors), 1), dtype=np.float32)])
 
 
-def sparse(row: np.ndarray) -> Words:
-    return Words(np.flatnonzero(row), row[np.flatnonzero(row)])
+def sparse(row: np.ndarray) -> SparseVector:
+    return SparseVector(np.flatnonzero(row), row[np.flatnonzero(row)])
 
 
 def fitting_of(vectors: np.ndarray, words: np.ndarray, owners: list[int]) -> Fitting:
@@ -58,8 +59,8 @@ def to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fitting goes on for as long as there is anything to gain, not only for as long as it pays."""
     monkeypatch.setattr(room, "_FLAT_ENOUGH", 1e-6)
     monkeypatch.setattr(room, "_FLAT_ENOUGH_OF_MANY", 1e-6)
-    monkeypatch.setattr(room, "_GAIN_ENOUGH", 0.0)
-    monkeypatch.setattr(room, "_MOST_STEPS", 1000)
+    monkeypatch.setattr(lbfgs, "_GAIN_ENOUGH", 0.0)
+    monkeypatch.setattr(lbfgs, "_MOST_STEPS", 1000)
 
 
 SIZES = {

@@ -11,7 +11,7 @@ from intentmatch.core.errors import Location
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Intent, Registry, Utterance
 from intentmatch.learning import subsampling as extent
-from intentmatch.learning.subsampling import beyond_a_head, extent_problems, sample
+from intentmatch.learning.subsampling import beyond_a_head, sample, subsampling_problems
 from intentmatch.matching.matcher import Matcher
 
 HOW = ("where is my", "I lost the", "tell me about the", "what about this", "help with a", "no", "please check", "my")
@@ -42,7 +42,7 @@ def test_all_of_a_registry_of_usual_size_is_learned_from(sizes):
     registry = registry_of(*sizes)
 
     assert sample(registry).tolist() == list(range(sum(sizes)))
-    assert extent_problems(registry, Settings()) == []
+    assert subsampling_problems(registry, Settings()) == []
 
 
 @pytest.mark.usefixtures("small")
@@ -93,23 +93,23 @@ def test_what_is_not_learned_from_is_told():
     place = Location("a.yaml", 3, 1)
     first = Intent("a", registry_of(60).utterances, location=place)
 
-    [sampled] = extent_problems(Registry((first, *registry_of(30).intents)), Settings())
-    [handed_over] = extent_problems(Registry((first, *registry_of(*[10] * 10).intents)), Settings())
+    [sampled] = subsampling_problems(Registry((first, *registry_of(30).intents)), Settings())
+    [handed_over] = subsampling_problems(Registry((first, *registry_of(*[10] * 10).intents)), Settings())
 
-    assert str(sampled).startswith("a.yaml:3:1: info [head-sampled] the head is fitted on 40 of 90 utterances")
+    assert str(sampled).startswith("a.yaml:3:1: info [head-sampled] the head is trained on 40 of 90 utterances")
     assert str(handed_over).startswith("a.yaml:3:1: warning [head-too-large] 160 utterances of 11 intents are too many")
 
 
 @pytest.mark.usefixtures("small")
 def test_who_wants_cosine_is_told_nothing():
     """Without a head there is nothing that it is not fitted to."""
-    assert extent_problems(registry_of(60, 60), Settings(scorer="cosine")) == []
+    assert subsampling_problems(registry_of(60, 60), Settings(scorer="cosine")) == []
 
 
 def test_a_registry_of_nothing_has_nothing_to_learn_from():
     """No intents, no sample, no problem."""
     assert sample(Registry(())).tolist() == []
-    assert extent_problems(Registry(()), Settings()) == []
+    assert subsampling_problems(Registry(()), Settings()) == []
 
 
 @pytest.mark.usefixtures("small")
@@ -123,10 +123,10 @@ def test_a_matcher_beyond_a_head_says_so_and_answers():
     matcher = Matcher.load(registry, cache="off")
     result = matcher.match("hey where can my refund be found")
 
-    assert matcher.artefact.opinion is None
+    assert matcher.artefact.trained_head is None
     assert [problem.rule for problem in matcher.problems] == ["head-too-large"]
     assert [stage.says for stage in result.trace.stages if stage.name == "head"] == [
-        "too many utterances and intents to fit one; cosine decides"
+        "not trained: too many utterances and intents; cosine similarity decides"
     ]
     assert result.candidates[0].intent == "refund"
     assert matcher.artefact.calibration.cases > 0
@@ -146,5 +146,5 @@ def test_a_sampled_head_knows_every_utterance_by_score():
     assert all(candidate.intent == ("a" if text in texts else "b") for text, candidate in best.items())
     assert len({candidate.utterance.text for candidate in best.values()}) > extent.MOST_UTTERANCES
     again = Matcher.load(registry, cache="off").artefact
-    assert (again.opinion.head.weights == matcher.artefact.opinion.head.weights).all()
+    assert (again.trained_head.head.weights == matcher.artefact.trained_head.head.weights).all()
     assert again.calibration == matcher.artefact.calibration

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intentmatch.encoders.static import EMBEDDED
-from intentmatch.learning.token_features import DIM, VERSION, Words, WordVectors
+from intentmatch.encoders.tokenizer.embedded import EMBEDDED
+from intentmatch.learning.token_features import DIM, VERSION, SparseVector, TokenVectorizer
 from intentmatch.registry import read_registry
 from intentmatch.text.normalize import clean
 
@@ -54,44 +54,44 @@ def lines() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def vectors(lines) -> WordVectors:
+def vectors(lines) -> TokenVectorizer:
     """What those lines teach of rarity."""
-    return WordVectors.fit(lines)
+    return TokenVectorizer.fit(lines)
 
 
 @pytest.fixture
-def level() -> WordVectors:
+def level() -> TokenVectorizer:
     """Every piece as rare as any other."""
-    return WordVectors(np.ones(1 << 14, dtype=np.float32))
+    return TokenVectorizer(np.ones(1 << 14, dtype=np.float32))
 
 
-def dense(words: Words) -> np.ndarray:
+def dense(words: SparseVector) -> np.ndarray:
     row = np.zeros(DIM, dtype=np.float32)
     np.add.at(row, words.places, words.values)
     return row
 
 
-def cosine(vectors: WordVectors, one: str, other: str) -> float:
-    first, second = vectors.rows([one, other])
+def cosine(vectors: TokenVectorizer, one: str, other: str) -> float:
+    first, second = vectors.dense([one, other])
     return float(first @ second)
 
 
 def test_the_same_lines_teach_the_same(lines, vectors):
     """Learning is deterministic to the last bit, and so are vectors, whatever was asked before."""
-    again = WordVectors.fit(list(lines))
+    again = TokenVectorizer.fit(list(lines))
 
     assert again.rarity.tobytes() == vectors.rarity.tobytes()
-    assert again.rows(lines[::-1])[::-1].tobytes() == vectors.rows(lines).tobytes()
+    assert again.dense(lines[::-1])[::-1].tobytes() == vectors.dense(lines).tobytes()
 
 
 def test_the_order_of_lines_teaches_nothing(lines, vectors):
     """How rare something is does not depend on where it stands."""
-    assert np.array_equal(WordVectors.fit(lines[::-1]).rarity, vectors.rarity)
+    assert np.array_equal(TokenVectorizer.fit(lines[::-1]).rarity, vectors.rarity)
 
 
 def test_rows_are_of_unit_length(lines, vectors):
     """Every line of the project's intents has words, and a vector of length 1."""
-    lengths = np.linalg.norm(vectors.rows(lines).astype(np.float64), axis=1)
+    lengths = np.linalg.norm(vectors.dense(lines).astype(np.float64), axis=1)
 
     assert np.allclose(lengths, 1.0, atol=1e-5)
 
@@ -99,12 +99,12 @@ def test_rows_are_of_unit_length(lines, vectors):
 @given(TEXTS)
 def test_sparse_is_dense_without_its_zeros(texts):
     """What `words` has at a place is together what `rows` have there."""
-    vectors = WordVectors.fit(texts)
-    rows = vectors.rows(texts)
+    vectors = TokenVectorizer.fit(texts)
+    rows = vectors.dense(texts)
 
     assert (rows.dtype, rows.shape) == (np.float32, (len(texts), DIM))
     for row, text in zip(rows, texts, strict=True):
-        words = vectors.words(text)
+        words = vectors.sparse(text)
         assert words.values.dtype == np.float32
         assert len(words.places) == len(words.values)
         assert dense(words) == pytest.approx(row, abs=1e-6)
@@ -115,29 +115,29 @@ def test_sparse_is_dense_without_its_zeros(texts):
 def test_a_piece_is_counted_once_for_each_text_that_has_it(texts):
     """However many texts are counted together."""
     # Of one text alone, what it has is less rare than what it has not.
-    alone = [WordVectors.fit([text]).rarity < 1.5 for text in texts]
+    alone = [TokenVectorizer.fit([text]).rarity < 1.5 for text in texts]
     counts = np.sum(alone, axis=0) if texts else np.zeros(1 << 14)
 
-    rarity = WordVectors.fit(texts).rarity
+    rarity = TokenVectorizer.fit(texts).rarity
 
     assert rarity == pytest.approx(np.log((1 + len(texts)) / (1 + counts)) + 1)
 
 
 def test_no_texts_have_no_words():
     """No rows, and no rarity of their own."""
-    vectors = WordVectors.fit([])
+    vectors = TokenVectorizer.fit([])
 
-    assert vectors.rows([]).shape == (0, DIM)
+    assert vectors.dense([]).shape == (0, DIM)
     assert np.array_equal(vectors.rarity, np.ones(1 << 14, dtype=np.float32))
 
 
 @pytest.mark.parametrize("text", WITHOUT_A_PIECE)
 def test_a_text_without_a_known_piece_has_no_words(vectors, text):
     """What the tokenizer cannot read is a row of zeros, near to nothing, and no line that others are near to."""
-    words = vectors.words(text)
+    words = vectors.sparse(text)
 
     assert (len(words.places), len(words.values)) == (0, 0)
-    assert not vectors.rows([text]).any()
+    assert not vectors.dense([text]).any()
 
 
 @pytest.mark.parametrize("language", EVERYWHERE)
@@ -164,16 +164,16 @@ def test_shared_words_bring_texts_together(vectors):
 def test_rare_words_weigh_more():
     """A word that stands in every line tells lines apart less than one that stands in a single one."""
     common, rare = "order", "volcano"
-    taught = WordVectors.fit([f"{common} {n}" for n in range(50)] + [f"{common} {rare}"])
+    taught = TokenVectorizer.fit([f"{common} {n}" for n in range(50)] + [f"{common} {rare}"])
 
     assert cosine(taught, f"{common} {rare}", rare) > cosine(taught, f"{common} {rare}", common) + 0.1
 
 
 def test_a_line_counts_once_however_often_it_repeats_itself():
     """Rarity is that of lines, not of pieces: a word said ten times in one line is in one line."""
-    once, often = WordVectors.fit(["cancel", "hello"]), WordVectors.fit(["cancel " * 10, "hello"])
+    once, often = TokenVectorizer.fit(["cancel", "hello"]), TokenVectorizer.fit(["cancel " * 10, "hello"])
 
-    assert once.words("cancel").values.tolist() == pytest.approx(once.words("cancel").values.tolist())
+    assert once.sparse("cancel").values.tolist() == pytest.approx(once.sparse("cancel").values.tolist())
     assert once.rarity.min() == often.rarity.min() == pytest.approx(np.log(3 / 2) + 1)
 
 
@@ -181,7 +181,7 @@ def test_a_pasted_document_is_read_by_its_beginning(vectors):
     """The work is bounded: what comes after the first pieces changes nothing."""
     document = "where is my order " * 1000
 
-    assert np.array_equal(dense(vectors.words(document)), dense(vectors.words(document + "volcano " * 1000)))
+    assert np.array_equal(dense(vectors.sparse(document)), dense(vectors.sparse(document + "volcano " * 1000)))
 
 
 def test_the_version_is_raised_with_what_the_places_mean(level):
@@ -189,7 +189,7 @@ def test_the_version_is_raised_with_what_the_places_mean(level):
     tokenizer = hashlib.sha256((EMBEDDED / "tokenizer.json").read_bytes()).hexdigest()[:16]
     places = hashlib.sha256()
     for text in EVERYWHERE.values():
-        row = level.rows([clean(text)])[0]
+        row = level.dense([clean(text)])[0]
         where = np.flatnonzero(row)
         places.update(where.astype("<i8").tobytes() + np.sign(row[where]).astype("<i1").tobytes())
 

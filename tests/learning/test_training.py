@@ -13,7 +13,7 @@ from intentmatch import Intent, Registry, Utterance
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Vectors
 from intentmatch.learning import training as learning
-from intentmatch.learning.training import Before, Learned, _features, learn, learned
+from intentmatch.learning.training import PreviousTraining, Trained, _features, load_or_train, train
 
 WORDS = ["order", "parcel", "invoice", "refund", "card", "door", "light", "music"]
 
@@ -53,18 +53,18 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """One entry each time that something is learned rather than read."""
     calls: list[int] = []
 
-    def counting(*given: object) -> Learned:
+    def counting(*given: object) -> Trained:
         calls.append(1)
-        return learn(*given)  # type: ignore[arg-type]
+        return train(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(learning, "learn", counting)
+    monkeypatch.setattr(learning, "train", counting)
     return calls
 
 
-def same(one: Learned, other: Learned) -> bool:
-    assert one.opinion is not None
-    assert other.opinion is not None
-    tensors, others = one.opinion.to_tensors(), other.opinion.to_tensors()
+def same(one: Trained, other: Trained) -> bool:
+    assert one.trained_head is not None
+    assert other.trained_head is not None
+    tensors, others = one.trained_head.to_tensors(), other.trained_head.to_tensors()
     return one.calibration == other.calibration and all(
         tensors[name].tobytes() == others[name].tobytes() and tensors[name].dtype == others[name].dtype
         for name in {*tensors, *others}
@@ -73,11 +73,11 @@ def same(one: Learned, other: Learned) -> bool:
 
 def test_learns_once(registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, counted: list[int]) -> None:
     """The second time it is read, to the last bit."""
-    first = learned(registry, vectors, labels, Settings(), tmp_path)
-    second = learned(registry, vectors.copy(), labels, Settings(), tmp_path)
+    first = load_or_train(registry, vectors, labels, Settings(), tmp_path)
+    second = load_or_train(registry, vectors.copy(), labels, Settings(), tmp_path)
 
     assert same(first, second)
-    assert same(first, learn(registry, vectors, labels, Settings()))
+    assert same(first, train(registry, vectors, labels, Settings()))
     assert len(counted) == 1
 
 
@@ -85,8 +85,8 @@ def test_without_a_folder_nothing_is_kept(
     registry: Registry, vectors: Vectors, labels: Vectors, counted: list[int]
 ) -> None:
     """As with `cache: off`."""
-    learned(registry, vectors, labels, Settings(), None)
-    learned(registry, vectors, labels, Settings(), None)
+    load_or_train(registry, vectors, labels, Settings(), None)
+    load_or_train(registry, vectors, labels, Settings(), None)
 
     assert len(counted) == 2
 
@@ -100,11 +100,11 @@ def test_other_settings_teach_something_else(
     registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, counted: list[int], settings: Settings
 ) -> None:
     """Those that learning looks at; a threshold of the author's is none of them."""
-    learned(registry, vectors, labels, Settings(), tmp_path)
-    learned(registry, vectors, labels, Settings(threshold={"default": 0.5}, top_k=1), tmp_path)
+    load_or_train(registry, vectors, labels, Settings(), tmp_path)
+    load_or_train(registry, vectors, labels, Settings(threshold={"default": 0.5}, top_k=1), tmp_path)
     assert len(counted) == 1
 
-    learned(registry, vectors, labels, settings, tmp_path)
+    load_or_train(registry, vectors, labels, settings, tmp_path)
     assert len(counted) == 2
 
 
@@ -114,10 +114,10 @@ def test_every_edit_is_seen(
     """A name, a title, a line, a language, a vector; a place in a file or a description is none that counts."""
     first, *others = registry.intents
     line = first.utterances[0]
-    learned(registry, vectors, labels, Settings(), tmp_path)
+    load_or_train(registry, vectors, labels, Settings(), tmp_path)
 
     described = Registry((dataclasses.replace(first, description="An order"), *others))
-    learned(described, vectors, labels, Settings(), tmp_path)
+    load_or_train(described, vectors, labels, Settings(), tmp_path)
     assert len(counted) == 1
 
     edits = [
@@ -127,8 +127,8 @@ def test_every_edit_is_seen(
         dataclasses.replace(first, utterances=(Utterance(line.text, "de"), *first.utterances[1:])),
     ]
     for edited in edits:
-        learned(Registry((edited, *others)), vectors, labels, Settings(), tmp_path)
-    learned(registry, vectors[::-1].copy(), labels, Settings(), tmp_path)
+        load_or_train(Registry((edited, *others)), vectors, labels, Settings(), tmp_path)
+    load_or_train(registry, vectors[::-1].copy(), labels, Settings(), tmp_path)
     assert len(counted) == 6
 
 
@@ -142,15 +142,15 @@ def test_a_damaged_file_costs_only_time(
     content: bytes,
 ) -> None:
     """It is said, learned again, and written anew."""
-    first = learned(registry, vectors, labels, Settings(), tmp_path)
+    first = load_or_train(registry, vectors, labels, Settings(), tmp_path)
     (file,) = (tmp_path / "learned").iterdir()
     file.write_bytes(content)
 
     with caplog.at_level(logging.WARNING):
-        assert same(first, learned(registry, vectors, labels, Settings(), tmp_path))
-    assert "learning again" in caplog.text
+        assert same(first, load_or_train(registry, vectors, labels, Settings(), tmp_path))
+    assert "training again" in caplog.text
     caplog.clear()
-    assert same(first, learned(registry, vectors, labels, Settings(), tmp_path))
+    assert same(first, load_or_train(registry, vectors, labels, Settings(), tmp_path))
     assert caplog.text == ""
 
 
@@ -162,9 +162,9 @@ def test_a_folder_that_takes_nothing_is_a_warning(
 
     with caplog.at_level(logging.WARNING):
         assert same(
-            learned(registry, vectors, labels, Settings(), tmp_path), learn(registry, vectors, labels, Settings())
+            load_or_train(registry, vectors, labels, Settings(), tmp_path), train(registry, vectors, labels, Settings())
         )
-    assert "cannot be kept" in caplog.text
+    assert "cannot be cached" in caplog.text
 
 
 def test_old_files_make_room(
@@ -173,7 +173,7 @@ def test_old_files_make_room(
     """Only so many are kept, and nothing unfinished lies about."""
     monkeypatch.setattr(learning, "_MOST_FILES", 2)
     for precision in (0.8, 0.9, 0.95, 0.99):
-        learned(registry, vectors, labels, Settings(target={"precision": precision}), tmp_path)
+        load_or_train(registry, vectors, labels, Settings(target={"precision": precision}), tmp_path)
 
     assert [file.suffix for file in (tmp_path / "learned").iterdir()] == [".safetensors"] * 2
 
@@ -198,16 +198,16 @@ def test_meanwhile_the_head_is_new_and_the_confidence_is_the_old_one(
 ) -> None:
     """Nothing is held out and nothing kept for it; what was learned of the very same lines is better still."""
     smaller = Registry(registry.intents[1:])
-    before = Before(*learn(smaller, vectors[6:], labels[1:], Settings()), smaller)
+    before = PreviousTraining(*train(smaller, vectors[6:], labels[1:], Settings()), smaller)
 
-    given = learned(registry, vectors, labels, Settings(), tmp_path, meanwhile=before)
-    full = learned(registry, vectors, labels, Settings(), tmp_path)
-    again = learned(registry, vectors, labels, Settings(), tmp_path, meanwhile=before)
+    given = load_or_train(registry, vectors, labels, Settings(), tmp_path, provisional=before)
+    full = load_or_train(registry, vectors, labels, Settings(), tmp_path)
+    again = load_or_train(registry, vectors, labels, Settings(), tmp_path, provisional=before)
 
     assert given.calibration is before.calibration
-    assert given.opinion is not None
-    assert full.opinion is not None
-    for head in (given.opinion.head, full.opinion.head):
+    assert given.trained_head is not None
+    assert full.trained_head is not None
+    for head in (given.trained_head.head, full.trained_head.head):
         logits = vectors @ head.weights[: vectors.shape[1]] + head.weights[-1]
         assert (logits.argmax(axis=1) == registry.owners).mean() > 0.7
     assert same(full, again)
@@ -218,7 +218,7 @@ def test_of_a_large_registry_the_head_is_that_of_before_meanwhile(
     registry: Registry, vectors: Vectors, labels: Vectors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The words of its utterances are those of now, also where lines were moved, removed and added."""
-    monkeypatch.setattr(learning, "_MOST_NUMBERS_MEANWHILE", 1)
+    monkeypatch.setattr(learning, "_MOST_NUMBERS_PROVISIONALLY", 1)
     first, second, *others = registry.intents
     edited = Registry(
         (
@@ -229,30 +229,30 @@ def test_of_a_large_registry_the_head_is_that_of_before_meanwhile(
             *others,
         )
     )
-    before = Before(*learn(registry, vectors, labels, Settings()), registry)
-    assert before.opinion is not None
+    before = PreviousTraining(*train(registry, vectors, labels, Settings()), registry)
+    assert before.trained_head is not None
 
-    given = learned(edited, vectors[: len(edited.utterances)], labels, Settings(), None, meanwhile=before)
+    given = load_or_train(edited, vectors[: len(edited.utterances)], labels, Settings(), None, provisional=before)
 
-    assert given.opinion is before.opinion
+    assert given.trained_head is before.trained_head
 
 
 def test_an_intent_that_is_new_is_fitted_meanwhile_however_large_the_registry(
     registry: Registry, vectors: Vectors, labels: Vectors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The head of before knows nothing of it."""
-    monkeypatch.setattr(learning, "_MOST_NUMBERS_MEANWHILE", 1)
+    monkeypatch.setattr(learning, "_MOST_NUMBERS_PROVISIONALLY", 1)
     smaller = Registry(registry.intents[1:])
-    before = Before(*learn(smaller, vectors[6:], labels[1:], Settings()), smaller)
+    before = PreviousTraining(*train(smaller, vectors[6:], labels[1:], Settings()), smaller)
 
-    given = learned(registry, vectors, labels, Settings(), None, meanwhile=before)
+    given = load_or_train(registry, vectors, labels, Settings(), None, provisional=before)
 
-    assert given.opinion is not None
-    assert given.opinion.head.weights.shape[1] == len(registry)
+    assert given.trained_head is not None
+    assert given.trained_head.head.weights.shape[1] == len(registry)
 
 
 def test_without_a_head_before_there_is_none_meanwhile(registry: Registry, vectors: Vectors, labels: Vectors) -> None:
     """As where the registry was too small to tell."""
-    before = Before(learn(registry, vectors, labels, Settings()).calibration, None, registry)
+    before = PreviousTraining(train(registry, vectors, labels, Settings()).calibration, None, registry)
 
-    assert learned(registry, vectors, labels, Settings(), None, meanwhile=before).opinion is None
+    assert load_or_train(registry, vectors, labels, Settings(), None, provisional=before).trained_head is None

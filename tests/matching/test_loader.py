@@ -134,7 +134,7 @@ def test_slots_that_cannot_be_read_are_told_at_load_time(monkeypatch: pytest.Mon
 
     dated = Registry((Intent("book", (Utterance("book a table"),), slots=(Slot("day", "date"),)),))
 
-    with pytest.raises(RegistryError, match=r"regular expression of slot .code. cannot be read: missing \)"):
+    with pytest.raises(RegistryError, match=r"invalid regular expression in slot .code.: missing \)"):
         Matcher.load(Registry((broken,)), encoder=WordHashEncoder())
     monkeypatch.setattr("intentmatch.core.plugins.installed", lambda module: module != "dateparser")
     with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[dates\]"'):

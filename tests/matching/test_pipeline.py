@@ -233,7 +233,7 @@ def test_what_would_have_matched_otherwise_is_said() -> None:
     def otherwise(message: str, **options: object) -> list[str]:
         return [s.says for s in bot.match(message, **options).trace.stages if s.name == "otherwise"]  # type: ignore[arg-type]
 
-    assert otherwise("pay by card") == ["pay (1.00) would have matched where checkout or basket is active"]
+    assert otherwise("pay by card") == ["pay (1.00) would have matched if checkout or basket were active"]
     assert otherwise("track my parcel", allowed=["cancel"]) == ["status (1.00) would have matched"]
     assert otherwise("pay by card", context=["basket"]) == []
     assert otherwise("track my parcel") == []
@@ -376,7 +376,7 @@ def test_a_message_of_unknown_letters_is_out_of_scope() -> None:
     result = matcher(encoder=EnglishEncoder()).match("ᎣᏓ ᎠᏂ")
 
     assert (result.verdict, result.candidates, result.trace.decided_by) == ("out_of_scope", (), "empty")
-    assert result.trace.reason == "the encoder fake knows nothing of this message."
+    assert result.trace.reason == "the encoder fake knows no part of this message."
     assert result.trace.stages[-1].says == "letters unknown to fake: 4 of 4 (Cherokee)"
 
 
@@ -497,11 +497,11 @@ def test_the_trace_names_the_head(learned: Matcher) -> None:
 def test_the_same_evidence_is_seen_from_within(learned: Matcher) -> None:
     """A candidate's evidence is its score and the head's opinion, as they were held out."""
     artefact, text = learned.artefact, "is my parcel lost"
-    opinion = artefact.opinion
-    assert opinion is not None
-    vector, words = WordHashEncoder().encode([text])[0], opinion.words.words(text)
+    trained_head = artefact.trained_head
+    assert trained_head is not None
+    vector, words = WordHashEncoder().encode([text])[0], trained_head.vectorizer.sparse(text)
     scores, _ = ExactIndex(artefact.vectors, learned.registry.owners, "mean2").scores(vector[None])
-    expected = fused_score(scores[0], opinion.head.for_vectors(len(vector)).logits(vector, words))
+    expected = fused_score(scores[0], trained_head.head.for_vectors(len(vector)).logits(vector, words))
 
     for candidate in learned.match(text, top_k=10).candidates:
         number = list(TOPICS).index(candidate.intent)
@@ -515,7 +515,7 @@ def test_a_small_registry_is_decided_on_scores_alone() -> None:
 
     result = bot.match("cancel the order")
 
-    assert bot.artefact.opinion is None
+    assert bot.artefact.trained_head is None
     assert (bot.policy.default.value, bot.policy.default.on) == (0.4, "score")
     assert (bot.policy.margin, bot.policy.margin_on_score) == (0.02, True)
     assert [(c.evidence, c.confidence) for c in result.candidates] == [(c.score, None) for c in result.candidates]
@@ -668,7 +668,7 @@ def test_the_cosine_alone_is_the_index(aggregation: str) -> None:
     bot = learned_matcher(scorer="cosine", aggregation=aggregation, fuzzy=1.0)
     index = ExactIndex(bot.artefact.vectors, bot.registry.owners, aggregation)
 
-    assert bot.artefact.opinion is None
+    assert bot.artefact.trained_head is None
     assert bot.policy.default.on == "confidence"
     for message in MESSAGES[:-1]:
         scores = index.scores(WordHashEncoder().encode([clean(message)]))[0][0]

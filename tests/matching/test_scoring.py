@@ -9,7 +9,7 @@ from intentmatch import Intent, Registry, Settings, Utterance
 from intentmatch.artefact.build import build
 from intentmatch.core.result import Candidate
 from intentmatch.matching.scoring import RANKED, Scoring
-from intentmatch.matching.shortlist import Contender, Look
+from intentmatch.matching.shortlist import Scored, SearchResult
 from intentmatch.matching.spelling import SpellingHit
 from intentmatch.matching.thresholds import policy_of
 
@@ -71,7 +71,7 @@ def test_a_score_is_raised_and_never_lowered(scoring: Scoring) -> None:
 def test_what_was_looked_at_before_spares_a_look(scoring: Scoring) -> None:
     """But not where somebody is needed who was not looked at, or not everybody may answer."""
     job = NAMES.index("job")
-    told = Look([Contender(job, 0.25, 0.25, 2 * job)], 0.0)
+    told = SearchResult([Scored(job, 0.25, 0.25, 2 * job)], 0.0)
 
     assert [(c.intent, c.score) for c in candidates(scoring, "where", {}, None, told)] == [("job", 0.25)]
     assert len(candidates(scoring, "where", {job - 1: SpellingHit(0, 0.1)}, None, told)) == RANKED

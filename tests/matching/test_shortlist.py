@@ -14,8 +14,8 @@ from intentmatch import Intent, Matcher, Registry, Utterance
 from intentmatch.index import ExactIndex
 from intentmatch.learning.fusion import fused_score
 from intentmatch.learning.head import Head
-from intentmatch.learning.token_features import DIM, Words
-from intentmatch.matching.shortlist import Leading, Look
+from intentmatch.learning.token_features import DIM, SparseVector
+from intentmatch.matching.shortlist import SearchResult, Shortlist
 
 RANKED = 5
 
@@ -34,7 +34,7 @@ class Case:
         self.vector = vectors[chance.integers(len(vectors))] + 0.3 * chance.normal(size=8).astype(np.float32)
         self.vector = (self.vector / np.linalg.norm(self.vector)).astype(np.float32)
         values = chance.normal(size=5).astype(np.float32)
-        self.words = Words(np.sort(chance.choice(40, 5, replace=False)), values / np.linalg.norm(values))
+        self.words = SparseVector(np.sort(chance.choice(40, 5, replace=False)), values / np.linalg.norm(values))
         self.head = Head(
             np.concatenate(
                 [
@@ -49,11 +49,11 @@ class Case:
         self.scores, self.cosines = scores[0], cosines[0]
         self.evidence = fused_score(self.scores, self.logits)
 
-    def leading(self) -> Leading:
-        return Leading(self.index, self.head.for_vectors(8))
+    def leading(self) -> Shortlist:
+        return Shortlist(self.index, self.head.for_vectors(8))
 
-    def look(self, needed: tuple[int, ...] = (), allowed: set[int] | None = None) -> Look:
-        return self.leading().look(self.vector, self.words, needed, allowed)
+    def search(self, needed: tuple[int, ...] = (), allowed: set[int] | None = None) -> SearchResult:
+        return self.leading().search(self.vector, self.words, needed, allowed)
 
 
 CASES = st.builds(
@@ -67,12 +67,12 @@ def test_what_is_said_of_an_intent_is_what_a_look_at_everything_says(case, data)
     """Evidence, score and nearest row, and the least evidence; of enough intents for a ranking, and of those needed."""
     needed = tuple(data.draw(st.sets(st.integers(0, len(case.scores) - 1), max_size=3)))
 
-    found = case.look(needed)
+    found = case.search(needed)
 
-    assert {one.intent for one in found.contenders} >= {*needed}
-    assert len({one.intent for one in found.contenders}) == len(found.contenders) >= RANKED
+    assert {one.intent for one in found.scored} >= {*needed}
+    assert len({one.intent for one in found.scored}) == len(found.scored) >= RANKED
     assert found.least <= case.evidence.min() + case.scores.max() + 1
-    for one in found.contenders:
+    for one in found.scored:
         assert one.evidence == pytest.approx(case.evidence[one.intent], abs=1e-5)
         assert one.score == pytest.approx(case.scores[one.intent], abs=1e-5)
         assert one.row == case.index.nearest(case.cosines, one.intent)
@@ -85,7 +85,7 @@ def test_the_intent_that_leads_clearly_is_found(case):
     first, second = np.argsort(-case.evidence, kind="stable")[:2].tolist()
 
     if case.evidence[first] > case.evidence[second] + 1.0:
-        assert max(case.look().contenders, key=lambda one: one.evidence).intent == first
+        assert max(case.search().scored, key=lambda one: one.evidence).intent == first
 
 
 @given(CASES, st.data())
@@ -94,7 +94,7 @@ def test_only_what_is_allowed_is_looked_at(case, data):
     """However many that are; where they are few, all of them."""
     allowed = data.draw(st.sets(st.integers(0, len(case.scores) - 1), min_size=1))
 
-    found = {one.intent for one in case.look(allowed=allowed).contenders}
+    found = {one.intent for one in case.search(allowed=allowed).scored}
 
     assert found <= allowed
     assert len(found) >= min(RANKED, len(allowed))
@@ -111,15 +111,15 @@ def test_a_look_for_many_messages_is_a_look_for_each(case, count):
     rows[:, :40] = chance.normal(size=(count, 40)) * (chance.random((count, 40)) < 0.1)
     leading = case.leading()
 
-    together = leading.look_many(vectors, case.head.for_vectors(8).logits_many(vectors, rows))
+    together = leading.search_many(vectors, case.head.for_vectors(8).logits_many(vectors, rows))
 
     assert len(together) == count
     for vector, row, look in zip(vectors, rows, together, strict=True):
-        alone = leading.look(vector, Words(np.flatnonzero(row), row[row != 0]), (), None)
+        alone = leading.search(vector, SparseVector(np.flatnonzero(row), row[row != 0]), (), None)
         assert look.least == pytest.approx(alone.least, abs=1e-5)
-        evidence = {one.intent: one.evidence for one in alone.contenders}
+        evidence = {one.intent: one.evidence for one in alone.scored}
         # Of two that promise the same to the last digit, either may come.
-        same = [one for one in look.contenders if one.intent in evidence]
+        same = [one for one in look.scored if one.intent in evidence]
         assert len(same) >= len(evidence) - 1
         assert [one.evidence for one in same] == pytest.approx([evidence[one.intent] for one in same], abs=1e-4)
 
@@ -143,11 +143,11 @@ def test_answers_are_those_of_a_look_at_everything(monkeypatch):
         )
     )
     some = Matcher.load(bot, encoder=WordHashEncoder(), cache="off")
-    monkeypatch.setattr(Leading, "worth_it", staticmethod(lambda *_: False))
+    monkeypatch.setattr(Shortlist, "pays_off", staticmethod(lambda *_: False))
     whole = Matcher.load(bot, encoder=WordHashEncoder(), cache="off")
     looks = []
-    look = Leading.look
-    monkeypatch.setattr(Leading, "look", lambda *said: looks.append(look(*said)) or looks[-1])
+    look = Shortlist.search
+    monkeypatch.setattr(Shortlist, "search", lambda *said: looks.append(look(*said)) or looks[-1])
     asked = [
         f"{first} {name} {second}" for name in THINGS for first, second in (("a", "of feelings"), ("the", "borke"))
     ]
@@ -173,5 +173,5 @@ def test_answers_are_those_of_a_look_at_everything(monkeypatch):
 
 def test_a_small_registry_is_looked_at_as_a_whole():
     """It takes many intents to be worth the trouble."""
-    assert not Leading.worth_it(8)
-    assert Leading.worth_it(150)
+    assert not Shortlist.pays_off(8)
+    assert Shortlist.pays_off(150)

@@ -18,7 +18,7 @@ from fakes import WordHashEncoder
 from intentmatch.artefact.store import Artefact, save_artefact
 from intentmatch.core.errors import InputError, MissingExtraError, Problem
 from intentmatch.core.types import Intent, Registry, Utterance
-from intentmatch.matching import matcher, watch
+from intentmatch.matching import loader, watch
 from intentmatch.matching.matcher import Matcher
 
 # Generous, for machines that are busy with other things; nothing waits longer than it must.
@@ -441,8 +441,8 @@ def test_an_edit_answers_first_and_is_learned_from_then(
     told = start(folder)
     before = told.matcher.artefact.calibration
     go_on = threading.Event()
-    learn = told.watch._learn
-    monkeypatch.setattr(told.watch, "_learn", lambda: go_on.wait(PATIENCE) and learn())
+    train = told.watch._reloader.train
+    monkeypatch.setattr(told.watch._reloader, "train", lambda: go_on.wait(PATIENCE) and train())
 
     (folder / "bot.yaml").write_text(many(5), encoding="utf-8")
     until(lambda: told.loaded)
@@ -464,7 +464,7 @@ def test_what_was_learned_for_something_else_is_not_used(
     (folder / "bot.yaml").write_text(many(4), encoding="utf-8")
     told = start(folder)
     before = told.matcher.artefact.calibration
-    told.watch._learn = lambda: None
+    told.watch._reloader.train = lambda: None
 
     (folder / "settings.yaml").write_text(f"settings: {{{setting}}}\n", encoding="utf-8")
     until(lambda: told.loaded)
@@ -479,14 +479,14 @@ def test_the_next_edit_does_not_wait_for_what_the_last_one_teaches(
     (folder / "bot.yaml").write_text(many(3), encoding="utf-8")
     told = start(folder)
     begun, go_on = threading.Event(), threading.Event()
-    learned_again = matcher._learned_again
+    learned_again = loader.trained_again
 
     def slow(artefact: Artefact) -> Artefact:
         begun.set()
         go_on.wait(PATIENCE)
         return learned_again(artefact)
 
-    monkeypatch.setattr(matcher, "_learned_again", slow)
+    monkeypatch.setattr(loader, "trained_again", slow)
     (folder / "bot.yaml").write_text(many(4), encoding="utf-8")
     assert begun.wait(PATIENCE)
     (folder / "bot.yaml").write_text(many(5), encoding="utf-8")
@@ -503,10 +503,10 @@ def test_what_cannot_be_learned_is_told(
 ) -> None:
     """The edit answers all the same, and so does the next one."""
     told = start(folder)
-    told.watch._learn = lambda: 1 / 0
+    told.watch._reloader.train = lambda: 1 / 0
 
     (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
-    until(lambda: "the thresholds from before the edit stay: division by zero" in caplog.text)
+    until(lambda: "the thresholds from before the edit stay in use: division by zero" in caplog.text)
     (folder / "bot.yaml").write_text(FIRST, encoding="utf-8")
     until(lambda: told.intents == {"greet"})
 
@@ -654,7 +654,7 @@ def test_where_events_get_lost_edits_are_found_all_the_same(
 
 def test_what_else_happens_beside_the_intents_is_not_looked_into(folder: Path) -> None:
     """A log or a database in the same folder does not keep the thread busy."""
-    places = watch._Places.of(folder)
+    places = watch._Places.from_path(folder)
 
     for name in ("server.log", "inbox.sqlite-wal", "bot.yaml~", ".bot.yaml.swp", "4913"):
         assert not places.matters(str(folder / name)), name
@@ -676,7 +676,7 @@ watch = matcher.watch()
     [
         ("print('done')", 0),
         ("sys.exit(7)", 7),
-        ("import pathlib; matcher._source.__class__._read = lambda source: time.sleep(3600)\n"
+        ("import pathlib; matcher._reloader.source.__class__._read = lambda source: time.sleep(3600)\n"
          "pathlib.Path(sys.argv[1], 'more.yaml').write_text('intents: {b: {utterances: [c]}}'); time.sleep(1)", 0),
     ],
 )  # fmt: skip

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from intentmatch.runtime.gc_pause import not_looked_for
+from intentmatch.runtime.gc_pause import gc_paused
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +22,7 @@ def test_it_is_looked_for_again_afterwards():
     """Whatever happened meanwhile."""
 
     def fail() -> None:
-        with not_looked_for():
+        with gc_paused():
             assert not gc.isenabled()
             raise KeyError
 
@@ -36,7 +36,7 @@ def test_who_does_not_want_it_looked_for_keeps_that():
     """A program that has turned the search off has its reasons."""
     gc.disable()
 
-    with not_looked_for():
+    with gc_paused():
         pass
 
     assert not gc.isenabled()
@@ -44,8 +44,8 @@ def test_who_does_not_want_it_looked_for_keeps_that():
 
 def test_the_first_to_come_ends_it():
     """One inside another changes nothing for the outer one."""
-    with not_looked_for():
-        with not_looked_for():
+    with gc_paused():
+        with gc_paused():
             pass
         assert not gc.isenabled()
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from intentmatch.learning.cross_validation import hold_out
+from intentmatch.learning.cross_validation import cross_validate
 from intentmatch.learning.head import fit_head, held_out_logits, prepare
 from intentmatch.learning.token_features import DIM
 from intentmatch.runtime.threads import all_cores, one_by_one
@@ -93,7 +93,7 @@ def test_what_is_learned_is_the_same_on_any_number_of_cores(size):
             fitting = prepare(vectors, words, owners, 4)
             head = fit_head(fitting, each=each)
             logits = held_out_logits(fitting, np.arange(4 * size) % 3 == 0)
-            held_out = hold_out(vectors, owners, "mean2", fitting, each=each)
+            held_out = cross_validate(vectors, owners, "mean2", fitting, each=each)
         said.add((head.weights.tobytes(), logits.tobytes(), held_out.evidence.tobytes(), held_out.leading.tobytes()))
 
     assert len(said) == 1

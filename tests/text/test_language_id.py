@@ -29,7 +29,7 @@ def test_held_out_lines_are_told_apart(lines):
     learned = [line for line in lines if zlib.crc32(line[0].encode()) % 5 != 0]
 
     guess = LanguageGuess(*zip(*learned, strict=True))
-    right = sum(guess.of(text) == language for text, language in held_out)
+    right = sum(guess.guess(text) == language for text, language in held_out)
 
     assert len(held_out) > 400
     assert right / len(held_out) >= 0.90
@@ -55,13 +55,13 @@ def test_held_out_lines_are_told_apart(lines):
 )
 def test_sentences_nobody_wrote_down_are_told_apart(lines, message, language):
     """A sentence of a language of the registry reads like that language."""
-    assert LanguageGuess(*zip(*lines, strict=True)).of(fold(message)) == language
+    assert LanguageGuess(*zip(*lines, strict=True)).guess(fold(message)) == language
 
 
 @pytest.mark.parametrize("message", ["hello", "привет", "", "12345"])
 def test_where_there_is_one_language_everything_is_in_it(message):
     """A choice of one needs no guess."""
-    assert LanguageGuess(["guten tag", "ok"], ["de", None]).of(message) == "de"
+    assert LanguageGuess(["guten tag", "ok"], ["de", None]).guess(message) == "de"
 
 
 @pytest.mark.parametrize("texts", [[], ["hello", "hallo"]])
@@ -70,13 +70,13 @@ def test_where_there_is_no_language_nothing_is_guessed(texts):
     guess = LanguageGuess(texts, [None] * len(texts))
 
     assert guess.languages == []
-    assert guess.of("hello") is None
+    assert guess.guess("hello") is None
 
 
 @pytest.mark.parametrize("message", ["привет", "你好", "", "!?"])
 def test_a_script_never_seen_is_no_language(message):
     """Where nothing of a message was ever seen the answer is None, not the likeliest by chance."""
-    assert LanguageGuess(["hello there", "guten tag"], ["en", "de"]).of(fold(message)) is None
+    assert LanguageGuess(["hello there", "guten tag"], ["en", "de"]).guess(fold(message)) is None
 
 
 def test_lines_without_a_language_are_not_learned_from():
@@ -86,7 +86,7 @@ def test_lines_without_a_language_are_not_learned_from():
     with_more = LanguageGuess([*texts, "привет"], [*languages, None])
 
     assert with_more.languages == ["de", "en"]
-    assert with_more.of("привет") is None
+    assert with_more.guess("привет") is None
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_only_the_languages_in_question_are_guessed(message, among, language):
     """`among` bounds the choice: of one it needs no guess, and of none there is none."""
     texts = ["hello there gute", "guten tag", "bonjour"]
 
-    assert LanguageGuess(texts, ["en", "de", "fr"]).of(message, among) == language
+    assert LanguageGuess(texts, ["en", "de", "fr"]).guess(message, among) == language
 
 
 @given(
@@ -115,6 +115,6 @@ def test_a_guess_is_a_language_of_the_registry_or_none(lines, message):
     guess = LanguageGuess([text for text, _ in lines], [language for _, language in lines])
     reversed_guess = LanguageGuess([text for text, _ in lines[::-1]], [language for _, language in lines[::-1]])
 
-    assert guess.of(message) in {None, *guess.languages}
+    assert guess.guess(message) in {None, *guess.languages}
     assert set(guess.languages) == {language for _, language in lines} - {None}
     assert guess.languages == reversed_guess.languages

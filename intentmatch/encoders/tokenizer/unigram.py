@@ -28,7 +28,7 @@ from intentmatch.encoders.tokenizer.vocabulary import (
     unread,
     ways_to_begin,
 )
-from intentmatch.runtime.gc_pause import not_looked_for
+from intentmatch.runtime.gc_pause import gc_paused
 
 # What an unknown character costs below the rarest piece; fixed in the original implementation.
 _UNKNOWN_PENALTY = 10.0
@@ -119,7 +119,7 @@ class UnigramTokenizer:
     def read_all(self) -> None:
         """Read the pieces that no word has asked for yet: a tenth of a second, which no message waits for then."""
         if (unread := self._unread) is not None:
-            with not_looked_for(), _readable():
+            with gc_paused(), _readable():
                 self._read(unread.all())
             self._unread = None
 
@@ -200,7 +200,7 @@ def read_unigram(file: Path, *, whole: bool = False) -> UnigramTokenizer | None:
 
     `whole` is as for `UnigramTokenizer`.
     """
-    with not_looked_for():
+    with gc_paused():
         raw = file.read_bytes()
         content, pieces = unread(raw) or (json.loads(raw), None)
         if not isinstance(content, dict) or not _is_ours(content):

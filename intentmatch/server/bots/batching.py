@@ -15,12 +15,11 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from starlette.requests import ClientDisconnect
@@ -29,6 +28,7 @@ from starlette.types import Receive
 from intentmatch.core.result import MatchResult
 from intentmatch.core.types import Registry
 from intentmatch.matching.matcher import Matcher
+from intentmatch.matching.options import MatchOptions
 from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.process.metrics import Metrics
 from intentmatch.server.routes.schemas import ProblemDetails
@@ -36,6 +36,7 @@ from intentmatch.server.routes.schemas import ProblemDetails
 client: ContextVar[Receive | None] = ContextVar("intentmatch_client", default=None)
 """Where the client of the request that is being answered here is heard of, once its body is complete."""
 
+_NO_OPTIONS = MatchOptions()
 _BUSY = "urn:intentmatch:busy"
 _THREADS = 8
 # What takes no longer is answered where it is asked: a few products of matrices, of a message that is no document.
@@ -64,14 +65,14 @@ class Bounds:
 @dataclass(slots=True, eq=False)
 class _Waiting:
     text: str
-    options: Mapping[str, Any]
+    options: MatchOptions
     answer: asyncio.Future[MatchResult]
     watch: asyncio.TimerHandle | asyncio.Task[None] | None = None
     """What ends the waiting early, or will begin to look for a reason to."""
     since: float = field(default_factory=time.perf_counter)
 
 
-_AtHand = tuple[str, Mapping[str, Any], "asyncio.Future[MatchResult]"]
+_AtHand = tuple[str, MatchOptions, "asyncio.Future[MatchResult]"]
 """A message, what was said of it, and who waits for the answer."""
 
 
@@ -121,7 +122,7 @@ class Batches:
         self._length = 0
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="intentmatch-match")
 
-    async def match(self, matcher: Matcher, text: str, **options: Any) -> MatchResult:
+    async def match(self, matcher: Matcher, text: str, options: MatchOptions = _NO_OPTIONS) -> MatchResult:
         """As `Matcher.match`.
 
         Raises `ProblemError` (503) with the time to come again where too many wait or it took too long, and
@@ -236,7 +237,7 @@ class Batches:
         return ProblemError(ProblemDetails.of(503, detail, kind=_BUSY), {"Retry-After": str(seconds)})
 
 
-def _answers(matcher: Matcher, asked: Sequence[tuple[str, Mapping[str, Any]]]) -> Sequence[MatchResult | Exception]:
+def _answers(matcher: Matcher, asked: Sequence[tuple[str, MatchOptions]]) -> Sequence[MatchResult | Exception]:
     """What `match_each` answers, or the one error for all."""
     try:
         return matcher.match_each(asked)

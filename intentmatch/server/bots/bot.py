@@ -19,6 +19,7 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry
 from intentmatch.inbox import Inbox
 from intentmatch.matching.matcher import Matcher
+from intentmatch.matching.options import MatchOptions
 from intentmatch.server.bots.batching import Batches
 from intentmatch.server.bots.reloads import Reloads
 from intentmatch.server.middleware.problems import BROKEN, WARMING, ProblemError, of_problems, of_reload
@@ -104,7 +105,7 @@ class Service:
     async def match(self, matcher: Matcher, text: str, **options: Any) -> MatchResult:
         """What a matcher says of a text, recorded."""
         with self.answering():
-            result = await self._batches.match(matcher, text, **options)
+            result = await self._batches.match(matcher, text, MatchOptions(**options))
         self.record([result])
         return result
 
@@ -171,7 +172,7 @@ class Service:
         if settings is not self._inbox_settings:
             names = ("inbox", "inbox_keep", "inbox_mode")
             if any(getattr(settings, name) != getattr(self._inbox_settings, name) for name in names):
-                self._inbox = Inbox.of(settings)
+                self._inbox = Inbox.from_settings(settings)
             self._inbox_settings = settings
         return self._inbox
 

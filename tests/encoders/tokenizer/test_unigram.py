@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intentmatch.encoders.static import EMBEDDED
+from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer, normalized, read_unigram
 from intentmatch.registry import read_registry
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intentmatch.core.errors import ModelUnavailableError
-from intentmatch.encoders.static import EMBEDDED
 from intentmatch.encoders.tokenizer import unigram
+from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer, read_unigram
 from intentmatch.encoders.tokenizer.vocabulary import ESCAPED, SPACE, beginnings, unread, ways_to_begin
 

@@ -19,8 +19,10 @@ from starlette.types import Message
 from intentmatch import Matcher
 from intentmatch.core.errors import InputError, UnavailableError
 from intentmatch.core.types import Kind, Vectors
-from intentmatch.encoders.static import EMBEDDED, StaticEncoder
+from intentmatch.encoders.static import StaticEncoder
+from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 from intentmatch.encoders.tokenizer.unigram import read_unigram
+from intentmatch.matching.options import MatchOptions
 from intentmatch.server import app, create_app
 from intentmatch.server.bots import batching as batches
 from intentmatch.server.bots.batching import Batches, Bounds
@@ -121,10 +123,10 @@ def test_each_has_its_own_options(bot: Matcher) -> None:
     async def scenario() -> None:
         line = waiting()
         few, german, narrow, wrong = await asyncio.gather(
-            line.match(bot, "hello there you", top_k=1),
-            line.match(bot, "hello", language="de"),
-            line.match(bot, "hello there you", allowed=["bye"]),
-            line.match(bot, "hello", allowed=["nobody"]),
+            line.match(bot, "hello there you", MatchOptions(top_k=1)),
+            line.match(bot, "hello", MatchOptions(language="de")),
+            line.match(bot, "hello there you", MatchOptions(allowed=["bye"])),
+            line.match(bot, "hello", MatchOptions(allowed=["nobody"])),
             return_exceptions=True,
         )
         assert few == bot.match("hello there you", top_k=1)
@@ -143,14 +145,14 @@ def test_parts_are_right_in_a_batch(folder: Path, encoder: Gate) -> None:
     alone = [bot.match(text) for text in texts]
 
     assert any(answer.parts for answer in alone)
-    assert bot.match_each([(text, {}) for text in texts]) == alone
+    assert bot.match_each([(text, MatchOptions()) for text in texts]) == alone
 
 
 def test_an_error_is_for_the_one_who_asked(bot: Matcher) -> None:
     """The others are answered as if they had been alone."""
     texts = ["number one", "an unlucky one", "number two", "hello"]
 
-    one, unlucky, two, known = bot.match_each([(text, {}) for text in texts])
+    one, unlucky, two, known = bot.match_each([(text, MatchOptions()) for text in texts])
 
     assert str(unlucky) == "it does not like this text"
     assert [one, two, known] == [bot.match(text) for text in ("number one", "number two", "hello")]
@@ -158,7 +160,7 @@ def test_an_error_is_for_the_one_who_asked(bot: Matcher) -> None:
 
 def test_an_encoder_that_is_away_is_asked_once(bot: Matcher, encoder: Gate) -> None:
     """It may take long to say so; what an author wrote is answered all the same."""
-    answers = bot.match_each([(text, {}) for text in ["gone away", "number two", "hello"]])
+    answers = bot.match_each([(text, MatchOptions()) for text in ["gone away", "number two", "hello"]])
 
     assert [type(answer) for answer in answers[:2]] == [UnavailableError] * 2
     assert answers[2] == bot.match("hello")
@@ -365,7 +367,7 @@ def test_an_error_is_heard_where_it_is_asked_too(folder: Path) -> None:
         line = waiting()
         line._lines[bot] = batches._Line(pace=0.0005)
         with pytest.raises(InputError):
-            await line.match(bot, "hello", language="no code at all")
+            await line.match(bot, "hello", MatchOptions(language="no code at all"))
         assert (await line.match(bot, "hello")).message == "hello"
 
     run(scenario)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 
 from intentmatch import Matcher
 from intentmatch.core.result import MatchResult
+from intentmatch.matching.options import MatchOptions
 
 
 @pytest.fixture(scope="session")
@@ -39,8 +40,8 @@ def answers(bot: Matcher, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None
     """Have the bot say something else beside its answers: entities, what is missing."""
 
     def change(**changes: Any) -> None:
-        def match_each(asked: Sequence[tuple[str, Mapping[str, Any]]]) -> list[MatchResult]:
-            return [replace(bot.match(message, **options), **changes) for message, options in asked]
+        def match_each(asked: Sequence[tuple[str, MatchOptions]]) -> list[MatchResult]:
+            return [replace(bot.match(message, **asdict(options)), **changes) for message, options in asked]
 
         monkeypatch.setattr(bot, "match_each", match_each)
 

@@ -1,0 +1,43 @@
+"""What a caller may say beside a message, as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from intentmatch.core.errors import InputError
+from intentmatch.core.types import checked_language_code
+
+
+@dataclass(frozen=True, slots=True)
+class MatchOptions:
+    """Options of one match; every field may be left out."""
+
+    language: str | None = None
+    """BCP-47 code that chooses thresholds and the response; None to guess it among the registry's languages."""
+    top_k: int | None = None
+    """Most candidates in the result; None for the setting `top_k`."""
+    allowed: Collection[str] | None = None
+    """Names of the only intents that may answer, whatever their tags; None for all."""
+    context: Collection[str] = ()
+    """Active tags: an intent with `when` answers only if one of them is its own."""
+    now: datetime | None = None
+    """The user's local time, from which "tomorrow" counts; None for that of this machine."""
+
+    def checked(self) -> MatchOptions:
+        """Return the options with the language code in its usual case.
+
+        Raises `InputError` if `context` is a single string, `top_k` is below 1, `language` is no BCP-47 code or `now`
+        is no datetime.
+        """
+        if isinstance(self.context, str):
+            raise InputError(f"context must be a list of tags, such as [{self.context!r}]")
+        if self.top_k is not None and self.top_k < 1:
+            raise InputError(f"top_k must be 1 or more, and is {self.top_k}")
+        if self.now is not None and not isinstance(self.now, datetime):
+            raise InputError(f"now must be a datetime, not {type(self.now).__name__}")
+        if self.language is None:
+            return self
+        language = checked_language_code(self.language)
+        return MatchOptions(language, self.top_k, self.allowed, self.context, self.now)

@@ -1,0 +1,212 @@
+"""Matching against one registry: every question that a built registry answers, and the registry that answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+from intentmatch.artefact.build import uncovered
+from intentmatch.artefact.store import Artefact
+from intentmatch.core.errors import Problem, UnavailableError
+from intentmatch.core.result import Entity, MatchResult
+from intentmatch.core.settings import Settings
+from intentmatch.core.types import Encoder, Registry, Reranker
+from intentmatch.learning.subsampling import subsampling_problems
+from intentmatch.matching.multi_intent import match_clauses
+from intentmatch.matching.options import MatchOptions
+from intentmatch.matching.pipeline import Engine, Precomputed, Question
+from intentmatch.matching.policy import Policy
+from intentmatch.registry import check
+
+_Answer = TypeVar("_Answer")
+
+
+class Answers:
+    """The questions that `Matcher` and `Snapshot` answer. Safe to use from many threads."""
+
+    _engine: Engine
+    """The registry in use, ready to answer. Each call reads it once, so that it sees one registry whole."""
+
+    def match(
+        self,
+        message: str,
+        *,
+        language: str | None = None,
+        top_k: int | None = None,
+        allowed: Collection[str] | None = None,
+        context: Collection[str] = (),
+        now: datetime | None = None,
+    ) -> MatchResult:
+        """Return what the user means.
+
+        `language` (BCP-47) chooses thresholds and the response; without it the message's language is guessed among
+        those of the registry. `top_k` bounds the candidates in the result. `context` holds the active tags: an intent
+        with `when` answers only if one of them is its own. `allowed` names the only intents that may answer, whatever
+        their tags. `now` is the user's local time, from which "tomorrow" counts; the default is this machine's.
+
+        Raises `InputError` for a message that is not text, a `language` that is no code, a `top_k` below 1, a `context`
+        that is not a list, and a name in `allowed` that the registry does not have.
+        """
+        return _match(self._engine, message, MatchOptions(language, top_k, allowed, context, now))
+
+    def match_many(
+        self,
+        messages: Sequence[str],
+        *,
+        language: str | None = None,
+        top_k: int | None = None,
+        allowed: Collection[str] | None = None,
+        context: Collection[str] = (),
+        now: datetime | None = None,
+    ) -> list[MatchResult]:
+        """Match each message as `match` does, all against the same registry.
+
+        Messages are encoded and searched together, which takes a third of the time or less. Numbers may differ from
+        those of `match` in their last digits.
+        """
+        engine = self._engine
+        question = engine.question(MatchOptions(language, top_k, allowed, context, now))
+        return [_with_clauses(engine, result, question) for result in engine.match_many(messages, question)]
+
+    def match_each(self, asked: Sequence[tuple[str, MatchOptions]]) -> list[MatchResult | Exception]:
+        """Match messages of several callers, each with its own options, all against the same registry.
+
+        Messages are encoded and searched together where that saves time. What `match` would raise for one message is
+        returned in its place, so that one caller's mistake does not affect the others.
+        """
+        engine = self._engine
+        questions = [_attempt(engine.question, options) for _, options in asked]
+        ready = [(text, q) for (text, _), q in zip(asked, questions, strict=True) if isinstance(q, Question)]
+        precomputed = _precompute(engine, ready) if engine.batching_helps(len(ready)) else None
+
+        def answer(message: str, question: Question) -> MatchResult:
+            return _with_clauses(engine, engine.match(message, question, precomputed), question)
+
+        return [
+            _attempt(answer, message, question) if isinstance(question, Question) else question
+            for (message, _), question in zip(asked, questions, strict=True)
+        ]
+
+    async def amatch(
+        self,
+        message: str,
+        *,
+        language: str | None = None,
+        top_k: int | None = None,
+        allowed: Collection[str] | None = None,
+        context: Collection[str] = (),
+        now: datetime | None = None,
+    ) -> MatchResult:
+        """Match in a worker thread, so that the caller's event loop is not blocked."""
+        import asyncio  # imported by every async caller already; the command line need not load it
+
+        options = MatchOptions(language, top_k, allowed, context, now)
+        return await asyncio.to_thread(_match, self._engine, message, options)
+
+    def fill(
+        self,
+        message: str,
+        intent: str,
+        slots: Collection[str] | None = None,
+        *,
+        language: str | None = None,
+        now: datetime | None = None,
+    ) -> tuple[Entity, ...]:
+        """Return the entities that a user's answer gives for an intent's slots, or only for those named in `slots`.
+
+        For a dialogue that asks for the `missing` slots. If exactly one slot is asked for and it takes any text, the
+        whole message is its value. Raises `InputError` as `match` does, and for an unknown intent or slot.
+        """
+        engine = self._engine
+        return engine.fill(message, intent, slots, engine.question(MatchOptions(language, now=now)))
+
+    def snapshot(self) -> Snapshot:
+        """Return the registry in use as it is now: later reloads do not change its answers."""
+        return Snapshot(self._engine)
+
+    @property
+    def artefact(self) -> Artefact:
+        """The built registry in use."""
+        return self._engine.artefact
+
+    @property
+    def registry(self) -> Registry:
+        """The intents in use."""
+        return self._engine.artefact.registry
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of everything that can change an answer: registry, encoder, text version and settings."""
+        return self._engine.artefact.fingerprint
+
+    @property
+    def problems(self) -> list[Problem]:
+        """Problems of the registry in use, sorted by place: broken rules, uncovered languages, and size."""
+        engine = self._engine
+        registry = engine.artefact.registry
+        found = check(registry), uncovered(registry, engine.encoder), subsampling_problems(registry, engine.settings)
+        return sorted(problem for some in found for problem in some)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in use, each with its origin."""
+        return self._engine.settings
+
+    @property
+    def encoder(self) -> Encoder:
+        """The encoder in use."""
+        return self._engine.encoder
+
+    @property
+    def batches(self) -> bool:
+        """Whether the encoder is faster per message when messages are matched together."""
+        return getattr(self._engine.encoder, "batches", False)
+
+    @property
+    def reranker(self) -> Reranker | None:
+        """The reranker in use; None without one."""
+        return self._engine.reranker
+
+    @property
+    def policy(self) -> Policy:
+        """The thresholds and margin in use, each threshold with its origin."""
+        return self._engine.policy
+
+
+class Snapshot(Answers):
+    """One registry, built and ready. Its answers never change. Made by `Matcher.snapshot`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+
+def _match(engine: Engine, message: str, options: MatchOptions) -> MatchResult:
+    question = engine.question(options)
+    return _with_clauses(engine, engine.match(message, question), question)
+
+
+def _with_clauses(engine: Engine, result: MatchResult, question: Question) -> MatchResult:
+    return match_clauses(engine, result, question) if engine.settings.several_intents else result
+
+
+def _precompute(engine: Engine, asked: Sequence[tuple[str, Question]]) -> Callable[[str], Precomputed] | None:
+    """Precompute vectors and shortlists for all messages; None if that failed, so that each is then tried alone."""
+    try:
+        return engine.precompute(asked).__getitem__
+    except UnavailableError as error:
+        gone = error  # for every message, perhaps after a time-out: no use in trying each alone
+
+        def unavailable(text: str) -> Precomputed:
+            raise gone
+
+        return unavailable
+    except Exception:  # noqa: BLE001 - each message is tried alone next, and the one at fault raises it again
+        return None
+
+
+def _attempt(call: Callable[..., _Answer], *arguments: Any) -> _Answer | Exception:
+    try:
+        return call(*arguments)
+    except Exception as error:  # noqa: BLE001 - returned to the caller of this one message
+        return error

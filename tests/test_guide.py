@@ -24,7 +24,8 @@ from documents import (
 from rule_ids import rules_in
 from test_layers import FLOORS
 
-from intentmatch.cli.commands import EXIT_CODES, cli
+from intentmatch.cli.commands import cli
+from intentmatch.cli.match import EXIT_CODES
 from intentmatch.core import errors
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.core.settings import PARSERS, Settings, parse

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from intentmatch.artefact.store import Artefact
 from intentmatch.core.errors import InputError, IntentMatchError, UnknownNameError
-from intentmatch.core.result import Candidate, Entity, MatchResult, Trace
+from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, Trace
 from intentmatch.core.types import Encoder, Reranker
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
@@ -136,8 +136,9 @@ class Engine:
         decision = decide(candidates, self.policy, question.language)
         first = decision.ranked[0]
         hit = fuzzy.get(self._numbers[first.intent])
-        by_meaning = "dense" if self.artefact.trained_head is None else "head"
-        decided_by = "fuzzy" if hit is not None and hit.similarity >= first.score else by_meaning
+        by_meaning: DecidedBy = "dense" if self.artefact.trained_head is None else "head"
+        spelled = hit is not None and hit.similarity >= first.score
+        decided_by: DecidedBy = "fuzzy" if spelled else by_meaning
         if self._reranking and decision.doubtful:
             reranked, says = self._reranking.rerank(text, vector, decision)
             stages.add("reranker", says)
@@ -271,7 +272,7 @@ class Engine:
         decision: Decision,
         *,
         stages: TraceRecorder,
-        decided_by: str,
+        decided_by: DecidedBy,
     ) -> MatchResult:
         best = decision.ranked[0] if decision.ranked else None
         intent = best.intent if best and decision.verdict == "matched" else None

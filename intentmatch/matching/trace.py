@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from intentmatch.core.result import Stage
+from intentmatch.core.result import Stage, StageName
 
 
 @dataclass(slots=True)
@@ -15,7 +15,7 @@ class TraceRecorder:
     done: list[Stage] = field(default_factory=list)
     _last: float = field(default_factory=perf_counter)
 
-    def add(self, name: str, says: str) -> None:
+    def add(self, name: StageName, says: str) -> None:
         """Add a stage, timed from the end of the one before."""
         now = perf_counter()
         self.done.append(Stage(name, says, (now - self._last) * 1e6))

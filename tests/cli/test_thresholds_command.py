@@ -1,4 +1,4 @@
-"""`explain-thresholds`: every cut with its origin, and what held-out utterances say of it."""
+"""`intentmatch explain-thresholds`."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def shipped() -> dict[str, dict[str, Any]]:
     return rows_of(str(INTENTS))
 
 
-def test_learned_cuts_come_with_what_they_are_worth(shipped: dict[str, dict[str, Any]]) -> None:
-    """The common one, one for each language and for intents with enough cases; all of the confidence."""
+def test_learned_thresholds_have_measured_effects(shipped: dict[str, dict[str, Any]]) -> None:
+    """There is a default, one per language and one per intent with enough cases, all on the confidence."""
     common = shipped["everything else"]
 
     assert common["on"] == "confidence"
@@ -55,8 +55,7 @@ def test_learned_cuts_come_with_what_they_are_worth(shipped: dict[str, dict[str,
     assert all(row["cases"] >= 60 for row in shipped.values())
 
 
-def test_a_higher_precision_is_a_higher_cut(shipped: dict[str, dict[str, Any]]) -> None:
-    """The held-out cases say what it costs."""
+def test_higher_target_precision_raises_the_threshold_and_lowers_coverage(shipped: dict[str, dict[str, Any]]) -> None:
     strict = rows_of(str(INTENTS), "--set", "target=precision=0.95")["everything else"]
     common = shipped["everything else"]
 
@@ -66,8 +65,8 @@ def test_a_higher_precision_is_a_higher_cut(shipped: dict[str, dict[str, Any]]) 
     assert "95%" in common["note"]
 
 
-def test_of_an_authors_threshold_nothing_is_known(tiny: str) -> None:
-    """It is on the score, with its place in the YAML; a tiny registry learns none."""
+def test_authors_threshold_has_its_place_and_no_measured_effect(tiny: str) -> None:
+    """It applies to the score; a tiny registry learns no threshold."""
     rows = rows_of(tiny)
 
     assert rows["intent greet"]["threshold"] == 0.7
@@ -76,11 +75,10 @@ def test_of_an_authors_threshold_nothing_is_known(tiny: str) -> None:
     assert all(row["precision"] is row["cases"] is None for row in rows.values())
 
 
-def test_people_get_a_table(tiny: str) -> None:
-    """With the target, the margin and where each came from."""
-    told = run(tiny, "--set", "margin=0.1").stdout
+def test_table_follows_target_and_margin_with_their_origins(tiny: str) -> None:
+    shown = run(tiny, "--set", "margin=0.1").stdout
 
-    assert "target: precision 0.95, give_up 0.005 (default)" in told
-    assert "margin: 0.100 of the score (argument)" in told
-    assert "everything else" in told
-    assert "precision" in told
+    assert "target: precision 0.95, give_up 0.005 (default)" in shown
+    assert "margin: 0.100 of the score (argument)" in shown
+    assert "everything else" in shown
+    assert "precision" in shown

@@ -1,4 +1,4 @@
-"""`intentmatch import`, `export` and `formats`: what they say, what they write, and when they refuse."""
+"""`intentmatch import`, `export` and `formats`."""
 
 from __future__ import annotations
 
@@ -37,8 +37,7 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(cli, words, catch_exceptions=False)
 
 
-def test_import_reports_and_writes_nothing(bot: Path) -> None:
-    """What was found, what would be written, and every problem with its place."""
+def test_import_without_output_reports_and_writes_nothing(bot: Path) -> None:
     done = run("import", "bot")
 
     assert done.exit_code == 0
@@ -56,8 +55,7 @@ def test_import_reports_and_writes_nothing(bot: Path) -> None:
     assert [path.name for path in Path().iterdir()] == ["bot"]
 
 
-def test_import_writes_what_can_be_matched(bot: Path) -> None:
-    """In the language that was said; the folder is made."""
+def test_import_creates_the_folder_and_writes_yaml(bot: Path) -> None:
     done = run("import", "bot", "-o", "new/intents", "--language", "EN")
 
     assert done.exit_code == 0
@@ -66,8 +64,8 @@ def test_import_writes_what_can_be_matched(bot: Path) -> None:
     assert [(u.text, u.language) for u in found.utterances] == [("hello", "en"), ("Hello!", "en"), ("to Rome", "en")]
 
 
-def test_import_for_programs(bot: Path) -> None:
-    """One JSON value with all that was found, before anything is left out."""
+def test_import_prints_one_json_value(bot: Path) -> None:
+    """The counts are those of the imported files, before conflicting utterances are left out."""
     value = json.loads(run("import", "bot", "--json").stdout)
 
     assert {key: value[key] for key in ("format", "intents", "utterances", "languages", "entities")} == {
@@ -85,8 +83,7 @@ def test_import_for_programs(bot: Path) -> None:
     assert set(value) == {"format", "intents", "utterances", "languages", "entities", "problems"}
 
 
-def test_import_does_not_write_over_anything(bot: Path) -> None:
-    """Unless it is told to."""
+def test_import_overwrites_only_with_force(bot: Path) -> None:
     Path("intents").mkdir()
     Path("intents/mine.txt").write_text("mine")
     refused = run("import", "bot", "-o", "intents")
@@ -97,8 +94,7 @@ def test_import_does_not_write_over_anything(bot: Path) -> None:
     assert sorted(path.name for path in Path("intents").iterdir()) == ["intents.yaml", "mine.txt"]
 
 
-def test_import_writes_nothing_where_something_could_not_be_read(bot: Path) -> None:
-    """An error is the exit code."""
+def test_import_writes_nothing_after_an_error(bot: Path) -> None:
     Path("a.csv").write_text("one,two\nx,y\n")
     done = run("import", "a.csv", "-o", "intents")
 
@@ -107,8 +103,7 @@ def test_import_writes_nothing_where_something_could_not_be_read(bot: Path) -> N
     assert not Path("intents").exists()
 
 
-def test_import_takes_the_columns_of_a_table(bot: Path) -> None:
-    """By name or number."""
+def test_columns_of_a_table_can_be_numbers(bot: Path) -> None:
     Path("a.csv").write_text("hello,greet\nbye,leave\n")
 
     assert "2 intents, 2 utterances" in run("import", "a.csv", "--columns", "text=1, intent=2").stdout
@@ -117,16 +112,15 @@ def test_import_takes_the_columns_of_a_table(bot: Path) -> None:
     assert "--columns takes COLUMN=NAME" in refused.stderr
 
 
-def test_import_shows_the_first_problems_of_each_kind(bot: Path) -> None:
-    """And how many more there are."""
+def test_import_shows_five_problems_per_rule(bot: Path) -> None:
+    """The number of the others follows; JSON has all of them."""
     Path("a.csv").write_text("text,intent\n" + "hello,greet\n" * 20)
 
     assert "... and 14 more [duplicate-utterance]" in run("import", "a.csv").stdout
     assert len(json.loads(run("import", "a.csv", "--json").stdout)["problems"]) == 19
 
 
-def test_import_says_what_it_does_not_know(bot: Path) -> None:
-    """With what would be known."""
+def test_import_of_an_unknown_format_lists_the_known_ones(bot: Path) -> None:
     Path("a.txt").write_text("hello")
     done = run("import", "a.txt")
 
@@ -135,8 +129,7 @@ def test_import_says_what_it_does_not_know(bot: Path) -> None:
     assert "rasa" in done.stderr
 
 
-def test_what_was_written_is_validated(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Should a format not keep its word, that is an error, and said."""
+def test_import_validates_the_written_yaml(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(formats, "render", lambda registry, form: ({"a.yaml": "intents: {a: {utterances: []}}\n"}, []))
     done = run("import", "bot", "-o", "intents")
 
@@ -144,8 +137,7 @@ def test_what_was_written_is_validated(bot: Path, monkeypatch: pytest.MonkeyPatc
     assert "intents/a.yaml:1:11: error [no-utterances]" in done.stdout
 
 
-def test_export_writes_and_tells_what_is_lost(bot: Path) -> None:
-    """With the place of it."""
+def test_export_reports_what_the_format_cannot_express(bot: Path) -> None:
     Path("a.yaml").write_text("intents:\n  a:\n    title: A\n    utterances: [hello]\n  b:\n    utterances: [bye]\n")
     done = run("export", "a.yaml", "--format", "csv", "-o", "a.csv")
 
@@ -158,18 +150,16 @@ def test_export_writes_and_tells_what_is_lost(bot: Path) -> None:
     assert run("export", "a.yaml", "--format", "csv", "-o", "a.csv").exit_code == 2
 
 
-def test_export_needs_a_format_and_a_sound_registry(bot: Path) -> None:
-    """Each is said."""
+def test_export_needs_a_format_and_a_valid_registry(bot: Path) -> None:
     Path("a.yaml").write_text("intents: {a: {utterances: []}}")
     lacking, unknown = run("export", "a.yaml", "-o", "x"), run("export", "a.yaml", "-o", "x", "-f", "rassa")
 
     assert (lacking.exit_code, unknown.exit_code) == (2, 2)
-    assert "name the format with --format: intentmatch, rasa" in lacking.stderr
+    assert "name the format with --format, one of intentmatch, rasa" in lacking.stderr
     assert "error [no-utterances]" in unknown.stderr
 
 
-def test_formats_are_listed() -> None:
-    """What is read and what is written."""
+def test_formats_are_listed_as_table_and_json() -> None:
     lines = run("formats").stdout.splitlines()
     values = [json.loads(line) for line in run("formats", "--json").stdout.splitlines()]
 

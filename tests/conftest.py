@@ -7,6 +7,9 @@ import os
 import hypothesis
 import pytest
 
+# A failing `assert` in a contract shows its values, as one in a test file does.
+pytest.register_assert_rewrite("contracts")
+
 # The same examples in every run, so that a red suite always means a change in the code. To look further afield:
 # pytest --hypothesis-profile=wide
 hypothesis.settings.register_profile("suite", deadline=None, derandomize=True)

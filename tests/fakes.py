@@ -1,9 +1,10 @@
-"""Stand-ins that keep every law of what they stand in for."""
+"""Stand-ins for encoders: one that obeys every law of an encoder, and one that breaks them."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,18 @@ class WordHashEncoder:
         self.encoded += texts
         rows = [_row(fold(text), self.dim) for text in texts]
         return np.array(rows, dtype=np.float32).reshape(len(texts), self.dim)
+
+
+class BrokenEncoder(WordHashEncoder):
+    """An encoder that returns whatever `spoil` makes of the right vectors."""
+
+    def __init__(self, spoil: Callable[[Vectors], Any]) -> None:
+        super().__init__(name="broken")
+        self.spoil = spoil
+
+    def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Any:
+        """The spoilt vectors."""
+        return self.spoil(super().encode(texts, kind=kind))
 
 
 def _row(folded: str, dim: int) -> Vectors:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from intentmatch.cli import show
-from intentmatch.cli.commands import FILE, cli, intents_argument, load, set_option, settings_from
+from intentmatch.cli.commands import cli
+from intentmatch.cli.options import FILE, load, set_option, settings_from, takes_intents
 from intentmatch.cli.origins import options_with_origins, read_config
+from intentmatch.cli.render import output
 from intentmatch.core import plugins
 from intentmatch.core.errors import InputError
 
@@ -25,9 +26,16 @@ if TYPE_CHECKING:
 
 
 @cli.command(context_settings={"auto_envvar_prefix": "INTENTMATCH_SERVE"})
-@intents_argument
+@takes_intents()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", "-p", default=8080, show_default=True, type=click.IntRange(0, 65535))
+@click.option(
+    "--port",
+    "-p",
+    default=8080,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on; 0 picks a free one.",
+)
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Processes that answer.")
 @click.option("--watch", is_flag=True, help="Take up files that change by themselves; broken ones are told in the log.")
 @click.option(
@@ -83,7 +91,9 @@ if TYPE_CHECKING:
 @click.option("--tls-cert", type=FILE, help="Certificate, with those between it and the root: serves HTTPS.")
 @click.option("--tls-key", type=FILE, help="Its private key, where it is not in the same file.")
 @click.option("--store", metavar="URL", help="Redis that keeps what conversations wait for: redis://localhost:6379/0.")
-@click.option("--log-format", default="text", show_default=True, type=click.Choice(["text", "json"]))
+@click.option(
+    "--log-format", default="text", show_default=True, type=click.Choice(["text", "json"]), help="Format of the log."
+)
 @click.option("--log-messages", is_flag=True, help="Log what users say, and what was made of it.")
 @click.option("--telemetry", is_flag=True, help="A span of OpenTelemetry for each match.")
 @click.option(
@@ -132,7 +142,7 @@ def serve(
     show_config: bool,
     settings: tuple[str, ...],
 ) -> None:
-    """Serve INTENTS over HTTP; the interface is described at /docs.
+    """Serve INTENTS over HTTP; /docs describes the API.
 
     Every option may also stand in the environment (--max-text as INTENTMATCH_SERVE_MAX_TEXT) or in the file that
     --config names (max-text: 500). A word wins over the environment, and that over the file. When it is told to stop,
@@ -263,10 +273,10 @@ def _show_config(context: click.Context, intents: str, settings: tuple[str, ...]
         resolved = resolve(explicit, registry=registry.settings, locations=registry.setting_locations)
     else:
         resolved = resolve(explicit, base=load_artefact(intents).settings)
-    show.table(["option", "value", "from"], [*options_with_origins(context), *_keys(context)])
+    output.table(["option", "value", "from"], [*options_with_origins(context), *_keys(context)])
     click.echo()
     rows = [(name, str(getattr(resolved, name)), resolved.origin(name)) for name in PARSERS]
-    show.table(["setting", "value", "from"], rows)
+    output.table(["setting", "value", "from"], rows)
 
 
 def _keys(context: click.Context) -> Iterator[tuple[str, str, str]]:

@@ -10,6 +10,26 @@ from intentmatch.core.types import Utterance
 
 Verdict = Literal["matched", "ambiguous", "out_of_scope"]
 
+StageName = Literal[
+    "clean",
+    "language",
+    "exact",
+    "fuzzy",
+    "encode",
+    "coverage",
+    "dense",
+    "head",
+    "reranker",
+    "decide",
+    "otherwise",
+    "slots",
+    "parts",
+]
+"""The stages of the pipeline, in the order in which a trace lists them. A message passes only some of them."""
+
+DecidedBy = Literal["exact", "fuzzy", "dense", "head", "reranker", "empty"]
+"""The stage whose scores the verdict rests on; "empty" when there was nothing to score."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -41,7 +61,7 @@ class Candidate:
 class Stage:
     """One step of the pipeline, what it found in words, and how long it took."""
 
-    name: str
+    name: StageName
     says: str
     microseconds: float = field(default=0.0, compare=False)
 
@@ -51,8 +71,8 @@ class Trace:
     """How a decision was made."""
 
     stages: tuple[Stage, ...]
-    decided_by: str
-    """The stage whose scores led to the verdict: "exact", "fuzzy", "dense", "reranker" or "empty"."""
+    decided_by: DecidedBy
+    """The stage whose scores the verdict rests on: "exact", "fuzzy", "dense", "head", "reranker" or "empty"."""
     threshold: float | None
     """The threshold that the best candidate was compared with; None if nothing was scored."""
     threshold_origin: str

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.core.types import Encoder, KeptVectors, Kind, Vectors
+from intentmatch.runtime.block_sizes import COPY_ROWS, ENCODE_TEXTS
 from intentmatch.storage.vector_cache import VectorCache
 
 
@@ -26,8 +27,8 @@ class Known(NamedTuple):
     def fill(self, texts: Sequence[str], vectors: Vectors) -> list[int]:
         """Write the vectors of known cleaned texts into `vectors`; return the positions of unknown texts."""
         rows = np.array([self.rows.get(text, -1) for text in texts], dtype=np.int64)
-        for start in range(0, len(rows), _ROWS_AT_ONCE):
-            block = slice(start, start + _ROWS_AT_ONCE)
+        for start in range(0, len(rows), COPY_ROWS):
+            block = slice(start, start + COPY_ROWS)
             # Rows of unknown texts (-1) get an arbitrary vector here; the caller overwrites it.
             vectors[block] = self.vectors.take(rows[block], axis=0, mode="clip")
         unknown = []
@@ -42,11 +43,6 @@ class Known(NamedTuple):
 Progress = Callable[[int, int], None]
 """Callback with (texts encoded, texts to encode) during a build. Cached texts do not count."""
 
-# Vectors are written to the cache after this many texts, so that an interrupted build resumes. An encoder can choose
-# another number with `texts_at_once`.
-_TEXTS_AT_ONCE = 1024
-# A block of this many rows stays in the CPU cache while it is copied.
-_ROWS_AT_ONCE = 512
 # Tolerance of the check that rows have unit length.
 _UNIT_WITHIN = 0.01
 
@@ -77,7 +73,7 @@ def encode_all(
             missing.setdefault(texts[position], []).append(position)
     # Longest first, so that each batch holds texts of similar length.
     new = sorted(missing, key=lambda text: (-len(text), text))
-    batch_size: int = getattr(encoder, "texts_at_once", _TEXTS_AT_ONCE)
+    batch_size: int = getattr(encoder, "texts_at_once", ENCODE_TEXTS)
     for start in range(0, len(new), batch_size):
         if progress is not None:
             progress(start, len(new))

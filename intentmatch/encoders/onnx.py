@@ -19,6 +19,7 @@ from intentmatch.core.errors import IntentMatchError, ModelUnavailableError, Set
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders import hub
+from intentmatch.runtime.block_sizes import ONNX_ROWS
 
 GRAPH, TOKENIZER, CONFIG = "model.onnx", "tokenizer.json", "encoder.json"
 """Files of an exported model. Weights may be in a separate file whose name begins with the graph's."""
@@ -28,8 +29,6 @@ WHAT = "The encoder onnx"
 _ALGORITHM = b"onnx/1"
 # 8-bit kernels differ between CPUs; a CPU without them computes in float32 from the same weights.
 _TOLERANCES = {"float32": 1e-5, "int8": 2e-2}
-# Eight rows keep one core busy; smaller batches need less padding.
-_ROWS_AT_ONCE = 8
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 # onnxruntime's log level for fatal errors only.
 _FATAL = 4
@@ -126,8 +125,8 @@ class OnnxEncoder:
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
         # Longest first, so that batches hold texts of similar length and need little padding.
         known.sort(key=lambda row: -len(pieces[row]))
-        for start in range(0, len(known), _ROWS_AT_ONCE):
-            rows = known[start : start + _ROWS_AT_ONCE]
+        for start in range(0, len(known), ONNX_ROWS):
+            rows = known[start : start + ONNX_ROWS]
             vectors[rows] = self._run([pieces[row] for row in rows])
         return vectors
 

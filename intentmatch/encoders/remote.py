@@ -20,14 +20,15 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders.endpoint import FORM, Endpoint
 from intentmatch.encoders.prompts import usual_prompts
+from intentmatch.runtime.block_sizes import REMOTE_TEXTS
 
 KEY = "INTENTMATCH_REMOTE_KEY"
 """Environment variable with the API key. The same name with `_FILE` appended names a file that holds the key."""
 
 # Part of the fingerprint. Change it together with any code below that changes vectors.
 _ALGORITHM = b"remote/1"
-# The default batch limit of text-embeddings-inference, and the default text limit of our own server.
-_TEXTS_AT_ONCE, _MOST_CHARACTERS = 32, 2000
+# The webhook's default limit on a message.
+_MOST_CHARACTERS = 2000
 _PROBES = ("where is my order", "wie ist das Wetter morgen", "cancel it", "请转人工客服")
 _BITS_OF_A_PROBE = 32
 # Bits of all probes that may differ: bfloat16 changes up to 4, vectors with cosine 0.9 differ in 16.
@@ -92,8 +93,8 @@ class RemoteEncoder:
         """Return unit vectors, float32 of shape `(len(texts), dim)`. Blank texts, which servers refuse, give zeros."""
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
         not_blank = [row for row, text in enumerate(texts) if text.strip()]
-        for start in range(0, len(not_blank), _TEXTS_AT_ONCE):
-            rows = not_blank[start : start + _TEXTS_AT_ONCE]
+        for start in range(0, len(not_blank), REMOTE_TEXTS):
+            rows = not_blank[start : start + REMOTE_TEXTS]
             batch = self._endpoint.vectors([(self._prompts[kind] + texts[row])[:_MOST_CHARACTERS] for row in rows])
             if batch.shape[1] != self.dim:
                 raise self._endpoint.unavailable(f"its vectors had {self.dim} numbers, now they have {batch.shape[1]}")

@@ -18,14 +18,13 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders import hub
 from intentmatch.encoders.prompts import usual_prompts
+from intentmatch.runtime.block_sizes import ENCODE_TEXTS_BY_DEVICE
 
 _PROMPT_NAMES: Mapping[Kind, tuple[str, ...]] = {"utterance": ("document", "passage"), "query": ("query",)}
 _FINGERPRINTED = (".safetensors", ".json", ".txt", ".model")
 _TOLERANCES = {"float32": 1e-4, "float16": 5e-3, "bfloat16": 3e-2}
 # Small on a CPU, where larger batches only need more padding.
 _BATCH = {"cpu": 8, "mps": 64, "cuda": 256}
-# Texts between two writes to the cache; enough to keep a GPU busy for seconds.
-_TEXTS_AT_ONCE = {"cpu": 1024, "mps": 4096, "cuda": 32_768}
 # Fewest texts for a process pool over several GPUs, because its processes take seconds to start.
 _LEAST_TEXTS_FOR_POOL = 8192
 
@@ -92,7 +91,7 @@ class SentenceTransformerEncoder:
     @property
     def texts_at_once(self) -> int:
         """Number of texts that a build should pass to one call of `encode`."""
-        return self._for_device(_TEXTS_AT_ONCE) * len(self._devices)
+        return self._for_device(ENCODE_TEXTS_BY_DEVICE) * len(self._devices)
 
     @cached_property
     def fingerprint(self) -> str:

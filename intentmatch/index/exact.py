@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import KeptVectors, Vectors
 from intentmatch.index.products import products
-
-# Block sizes of a batch search: cosines of this many queries, and this many numbers in all, nearly fit the CPU cache.
-_QUERIES_AT_ONCE, _NUMBERS_AT_ONCE = 512, 1 << 22
+from intentmatch.runtime.block_sizes import SEARCH_COSINES, SEARCH_QUERIES
 
 
 class ExactIndex:
@@ -69,13 +67,13 @@ class ExactIndex:
 
         `among` restricts the search to some columns.
         """
-        blocks = [queries[start : start + _QUERIES_AT_ONCE] for start in range(0, len(queries), _QUERIES_AT_ONCE)]
+        blocks = [queries[start : start + SEARCH_QUERIES] for start in range(0, len(queries), SEARCH_QUERIES)]
         return [columns for block in blocks for columns in self._best_columns(block, count, among)]
 
     def _best_columns(self, queries: Vectors, count: int, among: NDArray[np.int64] | None) -> NDArray[np.int64]:
         """Return the columns of the best owners, shape `(queries, count)`."""
         scores = np.empty((len(queries), len(self.owners)), dtype=np.float32)
-        for columns, rows in self._blocks(_NUMBERS_AT_ONCE // len(queries)):
+        for columns, rows in self._blocks(SEARCH_COSINES // len(queries)):
             scores[:, columns] = self._scores_of(queries, columns, rows)
         if among is not None:
             scores = scores[:, among]

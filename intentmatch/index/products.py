@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 
 from intentmatch.core import plugins
 from intentmatch.core.types import KeptVectors, Vectors
+from intentmatch.runtime.block_sizes import HALF_PRODUCT_ROWS
 
 HALF = {"what": "Keeping vectors as float16", "extra": "ann"}
 """Arguments of `plugins.require` for packages that float16 rows need."""
-
-# The cosines of this many rows stay in the CPU cache.
-_ROWS_AT_ONCE = 4096
 
 
 class Products(NamedTuple):
@@ -46,9 +44,9 @@ class _HalfProducts:
         cosines = np.empty(len(rows), dtype=np.float32)
         half = query[None].astype(np.float16)
         # float64 is numkong's own output type; writing float32 takes five times as long.
-        output = np.empty((1, min(_ROWS_AT_ONCE, len(rows))), dtype=np.float64)
-        for start in range(0, len(rows), _ROWS_AT_ONCE):
-            block = rows[start : start + _ROWS_AT_ONCE]
+        output = np.empty((1, min(HALF_PRODUCT_ROWS, len(rows))), dtype=np.float64)
+        for start in range(0, len(rows), HALF_PRODUCT_ROWS):
+            block = rows[start : start + HALF_PRODUCT_ROWS]
             self._numkong.cdist(half, block, "dot", out=output[:, : len(block)])
             cosines[start : start + len(block)] = output[0, : len(block)]
         return cosines

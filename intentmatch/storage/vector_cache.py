@@ -22,13 +22,12 @@ import numpy as np
 import platformdirs
 
 from intentmatch.core.types import Encoder, Kind, Vectors
+from intentmatch.runtime.block_sizes import CACHE_ROWS
 from intentmatch.text.normalize import TEXT_VERSION
 
 _log = logging.getLogger(__name__)
 
 _CHECKSUM_BYTES = 8
-# Old releases of SQLite allow 999 variables in a statement.
-_ROWS_AT_ONCE = 900
 _SECONDS_FOR_A_LOCK = 30.0
 # Page size of a new file. SQLite's default of 4096 bytes holds few vectors, or part of one.
 _BYTES_OF_A_PAGE = 16384
@@ -62,8 +61,8 @@ class VectorCache:
             for position, text in enumerate(texts):
                 positions.setdefault(_key(text, kind), []).append(position)
             keys = list(positions)
-            for start in range(0, len(keys), _ROWS_AT_ONCE):
-                batch = keys[start : start + _ROWS_AT_ONCE]
+            for start in range(0, len(keys), CACHE_ROWS):
+                batch = keys[start : start + CACHE_ROWS]
                 marks = ",".join("?" * len(batch))
                 query = f"SELECT key, vector FROM vectors WHERE key IN ({marks})"  # noqa: S608 - only question marks
                 for key, blob in database.execute(query, batch):

@@ -13,12 +13,11 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from intentmatch.runtime.block_sizes import LANGUAGE_ID_TEXTS
 from intentmatch.text.normalize import language_range
 
 SMOOTHING = 0.1
 """Count added to every bigram of every language."""
-# Texts counted together; more would need memory for one number per character.
-_TEXTS_AT_ONCE = 4096
 # The codes of Norwegian and of its two written forms are used interchangeably.
 _MACROLANGUAGES = {"nb": "no", "nn": "no"}
 _SCRIPTS = {"CJK": "Han"}
@@ -62,8 +61,8 @@ class LanguageGuess:
 def _counted(texts: Sequence[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Return the bigrams of all texts as ascending codes, and their frequencies."""
     found, counted = [_NO_CODES], [np.empty(0, dtype=np.int64)]
-    for start in range(0, len(texts), _TEXTS_AT_ONCE):
-        padded = f" {' '.join(texts[start : start + _TEXTS_AT_ONCE])} "
+    for start in range(0, len(texts), LANGUAGE_ID_TEXTS):
+        padded = f" {' '.join(texts[start : start + LANGUAGE_ID_TEXTS])} "
         letters = np.frombuffer(padded.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
         codes, frequencies = np.unique((letters[:-1] << np.uint64(32)) | letters[1:], return_counts=True)
         found.append(codes)

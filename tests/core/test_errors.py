@@ -33,9 +33,9 @@ def test_location_prints_path_line_column():
 
 
 def test_problem_without_hint_prints_one_line():
-    problem = Problem(HERE, "warning", "duplicate-utterance", "“hi” already stands at a.yaml:3")
+    problem = Problem(HERE, "warning", "duplicate-utterance", "“hi” is already at a.yaml:3")
 
-    assert str(problem) == "intents/a.yaml:4:7: warning [duplicate-utterance] “hi” already stands at a.yaml:3"
+    assert str(problem) == "intents/a.yaml:4:7: warning [duplicate-utterance] “hi” is already at a.yaml:3"
 
 
 def test_hint_prints_on_its_own_indented_line():

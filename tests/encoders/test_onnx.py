@@ -99,7 +99,7 @@ def test_matcher_uses_the_encoder_by_name(exported_folder: Path) -> None:
 
     words = {stage.name: stage.says for stage in matcher.match("cancel this order").trace.stages}
 
-    assert words["encode"] == f"onnx:{exported_folder} read the message"
+    assert words["encode"] == f"encoded by onnx:{exported_folder}"
 
 
 def test_encoding_does_not_import_torch_or_transformers(exported_folder: Path) -> None:

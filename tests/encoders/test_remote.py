@@ -161,7 +161,7 @@ def test_bot_is_built_and_answers_with_the_key_of_the_environment(
     matcher = Matcher.load(file, cache="off")
     words = {stage.name: stage.says for stage in matcher.match("please cancel my orders").trace.stages}
 
-    assert words["encode"] == f"remote:{server.openai}#m read the message"
+    assert words["encode"] == f"encoded by remote:{server.openai}#m"
     assert matcher.match("cancel my orders").candidates[0].intent == "stop"
     assert {headers["authorization"] for headers in server.headers} == {f"Bearer {SECRET}"}
     assert SECRET.encode() not in file.read_bytes()

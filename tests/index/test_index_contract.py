@@ -102,7 +102,7 @@ def test_best_owners_have_the_highest_scores(kind, aggregation, vectors, monkeyp
     scores, _ = index.scores(queries)
 
     for numbers in (1, 30 * 500, 1 << 22):
-        monkeypatch.setattr(exact, "_NUMBERS_AT_ONCE", numbers)
+        monkeypatch.setattr(exact, "SEARCH_COSINES", numbers)
         for asked, open_to in ((None, np.arange(OWNERS)), (among, among)):
             for row, found in zip(scores, index.best_owners(queries, 4, asked), strict=True):
                 assert sorted(row[found]) == pytest.approx(np.sort(row[open_to])[-4:].tolist(), abs=1e-6)

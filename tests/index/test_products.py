@@ -15,7 +15,7 @@ pytest.importorskip("numkong", reason="the extra [ann] is not installed")
 @pytest.mark.parametrize("queries", [1, 2, 40])
 def test_half_rows_give_the_products_of_float32_rows(dim, queries, monkeypatch):
     """For one query and many, slices of rows, and read-only rows."""
-    monkeypatch.setattr(module, "_ROWS_AT_ONCE", 32)
+    monkeypatch.setattr(module, "HALF_PRODUCT_ROWS", 32)
     random = np.random.default_rng(1)
     rows, asked = (random.normal(size=(count, dim)).astype(np.float32) / dim**0.5 for count in (90, queries))
     half = rows.astype(np.float16)

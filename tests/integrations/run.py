@@ -11,18 +11,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-import venv
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
-from xml.etree import ElementTree
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from environments import Ran, UnavailableError, call, install, not_installed, print_outcomes, run_pytest
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -30,24 +30,7 @@ AT_ONCE = 2
 NAMES = sorted(path.stem for path in HERE.glob("*.txt"))
 
 # A framework's warnings are its own affair. Ours are errors, as they are everywhere.
-WARNINGS = "filterwarnings=default\nerror:::(intentmatch|test_)"
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What became of an environment."""
-
-    name: str
-    verdict: str
-    says: str
-    log: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.verdict:8} {self.name:14} {self.says}"
-
-
-class UnavailableError(Exception):
-    """An environment cannot be had here; the text says why."""
+WARNINGS = "filterwarnings=default\nerror:::(intentmatch|test_|contracts)"
 
 
 def run(name: str, folder: Path) -> Ran:
@@ -58,11 +41,8 @@ def run(name: str, folder: Path) -> Ran:
         modules = with_node(name, folder)
     except UnavailableError as why:
         return Ran(name, "not run", str(why))
-    except subprocess.CalledProcessError as error:
-        log = f"{error.stdout}\n{error.stderr}"
-        return Ran(name, "FAILED", f"cannot be installed: {error.stderr.strip().rpartition(chr(10))[2]}", log)
-    except subprocess.TimeoutExpired as error:
-        return Ran(name, "FAILED", f"cannot be installed in {error.timeout:.0f} seconds")
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        return not_installed(name, error)
     ready = time.monotonic()
     verdict, counts, log = tested(name, python, folder, modules)
     seconds = f"{ready - began:.0f} s to install, {time.monotonic() - ready:.0f} s to test"
@@ -75,19 +55,7 @@ def installed(name: str, folder: Path) -> Path:
     oldest = re.match(r"#.*Python 3\.(\d+)", file.read_text(encoding="utf-8"))
     if oldest is not None and sys.version_info < (3, int(oldest[1])):
         raise UnavailableError(f"needs Python 3.{oldest[1]}")
-    python = folder / name / "bin" / "python"
-    if not python.exists():
-        venv.create(folder / name)
-    # Our own pip, and nothing compiled ahead of its use: most of a framework is not used in a test.
-    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--no-compile"]
-    pip += ["--quiet", "--disable-pip-version-check"]
-    wanted = ["-e", f"{ROOT}[{name}]", "-r", file, "pytest", "hypothesis"]
-    try:
-        called([*pip, "-c", ROOT / ".ci" / "constraints.txt", *wanted], seconds=900)
-    except subprocess.CalledProcessError:
-        # Some frameworks want older releases than we develop with.
-        called([*pip, *wanted], seconds=900)
-    return python
+    return install(folder / name, ["-e", f"{ROOT}[{name}]", "-r", file])
 
 
 def with_node(name: str, folder: Path) -> Path | None:
@@ -101,31 +69,16 @@ def with_node(name: str, folder: Path) -> Path | None:
     place = folder / name / "node"
     place.mkdir(exist_ok=True)
     shutil.copy(manifest, place / "package.json")
-    called([npm, "install", "--prefix", place, "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], seconds=900)
+    call([npm, "install", "--prefix", place, "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], seconds=900)
     return place / "node_modules"
 
 
 def tested(name: str, python: Path, folder: Path, modules: Path | None) -> tuple[str, str, str]:
     """Run the tests of an environment: the verdict, how many there were, and all that was printed."""
-    report = folder / f"{name}.xml"
-    report.unlink(missing_ok=True)
     # A home of its own: bots keep things there.
-    surroundings = {**os.environ, "HOME": str(folder / name), "NODE_PATH": str(modules or "")}
-    surroundings.pop("PYTHONPATH", None)
-    command = [python, "-I", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", WARNINGS]
-    command += [f"--junitxml={report}", HERE / f"test_{name}.py", HERE / "test_snippets.py"]
-    try:
-        done = called(command, seconds=600, env=surroundings, check=False)
-    except subprocess.TimeoutExpired as error:
-        return "FAILED", f"no end after {error.timeout:.0f} seconds", str(error.stdout)
-    log = done.stdout + done.stderr
-    if not report.exists():
-        return "FAILED", "no tests", log
-    suite = ElementTree.parse(report).getroot()[0]
-    total, skipped = int(suite.get("tests", 0)), int(suite.get("skipped", 0))
-    bad = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
-    counts = f"{total - skipped - bad} passed, {skipped} skipped" + (f", {bad} failed" if bad else "")
-    return "passed" if done.returncode == 0 and total > skipped else "FAILED", counts, log
+    variables = {"HOME": str(folder / name), "NODE_PATH": str(modules or "")}
+    tests = ["-o", WARNINGS, HERE / f"test_{name}.py", HERE / "test_snippets.py"]
+    return run_pytest(python, folder / f"{name}.xml", tests, variables)
 
 
 def versions(name: str) -> str:
@@ -136,13 +89,6 @@ def versions(name: str) -> str:
     if manifest.exists():
         pinned += [" ".join(pin) for pin in json.loads(manifest.read_text(encoding="utf-8"))["dependencies"].items()]
     return ", ".join(pinned)
-
-
-def called(
-    command: list[str | Path], *, seconds: float, env: dict[str, str] | None = None, check: bool = True
-) -> subprocess.CompletedProcess[str]:
-    """What a program says."""
-    return subprocess.run(command, capture_output=True, text=True, timeout=seconds, env=env, check=check, cwd=ROOT)
 
 
 def main() -> int:
@@ -156,12 +102,7 @@ def main() -> int:
         parser.error(f"no {', '.join(sorted(unknown))}.txt beside this file")
     with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(AT_ONCE) as pool:
         folder = (told.keep or Path(temporary)).resolve()
-        all_ran = list(pool.map(lambda name: run(name, folder), names))
-    for ran in all_ran:
-        if ran.verdict == "FAILED":
-            print(f"== {ran.name}", ran.log, sep="\n")
-    print(*all_ran, sep="\n")
-    return 1 if any(ran.verdict == "FAILED" for ran in all_ran) else 0
+        return print_outcomes(list(pool.map(lambda name: run(name, folder), names)))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ pytest.importorskip("discord", reason="needs the extra `discord`")
 import discord
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from chats import DID_YOU_MEAN, TITLES, TOO_LATE, GatedEncoder, dialogue, example
+from contracts.order_bot import DID_YOU_MEAN, TITLES, TOO_LATE, GatedEncoder, load_example, order_dialogue
 from discord.ext import commands
 
 from intentmatch.integrations.discord import IntentRouter
@@ -176,7 +176,7 @@ def chat(monkeypatch: pytest.MonkeyPatch) -> Iterator[Chat]:
     loop = asyncio.new_event_loop()
     chat = Chat(loop, monkeypatch)
     loop.run_until_complete(chat.open())
-    chat.router = IntentRouter(chat.bot, dialogue(chat.encoder))
+    chat.router = IntentRouter(chat.bot, order_dialogue(chat.encoder))
     yield chat
     loop.run_until_complete(chat.close())
     loop.close()
@@ -342,7 +342,7 @@ def test_the_loop_goes_on_while_a_message_is_read(chat):
     """A slow model keeps nobody else waiting."""
 
     async def while_closed() -> list[Json]:
-        chat.encoder.closed_for_a_moment()
+        chat.encoder.close_until_loop_runs()
         return await chat.told("message_create", message("where might my order be", ANNA, AT_HOME))
 
     assert texts(chat.run(while_closed())) == ["On its way."]
@@ -352,7 +352,7 @@ def test_the_example_holds_a_conversation(chat):
     """In two languages, with a question of each kind."""
     chat.bot.remove_listener(chat.router._hear, "on_message")
     chat.bot.remove_listener(chat.router._press, "on_interaction")
-    example("discord/bot.py").add_intents(chat.bot)
+    load_example("discord/bot.py").add_intents(chat.bot)
 
     (question,) = chat.hear("my order")
     assert [button["label"] for button in buttons(question)] == TITLES

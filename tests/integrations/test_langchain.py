@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
-import os
-import subprocess
-import sys
 import threading
-from pathlib import Path
 from typing import Any, TypedDict
 
 import pytest
-from fakes import WordHashEncoder
 
-from intentmatch import Intent, IntentMatchError, Matcher, MissingExtraError, Registry, UnknownNameError, Utterance
+from intentmatch import IntentMatchError, Matcher, UnknownNameError
 
 pytest.importorskip("langchain", reason="needs the extra `langchain`")
 
+from contracts.agent_tools import ALL_TOOLS, AgentToolsContract, order_matcher
 from langchain.agents import create_agent
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
@@ -30,19 +25,10 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 
 from intentmatch.integrations.langchain import IntentRunnable, IntentToolMiddleware
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "langchain"
-
 
 @pytest.fixture
 def matcher() -> Matcher:
-    intents = (
-        Intent("status", (Utterance("where is my order"), Utterance("track my parcel"))),
-        Intent("cancel", (Utterance("cancel it please"),)),
-        Intent("mute", (Utterance("sound off now"),)),
-        Intent("unmute", (Utterance("sound on now"),)),
-        Intent("vip", (Utterance("my manager"),), when=("vip",)),
-    )
-    return Matcher.load(Registry(intents), encoder=WordHashEncoder(), cache="off", margin=0.4)
+    return order_matcher()
 
 
 @pytest.fixture
@@ -241,94 +227,66 @@ class Model(GenericFakeChatModel):
         return self
 
 
-def agent_of(matcher: Matcher, *answers: AIMessage, tools: Any = None, **options: Any) -> tuple[Any, list[list[str]]]:
-    model = Model(messages=iter(answers), shown=[])
-    middleware = [IntentToolMiddleware(matcher, tools)]
-    return create_agent(model, [status, cancel, search], middleware=middleware, **options), model.shown
-
-
 CALL = AIMessage("", tool_calls=[{"name": "status", "args": {}, "id": "1"}])
 DONE = AIMessage("Done.")
 
 
-class TestToolMiddleware:
+class ToolAgent:
+    """An agent of LangChain."""
+
+    def __init__(self, matcher: Matcher, *answers: AIMessage, tools: Any = None, **options: Any) -> None:
+        model = Model(messages=iter(answers or (CALL, DONE)), shown=[])
+        self.shown = model.shown
+        middleware = [IntentToolMiddleware(matcher, tools)]
+        self.agent = create_agent(model, [status, cancel, search], middleware=middleware, **options)
+
+    def run(self, message: Any) -> str:
+        state = self.agent.invoke({"messages": [("user", message)]})
+        return "\n".join(str(message.content) for message in state["messages"])
+
+
+class TestTools(AgentToolsContract):
+    """LangChain does what every adapter for agents does."""
+
+    extra = "langchain"
+    adapter = "langchain"
+    needed_module = "langchain.agents"
+    example_conversation = (
+        ("wo ist die Bestellung XY-1234", "XY-1234 is on its way."),
+        ("cancel my order", "(a model would answer, with the tools order_cancel, search)"),
+        ("my order", "(a model would answer, with the tools order_status, order_cancel, search)"),
+        ("what do penguins eat", "(a model would answer, with the tools order_status, order_cancel, search)"),
+    )
+
+    def new_agent(self, matcher, tools=None):
+        return ToolAgent(matcher, tools=tools)
+
     @pytest.mark.parametrize("mode", ["sync", "async"])
-    def test_the_model_is_shown_the_tool_of_the_intent(self, matcher, mode):
-        """And those that belong to no intent; matched once, though the model is called again after the tool."""
-        agent, shown = agent_of(matcher, CALL, DONE)
+    def test_state_holds_messages_and_no_intents(self, matcher, mode):
+        """The intents of the message are private to the middleware, sync or async."""
+        agent = ToolAgent(matcher, CALL, DONE)
         matcher.encoder.encoded.clear()
-        said = {"messages": [("user", "where may my order be")]}
+        state = {"messages": [("user", "where may my order be")]}
 
-        state = agent.invoke(said) if mode == "sync" else asyncio.run(agent.ainvoke(said))
+        state = agent.agent.invoke(state) if mode == "sync" else asyncio.run(agent.agent.ainvoke(state))
 
-        assert shown == [["status", "search"]] * 2
+        assert agent.shown == [["status", "search"]] * 2
         assert [message.content for message in state["messages"][2:]] == ["on its way", "Done."]
         assert matcher.encoder.encoded == ["where may my order be"]
         assert "intentmatch" not in state
 
-    @pytest.mark.parametrize(
-        ("said", "expected"),
-        [
-            ("penguins", ["status", "cancel", "search"]),
-            ("sound off now", ["status", "cancel", "search"]),
-            ([{"type": "image_url", "image_url": {"url": "x"}}], ["status", "cancel", "search"]),
-        ],
-    )
-    def test_what_is_not_understood_or_has_no_tool_leaves_the_choice_to_the_model(self, matcher, said, expected):
-        """No tool is kept from it that it might need."""
-        agent, shown = agent_of(matcher, DONE)
+    def test_image_without_text_shows_all_tools(self, matcher):
+        agent = ToolAgent(matcher, DONE)
 
-        agent.invoke({"messages": [HumanMessage(said)]})
+        agent.agent.invoke({"messages": [HumanMessage([{"type": "image_url", "image_url": {"url": "x"}}])]})
 
-        assert shown == [expected]
+        assert agent.shown == [ALL_TOOLS]
 
-    def test_an_intent_may_have_several_tools(self, matcher):
-        """By the table that the author gives; where two intents are too close, the tools of both."""
-        tools = {"status": ["status", "search"], "mute": ["status"], "unmute": ["cancel"]}
-        agent, shown = agent_of(matcher, DONE, DONE, tools=tools)
-
-        agent.invoke({"messages": [("user", "track my parcel")]})
-        agent.invoke({"messages": [("user", "sound now")]})
-
-        assert shown == [["status", "search"], ["status", "cancel"]]
-
-    def test_every_turn_of_a_conversation_has_its_own(self, matcher):
-        """What was meant before does not count any more."""
-        agent, shown = agent_of(matcher, DONE, DONE, checkpointer=InMemorySaver())
+    def test_each_turn_of_conversation_has_tools_of_its_own(self, matcher):
+        agent = ToolAgent(matcher, DONE, DONE, checkpointer=InMemorySaver())
         thread = {"configurable": {"thread_id": "1"}}
 
-        agent.invoke({"messages": [("user", "track my parcel")]}, thread)
-        agent.invoke({"messages": [("user", "cancel it please")]}, thread)
+        agent.agent.invoke({"messages": [("user", "track my parcel")]}, thread)
+        agent.agent.invoke({"messages": [("user", "cancel it please")]}, thread)
 
-        assert shown == [["status", "search"], ["cancel", "search"]]
-
-    def test_a_table_of_no_intent_is_told_at_once(self, matcher):
-        """When the agent is made."""
-        with pytest.raises(UnknownNameError, match="Did you mean 'cancel'"):
-            IntentToolMiddleware(matcher, {"cancle": ["cancel"]})
-
-
-def test_a_missing_package_is_named(monkeypatch):
-    """With the line to install it."""
-    monkeypatch.setitem(sys.modules, "langchain.agents", None)
-    monkeypatch.delitem(sys.modules, "intentmatch.integrations.langchain")
-
-    with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[langchain\]"'):
-        importlib.import_module("intentmatch.integrations.langchain")
-
-
-def test_the_example_holds_a_conversation(tmp_path):
-    """What is clear is answered without a model; the rest goes to one, with the tools that it may need."""
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLE / "bot.py")], env={**os.environ, "MODEL": "", "PYTHONUTF8": "1"}, cwd=tmp_path,
-        input="wo ist die Bestellung XY-1234\ncancel my order\nmy order\nwhat do penguins eat\n",
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-
-    assert done.returncode == 0, done.stderr
-    assert [line.removeprefix("> ") for line in done.stdout.splitlines()[:-1]] == [
-        "XY-1234 is on its way.",
-        "(a model would answer, with the tools order_cancel, search)",
-        "(a model would answer, with the tools order_status, order_cancel, search)",
-        "(a model would answer, with the tools order_status, order_cancel, search)",
-    ]
+        assert agent.shown == [["status", "search"], ["cancel", "search"]]

@@ -185,13 +185,16 @@ def test_only_what_was_shown_is_written(matcher, file):
     ("arguments", "said"),
     [
         ({"intent": "gret", "utterances": ["x"]}, "Did you mean 'greet'?"),
-        ({"intent": "greet", "utterances": ["Hello there!"]}, "already stands at {file}:8"),
+        ({"intent": "greet", "utterances": ["Hello there!"]}, "is already at {file}:8"),
         ({"intent": "greet", "utterances": ["goodbye"]}, "{file}:11:18: error [conflicting-utterance]"),
         ({"intent": "greet", "utterances": ["..."]}, "has no words"),
         ({"intent": "greet", "utterances": []}, "at least 1 item"),
-        ({"intent": "greet", "utterances": ["x"], "file": "a.yaml"}, "is for a new intent"),
-        ({"intent": "new", "utterances": ["x"], "new": True, "negative": True}, "begins with an utterance"),
-        ({"intent": "new", "utterances": ["x"], "new": True, "file": "/etc/passwd.yaml"}, "would not be read"),
+        ({"intent": "greet", "utterances": ["x"], "file": "a.yaml"}, "only a new intent"),
+        ({"intent": "new", "utterances": ["x"], "new": True, "negative": True}, "cannot start with a negative"),
+        (
+            {"intent": "new", "utterances": ["x"], "new": True, "file": "/etc/passwd.yaml"},
+            "is not part of the registry",
+        ),
     ],
 )
 def test_what_cannot_be_added_is_told_with_its_place(matcher, file, arguments, said):

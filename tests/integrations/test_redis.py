@@ -150,4 +150,4 @@ def test_a_server_that_is_not_there_costs_the_memory_and_nothing_else(caplog):
 
     assert forgetful.take("my order", "anna").asks
     assert forgetful.take("1", "anna").intent is None
-    assert "cannot be kept in the store" in caplog.text
+    assert "cannot keep the open question in the store" in caplog.text

@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("slack_bolt", reason="needs the extra `slack`")
 
-from chats import DID_YOU_MEAN, NUMBERED, TITLES, TOO_LATE, GatedEncoder, dialogue, example
+from contracts.order_bot import DID_YOU_MEAN, NUMBERED, TITLES, TOO_LATE, GatedEncoder, load_example, order_dialogue
 from slack_bolt import App, BoltRequest
 from slack_bolt.async_app import AsyncApp, AsyncBoltRequest
 from slack_sdk import WebClient
@@ -74,7 +74,7 @@ class Chat:
     def __init__(self, slack: Slack) -> None:
         self.slack = slack
         self.encoder = GatedEncoder()
-        self.dialogue = dialogue(self.encoder)
+        self.dialogue = order_dialogue(self.encoder)
         self.router: IntentRouter | AsyncIntentRouter
         self.app: App | AsyncApp
 
@@ -372,7 +372,7 @@ def test_the_loop_goes_on_while_a_message_is_read(slack):
     dispatch = chat.app.async_dispatch
 
     async def while_closed(request: AsyncBoltRequest) -> Any:
-        chat.encoder.closed_for_a_moment()
+        chat.encoder.close_until_loop_runs()
         return await dispatch(request)
 
     chat.app.async_dispatch = while_closed
@@ -384,7 +384,7 @@ def test_the_example_holds_a_conversation(slack):
     """In two languages, with a question of each kind."""
     chat = SyncChat(slack)
     chat.app = App(client=chat.app.client, signing_secret=SECRET, process_before_response=True)
-    example("slack/bot.py").add_intents(chat.app)
+    load_example("slack/bot.py").add_intents(chat.app)
 
     (question,) = chat.hear("my order")
     assert [button["text"]["text"] for button in buttons(question)] == TITLES

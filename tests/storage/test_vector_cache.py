@@ -298,7 +298,7 @@ from pathlib import Path
 from fakes import WordHashEncoder
 from intentmatch.encoders import encode
 from intentmatch.storage.vector_cache import VectorCache
-encode._TEXTS_AT_ONCE = 20
+encode.ENCODE_TEXTS = 20
 texts = [f"text number {number}" for number in range(400)]
 print("ready", flush=True)
 sys.stdin.readline()

@@ -79,7 +79,7 @@ class Message:
 
     @cached_property
     def aligned(self) -> Alignment:
-        """The bare form."""
+        """The bare form, aligned with the message."""
         return Alignment(self.text)
 
     @property

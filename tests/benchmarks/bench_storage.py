@@ -69,7 +69,7 @@ def kept(vectors: NDArray[np.float32]) -> dict[str, tuple[NDArray[np.generic], S
     def shift(block: NDArray[np.float32], start: int, end: int) -> None:
         np.left_shift(brain[start:end], 16, out=block.view(np.uint32), dtype=np.uint32, casting="unsafe")
 
-    of_half, near = products(half).of_one, Scan(half).above
+    of_half, near = products(half).one_query, Scan(half).above
     of_wide = blockwise(len(vectors), lambda block, start, end: np.copyto(block, half[start:end]))
     of_brain = blockwise(len(vectors), shift)
     of_small = blockwise(len(vectors), lambda block, start, end: np.copyto(block, small[start:end]))

@@ -102,7 +102,7 @@ def test_encoder_option_adds_a_candidate(shop: Path) -> None:
     ("words", "code", "message"),
     [
         (("--encoder", "nonsense"), 2, "unknown encoder 'nonsense'"),
-        (("--encoder", "static:/no/such/folder"), 5, "is no static model"),
+        (("--encoder", "static:/no/such/folder"), 5, "is not a static model"),
         (("--file", "shop/shop.yaml"), 2, "--file needs --write"),
         (("--write", "--file", "elsewhere.yaml"), 2, "elsewhere.yaml is not among the files of shop"),
         (("--set", "scorer=loud"), 2, "setting 'scorer' cannot be 'loud'"),

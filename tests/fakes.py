@@ -1,9 +1,10 @@
-"""Stand-ins that keep every law of what they stand in for."""
+"""Stand-ins for encoders: one that obeys every law of an encoder, and one that breaks them."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +13,9 @@ from intentmatch.text.normalize import fold
 
 
 class WordHashEncoder:
-    """An `Encoder` without a model: hashes the words of a text, and their character trigrams, into 64 numbers.
+    """An `Encoder` without a model: it hashes words and their character trigrams into 64 dimensions.
 
-    `encoded` lists every text that it was asked for, in order, so that a test can count them.
+    `encoded` lists all texts in the order in which they were encoded.
     """
 
     dim = 64
@@ -26,10 +27,22 @@ class WordHashEncoder:
         self.encoded: list[str] = []
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
-        """Unit rows of shape `(len(texts), dim)`; a text without words is a row of zeros."""
+        """Encode texts as unit rows, shape `(len(texts), dim)`; a text without words is a row of zeros."""
         self.encoded += texts
         rows = [_row(fold(text), self.dim) for text in texts]
         return np.array(rows, dtype=np.float32).reshape(len(texts), self.dim)
+
+
+class BrokenEncoder(WordHashEncoder):
+    """An encoder that returns whatever `spoil` makes of the right vectors."""
+
+    def __init__(self, spoil: Callable[[Vectors], Any]) -> None:
+        super().__init__(name="broken")
+        self.spoil = spoil
+
+    def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Any:
+        """The spoilt vectors."""
+        return self.spoil(super().encode(texts, kind=kind))
 
 
 def _row(folded: str, dim: int) -> Vectors:

@@ -15,7 +15,8 @@ PACKAGE = Path(intentmatch.__file__).parent
 FLOORS: tuple[frozenset[str], ...] = tuple(
     frozenset(floor.split())
     for floor in (
-        "runtime text",
+        "runtime",
+        "text",
         "core",
         "slots storage",
         "encoders registry",

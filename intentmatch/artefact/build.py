@@ -1,4 +1,4 @@
-"""Registry + encoder + cache to artefact. Everything expensive happens here, and only for what is new."""
+"""Build an artefact from a registry and an encoder; only new texts are encoded."""
 
 from __future__ import annotations
 
@@ -28,12 +28,14 @@ def build(
     known: Known | None = None,
     checked: bool = False,
 ) -> Artefact:
-    """Encode, learn and pack a registry; with `provisional`, only as much is learned as `learned` says there.
+    """Encode a registry, train its head and calibration, and return the artefact.
 
-    What is `known` is not encoded. The rules are not looked at again where that was done before, as any reader does.
+    Texts in the `cache` or among the `known` vectors are not encoded again. `provisional` is what an earlier training
+    left: then only the head is trained, see `load_or_train`. Set `checked` if the registry's rules were checked before,
+    as every reader does.
 
-    Raises `RegistryError` where the registry breaks a rule, and `IntentMatchError` where an encoder breaks its
-    protocol.
+    Raises `RegistryError` if the registry breaks a rule, `MissingExtraError` if its index needs a package that is not
+    installed, and `IntentMatchError` if the encoder returns rows of the wrong shape or length.
     """
     errors = [] if checked else [problem for problem in check(registry) if problem.severity == "error"]
     if errors:
@@ -44,12 +46,12 @@ def build(
     of_utterances, others = np.split(vectors, [len(registry.utterances)])
     of_negatives, of_labels = np.split(others, [len(registry.negatives)])
     kept = of_utterances.astype(settings.vectors, copy=False)
-    # What is learned is learned of what is kept, so that it can be learned again.
+    # Training uses the vectors as stored, so that it can be repeated from the artefact.
     of_utterances = kept.astype(np.float32, copy=False)
-    taught = load_or_train(
+    trained = load_or_train(
         registry, of_utterances, of_labels, settings, cache.folder if cache else None, provisional=provisional
     )
-    searched = searched_by(settings, taught.trained_head)
+    searched = searched_by(settings, trained.trained_head)
     return Artefact(
         registry=registry,
         settings=settings,
@@ -59,12 +61,12 @@ def build(
         negative_vectors=of_negatives,
         label_vectors=of_labels,
         graph=make_graph(of_utterances) if searched == "usearch" else None,
-        **taught._asdict(),
+        **trained._asdict(),
     )
 
 
 def texts_of(registry: Registry) -> list[str]:
-    """All that is encoded, as encoders see it: utterances, negatives, and what the intents are called."""
+    """Return all cleaned texts that are encoded: utterances, negatives, and the intents' titles or names."""
     lines = [utterance.text for utterance in (*registry.utterances, *registry.negatives)]
     return [clean(text) for text in (*lines, *(intent.label for intent in registry))]
 
@@ -77,7 +79,7 @@ def known_vectors(artefact: Artefact) -> Known:
 
 
 def uncovered(registry: Registry, encoder: Encoder) -> list[Problem]:
-    """A warning for each language of the registry that the encoder was not trained on, at its first line."""
+    """Return a warning for each language that the encoder was not trained on, at its first line."""
     coverage = Coverage(encoder)
     lines = (*registry.utterances, *registry.negatives)
     missing = {code for code in {line.language for line in lines} if code and not coverage.covers(code)}
@@ -85,7 +87,7 @@ def uncovered(registry: Registry, encoder: Encoder) -> list[Problem]:
     for line in lines if missing else ():
         if line.language in missing:
             places.setdefault(line.language, line.location or NOWHERE)
-    hint = "name one that was in the setting `encoder`; this one may match such lines by their spelling only"
+    hint = "choose an encoder that covers it (setting `encoder`); this one may match such lines only by spelling"
     return [
         Problem(place, "warning", "language-not-covered", f"{encoder.name} was not trained on {language}", hint)
         for language, place in places.items()

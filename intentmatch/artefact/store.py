@@ -1,12 +1,12 @@
-"""A built registry in one self-describing file: tensors in safetensors, and a manifest in its header.
+"""The artefact: a built registry in one self-describing safetensors file with a manifest in its header.
 
-Vectors of a large registry are not copied into memory: the file is mapped, so that processes share what the system has
-read of it and the system may take it back. That they are what was written is checked at every start all the same: it
-takes a small part of the time that the texts take, and a damaged disk must never give a wrong answer.
+The file of a large registry is mapped instead of copied into memory, so that processes share its pages. The digest of
+the content is checked at every load, mapped or not: it costs little beside reading the texts, and a damaged disk must
+never cause a wrong answer.
 
-The manifest is JSON under the key `intentmatch` of the header's metadata. It names everything the answers depend on:
-format, text version, encoder and its fingerprint, the words that the head knows, settings, calibration, and a digest of
-the content. The registry itself is JSON too, as bytes in the tensor `registry`. Nothing in the file is code.
+The manifest is JSON under the key `intentmatch` of the header's metadata. It names everything that answers depend on:
+format, text version, encoder and its fingerprint, version of the token features, settings, calibration, and a digest of
+the content. The registry itself is JSON in the tensor `registry`. Nothing in the file is code.
 """
 
 from __future__ import annotations
@@ -38,58 +38,58 @@ from intentmatch.text.normalize import TEXT_VERSION
 FORMAT = 4
 SUFFIX = ".intentmatch"
 _KEY, _VECTORS, _GRAPH = "intentmatch", "utterances", "graph"
-# Smaller files are read and closed, so that they may be overwritten while they are in use, on every system.
+# Files below this size (64 MiB) are read and closed, so that they can be overwritten while in use on every system.
 _MAPPED_FROM = 1 << 26
 
 
 @dataclass(frozen=True)
 class Artefact:
-    """A registry with everything that `build` worked out for it. Immutable."""
+    """A registry with its vectors, trained head and calibration. Immutable. Made by `build` or `load_artefact`."""
 
     registry: Registry
     settings: Settings
     encoder_name: str
     encoder_fingerprint: str
     vectors: KeptVectors
-    """Of all utterances, in the order of the registry; shape `(utterances, dim)`."""
+    """Vectors of all utterances in registry order, shape `(utterances, dim)`, float32 or float16."""
     negative_vectors: Vectors
-    """Of all negative utterances, likewise."""
+    """Vectors of all negatives in registry order, shape `(negatives, dim)`."""
     label_vectors: Vectors
-    """Of what the intents are called; shape `(intents, dim)`."""
+    """Vectors of the intents' titles or names, shape `(intents, dim)`."""
     calibration: Calibration
     trained_head: TrainedHead | None = None
-    """The head and the words that it knows, where there is a head."""
+    """Head and token features; None if scores alone decide."""
     graph: NDArray[np.uint8] | None = None
-    """Of an approximate index, where one is searched."""
+    """Serialised graph of an approximate index; None for exact search."""
 
     @property
     def fingerprint(self) -> str:
-        """Digest of everything that can change an answer."""
+        """Digest of everything that can change an answer: registry, encoder, text version and settings."""
         parts = [self.registry.fingerprint, self.encoder_fingerprint, TEXT_VERSION, self.settings.to_dict()]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
     def wide_vectors(self) -> Vectors:
-        """`vectors` as float32: a copy, where they are kept as float16."""
+        """`vectors` as float32; a copy if they are stored as float16."""
         return np.asarray(self.vectors, dtype=np.float32)
 
     def check_encoder(self, encoder: Encoder) -> None:
-        """Raise `StaleArtefactError` unless the vectors were made by this encoder."""
+        """Raise `StaleArtefactError` unless this encoder made the vectors."""
         same_as = getattr(encoder, "same_as", encoder.fingerprint.__eq__)
         if not same_as(self.encoder_fingerprint):
             raise StaleArtefactError(
-                f"built with the encoder {self.encoder_name} @ {self.encoder_fingerprint}, but the one at hand is "
+                f"built with the encoder {self.encoder_name} @ {self.encoder_fingerprint}, but the encoder in use is "
                 f"{encoder.name} @ {encoder.fingerprint}. Run `intentmatch build` again, or use the other encoder."
             )
 
 
 def searched_by(settings: Settings, trained_head: TrainedHead | None) -> str:
-    """The kind of index: a head finds the leading intents by itself, so that only without one is another of use."""
+    """Return the kind of index to search; with a head always exact, because the head makes the shortlist."""
     return settings.index if trained_head is None else "exact"
 
 
 def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
-    """Write the file whole or not at all. Raises `ArtefactError` where it cannot be written."""
+    """Write an artefact to a file, whole or not at all. Raises `ArtefactError` if it cannot be written."""
     target = Path(path)
     registry = json.dumps(to_plain(artefact.registry), ensure_ascii=False, separators=(",", ":"))
     tensors: dict[str, NDArray[Any]] = {
@@ -120,9 +120,9 @@ def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
 
 
 def load_artefact(path: str | os.PathLike[str]) -> Artefact:
-    """Read a file of `save_artefact`.
+    """Read a file written by `save_artefact`.
 
-    Raises `ArtefactError` when it is none or is damaged, `StaleArtefactError` when another version made it.
+    Raises `ArtefactError` if it is no artefact or is damaged, and `StaleArtefactError` if another version made it.
     """
     try:
         with safe_open(path, framework="numpy") as file:
@@ -132,14 +132,16 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
             if versions != (FORMAT, TEXT_VERSION, TOKEN_FEATURES_VERSION):
                 raise StaleArtefactError(
                     f"{path} has format {versions[0]}, text version {versions[1]} and words version {versions[2]}, "
-                    f"made by another release than this one, which reads {FORMAT}, {TEXT_VERSION} and "
+                    f"written by another release; this one reads {FORMAT}, {TEXT_VERSION} and "
                     f"{TOKEN_FEATURES_VERSION}. Run `intentmatch build` again."
                 )
             large = Path(path).stat().st_size >= _MAPPED_FROM
             content = np.asarray(np.memmap(path, np.uint8, "r")) if large else np.fromfile(path, np.uint8)
             tensors = tensors_within(content)
         if _digest(tensors) != manifest["content"]:
-            raise ArtefactError(f"{path} is damaged: its content is not what was written. Build it again.")
+            raise ArtefactError(
+                f"{path} is damaged: its content differs from what was written. Run `intentmatch build` again."
+            )
         return Artefact(
             registry=from_plain(json.loads(tensors["registry"].tobytes().decode("utf-8", "surrogatepass"))),
             settings=Settings(**manifest["settings"], origins=manifest["origins"]),
@@ -155,7 +157,7 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
     except OSError as error:
         raise ArtefactError(f"{path} cannot be read: {error.strerror or error}") from error
     except (SafetensorError, KeyError, ValueError, TypeError) as error:
-        raise ArtefactError(f"{path} is no artefact of `intentmatch build`, or is damaged ({error})") from error
+        raise ArtefactError(f"{path} is not an artefact of `intentmatch build`, or is damaged ({error})") from error
 
 
 def _digest(tensors: Mapping[str, NDArray[Any]]) -> str:

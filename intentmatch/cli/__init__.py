@@ -1,4 +1,4 @@
-"""The command line: prints and exits; every command is a thin call into the rooms below."""
+"""The command line. Each command parses its options, makes one call into a room below, prints the result and exits."""
 
 from intentmatch.cli.commands import main
 

@@ -1,4 +1,4 @@
-"""`intentmatch chat`: the registry as a bot, which says why it answers what it answers."""
+"""`intentmatch chat`: a conversation with the registry in the terminal, with the reason for each answer."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from intentmatch.cli import show
-from intentmatch.cli.commands import cli, intents_argument, load, set_option, standard_input
+from intentmatch.cli.commands import cli
+from intentmatch.cli.options import load, set_option, standard_input, takes_intents
+from intentmatch.cli.render import answer, output
 from intentmatch.core.errors import IntentMatchError
 
 if TYPE_CHECKING:
@@ -18,18 +19,24 @@ if TYPE_CHECKING:
 
 
 @cli.command()
-@intents_argument
-@click.option("--language", "-l", help="BCP-47 code of what you speak, where a message does not tell.")
+@takes_intents()
+@click.option("--language", "-l", metavar="CODE", help="BCP-47 code of your messages, used if detection finds none.")
 @set_option
 def chat(intents: str, language: str | None, settings: tuple[str, ...]) -> None:
-    """Talk to the registry INTENTS as to a bot, and see why it answers what it answers.
+    """Talk to the registry as to a bot.
 
-    It asks where it is in doubt, or where a slot is missing, and what you say next may be the answer.
+    After each answer, the reason is shown. If the bot asks which intent you mean, or for a missing slot, your next
+    message may be the answer.
 
     \b
-    /why      explain the last answer, stage by stage
-    /reload   read the files again
-    /quit     leave (so does the end of the input)
+    Type:
+      /why      to explain the last answer, stage by stage
+      /reload   to read the files again
+      /quit     to leave (so does the end of the input)
+
+    \b
+    Example:
+      intentmatch chat shop/ --language en
     """
     from intentmatch.core.types import checked_language_code
     from intentmatch.dialogue import Dialogue
@@ -48,10 +55,10 @@ def chat(intents: str, language: str | None, settings: tuple[str, ...]) -> None:
         if line == "/reload":
             _reload(matcher)
         elif line == "/why":
-            _why(last)
+            _explain(last)
         elif line:
             last = dialogue.take(line, "chat", language=language)
-            show.turn(last, matcher.registry)
+            answer.turn(last, matcher.registry)
             if inbox is not None and last.result is not None and not last.answers:
                 inbox.record(last.result)
     if inbox is not None:
@@ -59,7 +66,7 @@ def chat(intents: str, language: str | None, settings: tuple[str, ...]) -> None:
 
 
 def _lines() -> Iterator[str]:
-    """What is said, without spaces around it."""
+    """Yield the user's lines, without surrounding spaces."""
     if not sys.stdin.isatty():
         for line in standard_input():
             yield line.strip()
@@ -73,18 +80,20 @@ def _lines() -> Iterator[str]:
 
 
 def _reload(matcher: Matcher) -> None:
+    """Read the files again; on errors, print them and keep the current intents."""
     try:
         matcher.reload()
         click.echo(f"{len(matcher.registry)} intents.")
     except IntentMatchError as raised:
-        show.error(raised)
-        click.echo("The intents from before go on answering.", err=True)
+        output.error(raised)
+        click.echo("The files are not used. The previous intents stay active.", err=True)
 
 
-def _why(last: Turn | None) -> None:
+def _explain(last: Turn | None) -> None:
+    """Explain the last turn, or say why there is nothing to explain."""
     if last is None:
-        click.echo("Nothing was said yet.")
+        click.echo("There is no answer to explain yet.")
     elif last.result is None:
-        click.echo("It is one of the answers to the question before; nothing was matched.")
+        click.echo("Your message answered the bot's question, so no intent was matched.")
     else:
-        show.why(last.result)
+        answer.why(last.result)

@@ -1,4 +1,4 @@
-"""The commands that change YAML: `add`, `move`, `rename`, `remove` and `format`."""
+"""The commands that edit the YAML: `add`, `move`, `rename`, `remove` and `format`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from intentmatch.cli import show
-from intentmatch.cli.commands import cli, intents_argument, intents_option
+from intentmatch.cli.commands import cli
+from intentmatch.cli.options import OUTPUT_FILE, takes_intents
+from intentmatch.cli.render import output
 from intentmatch.core.errors import InputError, RegistryError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -19,27 +20,28 @@ if TYPE_CHECKING:
 
 UNFORMATTED_EXIT_CODE = 1
 
-_YAML = click.Path(dir_okay=False, path_type=Path)
-_language_option = click.option("--lang", "--language", "-l", "language", help="BCP-47 code of the line.")
-_negative_option = click.option("--not", "negative", is_flag=True, help="A line of `not:`, not of `utterances:`.")
+language_option = click.option(
+    "--lang", "--language", "-l", "language", metavar="CODE", help="BCP-47 code of the utterances."
+)
+dry_run_option = click.option("--dry-run", "-n", is_flag=True, help="Show the change and write nothing.")
+yes_option = click.option("--yes", "-y", is_flag=True, help="Write without asking.")
+_negative_option = click.option("--not", "negative", is_flag=True, help="Use the list `not:` instead of `utterances:`.")
 
 
-def _writing(command: Callable[..., None]) -> Callable[..., None]:
-    """The options of everything that writes."""
-    dry = click.option("--dry-run", "-n", is_flag=True, help="Only show what would change.")
-    yes = click.option("--yes", "-y", is_flag=True, help="Write without asking.")
-    return intents_option(dry(yes(command)))
+def _edits_yaml(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of every command that edits the YAML."""
+    return takes_intents(positional=None)(dry_run_option(yes_option(command)))
 
 
 @cli.command()
 @click.argument("intent")
 @click.argument("utterances", nargs=-1, required=True)
-@_language_option
+@language_option
 @_negative_option
-@click.option("--template", is_flag=True, help="Brackets are marks; otherwise an utterance is taken to the letter.")
-@click.option("--new", is_flag=True, help="The intent is a new one.")
-@click.option("--file", type=_YAML, help="Where a new intent goes, if there are several files; may be a new one.")
-@_writing
+@click.option("--template", is_flag=True, help="Read UTTERANCES as templates; otherwise brackets are plain text.")
+@click.option("--new", is_flag=True, help="Create the intent.")
+@click.option("--file", type=OUTPUT_FILE, help="YAML file for the new intent; created if it does not exist.")
+@_edits_yaml
 def add(
     intent: str,
     utterances: tuple[str, ...],
@@ -52,10 +54,10 @@ def add(
     dry_run: bool,
     yes: bool,
 ) -> None:
-    """Add UTTERANCES to INTENT, where it has those of their language.
+    """Add utterances to an intent.
 
-    Without --lang they are in the language of the file, or in the only one that the intent has. What is changed is
-    shown first, and examined: what the registry would not load with is not written.
+    Without --lang, UTTERANCES are in the language of the file, or in the only language of the intent. The change is
+    shown before it is written. A change that breaks the registry is not written.
 
     \b
     Examples:
@@ -66,22 +68,22 @@ def add(
     from intentmatch.registry.editing.edits import additions
 
     if negative and new:
-        raise click.UsageError("--new does not go with --not: an intent begins with an utterance.")
+        raise click.UsageError("--new cannot be used with --not: a new intent needs an utterance.")
     if file and not new:
-        raise click.UsageError("--file goes with --new: an intent that is there has its file.")
+        raise click.UsageError("--file needs --new: an existing intent stays in its file.")
     edits = additions(intent, utterances, language=language, negative=negative, template=template, new=new, file=file)
     try:
-        _settle(intents, edits, dry_run=dry_run, yes=yes)
+        _show_and_write(intents, edits, dry_run=dry_run, yes=yes)
     except UnknownNameError as error:
-        raise InputError(f"{error} A new one is begun with --new") from None
+        raise InputError(f"{error} To create an intent, add --new") from None
 
 
 @cli.command()
 @click.argument("utterance")
 @click.argument("names", nargs=-1, required=True, metavar="[FROM] TO")
-@_language_option
+@language_option
 @_negative_option
-@_writing
+@_edits_yaml
 def move(
     utterance: str,
     names: tuple[str, ...],
@@ -91,9 +93,10 @@ def move(
     dry_run: bool,
     yes: bool,
 ) -> None:
-    """Move UTTERANCE, with the comment beside it, from the intent that has it to the intent TO.
+    """Move an utterance to another intent.
 
-    FROM and --lang say which line is meant, where there are several.
+    UTTERANCE moves to the intent TO, with the comment on its line. If it exists more than once, name its intent FROM or
+    its language with --lang.
 
     \b
     Example:
@@ -102,17 +105,21 @@ def move(
     from intentmatch.registry.editing.edits import MoveUtterance
 
     if len(names) > 2:
-        raise click.UsageError("Name one intent to move to, or two: from and to.")
+        raise click.UsageError("Name one intent (TO) or two (FROM TO).")
     source = names[0] if len(names) == 2 else None
-    _settle(intents, [MoveUtterance(utterance, names[-1], source, language, negative)], dry_run=dry_run, yes=yes)
+    _show_and_write(
+        intents, [MoveUtterance(utterance, names[-1], source, language, negative)], dry_run=dry_run, yes=yes
+    )
 
 
 @cli.command()
 @click.argument("old")
 @click.argument("new")
-@_writing
+@_edits_yaml
 def rename(old: str, new: str, intents: str, dry_run: bool, yes: bool) -> None:
-    """Rename the intent OLD to NEW, in all files and in what `tests:` expect.
+    """Rename an intent in all files and tests.
+
+    OLD becomes NEW wherever the YAML names the intent, also in `tests:`.
 
     \b
     Example:
@@ -120,16 +127,16 @@ def rename(old: str, new: str, intents: str, dry_run: bool, yes: bool) -> None:
     """
     from intentmatch.registry.editing.edits import RenameIntent
 
-    _settle(intents, [RenameIntent(old, new)], dry_run=dry_run, yes=yes)
+    _show_and_write(intents, [RenameIntent(old, new)], dry_run=dry_run, yes=yes)
 
 
 @cli.command()
 @click.argument("what", metavar="INTENT|UTTERANCE")
-@click.option("--from", "source", metavar="INTENT", help="An utterance of this intent.")
-@click.option("--intent", "whole", is_flag=True, help="An intent, even if an utterance reads the same.")
-@_language_option
+@click.option("--from", "source", metavar="INTENT", help="Remove an utterance of this intent.")
+@click.option("--intent", "whole", is_flag=True, help="Remove an intent, even if an utterance has the same text.")
+@language_option
 @_negative_option
-@_writing
+@_edits_yaml
 def remove(
     what: str,
     source: str | None,
@@ -140,9 +147,10 @@ def remove(
     dry_run: bool,
     yes: bool,
 ) -> None:
-    """Remove an intent, with the comments right above it, or one utterance, with the comment beside it.
+    """Remove an intent or an utterance.
 
-    An intent that `tests:` expect is not removed, and neither is the last utterance of one.
+    Comments directly above an intent, and on the line of an utterance, are removed with it. An intent that `tests:`
+    expect, and the last utterance of an intent, are not removed.
 
     \b
     Examples:
@@ -153,26 +161,29 @@ def remove(
     from intentmatch.registry import examine
     from intentmatch.registry.editing.edits import RemoveIntent, RemoveUtterance
 
-    of_a_line = source is not None or language is not None or negative
-    if whole and of_a_line:
-        raise click.UsageError("--intent is about a whole intent; the other options are about an utterance.")
+    only_utterance = source is not None or language is not None or negative
+    if whole and only_utterance:
+        raise click.UsageError("--intent removes a whole intent; --from, --lang and --not select an utterance.")
     registry, _ = examine(intents, expand=False)
-    said = [line.location for line in registry.utterances if what in (line.text, line.template) and line.location]
-    named = what in registry and not of_a_line
-    if named and said and not whole:
-        raise InputError(f"{what!r} is an intent, and an utterance at {said[0].short}: say --intent, or --from INTENT")
-    edit = RemoveIntent(what) if named or whole else RemoveUtterance(what, source, language, negative)
-    _settle(intents, [edit], dry_run=dry_run, yes=yes)
+    places = [line.location for line in registry.utterances if what in (line.text, line.template) and line.location]
+    is_intent = what in registry and not only_utterance
+    if is_intent and places and not whole:
+        raise InputError(
+            f"{what!r} is an intent, and an utterance at {places[0].short}: add --intent to remove the intent, or "
+            "--from INTENT to remove the utterance"
+        )
+    edit = RemoveIntent(what) if is_intent or whole else RemoveUtterance(what, source, language, negative)
+    _show_and_write(intents, [edit], dry_run=dry_run, yes=yes)
 
 
 @cli.command("format")
-@intents_argument
-@click.option("--check", is_flag=True, help="Change nothing; exit with 1 if there is something to change.")
+@takes_intents()
+@click.option("--check", is_flag=True, help="Change nothing; exit with 1 if a file would change.")
 def format_(intents: str, check: bool) -> None:
-    """Put the YAML of INTENTS into one layout; comments, order and texts stay.
+    """Format the YAML in one layout.
 
-    Two columns of indentation, no quotes that are not needed, at most one blank line, no spaces at the end of a line,
-    and lists in brackets only as long as they fit on a line.
+    The layout has two spaces of indentation, no unneeded quotes, at most one blank line in a row, no spaces at line
+    ends, and lists in brackets only if they fit on a line. Comments, order and texts stay.
 
     \b
     Examples:
@@ -183,40 +194,42 @@ def format_(intents: str, check: bool) -> None:
     from intentmatch.registry.editing.plan import plan
 
     changes = plan(intents, [Format()])
+    if missing := [problem for problem in changes.problems if problem.rule in ("not-found", "no-files")]:
+        raise RegistryError(missing)
     if not changes.files:
         click.echo("Nothing to change.")
     elif check:
-        show.diff(changes.diff)
+        output.diff(changes.diff)
         sys.exit(UNFORMATTED_EXIT_CODE)
     else:
         write(changes, yes=True)
 
 
 def planned(intents: str, edits: Sequence[Edit]) -> Changes:
-    """Show what edits would change and what is wrong with it. Raises `RegistryError` where it could not be written."""
+    """Show what edits would change, and the warnings. RegistryError if the changed registry would not load."""
     from intentmatch.registry.editing.plan import plan
 
     changes = plan(intents, edits)
-    show.diff(changes.diff)
+    output.diff(changes.diff)
     if changes.errors:
         raise RegistryError(changes.errors)
-    show.problems(changes.brought, "human")
+    output.problems(changes.brought, "human")
     return changes
 
 
 def write(changes: Changes, *, yes: bool) -> None:
-    """Write what was shown, with a yes from whoever sits at the terminal, or from the command line."""
+    """Write changes after a yes, from --yes or from the user at the terminal. InputError if nobody can be asked."""
     if not yes:
         if not sys.stdin.isatty():
-            raise InputError("nothing was written, and there is nobody to ask: say --yes to write it")
+            raise InputError("nothing was written, because standard input is no terminal to ask: add --yes to write")
         click.confirm("Write this?", abort=True, err=True)
     changes.write()
     for change in changes.files:
         click.echo(f"{change.path} is written.")
 
 
-def _settle(intents: str, edits: Sequence[Edit], *, dry_run: bool, yes: bool) -> None:
-    """Show what edits would change; write it where that is wanted."""
+def _show_and_write(intents: str, edits: Sequence[Edit], *, dry_run: bool, yes: bool) -> None:
+    """Show what edits would change; write the change unless it is a dry run."""
     changes = planned(intents, edits)
     if not dry_run:
         write(changes, yes=yes)

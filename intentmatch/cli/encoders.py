@@ -1,4 +1,4 @@
-"""`encoders` lists what there is, `export-onnx` makes another one of a transformer."""
+"""The commands about encoders: `encoders` lists them, `export-onnx` and `distill` make new ones."""
 
 from __future__ import annotations
 
@@ -7,54 +7,39 @@ from typing import Any, Literal
 
 import click
 
-from intentmatch.cli import show
-from intentmatch.cli.commands import FOLDER, cli, json_option
-from intentmatch.core import plugins
-from intentmatch.core.errors import pip_line
-from intentmatch.encoders import hub
-
-
-@cli.command("export-onnx")
-@click.argument("model")
-@click.option("--output", "-o", required=True, type=FOLDER, help="Folder to write.")
-@click.option("--precision", type=click.Choice(["float32", "int8"]), default="float32", show_default=True)
-def export_onnx(model: str, output: Path, precision: Literal["float32", "int8"]) -> None:
-    """Export a sentence-transformers MODEL, by hub name or folder, so that it runs without torch, and faster.
-
-    Nothing is written unless its vectors are those of sentence-transformers.
-
-    \b
-    Example:
-      intentmatch export-onnx all-MiniLM-L6-v2 -o minilm --precision int8
-      intentmatch match --set encoder=onnx:minilm "where is my package"
-    """
-    from intentmatch.encoders import onnx_export
-
-    done = onnx_export.export_onnx(model, output, precision)
-    click.echo(f"{output}: {done.dim} numbers a vector, {precision}, {done.megabytes:.1f} MB")
-    click.echo(
-        f"  held against sentence-transformers: off by {done.difference:.1e} at most, cosine {done.similarity:.4f}"
-    )
-    click.echo(f"Use it with the setting encoder=onnx:{output}")
+from intentmatch.cli.commands import cli
+from intentmatch.cli.options import FILE, OUTPUT_FOLDER, json_option, set_option, settings_from
+from intentmatch.cli.render import output, progress
 
 
 @cli.command("encoders")
 @json_option
 def encoders_(as_json: bool) -> None:
-    """List the encoders: what is available here, and what each would need."""
+    """List the encoders and what each of them needs.
+
+    \b
+    Examples:
+      intentmatch encoders
+      intentmatch encoders --json
+    """
+    from intentmatch.core import plugins
+
     rows = [_encoder_row(name) for name in plugins.names("encoders")]
     if as_json:
         for row in rows:
-            show.as_json(row)
+            output.as_json(row)
         return
-    show.table(
+    output.table(
         ["encoder", "available", "needs", "what it is"],
         [[row["encoder"], "yes" if row["available"] else "no", row["needs"], row["what"]] for row in rows],
     )
 
 
 def _encoder_row(name: str) -> dict[str, Any]:
-    from intentmatch.encoders.static import EMBEDDED
+    from intentmatch.core import plugins
+    from intentmatch.core.errors import pip_line
+    from intentmatch.encoders import hub
+    from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 
     languages = len(hub.card_languages(EMBEDDED) or ())
     described = {
@@ -72,9 +57,89 @@ def _encoder_row(name: str) -> dict[str, Any]:
         "remote": (
             "remote",
             ("urllib3",),
-            "remote:URL#MODEL, a server of embeddings that speaks as OpenAI's, or text-embeddings-inference",
+            "remote:URL#MODEL, an embeddings server with the API of OpenAI or text-embeddings-inference",
         ),
     }
     extra, packages, what = described.get(name, ("", (), "from another package"))
     available = all(map(plugins.installed, packages))
     return {"encoder": name, "available": available, "needs": "" if available else pip_line(extra), "what": what}
+
+
+@cli.command("export-onnx")
+@click.argument("model")
+@click.option("--output", "-o", "target", required=True, type=OUTPUT_FOLDER, help="Model folder to write.")
+@click.option(
+    "--precision",
+    type=click.Choice(["float32", "int8"]),
+    default="float32",
+    show_default=True,
+    help="int8 makes a smaller and less exact model.",
+)
+def export_onnx(model: str, target: Path, precision: Literal["float32", "int8"]) -> None:
+    """Export a transformer to ONNX, to run it without torch.
+
+    MODEL is a sentence-transformers model, by hub name or folder. The vectors of the exported model are compared with
+    those of sentence-transformers; if they differ, nothing is written.
+
+    \b
+    Example:
+      intentmatch export-onnx all-MiniLM-L6-v2 -o minilm --precision int8
+      intentmatch match --set encoder=onnx:minilm "where is my package"
+    """
+    from intentmatch.encoders import onnx_export
+
+    done = onnx_export.export_onnx(model, target, precision)
+    click.echo(f"{target}: {done.dim} numbers a vector, {precision}, {done.megabytes:.1f} MB")
+    click.echo(
+        f"  compared with sentence-transformers: largest difference {done.difference:.1e}, "
+        f"lowest cosine {done.similarity:.4f}"
+    )
+    click.echo(f"Use it with the setting encoder=onnx:{target}")
+
+
+@cli.command()
+@click.option("--teacher", "-t", required=True, metavar="ENCODER", help="Encoder to learn from, as in `encoder`.")
+@click.option("--pairs", multiple=True, required=True, type=FILE, help="Lines of English, language, translation.")
+@click.option("--english", multiple=True, type=FILE, help="Lines of further English sentences.")
+@click.option("--held-out", multiple=True, type=FILE, help="Lines of language, English, translation to leave out.")
+@click.option("--recipe", type=FILE, help="YAML with training options that differ from the defaults.")
+@click.option("--output", "-o", "target", required=True, type=OUTPUT_FOLDER, help="Model folder to write.")
+@click.option("--work", type=OUTPUT_FOLDER, help="Folder for intermediate results; OUTPUT.work if not given.")
+@set_option
+def distill(
+    teacher: str,
+    pairs: tuple[Path, ...],
+    english: tuple[Path, ...],
+    held_out: tuple[Path, ...],
+    recipe: Path | None,
+    target: Path,
+    work: Path | None,
+    settings: tuple[str, ...],
+) -> None:
+    """Train a small static encoder from a large one.
+
+    The new encoder maps a sentence and its translations to the vector that the teacher gives the English sentence.
+    Files are tab-separated UTF-8, plain or compressed (.xz, .gz, .bz2); one more column may name the source of a line.
+    All file options are repeatable, except --recipe. An interrupted run continues if it is started again with the same
+    options. A GPU is used if torch finds one.
+
+    \b
+    Example:
+      intentmatch distill --teacher sentence_transformer:all-MiniLM-L6-v2 --pairs pairs.tsv -o my-encoder
+      intentmatch match --set encoder=static:my-encoder "wo ist mein Paket?"
+    """
+    from intentmatch.core.settings import resolve
+    from intentmatch.distill import Recipe, read_corpus, read_recipe
+    from intentmatch.distill import distill as train
+    from intentmatch.encoders import load_encoder
+
+    chosen = read_recipe(recipe) if recipe else Recipe()
+    resolved = resolve({**settings_from(settings), "encoder": teacher})
+    encoder = load_encoder(resolved)
+    with progress.stages() as tell:
+        corpus = read_corpus(pairs, english, held_out=held_out, progress=tell)
+        tell(f"{len(corpus.sentences):,} English sentences, {len(corpus.translations):,} pairs", 0, None)
+        folder = work or target.with_name(f"{target.name}.work")
+        train(corpus, encoder, target, chosen, work=folder, device=resolved.device, progress=tell)
+    size = sum(file.stat().st_size for file in target.iterdir()) / 1e6
+    click.echo(f"{target}: {size:.1f} MB. Use it with the setting encoder=static:{target}")

@@ -1,4 +1,4 @@
-"""The command `eval`: asks, shows, writes the reports, and exits by the gate."""
+"""`intentmatch eval`: measure a registry, write reports, and fail if a gate is not met."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from intentmatch.cli import show, show_report
-from intentmatch.cli.commands import FILE, cli, intents_argument, load, set_option
-from intentmatch.core.errors import InputError
+from intentmatch.cli.commands import cli
+from intentmatch.cli.options import FILE, OUTPUT_FILE, load, set_option, takes_intents, write_text
+from intentmatch.cli.render import evaluation, progress
 
 if TYPE_CHECKING:
     from intentmatch.core.types import Case
@@ -21,34 +21,47 @@ if TYPE_CHECKING:
 
 GATE_EXIT_CODE = 1
 DEFAULT_DROP = 0.5
-TARGET = click.Path(dir_okay=False, path_type=Path)
+"""Percentage points of overall accuracy that --baseline allows to lose."""
 
 
-def parse_folds(_context: click.Context, _option: click.Parameter, value: str) -> Folds:
-    """The option --folds."""
+def _parse_folds(_context: click.Context, _option: click.Parameter, value: str) -> Folds:
     if value == "loo":
         return "loo"
     folds = int(value) if value.isdecimal() else 0
     if folds < 2:
-        raise click.BadParameter(f"{value!r} is neither a number from 2 up nor `loo`")
+        raise click.BadParameter(f"{value!r} is neither a whole number from 2 nor `loo`")
     return folds
 
 
-@cli.command("eval")
-@intents_argument
-@click.option("--tests", "-t", multiple=True, type=FILE, help="Cases to ask instead: .yaml, .jsonl, .csv or .tsv.")
-@click.option(
-    "--folds", default="5", show_default=True, metavar="N|loo", callback=parse_folds, help="loo: one at a time."
+folds_option = click.option(
+    "--folds",
+    default="5",
+    show_default=True,
+    metavar="N|loo",
+    callback=_parse_folds,
+    help="Folds of the cross-validation; loo: leave one out.",
 )
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of what is held out together.")
-@click.option("--learning-curve", "curve", is_flag=True, help="Ask thinned registries too: would more lines help?")
-@click.option("--json", "as_json", type=TARGET, help="Write everything, case by case, to this file.")
-@click.option("--junit", type=TARGET, help="Write JUnit XML to this file.")
-@click.option("--html", type=TARGET, help="Write one page with plots to this file; it opens offline.")
-@click.option("--fail-under", type=click.FloatRange(0, 100), metavar="PERCENT", help="Least overall accuracy.")
-@click.option("--baseline", type=FILE, help="An earlier --json to compare the overall accuracy with.")
+seed_option = click.option(
+    "--seed", default=0, show_default=True, type=click.IntRange(0), help="Seed of the division into folds."
+)
+
+
+@cli.command("eval")
+@takes_intents()
+@click.option("--tests", "-t", multiple=True, type=FILE, help="Test cases to use instead: .yaml, .jsonl, .csv or .tsv.")
+@folds_option
+@seed_option
+@click.option("--learning-curve", "curve", is_flag=True, help="Also measure with 25, 50 and 75 % of the utterances.")
+@click.option("--json", "as_json", type=OUTPUT_FILE, help="Write every case and number to this file.")
+@click.option("--junit", type=OUTPUT_FILE, help="Write JUnit XML to this file.")
+@click.option("--html", type=OUTPUT_FILE, help="Write a page with plots to this file; the page works offline.")
+@click.option("--fail-under", type=click.FloatRange(0, 100), metavar="PERCENT", help="Gate: least overall accuracy.")
+@click.option("--baseline", type=FILE, help="Gate: a file of --json to compare the overall accuracy with.")
 @click.option(
-    "--max-drop", type=click.FloatRange(0, 100), metavar="POINTS", help=f"Below the baseline [default: {DEFAULT_DROP}]."
+    "--max-drop",
+    type=click.FloatRange(0, 100),
+    metavar="POINTS",
+    help=f"Allowed loss against the baseline in percentage points.  [default: {DEFAULT_DROP}]",
 )
 @set_option
 def evaluate(
@@ -65,14 +78,14 @@ def evaluate(
     max_drop: float | None,
     settings: tuple[str, ...],
 ) -> None:
-    """Measure how often INTENTS answers right, thresholds and all, as it would in production.
+    """Measure accuracy with thresholds, as in production.
 
-    No test set is needed: every utterance is held out in turn and asked of a registry built without it and its
-    near-duplicates, and once more with its whole intent left out, when it should be refused. The `tests:` of the YAML
-    are asked as well; --tests asks files of cases instead.
+    No test set is needed. Every utterance is held out and matched by a registry that was built without it and its
+    near-duplicates; then again without its whole intent, where the right answer is out of scope. The `tests:` of the
+    YAML are measured as well. With --tests, only the cases of these files are measured.
 
-    Overall accuracy is the share of all cases that are right, or rightly refused: of the test cases where there are
-    any, otherwise of the held-out utterances. --fail-under and --baseline hold it against a gate.
+    Overall accuracy is the share of right answers among all cases, in scope and out of scope. --fail-under and
+    --baseline compare the overall accuracy of the test cases, or of the held-out utterances if there are no test cases.
 
     \b
     Examples:
@@ -80,28 +93,28 @@ def evaluate(
       intentmatch eval shop/ --tests messages.csv --fail-under 90
       intentmatch eval shop/ --baseline main.json --max-drop 0.5 --junit eval.xml
 
-    Exit codes: 0 done, and the gate passed; 1 the gate failed.
+    Exit codes: 0 done, and every gate passed; 1 a gate failed.
     """
     from intentmatch.evaluation import evaluate as measure
     from intentmatch.evaluation import read_report
 
     if max_drop is not None and baseline is None:
-        raise click.UsageError("--max-drop needs a --baseline to fall from.")
+        raise click.UsageError("--max-drop needs --baseline.")
     before = read_report(baseline) if baseline else None
     matcher = load(intents, settings)
     cases = cases_of(tests, [intent.name for intent in matcher.registry]) if tests else None
-    with show.steps(patience=show.PATIENCE) as tell:
-        report = measure(matcher, tests=cases, folds=folds, seed=seed, curve=curve, tell=tell)
+    with progress.stages(progress.QUIET_SECONDS) as tell:
+        report = measure(matcher, tests=cases, folds=folds, seed=seed, curve=curve, progress=tell)
     checks = _checks(report, fail_under, before, DEFAULT_DROP if max_drop is None else max_drop)
-    _write(report, checks, as_json, junit, html)
-    show_report.report(report)
-    show_report.gate(checks)
+    _write_reports(report, checks, as_json, junit, html)
+    evaluation.report(report)
+    evaluation.gate(checks)
     if not all(check.passed for check in checks):
         sys.exit(GATE_EXIT_CODE)
 
 
 def cases_of(files: Iterable[Path], known: list[str]) -> list[Case]:
-    """The cases of files, in their order; `known` are the intents that they may expect."""
+    """Read the test cases of files, in their order; `known` are the intents that a case may expect."""
     from intentmatch.evaluation.cases import read_cases
 
     return [case for file in files for case in read_cases(file, known)]
@@ -114,7 +127,9 @@ def _checks(report: Report, fail_under: float | None, before: Report | None, max
     return checks + ([no_drop(report, before, max_drop)] if before is not None else [])
 
 
-def _write(report: Report, checks: list[Check], as_json: Path | None, junit: Path | None, html: Path | None) -> None:
+def _write_reports(
+    report: Report, checks: list[Check], as_json: Path | None, junit: Path | None, html: Path | None
+) -> None:
     from intentmatch.evaluation.reports.html import to_html
     from intentmatch.evaluation.reports.junit import to_junit
     from intentmatch.evaluation.reports.report import to_json
@@ -125,11 +140,3 @@ def _write(report: Report, checks: list[Check], as_json: Path | None, junit: Pat
         write_text(junit, to_junit(report, checks))
     if html is not None:
         write_text(html, to_html(report, checks))
-
-
-def write_text(target: Path, text: str) -> None:
-    """Write a file that the user asked for. Raises `InputError` where it cannot be written."""
-    try:
-        target.write_text(text, encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise InputError(f"{target} cannot be written: {error.strerror or error}") from error

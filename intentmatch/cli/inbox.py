@@ -1,17 +1,19 @@
-"""The command `inbox`: what was not understood, in groups, and the edits that follow from it."""
+"""`intentmatch inbox`: show messages that were not understood in groups, and add the groups to the YAML."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import click
 
-from intentmatch.cli import show, show_diff, show_inbox
-from intentmatch.cli.commands import cli, intents_option, json_option, load, set_option, settings_from
-from intentmatch.cli.edit import planned, write
+from intentmatch.cli.commands import cli
+from intentmatch.cli.edit import dry_run_option, language_option, planned, write, yes_option
+from intentmatch.cli.options import OUTPUT_FILE, json_option, load, set_option, settings_from, takes_intents
+from intentmatch.cli.render import comparison, output, progress
+from intentmatch.cli.render import inbox as render
 from intentmatch.core.errors import InputError, suggest
 
 if TYPE_CHECKING:
@@ -19,23 +21,27 @@ if TYPE_CHECKING:
     from intentmatch.matching.matcher import Matcher
     from intentmatch.registry.editing.plan import Changes
 
-_OTHERS: Mapping[str, Literal["ignore", "skip", "stop"]] = {"ignore": "ignore", "skip": "skip", "stop": "stop"}
+_Reply = Literal["ignore", "skip", "stop"]
+_REPLIES: Mapping[str, _Reply] = {reply: reply for reply in get_args(_Reply)}
 
-_file_argument = click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
+_file_argument = click.argument("file", required=False, type=OUTPUT_FILE)
 
 
-class _Group(click.Group):
-    """Shows what there is, unless it is told to do something else."""
+class _InboxGroup(click.Group):
+    """A group whose default command is `show`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """The words, with the command that is meant."""
-        meant = args and args[0] in (*self.commands, *ctx.help_option_names)
-        return super().parse_args(ctx, args if meant else ["show", *args])
+        """Insert `show` unless the arguments begin with a command or with --help."""
+        named = args and args[0] in (*self.commands, *ctx.help_option_names)
+        return super().parse_args(ctx, args if named else ["show", *args])
 
 
-@cli.group(cls=_Group)
+@cli.group(cls=_InboxGroup)
 def inbox() -> None:
-    """Messages that were not understood, in groups that mean the same: show them, or make edits of them.
+    """Show messages that were not understood, or add them.
+
+    The setting `inbox` names the file in which the matcher keeps such messages. Messages with the same meaning form a
+    group. `intentmatch inbox` alone shows the groups; `intentmatch inbox apply` adds groups to intents.
 
     \b
     Examples:
@@ -46,43 +52,45 @@ def inbox() -> None:
 
 @inbox.command("show")
 @_file_argument
-@intents_option
+@takes_intents(positional=None)
 @json_option
 @set_option
 def show_(file: Path | None, intents: str, as_json: bool, settings: tuple[str, ...]) -> None:
-    """Show the messages of the inbox FILE, and what to make of each group. This is what `inbox` alone does.
+    """Show the groups, each with a proposal.
 
-    Without FILE it is the one that the setting `inbox` names. A group is named by its most central message, and its
-    number is that of its oldest one. Messages that the registry understands by now are left out.
+    FILE is the inbox; without FILE, the setting `inbox` names the inbox. The name of a group is its most central
+    message, its number that of its oldest message. Messages that the registry now understands are left out.
+
+    \b
+    Example:
+      intentmatch inbox show misses.sqlite --intents shop/ --json
     """
     from intentmatch.inbox import review
 
     matcher = load(intents, settings)
-    found = review(matcher, _opened(matcher, file).messages())
+    found = review(matcher, _open(matcher, file).messages())
     if as_json:
         for cluster in found.clusters:
-            show.as_json(cluster.to_dict())
+            output.as_json(cluster.to_dict())
         for message in found.hashed:
-            show.as_json(message.to_dict())
+            output.as_json(message.to_dict())
         return
-    show_inbox.review(found)
+    render.review(found)
 
 
 @inbox.command()
 @_file_argument
-@intents_option
+@takes_intents(positional=None)
 @click.option(
-    "--cluster", "-c", "numbers", multiple=True, type=int, metavar="NUMBER", help="Only this; may be repeated."
+    "--cluster", "-c", "numbers", multiple=True, type=int, metavar="NUMBER", help="Handle only this group; repeatable."
 )
-@click.option("--intent", metavar="NAME", help="Add the messages to this intent, whatever is proposed.")
-@click.option("--new", metavar="NAME", help="Make a new intent of them.")
-@click.option("--ignore", is_flag=True, help="Take them out of the inbox for good.")
-@click.option(
-    "--lang", "--language", "-l", "language", help="BCP-47 code of the messages, if they were kept under none."
-)
-@click.option("--file", "target", type=click.Path(dir_okay=False, path_type=Path), help="Where a new intent goes.")
-@click.option("--dry-run", "-n", is_flag=True, help="Only show what would change.")
-@click.option("--yes", "-y", is_flag=True, help="Write without asking.")
+@click.option("--intent", metavar="NAME", help="Add the messages to this intent instead of the proposed one.")
+@click.option("--new", metavar="NAME", help="Create this intent from the messages.")
+@click.option("--ignore", is_flag=True, help="Remove the messages from the inbox for good.")
+@language_option
+@click.option("--file", "target", type=OUTPUT_FILE, help="YAML file for a new intent.")
+@dry_run_option
+@yes_option
 @set_option
 def apply(
     file: Path | None,
@@ -97,10 +105,11 @@ def apply(
     yes: bool,
     settings: tuple[str, ...],
 ) -> None:
-    """Edit INTENTS by what stands in the inbox FILE: as is proposed, or as you say.
+    """Add groups to intents, as proposed or as you choose.
 
-    Without --cluster you are asked about each group. What would change in the YAML is shown first, and what that does
-    to the answers, as `diff` tells it; messages that were dealt with leave the inbox and do not come back.
+    Without --cluster you are asked about each group. The change of the YAML is shown first, then its effect on the
+    answers, as in `diff`. Handled messages leave the inbox and do not come back. --lang is for messages whose language
+    is unknown.
 
     \b
     Examples:
@@ -112,53 +121,53 @@ def apply(
     from intentmatch.inbox import edits_of, review
     from intentmatch.registry import is_yaml
 
-    wish = _wish(intent, new, ignore=ignore)
-    if wish and not numbers:
-        raise click.UsageError("--intent, --new and --ignore go with --cluster.")
+    action = _requested_action(intent, new, ignore=ignore)
+    if action and not numbers:
+        raise click.UsageError("--intent, --new and --ignore need --cluster.")
     if not is_yaml(intents):
-        raise InputError(f"{intents} is no YAML: edit the folder that it was built from")
+        raise InputError(f"{intents} is not YAML: edit the folder that the artefact was built from")
     matcher = load(intents, settings)
-    kept = _opened(matcher, file)
-    messages = kept.messages()
+    opened = _open(matcher, file)
+    messages = opened.messages()
     found = review(matcher, messages)
-    decisions = _told(found, numbers, wish) if numbers else list(_asked(found, matcher))
+    decisions = _decide(found, numbers, action) if numbers else list(_ask(found, matcher))
     if not decisions:
         click.echo("Nothing to do.")
         return
     edits = edits_of(decisions, language=language, file=target)
     changes = planned(intents, edits) if edits else None
     if changes is not None:
-        _compared(matcher, changes, messages, settings_from(settings))
+        _compare(matcher, changes, messages, settings_from(settings))
     if dry_run:
         return
     if changes is not None:
         write(changes, yes=yes)
-    _take_out(kept, decisions)
+    _remove_handled(opened, decisions)
 
 
-def _opened(matcher: Matcher, file: Path | None) -> Inbox:
-    """The inbox that was named, or that of the settings."""
+def _open(matcher: Matcher, file: Path | None) -> Inbox:
+    """Open the inbox `file`, or the one of the setting `inbox`. InputError if there is neither."""
     from intentmatch.inbox import Inbox
 
     settings = matcher.settings
     if file is None and settings.inbox == "off":
-        raise InputError("name the file of the inbox, or turn one on with the setting `inbox`")
+        raise InputError("there is no inbox to open: name its file, or set `inbox`")
     return Inbox(file or settings.inbox, mode=settings.inbox_mode, **settings.inbox_keep)
 
 
-def _wish(intent: str | None, new: str | None, *, ignore: bool) -> tuple[Action, str | None] | None:
-    """What the options ask for; None where it is what is proposed."""
-    wishes: list[tuple[Action, str | None]] = []
-    wishes += [("add", intent)] if intent is not None else []
-    wishes += [("new", new)] if new is not None else []
-    wishes += [("ignore", None)] if ignore else []
-    if len(wishes) > 1:
+def _requested_action(intent: str | None, new: str | None, *, ignore: bool) -> tuple[Action, str | None] | None:
+    """Return the action that the options ask for, with its intent; None for the proposed action."""
+    actions: list[tuple[Action, str | None]] = []
+    actions += [("add", intent)] if intent is not None else []
+    actions += [("new", new)] if new is not None else []
+    actions += [("ignore", None)] if ignore else []
+    if len(actions) > 1:
         raise click.UsageError("Choose one of --intent, --new and --ignore.")
-    return wishes[0] if wishes else None
+    return actions[0] if actions else None
 
 
-def _told(found: Review, numbers: Sequence[int], wish: tuple[Action, str | None] | None) -> list[Decision]:
-    """What is to become of the clusters that were named."""
+def _decide(found: Review, numbers: Sequence[int], requested: tuple[Action, str | None] | None) -> list[Decision]:
+    """Return a decision for each group of --cluster. InputError for an unknown number."""
     from intentmatch.inbox import Decision
 
     clusters = {message.id: cluster for cluster in found.clusters for message in cluster.messages}
@@ -166,23 +175,23 @@ def _told(found: Review, numbers: Sequence[int], wish: tuple[Action, str | None]
     for number in numbers:
         if number not in clusters:
             known = ", ".join(str(cluster.number) for cluster in found.clusters) or "none"
-            raise InputError(f"there is no cluster {number} in the inbox; there are {known}")
+            raise InputError(f"the inbox has no cluster {number}; its clusters are {known}")
         cluster = clusters[number]
-        action, intent = wish or cluster.proposal[:2]
+        action, intent = requested or cluster.proposal[:2]
         decisions[cluster.number] = Decision(cluster, action, intent)
     return list(decisions.values())
 
 
-def _asked(found: Review, matcher: Matcher) -> Iterator[Decision]:
-    """What the user makes of each cluster, one after the other."""
+def _ask(found: Review, matcher: Matcher) -> Iterator[Decision]:
+    """Ask the user about each group and yield the decisions."""
     from intentmatch.inbox import Decision
 
     if not sys.stdin.isatty():
-        raise click.UsageError("Say which cluster with --cluster; there is nobody to ask.")
+        raise click.UsageError("Choose groups with --cluster: standard input is no terminal to ask.")
     names = [intent.name for intent in matcher.registry]
     for cluster in found.clusters:
-        show_inbox.cluster(cluster)
-        action, intent = _answer(cluster, names)
+        render.cluster(cluster)
+        action, intent = _reply(cluster, names)
         if action == "stop":
             return
         if action != "skip":
@@ -190,40 +199,43 @@ def _asked(found: Review, matcher: Matcher) -> Iterator[Decision]:
         click.echo()
 
 
-def _answer(cluster: Cluster, names: Sequence[str]) -> tuple[Action | Literal["skip", "stop"], str | None]:
+def _reply(cluster: Cluster, names: Sequence[str]) -> tuple[Action | Literal["skip", "stop"], str | None]:
+    """Ask the user what to do with a group, until the reply is valid; return the action and its intent."""
     proposal = cluster.proposal
     while True:
-        said = click.prompt("Enter if so; or new, ignore, skip, stop, or an intent", default="", show_default=False)
-        if not said:
+        text = click.prompt("Enter to accept, or: new, ignore, skip, stop, an intent", default="", show_default=False)
+        if not text:
             return proposal.action, proposal.intent
-        if said in _OTHERS:
-            return _OTHERS[said], None
-        if said == "new":
-            return "new", click.prompt("Its name", default=proposal.intent if proposal.action == "new" else None)
-        if said in names:
-            return "add", said
-        nearest = suggest(said, names)
-        click.echo(f"There is no intent {said!r}." + (f" Did you mean {nearest!r}?" if nearest else ""), err=True)
+        if text in _REPLIES:
+            return _REPLIES[text], None
+        if text == "new":
+            return "new", click.prompt("Name", default=proposal.intent if proposal.action == "new" else None)
+        if text in names:
+            return "add", text
+        nearest = suggest(text, names)
+        click.echo(f"There is no intent {text!r}." + (f" Did you mean {nearest!r}?" if nearest else ""), err=True)
 
 
-def _compared(matcher: Matcher, changes: Changes, messages: Sequence[Missed], settings: dict[str, Any]) -> None:
-    """Show what edits do to the answers."""
+def _compare(matcher: Matcher, changes: Changes, messages: Sequence[Missed], settings: dict[str, Any]) -> None:
+    """Show the effect of the changes on the answers."""
     from intentmatch.core.types import Case
     from intentmatch.evaluation.compare.diff import compare
     from intentmatch.matching.matcher import Matcher
 
     edited = Matcher.load(changes.registry, **settings)
     asked = [Case(message.text, None, message.language) for message in messages if message.text]
-    with show.steps(patience=show.PATIENCE) as tell:
-        found = compare(matcher, edited, names=("the intents now", "with these edits"), messages=asked, tell=tell)
+    names = ("intents before", "intents after")
+    with progress.stages(progress.QUIET_SECONDS) as tell:
+        found = compare(matcher, edited, names=names, messages=asked, progress=tell)
     click.echo()
-    show_diff.diff(found, found.failed("worse"))
+    comparison.diff(found, found.failed("worse"))
 
 
-def _take_out(kept: Inbox, decisions: Sequence[Decision]) -> None:
+def _remove_handled(opened: Inbox, decisions: Sequence[Decision]) -> None:
+    """Remove the messages of the decisions from the inbox, and print how many."""
     how: Handled
     for how in ("added", "ignored"):
         messages = [m for d in decisions if (d.action == "ignore") == (how == "ignored") for m in d.cluster.messages]
         if messages:
-            kept.handle(messages, how)
-            click.echo(f"{show.counted(len(messages), 'message')} {how}, and out of the inbox.")
+            opened.handle(messages, how)
+            click.echo(f"{output.counted(len(messages), 'message')} {how} and removed from the inbox.")

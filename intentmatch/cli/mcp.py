@@ -1,4 +1,4 @@
-"""The command `mcp`: the registry as tools of agents."""
+"""`intentmatch mcp`: offer a registry to agents as tools of the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ from contextlib import ExitStack
 
 import click
 
-from intentmatch.cli.commands import cli, intents_argument, load, set_option
+from intentmatch.cli.commands import cli
+from intentmatch.cli.options import load, set_option, takes_intents
 from intentmatch.core.errors import InputError
 
 
 @cli.command()
-@intents_argument
-@click.option("--allow-edits", is_flag=True, help="Agents may add utterances and intents to the YAML.")
-@click.option("--watch", is_flag=True, help="Take up files that change by themselves.")
+@takes_intents()
+@click.option("--allow-edits", is_flag=True, help="Allow agents to add utterances and intents to the YAML.")
+@click.option("--watch", is_flag=True, help="Load changed files automatically.")
 @set_option
 def mcp(intents: str, allow_edits: bool, watch: bool, settings: tuple[str, ...]) -> None:
-    """Let an agent match messages with INTENTS, list them and look into them, over the Model Context Protocol.
+    """Serve the registry to agents over MCP.
 
-    It speaks on standard input and output; the agent's program starts it. With --allow-edits the agent may add
-    utterances and intents: it gets to see the change first, and nothing is written that the registry would not load
-    with. The matcher then answers from the new files.
+    The Model Context Protocol runs on standard input and output; the agent's program starts this command. Agents can
+    match messages, list the intents and inspect them. With --allow-edits they can also add utterances and intents: the
+    agent sees the change first, a change that breaks the registry is not written, and the new files are loaded.
 
     \b
     Examples:
@@ -30,7 +31,7 @@ def mcp(intents: str, allow_edits: bool, watch: bool, settings: tuple[str, ...])
     from intentmatch.registry import is_yaml
 
     if allow_edits and not is_yaml(intents):
-        raise InputError(f"{intents} is no YAML: --allow-edits goes with the folder that it was built from")
+        raise InputError(f"{intents} is not YAML: --allow-edits needs the folder that the artefact was built from")
     from intentmatch.integrations.mcp import intent_server
 
     matcher = load(intents, settings)

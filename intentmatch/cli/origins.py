@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +35,7 @@ class ConfigurableCommand(click.Command):
         super().__init__(*arguments, **keywords)
         prefix = self.context_settings["auto_envvar_prefix"]
         for option in self.params:
-            if option.envvar is None:
-                option.envvar = [f"{prefix}_{name.upper()}" for name in _names(option)]
+            option.envvar = [*_variables(option), *(f"{prefix}_{name.upper()}" for name in _names(option))]
 
 
 def _names(parameter: click.Parameter) -> list[str]:
@@ -106,8 +105,11 @@ def options_with_origins(context: click.Context) -> Iterator[tuple[str, str, str
 
 def _variable(parameter: click.Parameter) -> str:
     """The environment variable that a parameter was read from: the first that is not empty."""
-    variables = [parameter.envvar] if isinstance(parameter.envvar, str) else parameter.envvar or ()
-    return next(variable for variable in variables if os.environ.get(variable))
+    return next(variable for variable in _variables(parameter) if os.environ.get(variable))
+
+
+def _variables(parameter: click.Parameter) -> Sequence[str]:
+    return [parameter.envvar] if isinstance(parameter.envvar, str) else parameter.envvar or ()
 
 
 def _shown(value: Any) -> str:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from intentmatch.cli import show
-from intentmatch.cli.commands import FILE, cli, intents_argument, load, set_option, settings_from
+from intentmatch.cli.commands import cli
+from intentmatch.cli.options import FILE, load, set_option, settings_from, takes_intents
 from intentmatch.cli.origins import ConfigurableCommand, options_with_origins, read_config
+from intentmatch.cli.render import output
 from intentmatch.core import plugins
 from intentmatch.core.errors import InputError
 from intentmatch.server.config import ServerConfig
@@ -39,7 +40,7 @@ def _option(*flags: str, **attributes: Any) -> Callable[[_Command], _Command]:
 
 
 @cli.command(cls=ConfigurableCommand, context_settings={"auto_envvar_prefix": "INTENTMATCH_SERVE"})
-@intents_argument
+@takes_intents()
 @_option("--host", help="Address to listen on.")
 @_option("-p", "--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 picks a free one.")
 @_option("--workers", type=_COUNT, help="Number of processes.")
@@ -83,7 +84,7 @@ def _option(*flags: str, **attributes: Any) -> Callable[[_Command], _Command]:
 @_option("--tls-cert", type=FILE, help="PEM file with the certificate chain; serves HTTPS.")
 @_option("--tls-key", type=FILE, help="PEM file with the private key, if it is not in the same file.")
 @click.option("--store", metavar="URL", help="Redis that keeps conversations, such as redis://localhost:6379/0.")
-@_option("--log-format", type=click.Choice(["text", "json"]))
+@_option("--log-format", type=click.Choice(["text", "json"]), help="Format of the log.")
 @_option("--log-messages", is_flag=True, help="Log messages and verdicts.")
 @_option("--telemetry", is_flag=True, help="Emit one OpenTelemetry span per match.")
 @_option("--shutdown-seconds", type=_COUNT, help="Seconds for accepted requests to finish after SIGTERM.")
@@ -239,10 +240,10 @@ def _show_config(context: click.Context, intents: str, settings: tuple[str, ...]
         resolved = resolve(explicit, registry=registry.settings, locations=registry.setting_locations)
     else:
         resolved = resolve(explicit, base=load_artefact(intents).settings)
-    show.table(["option", "value", "from"], [*options_with_origins(context), *_keys(context)])
+    output.table(["option", "value", "from"], [*options_with_origins(context), *_keys(context)])
     click.echo()
     rows = [(name, str(getattr(resolved, name)), resolved.origin(name)) for name in PARSERS]
-    show.table(["setting", "value", "from"], rows)
+    output.table(["setting", "value", "from"], rows)
 
 
 def _keys(context: click.Context) -> Iterator[tuple[str, str, str]]:

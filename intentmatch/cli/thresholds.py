@@ -1,4 +1,4 @@
-"""`intentmatch explain-thresholds`: every cut in use, where it came from, and what is to be expected of it."""
+"""`intentmatch explain-thresholds`: every threshold in use, its origin, and its expected precision and coverage."""
 
 from __future__ import annotations
 
@@ -6,27 +6,33 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from intentmatch.cli import show
-from intentmatch.cli.commands import cli, intents_argument, json_option, load, set_option
+from intentmatch.cli.commands import cli
+from intentmatch.cli.options import json_option, load, set_option, takes_intents
+from intentmatch.cli.render import output
 
 if TYPE_CHECKING:
     from intentmatch.learning.calibration import LearnedCut
     from intentmatch.matching.matcher import Matcher
     from intentmatch.matching.policy import Cut
 
-_NOTHING = "-"
+_UNKNOWN = "-"
 
 
 @cli.command("explain-thresholds")
-@intents_argument
+@takes_intents()
 @json_option
 @set_option
 def explain_thresholds(intents: str, as_json: bool, settings: tuple[str, ...]) -> None:
-    """Show the cuts of INTENTS and what held-out utterances say about them.
+    """Show every threshold, its origin and its effect.
 
-    A cut is held against the confidence where it was learned, and against the score where the author wrote it.
-    Precision: the share of right answers among those given, where one message in eleven is out of scope. Coverage: the
-    share of messages in scope that are answered. Refused: the share of utterances of left-out intents that are refused.
+    A learned threshold applies to the confidence, an author's threshold to the score. The effect is measured with
+    held-out utterances:
+
+    \b
+    precision  share of right answers among all answers, if one message in
+               eleven is out of scope
+    coverage   share of in-scope messages that are answered
+    refused    share of utterances of left-out intents that are out of scope
 
     \b
     Examples:
@@ -37,16 +43,16 @@ def explain_thresholds(intents: str, as_json: bool, settings: tuple[str, ...]) -
     matcher = load(intents, settings)
     rows = list(_rows(matcher))
     if as_json:
-        show.as_json({"target": dict(matcher.settings.target), "margin": _margin(matcher), "thresholds": rows})
+        output.as_json({"target": dict(matcher.settings.target), "margin": _margin(matcher), "thresholds": rows})
         return
-    wanted = ", ".join(f"{name} {value}" for name, value in matcher.settings.target.items())
-    click.echo(f"target: {wanted} ({matcher.settings.origin('target')})")
+    target = ", ".join(f"{name} {value}" for name, value in matcher.settings.target.items())
+    click.echo(f"target: {target} ({matcher.settings.origin('target')})")
     margin = _margin(matcher)
     click.echo(f"margin: {margin['value']:.3f} of the {margin['on']} ({margin['origin']})")
     click.echo()
-    show.table(
+    output.table(
         ["for", "threshold", "on", "from", "precision", "coverage", "refused", "cases"],
-        [[row["for"], f"{row['threshold']:.3f}", row["on"], row["from"], *_expected(row)] for row in rows],
+        [[row["for"], f"{row['threshold']:.3f}", row["on"], row["from"], *_effect(row)] for row in rows],
     )
     for note, scopes in _notes(rows).items():
         more = f" and {len(scopes) - 1} more" if len(scopes) > 1 else ""
@@ -62,7 +68,7 @@ def _rows(matcher: Matcher) -> list[dict[str, Any]]:
 
 
 def _row(scope: str, cut: Cut, learned: LearnedCut | None) -> dict[str, Any]:
-    """A cut with what was measured of it; nothing is known of one that the author wrote."""
+    """Return a threshold with its measured effect, which is unknown for an author's threshold."""
     known = learned if cut.on == "confidence" else None
     return {
         "for": scope,
@@ -78,7 +84,7 @@ def _row(scope: str, cut: Cut, learned: LearnedCut | None) -> dict[str, Any]:
 
 
 def _notes(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
-    """Each note with the cuts that it is about."""
+    """Return each note with the scopes that it is about."""
     notes: dict[str, list[str]] = {}
     for row in rows:
         if row["note"]:
@@ -86,9 +92,9 @@ def _notes(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
     return notes
 
 
-def _expected(row: dict[str, Any]) -> list[str]:
-    shares = [_NOTHING if row[name] is None else f"{row[name]:.1%}" for name in ("precision", "coverage", "refused")]
-    return [*shares, _NOTHING if row["cases"] is None else str(row["cases"])]
+def _effect(row: dict[str, Any]) -> list[str]:
+    shares = [_UNKNOWN if row[name] is None else f"{row[name]:.1%}" for name in ("precision", "coverage", "refused")]
+    return [*shares, _UNKNOWN if row["cases"] is None else str(row["cases"])]
 
 
 def _margin(matcher: Matcher) -> dict[str, Any]:

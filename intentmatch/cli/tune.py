@@ -1,4 +1,4 @@
-"""The command `tune`: what each choice of encoder, scorer and aggregation is worth, and the settings that follow."""
+"""`intentmatch tune`: measure encoders, scorers and aggregations, and print or write the best settings."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from intentmatch.cli import show
-from intentmatch.cli.commands import FILE, cli, intents_argument, set_option, settings_from
+from intentmatch.cli.commands import cli
+from intentmatch.cli.options import FILE, set_option, settings_from, takes_intents
+from intentmatch.cli.render import output, progress
 from intentmatch.core import plugins
 from intentmatch.core.errors import InputError, IntentMatchError
 
@@ -20,23 +21,23 @@ if TYPE_CHECKING:
     from intentmatch.evaluation.tune import TargetRow, Trial, Tuning
     from intentmatch.registry.editing.settings_edit import Setting
 
-# What comments of ours begin with, so that the next run may tell them anew.
+# The start of every comment that `tune` writes, by which the next run finds and replaces the comment.
 _MARK = "tune: "
 
 
 @cli.command()
-@intents_argument
-@click.option("--encoder", "-e", "more", multiple=True, metavar="NAME", help="Try this one too; may be repeated.")
-@click.option("--write", is_flag=True, help="Put the settings into the YAML; comments, order and quotes stay.")
-@click.option("--file", "named", type=FILE, help="The file to put them into, where there are several.")
+@takes_intents()
+@click.option("--encoder", "-e", "more", multiple=True, metavar="NAME", help="Try this encoder too; repeatable.")
+@click.option("--write", is_flag=True, help="Write the settings to the YAML; comments, order and quotes stay.")
+@click.option("--file", "named", type=FILE, help="YAML file for the settings, if there are several files.")
 @set_option
 def tune(intents: str, more: tuple[str, ...], write: bool, named: Path | None, settings: tuple[str, ...]) -> None:
-    """Try encoders, scorers and aggregations on INTENTS, and print the settings with what each choice is worth.
+    """Find the best encoder, scorer and aggregation.
 
-    Tried are the encoder in use, the embedded one, those that other packages bring, and every --encoder. What decides
-    is the share of all messages, held-out utterances and left-out intents, that is rightly answered or rightly refused
-    at the target in use; where two cannot be told apart by one standard error, the faster and simpler is preferred. The
-    target is yours to choose: the second table shows what each gives.
+    The candidates are the encoder in use, the embedded encoder, encoders from other packages, and every --encoder. The
+    measure is overall accuracy at the target in use: the share of held-out utterances answered right and of left-out
+    intents found out of scope. Among candidates within one standard error of the best, the faster and simpler one wins.
+    The target is your choice: the second table shows the effect of each target.
 
     \b
     Examples:
@@ -50,16 +51,16 @@ def tune(intents: str, more: tuple[str, ...], write: bool, named: Path | None, s
     from intentmatch.storage.vector_cache import VectorCache
 
     if not is_yaml(intents):
-        raise InputError(f"{intents} is no YAML: tune the folder that it was built from")
+        raise InputError(f"{intents} is not YAML: tune the folder that the artefact was built from")
     if named is not None and not write:
-        raise click.UsageError("--file goes with --write.")
+        raise click.UsageError("--file needs --write.")
     registry = read_registry(intents)
     explicit: dict[str, Any] = settings_from(settings)
     resolved = resolve(explicit, registry=registry.settings, locations=registry.setting_locations)
     target = _target_file(intents, registry, named) if write else None
     encoders = _encoders(resolved, more)
-    with show.steps(patience=show.PATIENCE) as tell:
-        found = try_all(registry, resolved, encoders, cache=VectorCache.at(resolved.cache), tell=tell)
+    with progress.stages(progress.QUIET_SECONDS) as tell:
+        found = try_all(registry, resolved, encoders, cache=VectorCache.at(resolved.cache), progress=tell)
     _show(found)
     values = _values(found)
     click.echo("\n" + _block(values, resolved))
@@ -68,12 +69,12 @@ def tune(intents: str, more: tuple[str, ...], write: bool, named: Path | None, s
 
 
 def _encoders(settings: Settings, more: Iterable[str]) -> dict[str, Encoder]:
-    """Those that were asked for and the one in use, which must load; of the others, those that do."""
+    """Load the encoder in use and those of --encoder, which must load, and every other one that loads."""
     from intentmatch.encoders import load_encoder
 
-    asked = [settings.encoder, *more]
-    found = {name: load_encoder(replace(settings, encoder=name)) for name in dict.fromkeys(asked)}
-    # A kind of encoder that needs a model is not to be had by its bare name.
+    required = [settings.encoder, *more]
+    found = {name: load_encoder(replace(settings, encoder=name)) for name in dict.fromkeys(required)}
+    # The other built-in encoders need the name of a model.
     for name in ["static", *sorted(plugins.third_party("encoders"))]:
         if name in found:
             continue
@@ -85,21 +86,19 @@ def _encoders(settings: Settings, more: Iterable[str]) -> dict[str, Encoder]:
 
 
 def _show(found: Tuning) -> None:
-    click.echo(click.style("Tried, the best first", bold=True))
+    click.echo(click.style("Candidates, best first", bold=True))
     rows = [_trial_cells(trial, found) for trial in found.trials]
-    head = ["", "encoder", "scorer", "aggregation", "overall", "against the best", "leads right", "AUROC", "encoding"]
-    show.table(head, rows)
+    head = ["", "encoder", "scorer", "aggregation", "overall", "against the best", "top 1", "AUROC", "encoding"]
+    output.table(head, rows)
     click.echo(
-        "  overall: messages rightly answered or rightly refused, expected at the target in use. It decides; what is\n"
-        "  within one standard error of the best counts as equal, and the faster and simpler of those is taken (→)."
+        "  overall: accuracy at the target in use, in scope and out of scope. Within one standard error of the best,\n"
+        "  the faster and simpler candidate is chosen (→). top 1: the best-ranked intent is right, without a threshold."
     )
     if not found.chosen.calibrated:
-        click.echo(
-            "  There are too few utterances to learn from, so what is in use stays; overall is what leads right."
-        )
-    click.echo("\n" + click.style("What each target gives with these", bold=True))
+        click.echo("  Too few utterances to calibrate: the settings in use stay, and overall is the same as top 1.")
+    click.echo("\n" + click.style("Effect of each target with this choice", bold=True))
     rows = [_target_cells(row) for row in found.targets]
-    show.table(["", "target", "threshold", "precision", "coverage", "refused", ""], rows)
+    output.table(["", "target", "threshold", "precision", "coverage", "refused", ""], rows)
     click.echo("  precision: of the answers; coverage: of the messages in scope; refused: of left-out intents.")
 
 
@@ -130,15 +129,15 @@ def _values(found: Tuning) -> dict[str, Setting]:
     from intentmatch.registry.editing.settings_edit import Setting
 
     chosen = found.chosen.choice._asdict()
-    return {name: Setting(value, found.worth(name)) for name, value in chosen.items()}
+    return {name: Setting(value, found.gain_of(name)) for name, value in chosen.items()}
 
 
 def _block(values: Mapping[str, Setting], settings: Settings) -> str:
-    """The settings as YAML, the target among them as it is."""
+    """Return the settings as YAML, together with the target in use."""
     from intentmatch.registry.editing.settings_edit import with_settings
 
     block = with_settings("", values, _MARK)
-    return f"{block}  target: {_flow(settings.target)}  # yours; the table shows what others give"
+    return f"{block}  target: {_flow(settings.target)}  # yours; the table shows the effect of others"
 
 
 def _flow(target: Mapping[str, Any]) -> str:
@@ -147,39 +146,39 @@ def _flow(target: Mapping[str, Any]) -> str:
 
 
 def _target_file(intents: str, registry: Registry, named: Path | None) -> Path:
-    """The file that the settings go into. Raises `InputError` where that is not for us to say."""
+    """Return the file for the settings. InputError if there are several, or if `named` is not one of them."""
     from intentmatch.evaluation.tune import Choice
     from intentmatch.registry import yaml_files
 
     files = {str(file): file for file in yaml_files(intents)}
-    holding = {name: place.path for name, place in registry.setting_locations.items()}
-    bound = sorted({holding[name] for name in Choice._fields if name in holding})
+    file_of = {name: place.path for name, place in registry.setting_locations.items()}
+    bound = sorted({file_of[name] for name in Choice._fields if name in file_of})
     if named is not None:
         same = [file for file in files.values() if file.resolve() == named.resolve()]
         if not same:
             raise InputError(f"{named} is not among the files of {intents}")
         if [path for path in bound if path != str(same[0])]:
-            raise InputError(f"{bound[0]} has one of these settings already; name that file, or remove it there")
+            raise InputError(f"{bound[0]} has one of these settings already: name that file, or remove the setting")
         return same[0]
-    candidates = bound or sorted(set(holding.values())) or sorted(files)
+    candidates = bound or sorted(set(file_of.values())) or sorted(files)
     if len(candidates) > 1:
         raise InputError(f"the settings could go into {' or '.join(candidates)}: name one with --file")
     return files[candidates[0]]
 
 
 def _write(intents: str, file: Path, values: Mapping[str, Setting], settings: Settings) -> None:
-    """Show what will change in the file, and change it."""
+    """Show the change of the file, and write it."""
     from intentmatch.registry.editing.plan import plan
     from intentmatch.registry.editing.settings_edit import ChangeSettings
 
     changes = plan(intents, [ChangeSettings(file, values, _MARK)])
     if not changes.files:
-        click.echo(f"\n{file} says so already.")
+        click.echo(f"\n{file} has these settings already.")
         return
     click.echo()
-    show.diff(changes.diff)
+    output.diff(changes.diff)
     changes.write()
     click.echo(f"{file} is written.")
     for name in values:
         if settings.origin(name).startswith(("environment", "argument")):
-            click.echo(f"  {name} comes from the {settings.origin(name)} here, which wins over the file.", err=True)
+            click.echo(f"  {name} is set by the {settings.origin(name)}, which overrides the file.", err=True)

@@ -1,18 +1,18 @@
-"""Everything that can go wrong, as values and exceptions that say what, where and how to fix it.
+"""Exceptions and problem values. Their text is for users: what is wrong, where, and how to fix it.
 
-The tree (the exit code of the command line in brackets):
+The exception tree, with the exit code of the command line in brackets:
 
     IntentMatchError [1]
     ├── InputError [2]              something the user wrote is wrong
-    │   ├── RegistryError           one or more problems in the YAML, all of them at once
-    │   ├── SettingsError           a setting has an impossible value
-    │   └── UnknownNameError        a name that nothing here answers to
-    ├── ArtefactError [2]           a built file cannot be used
-    │   └── StaleArtefactError      ... because it was built for something else
-    ├── ChangedMeanwhileError       a file is not what it was when an edit of it was worked out
+    │   ├── RegistryError           the YAML is invalid; holds all problems
+    │   ├── SettingsError           a setting has an invalid value
+    │   └── UnknownNameError        there is no encoder, intent, slot ... of this name
+    ├── ArtefactError [2]           a built artefact cannot be used
+    │   └── StaleArtefactError      it was built with another encoder, version or text form
+    ├── ChangedMeanwhileError       a file changed after it was read for an edit
     └── UnavailableError [5]        something must be installed or downloaded first
-        ├── MissingExtraError       ... an optional package
-        └── ModelUnavailableError   ... a model
+        ├── MissingExtraError       an optional package
+        └── ModelUnavailableError   a model
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Severity = Literal["error", "warning", "info"]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Location:
-    """A place in a file that a person can jump to. Lines and columns count from 1."""
+    """A position in a file. Lines and columns count from 1."""
 
     path: str
     line: int = 1
@@ -38,17 +38,17 @@ class Location:
 
     @property
     def short(self) -> str:
-        """`path:line`, for tables."""
+        """`path:line`, without the column."""
         return f"{self.path}:{self.line}"
 
 
 NOWHERE = Location("registry")
-"""The place of a problem in a registry that was made in code, without files."""
+"""Location of problems in a registry that was made in code, without files."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """One finding about the user's files; ordered by place."""
+    """One finding about the user's files. Problems sort by location."""
 
     location: Location
     severity: Severity
@@ -62,12 +62,12 @@ class Problem:
 
 
 class IntentMatchError(Exception):
-    """Root of every error that intentmatch raises on purpose; its text is written for the user."""
+    """Base class of all errors that intentmatch raises on purpose."""
 
     exit_code: ClassVar[int] = 1
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Children write their text from other arguments than it; what travels between processes is the text itself.
+        # Subclasses build the text from other arguments, so pickle the finished text instead of calling __init__.
         return Exception.__new__, (type(self), *self.args), vars(self)
 
 
@@ -78,7 +78,7 @@ class InputError(IntentMatchError):
 
 
 class RegistryError(InputError):
-    """The registry cannot be used. `problems` holds every finding, sorted by place."""
+    """The registry is invalid. `problems` holds all findings, sorted by location."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems: tuple[Problem, ...] = tuple(sorted(problems))
@@ -86,11 +86,11 @@ class RegistryError(InputError):
 
 
 class SettingsError(InputError):
-    """A setting has an impossible value; the text names the setting and where the value came from."""
+    """A setting has an invalid value. The text names the setting and the source of the value."""
 
 
 class UnknownNameError(InputError):
-    """A name was asked for that nothing answers to; the text lists the known ones."""
+    """A name is unknown. The text lists the known names and suggests the most similar one."""
 
     def __init__(self, kind: str, name: str, known: Sequence[str], hint: str = "") -> None:
         self.kind = kind
@@ -104,21 +104,21 @@ class UnknownNameError(InputError):
 
 
 class ArtefactError(IntentMatchError):
-    """A built artefact is damaged, or is not an artefact at all."""
+    """A file is damaged or is not an artefact."""
 
     exit_code = 2
 
 
 class StaleArtefactError(ArtefactError):
-    """A built artefact belongs to another encoder, version or text form than the one at hand."""
+    """An artefact was built with another encoder, version or text form than the current one."""
 
 
 class ChangedMeanwhileError(IntentMatchError):
-    """A file was changed by someone else after it was read for an edit; the text says which. Nothing was written."""
+    """A file changed after it was read for an edit. The text names the file; nothing was written."""
 
 
 class UnavailableError(IntentMatchError):
-    """Something has to be installed or downloaded first; the text says what."""
+    """Something must be installed or downloaded first. The text says what."""
 
     exit_code = 5
 
@@ -132,15 +132,15 @@ class MissingExtraError(UnavailableError):
 
 
 class ModelUnavailableError(UnavailableError):
-    """A model is neither on this machine nor to be had from the network."""
+    """A model is not on this machine and cannot be downloaded or reached."""
 
 
 def pip_line(extra: str) -> str:
-    """The command that installs an extra."""
+    """Return the pip command that installs an extra."""
     return f'pip install "intentmatch[{extra}]"'
 
 
 def suggest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that the user most likely meant, or None."""
+    """Return the known name most similar to `name`, or None if none is similar."""
     matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return matches[0] if matches else None

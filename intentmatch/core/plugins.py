@@ -1,9 +1,9 @@
-"""Names in settings to the code that answers them. The only place that reads entry points.
+"""SearchResult up encoders, rerankers and formats by name. Only this module reads entry points.
 
-Built-ins stand in a table of import strings, so that naming one imports that one and nothing else. Other packages
-add theirs through the entry-point groups `intentmatch.encoders`, `intentmatch.rerankers` and `intentmatch.formats`. A
-factory takes `(model, settings)`, where `model` is the text after the first colon of the name (or ""); what stands
-behind the name of a format is no factory, but a `formats.format.Format`.
+Built-ins are a table of import strings, so that using one imports only that one. Other packages add names through the
+entry-point groups `intentmatch.encoders`, `intentmatch.rerankers` and `intentmatch.formats`. An encoder or reranker
+entry is a factory that takes `(model, settings)`; `model` is the part of the setting after the first colon, or "". A
+format entry is a `formats.kit.format.Format` object.
 """
 
 from __future__ import annotations
@@ -58,15 +58,15 @@ BUILT_IN: Mapping[Group, Mapping[str, str]] = {
 
 
 def factory(group: Group, name: str, *, hint: str = "") -> Factory:
-    """The factory behind a name of an encoder or reranker; raises what `named` does."""
+    """Return the factory of an encoder or reranker. Raises the same errors as `named`."""
     found: Factory = named(group, name, hint=hint)
     return found
 
 
 def named(group: Group, name: str, *, hint: str = "") -> Any:
-    """What stands behind a name.
+    """Return the object registered under a name.
 
-    Raises `UnknownNameError`, which lists the known names, and whatever the import of what is named raises.
+    Raises `UnknownNameError`, which lists the known names. Errors from importing the object are not caught.
     """
     if name in BUILT_IN[group]:
         module, _, attribute = BUILT_IN[group][name].partition(":")
@@ -78,33 +78,33 @@ def named(group: Group, name: str, *, hint: str = "") -> Any:
 
 
 def names(group: Group) -> list[str]:
-    """Every name that is known here, built-ins first."""
+    """List all known names of a group, built-ins first."""
     return [*BUILT_IN[group], *sorted(set(third_party(group)) - set(BUILT_IN[group]))]
 
 
 def third_party(group: Group) -> dict[str, EntryPoint]:
-    """The entry points that other installed packages add to a group, by name."""
-    # Imported here because it takes as long as all our own modules, and the built-in names never need it.
+    """Return the entry points that other installed packages add to a group, by name."""
+    # Imported late: it takes as long as all our modules together, and built-in names do not need it.
     from importlib.metadata import entry_points
 
     return {entry.name: entry for entry in entry_points(group=f"intentmatch.{group}")}
 
 
 def installed(module: str) -> bool:
-    """Whether a package is there; imports nothing."""
+    """Return whether a package is installed, without importing it."""
     return importlib.util.find_spec(module) is not None
 
 
 def check_installed(module: str, *, what: str, extra: str) -> None:
-    """Raise `MissingExtraError` with the pip line if an optional package is not there; imports nothing."""
+    """Raise `MissingExtraError` if an optional package is not installed, without importing it."""
     if not installed(module):
         raise MissingExtraError(what, extra)
 
 
 def require(module: str, *, what: str, extra: str) -> Any:
-    """Import an optional package, or raise `MissingExtraError` with the pip line.
+    """Import an optional package, or raise `MissingExtraError`, whose text names the pip command.
 
-    A package that is there but broken raises its own ImportError untouched.
+    If the package is installed but broken, its own ImportError is raised unchanged.
     """
     try:
         return importlib.import_module(module)

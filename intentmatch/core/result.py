@@ -1,4 +1,4 @@
-"""What the matcher answers: one `MatchResult` for every message, with all that led to it."""
+"""Match results: one `MatchResult` per message, with its candidates, entities and trace."""
 
 from __future__ import annotations
 
@@ -10,55 +10,75 @@ from intentmatch.core.types import Utterance
 
 Verdict = Literal["matched", "ambiguous", "out_of_scope"]
 
+StageName = Literal[
+    "clean",
+    "language",
+    "exact",
+    "fuzzy",
+    "encode",
+    "coverage",
+    "dense",
+    "head",
+    "reranker",
+    "decide",
+    "otherwise",
+    "slots",
+    "parts",
+]
+"""The stages of the pipeline, in the order in which a trace lists them. A message passes only some of them."""
+
+DecidedBy = Literal["exact", "fuzzy", "dense", "head", "reranker", "empty"]
+"""The stage whose scores led to the verdict; "empty" when there was nothing to score."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An intent with its score for one message, before or after deciding."""
+    """An intent with its score for one message."""
 
     intent: str
     score: float
-    """Similarity in [-1, 1]: 1.0 is the author's own line. Not a probability."""
+    """Cosine similarity in [-1, 1]; 1.0 for one of the author's own utterances. Not a probability."""
     utterance: Utterance | None = None
     """The utterance nearest to the message."""
     title: str | None = None
     confidence: float | None = None
-    """Calibrated probability that it is what the user wants; None where the registry is too small to calibrate on."""
+    """Calibrated probability that the user wants this intent; None if the registry is too small to calibrate."""
     evidence: float | None = field(default=None, repr=False)
-    """What candidates are ranked by: a number on the registry's own scale. Without it, the score."""
+    """Fused score that candidates are ranked by, on a scale of its own for each registry; None: ranked by `score`."""
 
     @property
     def measured(self) -> str:
-        """For people: the confidence where there is one, otherwise the score."""
+        """The confidence as a percentage, or the score if there is no confidence; for display."""
         return f"{self.score:.2f}" if self.confidence is None else f"{self.confidence:.0%}"
 
     @property
     def rank(self) -> float:
-        """Higher comes first."""
+        """Sort key of the ranking; higher comes first."""
         return self.score if self.evidence is None else self.evidence
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One step of the pipeline and what it found."""
+    """One step of the pipeline, what it found in words, and how long it took."""
 
-    name: str
+    name: StageName
     says: str
     microseconds: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How a decision came about."""
+    """How a decision was made."""
 
     stages: tuple[Stage, ...]
-    decided_by: str
-    """The stage whose scores were decided on: "exact", "fuzzy", "dense", "reranker" or "empty"."""
+    decided_by: DecidedBy
+    """The stage whose scores led to the verdict: "exact", "fuzzy", "dense", "head", "reranker" or "empty"."""
     threshold: float | None
-    """The cut the leading candidate was held against; None when nothing was scored."""
+    """The threshold that the best candidate was compared with; None if nothing was scored."""
     threshold_origin: str
-    """Where that cut came from, in words."""
+    """Where the threshold came from, in words."""
     reason: str
-    """Why this verdict, in words."""
+    """The reason for the verdict, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +87,21 @@ class Entity:
 
     slot: str
     value: str | int | float
-    """What the bot needs: the value of a list whatever the synonym, a number, an ISO 8601 date or time, or the text."""
+    """Normalised value: the list value for a synonym, a number, an ISO 8601 date or time, or the text itself."""
     text: str
-    """As it stands in the message: `message[start:end]`."""
+    """`message[start:end]`."""
     start: int
-    """In characters (code points) of the message as it was received."""
+    """Offset in characters (code points) of the message as received."""
     end: int
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A required slot that the message does not hold."""
+    """A required slot without a value in the message."""
 
     slot: str
     question: str | None
-    """What to ask for it, in the language of the result where the author wrote it in that."""
+    """The author's question for the slot, in the language of the result if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,50 +109,49 @@ class Part:
     """One of several requests in a message."""
 
     start: int
-    """In characters (code points) of the message as it was received."""
+    """Offset in characters (code points) of the message as received."""
     end: int
     intent: str
     score: float
     confidence: float | None
     response: str | None
     entities: tuple[Entity, ...]
-    """Of the intent's slots; their places are in the whole message."""
+    """Entities of this intent; their offsets count from the start of the whole message."""
     missing: tuple[Missing, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class MatchResult:
-    """The one answer to a message. Its shape is the same whatever the verdict."""
+    """The answer to a message. All fields exist for every verdict."""
 
     message: str
-    """As it was received."""
+    """The message as received."""
     verdict: Verdict
     intent: str | None
-    """The intent, when `verdict` is "matched"; otherwise None."""
+    """The matched intent; None unless `verdict` is "matched"."""
     score: float
-    """Of the leading candidate; 0.0 when there is none."""
+    """Score of the best candidate; 0.0 if there is none."""
     confidence: float | None
-    """Calibrated probability that the leading candidate is what the user wants; None where the registry is too
-    small to calibrate on."""
+    """Calibrated probability that the user wants the best candidate; None if the registry is too small to calibrate."""
     candidates: tuple[Candidate, ...]
-    """Ranked, best first."""
+    """Best first."""
     rivals: tuple[Candidate, ...]
-    """The intents to ask about, when `verdict` is "ambiguous"; otherwise empty."""
+    """The intents to ask the user about if `verdict` is "ambiguous"; otherwise empty."""
     language: str | None
-    """The caller's, otherwise that of the registry's languages in which the message reads likeliest."""
+    """The language that the caller gave; otherwise the most likely one of the registry's languages."""
     response: str | None
-    """The author's response of the matched intent, in that language where there is one."""
+    """The author's response for the matched intent, in `language` if there is one."""
     trace: Trace
     entities: tuple[Entity, ...] = ()
-    """The values of the matched intent's slots, in the order of the message."""
+    """Slot values found for the matched intent, in the order of the message."""
     missing: tuple[Missing, ...] = ()
-    """The required slots of the matched intent that the message does not hold, in the order of the intent."""
+    """Required slots of the matched intent without a value in the message, in the order of the intent."""
     parts: tuple[Part, ...] = ()
-    """Two or more, where the message is several requests and the setting `several_intents` asks for that; `intent` and
-    what goes with it are then those of the first."""
+    """Two or more requests of one message, if the setting `several_intents` is on. `intent`, `entities` and the like
+    are then those of the first part."""
 
     def explain(self) -> str:
-        """Why this answer, in a few sentences for the author of the intents."""
+        """Explain the verdict in a few sentences for the author of the intents."""
         lines = [f"{_HEADLINES[self.verdict]}: {self.trace.reason}"]
         if self.candidates and (nearest := self.candidates[0].utterance) is not None:
             place = f" ({nearest.location.short})" if nearest.location else ""
@@ -149,7 +168,7 @@ class MatchResult:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON values: what the command line prints with `--json` and the webhook answers."""
+        """Convert to plain JSON values, as the command line prints with `--json` and the webhook returns."""
         return {
             "message": self.message,
             "verdict": self.verdict,

@@ -1,7 +1,6 @@
-"""One frozen `Settings`, resolved from four places, each value remembering which of them it came from.
+"""Settings of a matcher, resolved from four sources; each value knows its source.
 
-An explicit argument wins over the environment (`INTENTMATCH_*`), that over the registry's `settings:`, and that over
-the default.
+Order of precedence: explicit argument, environment variable (`INTENTMATCH_*`), `settings:` of the registry, default.
 """
 
 from __future__ import annotations
@@ -28,75 +27,76 @@ INBOX_BOUNDS = ("messages", "days")
 LOCAL = frozenset(
     {"device", "precision", "threads", "remote_seconds", "cache", "lint", "inbox", "inbox_keep", "inbox_mode"}
 )
-"""Settings about this machine or about the YAML rather than the bot's answers; they do not travel with an artefact."""
+"""Settings of this machine or of the YAML that do not affect answers. An artefact does not contain them."""
 DEFAULT_LANGUAGE = "default"
-"""The key of a threshold mapping that holds for every language not named in it."""
+"""Key of a threshold mapping for all languages that it does not list."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything about a matcher that is not an intent. The README's settings table is checked against these."""
+    """All options of a matcher. A test compares the settings table of the documentation with these defaults."""
 
     encoder: str = "static"
     """`KIND` or `KIND:MODEL`: `static`, `static:./folder`, `onnx:FOLDER`, `sentence_transformer:NAME_OR_FOLDER`,
     `remote:URL#MODEL`."""
     device: str = "auto"
-    """Where a transformer runs: auto (the GPU when there is one), cpu, cuda, cuda:1, cuda:all, mps."""
+    """Where a transformer runs: auto (the GPU if there is one), cpu, cuda, cuda:1, cuda:all, mps."""
     precision: str = "auto"
-    """Of a transformer's arithmetic: auto (half on a GPU), float32, float16, bfloat16."""
+    """Floating-point precision of a transformer: auto (half precision on a GPU), float32, float16, bfloat16."""
     threads: int = 1
-    """That a call of an `onnx` encoder computes with; messages at the same time spread over the cores without them."""
+    """Threads of one call of an `onnx` encoder. Concurrent messages use several cores even with 1."""
     remote_seconds: float = 20.0
-    """How long the server of a `remote` encoder may be silent, and have us wait when it is busy."""
+    """Read timeout of a `remote` encoder in seconds, and the longest wait between retries."""
     prompts: Mapping[str, str] = field(default_factory=dict)
-    """Text put before every `utterance` and `query`, for models trained with such prefixes; empty: the model's own."""
+    """Prefix for each `utterance` and `query`, for models trained with prefixes; empty: the model's own prefixes."""
     aggregation: str = "mean2"
-    """How an intent's score comes from its utterances: mean2 (mean of the two nearest), max (the nearest)."""
+    """An intent's score from its utterances: mean2 (mean of the two nearest), max (the nearest)."""
     scorer: str = "head"
-    """What intents are told apart by: head (a regression fitted at build time) or cosine (that alone)."""
+    """How intents are scored: head (with a classification head trained at build time) or cosine (similarity alone)."""
     index: str = "exact"
-    """What finds the nearest utterances where cosine tells intents apart: exact (a look at all), usearch (a graph)."""
+    """Nearest-neighbour search for scorer `cosine`: exact or torch (compare with all), usearch (graph)."""
     vectors: str = "float32"
-    """The numbers that vectors of utterances are kept in: float32, or float16, which takes half of the memory."""
+    """Number format of stored utterance vectors: float32, or float16 for half of the memory."""
     target: Mapping[str, float | bool] = field(default_factory=lambda: {"precision": 0.95, "give_up": 0.005})
-    """What the learned cuts are for. `precision`: so many of the answers given are right; with `give_up`, as long as
-    that costs no more than this share of all messages. `false_accept`: no more than this share of the messages out of
-    scope is answered. `balance`: most messages rightly answered or rightly refused."""
+    """What learned thresholds aim for. `precision`: this share of the answers given is right; `give_up` limits the
+    share of all messages left unanswered to get there. `false_accept`: at most this share of out-of-scope messages is
+    answered. `balance`: the most messages answered or refused correctly."""
     threshold: Mapping[str, float] = field(default_factory=dict)
-    """Cut on the score by language, `default` for all others; empty: cuts on the confidence, learned for `target`."""
+    """Threshold on the score per language, `default` for all others; empty: thresholds on the confidence, learned for
+    `target`."""
     margin: float | None = None
     """Two intents whose scores are closer than this are ambiguous; None: learned."""
     fuzzy: float = 0.8
-    """Typo-tolerant hits: least share of characters that agree; 1.0 turns them off."""
+    """Typo tolerance: smallest share of characters that must agree; 1.0 turns it off."""
     reranker: str = "none"
-    """A cross-encoder for doubtful messages: none, `cross_encoder:NAME_OR_FOLDER`, or just the name or folder."""
+    """Cross-encoder for doubtful messages: none, `cross_encoder:NAME_OR_FOLDER`, or just the name or folder."""
     band: float | None = None
-    """The reranker is asked this near a threshold; None: where the verdict is wrong too often."""
+    """Distance to the threshold within which the reranker is used; None: learned."""
     reranker_seconds: float = 0.5
-    """Time the reranker may take for a message; it is asked about as many utterances as it manages in that time."""
+    """Time limit of the reranker per message; it scores as many utterances as fit."""
     several_intents: bool = False
-    """Whether a message may be several requests, which the result then has as `parts`."""
+    """Whether a message may hold several requests, returned as `parts` of the result."""
     top_k: int = 5
-    """Candidates in a result."""
+    """Number of candidates in a result."""
     cache: str = "auto"
     """Vectors on disk: auto (the user's cache folder), off, or a folder."""
     lint: Mapping[str, str] = field(default_factory=dict)
-    """Rule id to what `lint` makes of its findings: off, info, warning, error; a rule not named has its own."""
+    """Rule id to level: off, info, warning, error. Rules that are not listed keep their own level."""
     inbox: str = "off"
-    """Where messages that were not understood are kept: off, or a file."""
+    """File for messages that were not understood, or off."""
     inbox_keep: Mapping[str, int] = field(default_factory=lambda: {"messages": 10_000, "days": 90})
-    """How many distinct messages are kept there, and for how long after they were last said."""
+    """Limits of the inbox: number of distinct messages, and days since a message was last seen."""
     inbox_mode: str = "redacted"
-    """What is kept of a message: redacted (without addresses and numbers of people), hashed (no text), or plain."""
+    """What the inbox stores: redacted (personal data removed), hashed (no text), or plain."""
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
-    """Name of a setting to where its value came from, in words; a name not in it has its default."""
+    """Setting name to the source of its value, in words; names that are missing have their default."""
 
     def origin(self, name: str) -> str:
-        """Where the value of a setting came from, in words."""
+        """Return the source of a setting's value, in words."""
         return self.origins.get(name, "default")
 
     def to_dict(self) -> dict[str, Any]:
-        """The values that an answer depends on, as plain JSON values."""
+        """Return the settings that can change an answer, as plain JSON values."""
         return {name: _plain(getattr(self, name)) for name in PARSERS if name not in LOCAL}
 
 
@@ -108,12 +108,13 @@ def resolve(
     locations: Mapping[str, Location] | None = None,
     base: Settings | None = None,
 ) -> Settings:
-    """Settings from all four places.
+    """Resolve settings from all sources.
 
-    `registry` is the `settings:` block as the reader gives it (text, or a mapping of text); `locations` says where
-    each of its keys stands. `base` stands in for the defaults: the settings an artefact was built with. Raises
-    `SettingsError` for an impossible value from code or the environment and `RegistryError`, with positions and all
-    problems at once, for those from the registry.
+    `registry` is the `settings:` block from the reader (text, or a mapping of text); `locations` holds the position of
+    each of its keys. `base` replaces the defaults, for example by the settings of an artefact.
+
+    Raises `SettingsError` for an invalid value from code or the environment, and `RegistryError` with all problems for
+    invalid values from the registry.
     """
     values: dict[str, Any] = {} if base is None else {name: getattr(base, name) for name in PARSERS}
     origins: dict[str, str] = {} if base is None else dict(base.origins)
@@ -140,7 +141,7 @@ def resolve(
 
 
 def parse(name: str, value: Any) -> Any:
-    """The value of one setting from text, a mapping of text, or a Python value. Raises `SettingsError`."""
+    """Parse one setting from text, a mapping of text, or a Python value. Raises `SettingsError` if it is invalid."""
     if name not in PARSERS:
         nearest = suggest(name, PARSERS)
         hint = f"did you mean {nearest!r}?" if nearest else f"known are {', '.join(sorted(PARSERS))}"
@@ -152,7 +153,7 @@ def parse(name: str, value: Any) -> Any:
 
 
 def fraction(value: Any) -> float:
-    """A number from 0 to 1. Raises `ValueError` saying so."""
+    """Parse a number from 0 to 1. Raises `ValueError` for anything else."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -190,15 +191,15 @@ def _count(value: Any) -> int:
     except (TypeError, ValueError):
         number = 0
     if number < 1:
-        raise ValueError("it must be a whole number from 1 up")
+        raise ValueError("it must be a whole number, 1 or more")
     return number
 
 
 def _switch(value: Any) -> bool:
     known = {"true": True, "false": False}
-    if (said := str(value).lower()) not in known:
+    if (text := str(value).lower()) not in known:
         raise ValueError("it must be true or false")
-    return known[said]
+    return known[text]
 
 
 def _seconds(value: Any) -> float:
@@ -207,12 +208,12 @@ def _seconds(value: Any) -> float:
     except (TypeError, ValueError):
         seconds = -1.0
     if not 0.0 < seconds < math.inf:
-        raise ValueError("it must be a number of seconds above 0")
+        raise ValueError("it must be a number of seconds greater than 0")
     return seconds
 
 
 def _threshold(value: Any) -> dict[str, float]:
-    """`0.5`, `{default: 0.5, de: 0.45}`, or the latter as the text `0.5,de=0.45`."""
+    """Parse `0.5`, `{default: 0.5, de: 0.45}`, or the mapping as text: `0.5,de=0.45`."""
     if value is None or value == "auto":
         return {}
     if isinstance(value, str) and ("=" in value or "," in value):
@@ -224,32 +225,32 @@ def _threshold(value: Any) -> dict[str, float]:
 
 
 def _target(value: Any) -> dict[str, float | bool]:
-    """`{precision: 0.95}` and the like, or the same as the text `precision=0.95,give_up=0.03` or `balance`."""
+    """Parse a mapping such as `{precision: 0.95}`, or text such as `precision=0.95,give_up=0.03` or `balance`."""
     if isinstance(value, str):
         pairs = [part.strip().partition("=") for part in value.split(",")]
         value = {key.strip(): number.strip() or True for key, _, number in pairs}
     if not isinstance(value, Mapping) or len(set(value) & set(TARGETS)) != 1:
         raise ValueError(f"it must be one of {', '.join(TARGETS)}, as in `{{precision: 0.95}}`")
     if unknown := set(map(str, value)) - {*TARGETS, "give_up"}:
-        raise ValueError(f"it takes {', '.join(TARGETS)} and give_up, not {', '.join(sorted(unknown))}")
+        raise ValueError(f"its keys are {', '.join(TARGETS)} and give_up, not {', '.join(sorted(unknown))}")
     if "give_up" in value and "precision" not in value:
-        raise ValueError("give_up goes with precision")
+        raise ValueError("give_up needs precision")
     if "balance" in value:
         if str(value["balance"]).lower() != "true":
-            raise ValueError("balance is `true` or left out")
+            raise ValueError("balance must be `true`")
         return {"balance": True}
     return {str(key): fraction(number) for key, number in value.items()}
 
 
 def _learned(value: Any) -> float | None:
-    """A number from 0 to 1, or `auto` for one that is learned."""
+    """Parse a number from 0 to 1; return None for `auto`, which means learned."""
     return None if value is None or value == "auto" else fraction(value)
 
 
 def _language(code: str) -> str:
     language = DEFAULT_LANGUAGE if code == DEFAULT_LANGUAGE else language_code(code)
     if language is None:
-        raise ValueError(f"{code!r} is neither a language code such as en or pt-BR, nor `default`")
+        raise ValueError(f"{code!r} is not `default` or a language code such as en or pt-BR")
     return language
 
 
@@ -260,17 +261,17 @@ def _prompts(value: Any) -> dict[str, str]:
     if unknown:
         raise ValueError(f"its keys are utterance and query, not {', '.join(sorted(map(str, unknown)))}")
     if not all(isinstance(text, str) for text in value.values()):
-        raise ValueError("each must be text")
+        raise ValueError("each value must be text")
     return dict(value)
 
 
 def _lint(value: Any) -> dict[str, str]:
-    """`{few-utterances: off}`, or the same as the text `few-utterances=off,two-clusters=warning`."""
+    """Parse `{few-utterances: off}`, or text such as `few-utterances=off,two-clusters=warning`."""
     if isinstance(value, str):
         pairs = [part.partition("=") for part in value.split(",")]
         value = {rule: level for rule, _, level in pairs}
     if not isinstance(value, Mapping):
-        raise ValueError("it must map rule ids to levels, as few-utterances=off does")
+        raise ValueError("it must map rule ids to levels, for example few-utterances=off")
     known = _one_of(*LINT_LEVELS)
     return {str(rule).strip(): known(str(level).strip()) for rule, level in value.items()}
 
@@ -280,7 +281,7 @@ def _off_or_path(value: Any) -> str:
 
 
 def _bounds(value: Any) -> dict[str, int]:
-    """`{messages: 5000, days: 30}`, or the same as the text `messages=5000,days=30`; one left out is the default."""
+    """Parse `{messages: 5000, days: 30}`, or text such as `messages=5000,days=30`. A missing key has its default."""
     if isinstance(value, str):
         pairs = [part.partition("=") for part in value.split(",")]
         value = {name.strip(): number.strip() for name, _, number in pairs}
@@ -315,7 +316,7 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "inbox_keep": _bounds,
     "inbox_mode": _one_of(*INBOX_MODES),
 }
-"""Setting name to the function that reads its value; the only list of what may be set."""
+"""Setting name to the parser of its value; the only list of setting names."""
 
 
 def _plain(value: Any) -> Any:

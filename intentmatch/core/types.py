@@ -1,4 +1,7 @@
-"""What an author says, as values, and the two Protocols that third parties implement. Answers stand in `result`."""
+"""Registry types (intents, utterances, slots) and the protocols `Encoder` and `Reranker`.
+
+Match results are in `core.result`.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,13 @@ from intentmatch.core.errors import InputError, Location
 from intentmatch.text.normalize import fold, in_words, language_code, language_range
 
 Vectors = NDArray[np.float32]
-"""Rows of float32, one text a row: shape `(texts, dim)`."""
+"""float32 array of shape `(texts, dim)`: one row per text."""
 
 KeptVectors = NDArray[np.floating[Any]]
-"""The same in float32 or float16, as the setting `vectors` has it."""
+"""float32 or float16 array of shape `(texts, dim)`, according to the setting `vectors`."""
 
 Kind = Literal["utterance", "query"]
-"""What a text is to an asymmetric encoder: a line of the registry, or a message to be matched."""
+"""The role of a text for an asymmetric encoder: an utterance of the registry, or a message (query)."""
 
 
 SlotKind = Literal["list", "pattern", "number", "date", "time", "any"]
@@ -31,7 +34,7 @@ SlotKind = Literal["list", "pattern", "number", "date", "time", "any"]
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The value of a slot in an utterance: `text[start:end]`."""
+    """The span of a slot value in an utterance: `text[start:end]`."""
 
     slot: str
     start: int
@@ -40,21 +43,21 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """One example line of an author."""
+    """One example sentence of an intent."""
 
     text: str
-    """As the author wrote it, or one of the sentences that the author's template stands for."""
+    """The author's line, or one sentence of the expanded template."""
     language: str | None = None
-    """BCP-47 code, or None where the author named none."""
+    """BCP-47 code; None if the author named none."""
     location: Location | None = None
-    """Where it stands; None when it came from code."""
+    """Position in the YAML; None if the utterance was made in code."""
     template: str | None = None
-    """What the author wrote, where `text` is one of the sentences that it stands for."""
+    """The author's template, if `text` is one of the sentences it expands to."""
     marks: tuple[Mark, ...] = ()
-    """Where in `text` the values of slots stand, in their order."""
+    """Spans of slot values in `text`, in order."""
 
     def same_line(self, other: Utterance) -> bool:
-        """Whether both are sentences of one line of their author."""
+        """Return whether both utterances come from the same template line."""
         return self.template is not None and (self.template, self.location) == (other.template, other.location)
 
 
@@ -63,108 +66,108 @@ class SlotValue:
     """One value of a slot of kind "list"."""
 
     value: str
-    """What the bot gets, whatever the user said for it; it is itself something users say."""
+    """The normalised value that the bot receives. It is found in messages too, like its synonyms."""
     synonyms: tuple[Utterance, ...] = ()
-    """What else users say for it, perhaps in one language only."""
+    """Other words for the value. A synonym with a language holds for that language only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A piece of information that an intent needs: declared here, found in a message as an `Entity`."""
+    """Declaration of a slot, a piece of information that an intent needs. Its values in messages are `Entity`."""
 
     name: str
     kind: SlotKind
     values: tuple[SlotValue, ...] = ()
-    """Of a "list"."""
+    """The values of a slot of kind "list"."""
     patterns: tuple[str, ...] = ()
-    """Of a "pattern": regular expressions, of which one must match."""
+    """Regular expressions of a slot of kind "pattern"; one of them must match."""
     examples: tuple[Utterance, ...] = ()
-    """What stands for the slot when a template becomes a sentence; without any, a "list" has its values for that."""
+    """Texts that fill the slot when a template is expanded. A "list" without examples uses its values."""
     required: bool = False
-    """Whether a matched intent asks for it where the message does not hold it."""
+    """Whether the bot asks for the slot if the message has no value for it."""
     questions: Mapping[str, str] = field(default_factory=dict)
-    """Language code to what to ask then; the key "" holds a question without a language."""
+    """Language code to the question that asks for the slot; the key "" holds a question without a language."""
     location: Location | None = None
 
     def question(self, language: str | None) -> str | None:
-        """The question for a language or what it falls back to; else one without a language, English, any."""
+        """Return the question for a language: its own, a fallback's, one without language, English, any; or None."""
         return _in_language(self.questions, language)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A named fragment of templates: `<day>`."""
+    """A named template fragment, written `<day>` in templates."""
 
     name: str
     templates: Mapping[str, str]
-    """Language code to the fragment; the key "" holds one without a language."""
+    """Language code to the fragment; the key "" holds a fragment without a language."""
     location: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What a user may want, with the author's examples of it."""
+    """Something a user may want, with example utterances."""
 
     name: str
     utterances: tuple[Utterance, ...]
     negatives: tuple[Utterance, ...] = ()
-    """Messages that look like this intent and are not: `not:` in the YAML."""
+    """Messages that look like this intent but are not: `not:` in the YAML."""
     title: str | None = None
     """Shown to users when the bot asks "did you mean ...?"."""
     description: str | None = None
     threshold: float | None = None
-    """The author's own cut on the score; wins over every other threshold."""
+    """Threshold on the score of this intent; overrides every other threshold."""
     responses: Mapping[str, str] = field(default_factory=dict)
-    """Language code to what the bot says; the key "" holds a response without a language."""
+    """Language code to the bot's response; the key "" holds a response without a language."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    """The author's own data, handed through untouched."""
+    """The author's own data, passed through unchanged."""
     location: Location | None = None
     slots: tuple[Slot, ...] = ()
-    """Those declared in the intent, and those of its file or folder that its utterances name."""
+    """The slots declared in the intent, and the shared slots that its utterances use."""
     when: tuple[str, ...] = ()
-    """Tags of which one must be active for the intent to answer; none, where it always may."""
+    """Tags; one of them must be active for the intent to match. Empty: the intent can always match."""
     titles: Mapping[str, str] = field(default_factory=dict)
-    """Language code to the title, where the author gave more than one; `title` is then one of them."""
+    """Language code to title, if the author gave more than one; `title` is one of them."""
 
     @property
     def label(self) -> str:
-        """What its author calls it: the title, or the name in words."""
+        """The title, or the name in words if there is none."""
         return self.title or in_words(self.name)
 
     def title_in(self, language: str | None) -> str | None:
-        """The title for a language or what it falls back to; otherwise `title`."""
+        """Return the title for a language or its fallbacks; otherwise `title`."""
         wanted = language_range(language) if language and self.titles else ()
         return next((self.titles[code] for code in wanted if code in self.titles), self.title)
 
     def response(self, language: str | None) -> str | None:
-        """The response for a language or what it falls back to; else one without a language, English, any."""
+        """Return the response for a language: its own, a fallback's, one without language, English, any; or None."""
         return _in_language(self.responses, language)
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A message with the answer that its author expects: what an evaluation asks."""
+    """A test message with its expected answer, for evaluation."""
 
     text: str
     expected: str | tuple[str, ...] | None
-    """The intent; None for out of scope; several where the bot should ask which of them is meant."""
+    """The expected intent; None for out-of-scope; several if the bot should ask which one is meant."""
     language: str | None = None
-    """BCP-47 code, for the tables: like any user, a case does not tell the matcher."""
+    """BCP-47 code for grouping results. It is not passed to the matcher."""
     location: Location | None = None
 
 
 @dataclass(frozen=True)
 class Registry:
-    """All intents of a bot, with the `settings:` and the `tests:` their author gave."""
+    """All intents of a bot, with the `settings:` and `tests:` blocks of its YAML."""
 
     intents: tuple[Intent, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """The merged `settings:` blocks, values still as text."""
+    """The merged `settings:` blocks; values are unparsed text."""
     setting_locations: Mapping[str, Location] = field(default_factory=dict)
     tests: tuple[Case, ...] = ()
-    """They change no answer, so neither the fingerprint nor an artefact knows of them."""
+    """Test cases. They change no answer, so the fingerprint and artefacts leave them out."""
     slots: tuple[Slot, ...] = ()
-    """Those declared for all intents; an intent has those that it uses."""
+    """Slots declared for all intents. `Intent.slots` lists the ones that an intent uses."""
     rules: tuple[Rule, ...] = ()
 
     def __len__(self) -> int:
@@ -185,69 +188,69 @@ class Registry:
 
     @cached_property
     def utterances(self) -> tuple[Utterance, ...]:
-        """All utterances, intent by intent: the order of the rows of every matrix that is made of them."""
+        """All utterances, intent by intent. Rows of vector matrices have this order."""
         return tuple(utterance for intent in self.intents for utterance in intent.utterances)
 
     @cached_property
     def folded(self) -> tuple[str, ...]:
-        """The lexical key of each of `utterances`."""
+        """The folded text of each utterance, in the order of `utterances`."""
         return tuple(fold(utterance.text) for utterance in self.utterances)
 
     @cached_property
     def repeated(self) -> tuple[int, ...]:
-        """The positions of those of `utterances` that have words and fold to the same as another: few, mostly."""
-        keys = {key for key, times in Counter(self.folded).items() if times > 1} - {""}
+        """Positions of utterances whose folded text is not empty and occurs more than once."""
+        keys = {key for key, count in Counter(self.folded).items() if count > 1} - {""}
         return tuple(row for row, key in enumerate(self.folded) if key in keys) if keys else ()
 
     @cached_property
     def owners(self) -> tuple[int, ...]:
-        """For each of `utterances`, the position of its intent."""
+        """The position of each utterance's intent, in the order of `utterances`."""
         return tuple(number for number, intent in enumerate(self.intents) for _ in intent.utterances)
 
     @cached_property
     def lines(self) -> tuple[int, ...]:
-        """For each of `utterances`, the position of the first sentence of the same line of their author."""
+        """The position of the first utterance from the same template line, for each of `utterances`."""
         return _lines(self.utterances, self.owners)
 
     @cached_property
     def negatives(self) -> tuple[Utterance, ...]:
-        """All negative utterances, in the same order."""
+        """All negatives, intent by intent."""
         return tuple(negative for intent in self.intents for negative in intent.negatives)
 
     @cached_property
     def negative_owners(self) -> tuple[int, ...]:
-        """For each of `negatives`, the position of its intent."""
+        """The position of each negative's intent, in the order of `negatives`."""
         return tuple(number for number, intent in enumerate(self.intents) for _ in intent.negatives)
 
     @cached_property
     def negative_lines(self) -> tuple[int, ...]:
-        """As `lines`, for `negatives`."""
+        """The position of the first negative from the same template line, for each of `negatives`."""
         return _lines(self.negatives, self.negative_owners)
 
     @cached_property
     def languages(self) -> tuple[str, ...]:
-        """The languages that utterances are written in, sorted."""
+        """Language codes of all utterances, sorted."""
         return tuple(sorted({utterance.language for utterance in self.utterances if utterance.language}))
 
     @cached_property
     def tags(self) -> tuple[str, ...]:
-        """Those that any intent waits for, sorted."""
+        """All tags used in `when` of any intent, sorted."""
         return tuple(sorted({tag for intent in self.intents for tag in intent.when}))
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hex digest of everything in the registry that can change an answer; places in files do not count."""
+        """Hex digest (16 characters) of all content that can change an answer. Locations and tests are left out."""
         content = [
             [
                 intent.name,
-                [_said(utterance) for utterance in intent.utterances],
-                [_said(negative) for negative in intent.negatives],
+                [_utterance_content(utterance) for utterance in intent.utterances],
+                [_utterance_content(negative) for negative in intent.negatives],
                 intent.title,
                 intent.description,
                 intent.threshold,
                 dict(intent.responses),
                 dict(intent.metadata),
-                [_declared(slot) for slot in intent.slots],
+                [_slot_content(slot) for slot in intent.slots],
                 intent.when,
                 *([dict(intent.titles)] if intent.titles else []),
             ]
@@ -260,71 +263,72 @@ class Registry:
 
 @runtime_checkable
 class Encoder(Protocol):
-    """Text to vectors. The laws are in `tests/contracts/encoder.py` and hold for every implementation.
+    """Encode texts as vectors. `tests/contracts/encoder.py` tests the rules that every implementation must follow.
 
-    Some more members are optional. Two are looked for by `languages.Coverage` alone: `languages: frozenset[str] | None`
-    are the BCP-47 codes that the encoder was trained on, None where it does not say, and `unknown(text: str) -> str`
-    gives the letters of a cleaned text that it cannot read, in their order. `nested: bool` says that the first numbers
-    of a vector are a smaller vector of the text, once they are scaled to unit length. `batches: bool` says that many
-    texts are encoded in less time together than one by one, so that messages which arrive together had better be.
-    `same_as(fingerprint: str) -> bool` says whether vectors under another fingerprint are its own too, for an encoder
-    that is told by its vectors alone, whose last digits move. `texts_at_once: int` is how many a build
-    should give it in one call.
+    Optional members:
+
+    - `languages: frozenset[str] | None`: BCP-47 codes of the languages the encoder was trained on; None: unknown.
+    - `unknown(text: str) -> str`: the letters of a cleaned text that the encoder cannot read, in order.
+    - `nested: bool`: a prefix of a vector, scaled to unit length, is a smaller vector of the same text (Matryoshka).
+    - `batches: bool`: encoding a batch is faster than encoding its texts one by one.
+    - `same_as(fingerprint: str) -> bool`: whether vectors stored under another fingerprint are compatible. For remote
+      encoders, whose fingerprint comes from vectors that vary in their last digits.
+    - `texts_at_once: int`: the number of texts that a build should pass in one call.
     """
 
     @property
     def name(self) -> str:
-        """For people: the kind of encoder and its model."""
+        """Kind of encoder and its model, for display."""
 
     @property
     def dim(self) -> int:
-        """Numbers in a vector."""
+        """Dimension of the vectors."""
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever the vectors do: weights, pooling, prompts, truncation, normalisation."""
+        """Digest that changes whenever the vectors do: weights, pooling, prompts, truncation, normalisation."""
 
     @property
     def tolerance(self) -> float:
-        """How far a number may move between batches, devices or precisions of this encoder."""
+        """Largest absolute difference of a vector's numbers between batches, devices or precisions."""
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
-        """Shape `(len(texts), dim)`, rows in the order of the texts, each of unit length.
+        """Return unit vectors, float32 of shape `(len(texts), dim)`, in the order of the texts.
 
-        A text that the encoder knows nothing about (an empty one, say) is a row of zeros.
+        A text that the encoder cannot read, such as an empty one, gives a row of zeros.
         """
 
 
 @runtime_checkable
 class Reranker(Protocol):
-    """A slower, better judge of whether a message and an utterance mean the same."""
+    """Score pairs of message and utterance, slower and more accurately than cosine similarity."""
 
     @property
     def name(self) -> str:
-        """For people: the kind of reranker and its model."""
+        """Kind of reranker and its model, for display."""
 
     def score(self, message: str, utterances: Sequence[str]) -> NDArray[np.float32]:
-        """One number in [0, 1] for each utterance; shape `(len(utterances),)`."""
+        """Return a score in [0, 1] for each utterance, float32 of shape `(len(utterances),)`."""
 
 
 def _lines(utterances: Sequence[Utterance], owners: Sequence[int]) -> tuple[int, ...]:
     firsts: dict[tuple[int, str, Location | None], int] = {}
     return tuple(
-        row if one.template is None else firsts.setdefault((owner, one.template, one.location), row)
-        for row, (one, owner) in enumerate(zip(utterances, owners, strict=True))
+        row if utterance.template is None else firsts.setdefault((owner, utterance.template, utterance.location), row)
+        for row, (utterance, owner) in enumerate(zip(utterances, owners, strict=True))
     )
 
 
-def _said(utterance: Utterance) -> list[Any]:
+def _utterance_content(utterance: Utterance) -> list[Any]:
     if utterance.template is None and not utterance.marks:
         return [utterance.text, utterance.language]
     marks = [[mark.slot, mark.start, mark.end] for mark in utterance.marks]
     return [utterance.text, utterance.language, utterance.template, marks]
 
 
-def _declared(slot: Slot) -> list[Any]:
-    """All of a slot but its examples, which the sentences hold."""
-    values = [[value.value, [_said(synonym) for synonym in value.synonyms]] for value in slot.values]
+def _slot_content(slot: Slot) -> list[Any]:
+    """Return the fields of a slot that can change an answer. Its examples are part of the utterances."""
+    values = [[value.value, [_utterance_content(synonym) for synonym in value.synonyms]] for value in slot.values]
     return [slot.name, slot.kind, values, slot.patterns, slot.required, dict(slot.questions)]
 
 
@@ -337,8 +341,8 @@ def _in_language(texts: Mapping[str, str], language: str | None) -> str | None:
 
 
 def checked_language_code(code: str) -> str:
-    """Return a BCP-47 code in its usual case. Raises `InputError` if it is none."""
-    known = language_code(code)
-    if known is None:
+    """Return a BCP-47 code in canonical case. Raises `InputError` if `code` is not a language code."""
+    canonical = language_code(code)
+    if canonical is None:
         raise InputError(f"{code!r} is not a language code; use BCP-47, such as en, pt-BR or zh-Hant")
-    return known
+    return canonical

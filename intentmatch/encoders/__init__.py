@@ -1,4 +1,4 @@
-"""Text to vectors: the table of encoders and the one way to get one by name."""
+"""Encoders, which turn text into vectors, and `load_encoder`, which creates one by name."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _SETTINGS_OF_AN_ENCODER = ("encoder", "device", "precision", "threads", "remote_
 
 
 def load_encoder(settings: Settings) -> Encoder:
-    """The encoder that `settings.encoder` names.
+    """Load the encoder that `settings.encoder` names.
 
-    Raises `UnknownNameError`, `MissingExtraError` (with the pip line) or `ModelUnavailableError` (with the way out).
+    Raises `UnknownNameError`, `MissingExtraError`, `ModelUnavailableError` or `SettingsError`.
     """
     kind, _, model = settings.encoder.partition(":")
     hint = f"For a sentence-transformers model write sentence_transformer:{settings.encoder}"

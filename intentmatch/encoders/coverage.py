@@ -1,4 +1,4 @@
-"""Which languages and letters an encoder covers."""
+"""Check which languages and letters an encoder covers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from intentmatch.text.language_id import base_language, script
 
 
 class Coverage:
-    """What an encoder says of the languages it was trained on and the letters it knows, where it says anything.
+    """Languages and letters covered by an encoder, as far as the encoder declares them.
 
-    An unknown language in a known script is not found out: at 1% false alarms, neither length nor likelihood nor
-    vectors of a message's pieces tell more than 7 in 100 clauses of the Universal Declaration of Human Rights in
-    languages that the embedded encoder was not trained on.
+    An unknown language in a known script is not detected. Length, likelihood and vectors of a message's pieces were
+    tried: at 1% false alarms, they find at most 7% of clauses of the Universal Declaration of Human Rights in languages
+    that the embedded encoder was not trained on.
     """
 
     def __init__(self, encoder: Encoder) -> None:
@@ -23,16 +23,16 @@ class Coverage:
         self._unknown: Callable[[str], str] | None = getattr(encoder, "unknown", None)
 
     def covers(self, code: str) -> bool:
-        """Whether a language may be among them. Regions and scripts do not count: who knows `pt` reads `pt-BR`."""
+        """Return whether a language is covered or may be. Regions and scripts do not count: `pt` covers `pt-BR`."""
         return self._languages is None or base_language(code) in self._languages
 
     def gap(self, text: str, language: str | None) -> str:
-        """What of a cleaned message in a language is not covered, in words; "" for nothing."""
-        said = []
+        """Describe what the encoder does not cover in a cleaned message; "" if it covers everything."""
+        gaps = []
         if language is not None and not self.covers(language):
-            said.append(f"{self._name} was not trained on {language}")
+            gaps.append(f"{self._name} was not trained on {language}")
         unknown = self._unknown(text) if self._unknown is not None else ""
         if unknown:
             scripts = ", ".join(sorted(set(map(script, unknown))))
-            said.append(f"letters unknown to {self._name}: {len(unknown)} of {sum(map(str.isalpha, text))} ({scripts})")
-        return "; ".join(said)
+            gaps.append(f"letters unknown to {self._name}: {len(unknown)} of {sum(map(str.isalpha, text))} ({scripts})")
+        return "; ".join(gaps)

@@ -1,4 +1,4 @@
-"""Encode many texts once each, with cached and known vectors taken over."""
+"""Encode many texts, reusing cached vectors and vectors of an earlier build."""
 
 from __future__ import annotations
 
@@ -10,25 +10,27 @@ from numpy.typing import NDArray
 
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.core.types import Encoder, KeptVectors, Kind, Vectors
+from intentmatch.runtime.block_sizes import COPY_ROWS, ENCODE_TEXTS
 from intentmatch.storage.vector_cache import VectorCache
 
 
 class Known(NamedTuple):
-    """Vectors of utterances from an earlier build with the same encoder."""
+    """Vectors from an earlier build with the same encoder."""
 
     rows: Mapping[str, int]
-    """Cleaned text to its row."""
+    """Cleaned text to its row in `vectors`."""
     vectors: KeptVectors
+    """Shape `(rows, dim)`."""
     others: Mapping[str, NDArray[np.float32]]
-    """Vectors that stand in no row, by cleaned text."""
+    """Cleaned text to its vector, shape `(dim,)`, for texts that are not in `rows`."""
 
     def fill(self, texts: Sequence[str], vectors: Vectors) -> list[int]:
-        """Give cleaned texts that are known their vectors; the positions of those that are not."""
+        """Write the vectors of known cleaned texts into `vectors`; return the positions of unknown texts."""
         rows = np.array([self.rows.get(text, -1) for text in texts], dtype=np.int64)
-        for start in range(0, len(rows), _ROWS_AT_ONCE):
-            some = slice(start, start + _ROWS_AT_ONCE)
-            # What is not known has some vector or other until it has its own.
-            vectors[some] = self.vectors.take(rows[some], axis=0, mode="clip")
+        for start in range(0, len(rows), COPY_ROWS):
+            block = slice(start, start + COPY_ROWS)
+            # Rows of unknown texts (-1) get an arbitrary vector here; the caller overwrites it.
+            vectors[block] = self.vectors.take(rows[block], axis=0, mode="clip")
         unknown = []
         for position in np.flatnonzero(rows < 0).tolist():
             if (vector := self.others.get(texts[position])) is None:
@@ -39,18 +41,9 @@ class Known(NamedTuple):
 
 
 Progress = Callable[[int, int], None]
-"""Told (texts encoded, texts to encode) as a build goes on; the texts that the cache has do not count."""
+"""Callback with (texts encoded, texts to encode) during a build. Cached texts do not count."""
 
-
-# Finished vectors go to the cache after each so many, if the encoder wants no other number, so that a build that is
-# stopped begins where it ended.
-_TEXTS_AT_ONCE = 1024
-
-
-# What is copied stays in the processor's cache on the way.
-_ROWS_AT_ONCE = 512
-
-
+# Tolerance of the check that rows have unit length.
 _UNIT_WITHIN = 0.01
 
 
@@ -63,30 +56,31 @@ def encode_all(
     *,
     known: Known | None = None,
 ) -> Vectors:
-    """Vectors of cleaned texts, shape `(len(texts), dim)`.
+    """Return the vectors of cleaned texts, float32 of shape `(len(texts), dim)`.
 
-    Each distinct text that is neither `known` nor in the cache is encoded once.
+    Each distinct text that is neither `known` nor in the cache is encoded once. Raises `IntentMatchError` if the
+    encoder returns a wrong shape, or rows that are not finite or not of unit length.
     """
     cache = cache or VectorCache(None)
     vectors = np.empty((len(texts), encoder.dim), dtype=np.float32)
-    asked = list(range(len(texts))) if known is None else known.fill(texts, vectors)
-    cached = cache.get(encoder, [texts[position] for position in asked], kind)
+    unknown = list(range(len(texts))) if known is None else known.fill(texts, vectors)
+    cached = cache.get(encoder, [texts[position] for position in unknown], kind)
     missing: dict[str, list[int]] = {}
-    for number, position in enumerate(asked):
+    for number, position in enumerate(unknown):
         if number in cached:
             vectors[position] = cached[number]
         else:
             missing.setdefault(texts[position], []).append(position)
-    # Longest first over the whole build, so that each batch holds texts of like length.
+    # Longest first, so that each batch holds texts of similar length.
     new = sorted(missing, key=lambda text: (-len(text), text))
-    together: int = getattr(encoder, "texts_at_once", _TEXTS_AT_ONCE)
-    for start in range(0, len(new), together):
+    batch_size: int = getattr(encoder, "texts_at_once", ENCODE_TEXTS)
+    for start in range(0, len(new), batch_size):
         if progress is not None:
             progress(start, len(new))
-        some = new[start : start + together]
-        encoded = _checked(encoder, encoder.encode(some, kind=kind), len(some))
-        cache.put(encoder, some, encoded, kind)
-        for text, vector in zip(some, encoded, strict=True):
+        batch = new[start : start + batch_size]
+        encoded = _checked(encoder, encoder.encode(batch, kind=kind), len(batch))
+        cache.put(encoder, batch, encoded, kind)
+        for text, vector in zip(batch, encoded, strict=True):
             vectors[missing[text]] = vector
     if progress is not None:
         progress(len(new), len(new))
@@ -97,14 +91,14 @@ def _checked(encoder: Encoder, vectors: Vectors, count: int) -> Vectors:
     shape = getattr(vectors, "shape", None)
     if shape != (count, encoder.dim) or not bool(np.isfinite(vectors).all()):
         raise IntentMatchError(
-            f"the encoder {encoder.name} broke its protocol: {count} texts must give finite numbers of shape "
-            f"({count}, {encoder.dim}), and it gave {type(vectors).__name__} of shape {shape}"
+            f"the encoder {encoder.name} broke its protocol: for {count} texts it must return finite numbers of shape "
+            f"({count}, {encoder.dim}), but it returned {type(vectors).__name__} of shape {shape}"
         )
     lengths = np.linalg.norm(vectors, axis=1)
     wrong = lengths[(lengths > 0.0) & (np.abs(lengths - 1.0) > _UNIT_WITHIN)]
     if len(wrong):
         raise IntentMatchError(
-            f"the encoder {encoder.name} broke its protocol: rows must be of length 1 or all zeros, and {len(wrong)} "
+            f"the encoder {encoder.name} broke its protocol: rows must be of length 1 or all zeros, but {len(wrong)} "
             f"of {count} are not (the first is of length {wrong[0]:.3g})"
         )
     return vectors

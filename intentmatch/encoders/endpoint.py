@@ -1,7 +1,7 @@
-"""A server of embeddings over HTTP: one that speaks as OpenAI's does, or text-embeddings-inference.
+"""HTTP client for embedding servers: OpenAI-compatible servers and text-embeddings-inference.
 
-Connections are kept, at most so many at a time. What failed for a passing reason is asked again, as late as the server
-says. Redirects are not followed: the key is for the server that was named.
+Connections are pooled. Temporary failures are retried, after the server's `Retry-After` if it sends one. Redirects are
+not followed, so that the key goes only to the named server.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FORM = "remote:https://HOST/v1/embeddings#MODEL, or remote:http://HOST/embed for
 _OPENAI, _TEI = "/embeddings", "/embed"
 _CONNECTIONS = 16
 _CONNECT_SECONDS = 5.0
-# A server that is overloaded is asked up to three times more; one that hangs or hangs up, once.
+# Retries for an overloaded server, and for a read timeout or a dropped connection.
 _RETRIES, _RETRIES_OF_READING = 3, 1
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
 _BACKOFF_SECONDS = 0.5
@@ -32,19 +32,19 @@ _SHOWN = 200
 
 
 class Endpoint:
-    """The server at `url`. Safe to use from many threads.
+    """Client of the embedding server at `url`. Safe to use from many threads.
 
-    `seconds` is how long it may be silent, and have us wait when it is busy. Raises `SettingsError` for a URL or a key
-    that cannot be, and `MissingExtraError`.
+    `seconds` is the read timeout and the longest wait before a retry. Raises `SettingsError` if the URL or the key is
+    invalid, and `MissingExtraError` without urllib3.
     """
 
     def __init__(self, url: str, model: str, *, key: str | None, seconds: float) -> None:
         parts = _checked(url)
         self.url, self._model, self._key = url, model, key
         if self._is_openai and not model:
-            raise SettingsError(f"name the model of {url} behind a #: {FORM}")
+            raise SettingsError(f"{url} needs the name of a model after a #: write {FORM}")
         if key is not None and not (key and key.isascii() and key.isprintable()):
-            raise SettingsError("the key of the remote encoder must be printable ASCII, and not empty")
+            raise SettingsError("the key of the remote encoder must be printable ASCII and not empty")
         self._http = plugins.require("urllib3", what=WHAT, extra="remote")
         self._headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
         options = {
@@ -54,7 +54,7 @@ class Endpoint:
             "retries": self._http.Retry(
                 _RETRIES,
                 read=_RETRIES_OF_READING,
-                allowed_methods=None,  # a text may be read twice
+                allowed_methods=None,  # encoding is idempotent, so POST may be retried
                 status_forcelist=_PASSING,
                 backoff_factor=_BACKOFF_SECONDS,
                 backoff_max=seconds,
@@ -66,35 +66,38 @@ class Endpoint:
         try:
             self._pool = _pool(self._http, parts, options)
         except self._http.exceptions.HTTPError:
-            # Its text would show the proxy's password.
-            raise SettingsError(f"the proxy that the environment names for {parts.scheme} is no proxy") from None
+            # The original text would show the proxy's password.
+            raise SettingsError(f"the environment names an invalid proxy for {parts.scheme}") from None
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Float64 rows for texts, in their order and as the server gives them. Raises `ModelUnavailableError`."""
-        body = self._post(self._asking(texts))
+        """Return the server's vectors for texts, float64 of shape `(len(texts), dim)`, not scaled to unit length.
+
+        Raises `ModelUnavailableError` if the server cannot be reached, refuses, or does not return finite vectors.
+        """
+        body = self._post(self._request_body(texts))
         try:
             answer = json.loads(body)
             embeddings = _in_order(answer["data"]) if self._is_openai else answer
-            rows = np.asarray([_numbers(one) for one in embeddings], dtype=np.float64)
+            rows = np.asarray([_numbers(embedding) for embedding in embeddings], dtype=np.float64)
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
-            raise self.unavailable("its answer is not one of embeddings") from None
+            raise self.unavailable("it did not answer with embeddings") from None
         if rows.ndim != 2 or len(rows) != len(texts) or not rows.shape[1]:
             raise self.unavailable(f"it answered {len(texts)} texts with numbers of shape {rows.shape}")
-        # The sum of squares overflows only where cosines would, and is finite only if all numbers are.
+        # The sum of squares overflows only if cosines would, and is finite only if all numbers are.
         with np.errstate(over="ignore", invalid="ignore"):
             if not np.isfinite(np.square(rows).sum(axis=1)).all():
-                raise self.unavailable("it gave numbers that are not finite")
+                raise self.unavailable("it returned numbers that are not finite")
         return rows
 
-    def unavailable(self, why: str, way_out: str = "See that the URL and the model are right") -> ModelUnavailableError:
-        """The error that says so of this server."""
-        return ModelUnavailableError(f"the remote encoder at {self.url} gives no vectors: {why}. {way_out}.")
+    def unavailable(self, why: str, remedy: str = "Check the URL and the model") -> ModelUnavailableError:
+        """Return the error for this server, with a reason and what to do."""
+        return ModelUnavailableError(f"the remote encoder at {self.url} gives no vectors: {why}. {remedy}.")
 
     @property
     def _is_openai(self) -> bool:
         return self.url.endswith(_OPENAI)
 
-    def _asking(self, texts: Sequence[str]) -> bytes:
+    def _request_body(self, texts: Sequence[str]) -> bytes:
         openai = {"model": self._model, "input": list(texts), "encoding_format": "float"}
         return json.dumps(openai if self._is_openai else {"inputs": list(texts), "truncate": True}).encode()
 
@@ -103,21 +106,21 @@ class Endpoint:
             answer = self._pool.request("POST", self.url, body=body, headers=self._headers, redirect=False)
         except self._http.exceptions.HTTPError as error:
             reason = getattr(error, "reason", None) or error
-            raise self.unavailable(f"{reason}", "See that it runs and is reached from here, and try again") from None
-        status, said = answer.status, answer.data
+            raise self.unavailable(f"{reason}", "Check that it runs and can be reached, and try again") from None
+        status = answer.status
+        content: bytes = answer.data
         if status in (401, 403):
-            how = "refuses the key" if self._key else "asks for a key"
-            way_out = "Set INTENTMATCH_REMOTE_KEY, or INTENTMATCH_REMOTE_KEY_FILE to a file with the key"
-            raise self.unavailable(f"it {how} (status {status})", way_out)
+            refusal = "refuses the key" if self._key else "asks for a key"
+            remedy = "Set INTENTMATCH_REMOTE_KEY, or INTENTMATCH_REMOTE_KEY_FILE to a file with the key"
+            raise self.unavailable(f"it {refusal} (status {status})", remedy)
         if status in _PASSING:
-            raise self.unavailable(f"it answered with the status {status}{self._said(said)}", "Try again later")
+            raise self.unavailable(f"it answered with status {status}{self._error_text(content)}", "Try again later")
         if status != 200:
-            raise self.unavailable(f"it answered with the status {status}{self._said(said)}")
-        content: bytes = said
+            raise self.unavailable(f"it answered with status {status}{self._error_text(content)}")
         return content
 
-    def _said(self, body: bytes) -> str:
-        """What the server says of its error, on one line, without the key."""
+    def _error_text(self, body: bytes) -> str:
+        """Return the server's error message on one line, without the key, as " (...)"; "" if there is none."""
         try:
             found = json.loads(body)
         except (ValueError, RecursionError):
@@ -133,22 +136,24 @@ class Endpoint:
 def _checked(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
-        good = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:
-        good = False
-    # Not shown: it may hold a password, and settings travel with an artefact.
-    if not good or not url.isascii() or not url.isprintable() or " " in url or {*url} & {*"@?#"}:
+        valid = False
+    # The error does not show the URL, which may hold a password. For the same reason a URL with a user is refused:
+    # an artefact contains the settings.
+    if not valid or not url.isascii() or not url.isprintable() or " " in url or {*url} & {*"@?#"}:
         raise SettingsError(
-            f"write {FORM}, without a user or a query in the URL; a key goes into INTENTMATCH_REMOTE_KEY"
+            f"the URL of the remote encoder is invalid: write {FORM}, without a user or a query in the URL; "
+            "put a key into INTENTMATCH_REMOTE_KEY"
         )
     if not parts.path.endswith((_OPENAI, _TEI)):
-        raise SettingsError(f"{url} ends neither in {_OPENAI} nor in {_TEI}: write {FORM}")
+        raise SettingsError(f"{url} must end in {_OPENAI} or {_TEI}: write {FORM}")
     return parts
 
 
 def _pool(http: Any, url: SplitResult, options: dict[str, Any]) -> Any:
-    """Connections to the server, through the proxy that the environment names for it, if there is one."""
-    from urllib.request import getproxies, proxy_bypass  # by urllib3 anyway
+    """Return a connection pool, through the proxy that the environment names for the URL, if any."""
+    from urllib.request import getproxies, proxy_bypass  # urllib3 imports it anyway
 
     proxy = None if proxy_bypass(url.hostname or "") else getproxies().get(url.scheme)
     if not proxy:
@@ -159,14 +164,14 @@ def _pool(http: Any, url: SplitResult, options: dict[str, Any]) -> Any:
 
 
 def _in_order(data: list[dict[str, Any]]) -> list[Any]:
-    """The embeddings as they were asked for: a server may answer in another order. Raises `ValueError`."""
-    if sorted(one["index"] for one in data) != list(range(len(data))):
-        raise ValueError("not an index each")
-    return [one["embedding"] for one in sorted(data, key=lambda one: int(one["index"]))]
+    """Return embeddings in request order; a server may answer in another. Raises `ValueError` for bad indexes."""
+    if sorted(item["index"] for item in data) != list(range(len(data))):
+        raise ValueError("the indexes are not 0 to n-1")
+    return [item["embedding"] for item in sorted(data, key=lambda item: int(item["index"]))]
 
 
 def _numbers(embedding: Any) -> Any:
-    """The numbers of an embedding: a list, or the bytes of float32 in base64, which some give unasked."""
+    """Return the numbers of an embedding: a list, or float32 in base64, which some servers send unasked."""
     if isinstance(embedding, str):
         return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4")
     return embedding

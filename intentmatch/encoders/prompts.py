@@ -1,16 +1,16 @@
-"""The texts that well-known models were trained to see before every text."""
+"""Default prompts (text prefixes) of well-known models."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-# e5 models were trained with these prefixes and lose several points without, but do not say so in their files.
-# For telling short texts apart by meaning their authors advise "query: " on both sides.
+# e5 models were trained with prefixes and lose several points of accuracy without them, but their files do not say so.
+# For comparing short texts their authors recommend "query: " on both sides.
 _E5 = re.compile(r"(^|/)(multilingual-)?e5-(small|base|large)(-v2)?/?$")
 
 
 def usual_prompts(model: str) -> dict[str, str]:
-    """By the name or folder of a model; empty texts for one that is not known here."""
+    """Return the prompt for each kind of text, by the name or folder of a model; "" for unknown models."""
     prompt = "query: " if _E5.search(Path(model).as_posix()) else ""
     return {"utterance": prompt, "query": prompt}

@@ -1,7 +1,7 @@
-"""The model of a server: OpenAI's embeddings or any server that speaks like it, or text-embeddings-inference.
+"""Encoder for embedding servers: OpenAI, OpenAI-compatible servers and text-embeddings-inference.
 
-What the server computes with is not seen from here. Its model is told by its name and by the vectors of a few texts,
-so that another model under the same name is found out.
+The weights of the server are unknown. The fingerprint is made from the model's name and the vectors of a few probe
+texts, so that another model under the same name is detected.
 """
 
 from __future__ import annotations
@@ -20,43 +20,44 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders.endpoint import FORM, Endpoint
 from intentmatch.encoders.prompts import usual_prompts
+from intentmatch.runtime.block_sizes import REMOTE_TEXTS
 
 KEY = "INTENTMATCH_REMOTE_KEY"
-"""The variable of the environment that holds the key; with `_FILE` behind it, one that names a file with the key."""
+"""Environment variable with the API key. The same name with `_FILE` appended names a file that holds the key."""
 
-# Part of the fingerprint; to be changed together with anything below that moves a vector.
+# Part of the fingerprint. Change it together with any code below that changes vectors.
 _ALGORITHM = b"remote/1"
-# As many as text-embeddings-inference takes at a time, and as long as our own webhook does.
-_TEXTS_AT_ONCE, _MOST_CHARACTERS = 32, 2000
+# The webhook's default limit on a message.
+_MOST_CHARACTERS = 2000
 _PROBES = ("where is my order", "wie ist das Wetter morgen", "cancel it", "请转人工客服")
 _BITS_OF_A_PROBE = 32
-# Of the bits of all probes, that may differ: bfloat16 changes up to 4, vectors at a cosine of 0.9 are 16 apart.
+# Bits of all probes that may differ: bfloat16 changes up to 4, vectors with cosine 0.9 differ in 16.
 _MOST_BITS = 6
 
 
 def load(model: str, settings: Settings) -> RemoteEncoder:
-    """The encoder of a `remote:URL#MODEL` setting."""
+    """Load the encoder of a `remote:URL#MODEL` setting. Raises the same errors as `RemoteEncoder`."""
     url, _, name = model.partition("#")
     if not url:
-        raise SettingsError(f"write where the model is: {FORM}")
+        raise SettingsError(f"the encoder remote needs a URL: write {FORM}")
     if settings.precision != "auto":
-        raise SettingsError(f"precision {settings.precision!r}: the server of a remote encoder chooses it; use auto")
+        raise SettingsError(f"precision {settings.precision!r}: a remote encoder's server chooses it; use auto")
     return RemoteEncoder(url, name, key=_key(), seconds=settings.remote_seconds, prompts=settings.prompts)
 
 
 class RemoteEncoder:
-    """The model of a server behind the `Encoder` protocol. Safe to use from many threads.
+    """Encoder that uses a model on a server. Safe to use from many threads.
 
-    The server is asked when this is made. Texts are cut to 2,000 characters. `prompts` are the texts put before an
-    `utterance` and a `query`; where they are not given, those that a model of that name was trained with, as far as
-    they are known here.
+    The constructor sends the probe texts to the server. Texts are cut to 2,000 characters. `seconds` is the read
+    timeout. `prompts` are the prefixes of an `utterance` and a `query`; missing ones are the usual prompts of a model
+    of this name.
 
-    Raises `MissingExtraError`, `SettingsError` (the URL or the key cannot be), or `ModelUnavailableError`, as `encode`
-    does, where the server is away or does not give vectors.
+    Raises `MissingExtraError`, `SettingsError` if the URL or the key is invalid, and, like `encode`,
+    `ModelUnavailableError` if the server cannot be reached or does not return vectors.
     """
 
     batches = True
-    # In which precision the server computes is its own affair; this is that of bfloat16.
+    # The server's precision is unknown; this is the tolerance of bfloat16.
     tolerance = 3e-2
 
     def __init__(
@@ -65,7 +66,7 @@ class RemoteEncoder:
         model: str = "",
         *,
         key: str | None = None,
-        seconds: float = 20.0,
+        seconds: float = Settings.remote_seconds,
         prompts: Mapping[str, str] | None = None,
     ) -> None:
         self._endpoint = Endpoint(url, model, key=key, seconds=seconds)
@@ -76,10 +77,10 @@ class RemoteEncoder:
         known = json.dumps([model, self.dim, self._prompts], sort_keys=True).encode()
         identity = hashlib.sha256(_ALGORITHM + known).hexdigest()[:16]
         self.fingerprint = f"{identity}-{_sketch(probes)}"
-        """Digest of the model's name, `dim` and the prompts, and a sketch of what it makes of the probes."""
+        """Digest of model name, `dim` and prompts, followed by a sketch of the probe vectors."""
 
     def same_as(self, fingerprint: str) -> bool:
-        """Whether another fingerprint is this one but for a few bits: the last digits of a server move."""
+        """Return whether a fingerprint differs in few bits only. The last digits of a server's vectors vary."""
         (ours, our_sketch), (theirs, _, their_sketch) = self.fingerprint.split("-"), fingerprint.partition("-")
         if ours != theirs:
             return False
@@ -89,23 +90,24 @@ class RemoteEncoder:
             return False
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
-        """Unit rows of shape `(len(texts), dim)`; a blank text, which servers refuse, is a row of zeros."""
+        """Return unit vectors, float32 of shape `(len(texts), dim)`. Blank texts, which servers refuse, give zeros."""
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
-        told = [row for row, text in enumerate(texts) if text.strip()]
-        for start in range(0, len(told), _TEXTS_AT_ONCE):
-            rows = told[start : start + _TEXTS_AT_ONCE]
-            some = self._endpoint.vectors([(self._prompts[kind] + texts[row])[:_MOST_CHARACTERS] for row in rows])
-            if some.shape[1] != self.dim:
-                raise self._endpoint.unavailable(f"its vectors had {self.dim} numbers and have {some.shape[1]} now")
-            lengths = np.linalg.norm(some, axis=1, keepdims=True)
-            vectors[rows] = some / np.where(lengths > 0.0, lengths, 1.0)
+        not_blank = [row for row, text in enumerate(texts) if text.strip()]
+        for start in range(0, len(not_blank), REMOTE_TEXTS):
+            rows = not_blank[start : start + REMOTE_TEXTS]
+            batch = self._endpoint.vectors([(self._prompts[kind] + texts[row])[:_MOST_CHARACTERS] for row in rows])
+            if batch.shape[1] != self.dim:
+                raise self._endpoint.unavailable(f"its vectors had {self.dim} numbers, now they have {batch.shape[1]}")
+            lengths = np.linalg.norm(batch, axis=1, keepdims=True)
+            vectors[rows] = batch / np.where(lengths > 0.0, lengths, 1.0)
         return vectors
 
 
 def _sketch(rows: NDArray[np.float64]) -> str:
-    """On which side of fixed planes each row lies (Charikar 2002, "Similarity Estimation Techniques"), in hex.
+    """Return the random-hyperplane hash of rows of shape `(texts, dim)`, in hex.
 
-    Two rows differ in a share of the bits that is their angle as a share of half a turn.
+    The share of differing bits of two rows estimates their angle divided by 180 degrees (Charikar 2002, "Similarity
+    Estimation Techniques from Rounding Algorithms").
     """
     drawn = hashlib.shake_256(_ALGORITHM).digest(rows.shape[1] * _BITS_OF_A_PROBE)
     planes = np.frombuffer(drawn, dtype=np.uint8).reshape(rows.shape[1], _BITS_OF_A_PROBE) - 127.5
@@ -113,7 +115,7 @@ def _sketch(rows: NDArray[np.float64]) -> str:
 
 
 def _key() -> str | None:
-    """The key in the environment. Raises `SettingsError` for a file that cannot be read."""
+    """Return the API key from the environment. Raises `SettingsError` if its file cannot be read."""
     if KEY in os.environ:
         return os.environ[KEY].strip()
     if (file := os.environ.get(f"{KEY}_FILE")) is None:

@@ -1,8 +1,8 @@
 """Dialogflow ES: the folder or zip of an agent.
 
-`intents/NAME.json` has the parameters, contexts and responses of an intent, `intents/NAME_usersays_LANGUAGE.json` its
-phrases (agents of the first years have them in `userSays`), `entities/NAME.json` and `entities/NAME_entries_LANGUAGE`
-the types. A context that an intent needs is a tag of `when:`.
+`intents/NAME.json` has the parameters, contexts and responses of an intent. `intents/NAME_usersays_LANGUAGE.json` has
+its phrases; the first versions have them in `userSays`. `entities/NAME.json` and `entities/NAME_entries_LANGUAGE.json`
+define the types. An input context becomes a tag of `when:`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from intentmatch.formats.kit.draft import Draft, IntentDraft
 from intentmatch.formats.kit.format import Feature, Files, Format, Sure
 from intentmatch.formats.kit.prebuilt import slot_of
 from intentmatch.formats.kit.roles import Roles, share_questions
-from intentmatch.formats.kit.slot_mentions import every_slot
+from intentmatch.formats.kit.slot_mentions import all_slots
 from intentmatch.formats.kit.source import File
-from intentmatch.formats.kit.spans import parted
+from intentmatch.formats.kit.spans import split_at_marks
 from intentmatch.formats.kit.tree import Value
 from intentmatch.registry.templates.syntax import escape
 
@@ -56,7 +56,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
 
 
 class _Reader:
-    """Puts together what belongs together: a file of an intent or type, and those of its phrases or entries."""
+    """Joins the file of each intent or type with its files of phrases or entries."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -88,11 +88,11 @@ class _Reader:
                 if root["isRegexp"].flag():
                     dialogflow.read_patterns(type_, entries.items())
                 else:
-                    # What is said in the only language needs no language.
+                    # In an agent of one language, synonyms need no language.
                     language = self._draft.language(code, entries.location) if len(codes) > 1 else None
                     dialogflow.read_entries(type_, entries.items(), language, self._draft)
             if root["automatedExpansion"].flag():
-                message = "types that may have values beyond their list are read as the list alone"
+                message = "types with automated expansion are imported with their listed values only"
                 self._draft.note(root.location, "extensible-entity", message)
         for path, root in self._intents.items():
             self._read_intent(root, path)
@@ -103,7 +103,7 @@ class _Reader:
             self._draft.assume_language(language, root["language"].location)
         least = root["mlMinConfidence"]
         if least.number() not in (None, _USUAL_CONFIDENCE):
-            message = f"the confidence of {least.text()} that an answer needs there; thresholds are worked out anew"
+            message = f"the confidence threshold {least.text()} is not imported; intentmatch learns its own thresholds"
             self._draft.not_expressed(least.location, message)
 
     def _read_intent(self, root: Value, path: str) -> None:
@@ -111,7 +111,7 @@ class _Reader:
         intent = draft.intent(_name(root, path), place, fallback=root["fallbackIntent"].flag())
         intent.when += [tag for context in root["contexts"].items() if (tag := context.text())]
         if len(intent.when) > 1:
-            draft.not_expressed(place, f"{intent.name!r} needs all of its contexts there; here one of them is enough")
+            draft.not_expressed(place, f"{intent.name!r} required all of its contexts; here one of them is enough")
         for response in root["responses"].items():
             for parameter in response["parameters"].items():
                 self._read_parameter(parameter, intent)
@@ -119,11 +119,11 @@ class _Reader:
             if action := response["action"].text():
                 intent.metadata["action"] = action
             if response["affectedContexts"].items():
-                draft.not_expressed(response.location, "contexts that an intent sets; the bot has to do that")
+                draft.not_expressed(response.location, "output contexts are not imported; the bot has to set them")
         if root["events"].items():
-            draft.not_expressed(place, "events that lead to an intent")
+            draft.not_expressed(place, "events that trigger an intent are not imported")
         if root["webhookUsed"].flag():
-            draft.not_expressed(place, "a webhook that answers for an intent")
+            draft.not_expressed(place, "webhook fulfillment of an intent is not imported")
         for code, phrases in self._parts.get(("usersays", path), ()):
             for phrase in phrases.items():
                 self._read_phrase(phrase, code, intent)
@@ -132,7 +132,9 @@ class _Reader:
     def _read_parameter(self, root: Value, intent: IntentDraft) -> None:
         name, type_ = root["name"].text(), root["dataType"].text()
         if not name or not type_:
-            self._draft.not_expressed(root.location, "parameters that take their value from a context")
+            self._draft.not_expressed(
+                root.location, "parameters without a data type, such as those filled from a context, are not imported"
+            )
             return
         own = intent.slot(self._slot(name, type_, root.location), root.location)
         own.required = root["required"].flag()
@@ -143,14 +145,14 @@ class _Reader:
                 own.questions.setdefault(code, text)
 
     def _read_messages(self, messages: Sequence[Value], intent: IntentDraft) -> None:
-        said = [message for message in messages if message["speech"]]
-        for message in [m for m in said if not m["platform"]] or said:
+        texts = [message for message in messages if message["speech"]]
+        for message in [m for m in texts if not m["platform"]] or texts:
             speech = message["speech"]
             for text in [speech] if speech.is_text else speech.items():
                 if words := (text.text() or "").strip():
                     intent.respond(words, message.location, message["lang"].text())
-        if len(said) < len(messages):
-            self._draft.not_expressed(messages[0].location, "messages that are not text")
+        if len(texts) < len(messages):
+            self._draft.not_expressed(messages[0].location, "messages that are not text are not imported")
 
     def _read_phrase(self, phrase: Value, code: str | None, intent: IntentDraft) -> None:
         parts = phrase["data"].items()
@@ -162,12 +164,12 @@ class _Reader:
         intent.say(text, phrase.location, code, labels)
 
     def _read_inline(self, phrases: Iterable[Value], intent: IntentDraft) -> None:
-        """Phrases of the first years, which later exports hold in a file as well."""
+        """Read the phrases in an intent file of the first versions. Later exports repeat them in separate files."""
         known = {line.text for line in intent.utterances if line.language == self._draft.default_language}
         for phrase in phrases:
             text = "".join(part["text"].text() or "" for part in phrase["data"].items()).strip()
             if text in known:
-                message = "phrases that stand in the intent and in a file of their own are read once"
+                message = "phrases that appear in the intent and in a file of their own are imported once"
                 self._draft.note(phrase.location, "duplicate-utterance", message)
             else:
                 self._read_phrase(phrase, None, intent)
@@ -195,7 +197,7 @@ def _name(root: Value, path: str) -> str:
 
 
 def _write(registry: Registry, problems: list[Problem]) -> Files:
-    problems += losses.of_unused(registry, dialogflow.BUILT_IN)
+    problems += losses.unused_slot_losses(registry, dialogflow.BUILT_IN)
     registry = by_language.with_languages(registry, problems)
     main, *others = by_language.languages(registry)
     agent = {
@@ -207,20 +209,20 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
         "mlMinConfidence": _USUAL_CONFIDENCE,
     }
     files: dict[str, Any] = {"agent.json": agent, "package.json": {"version": "1.0.0"}}
-    slots = every_slot(registry)
+    slots = all_slots(registry)
     for intent in registry:
         path = f"intents/{dialogflow.file_name(intent.name)}"
         files[f"{path}.json"] = _intent(intent, main)
         if len(intent.when) > 1:
-            what = f"that one of the tags of {intent.name!r} is enough, and not all of its contexts are needed,"
+            what = f"alternative tags of {intent.name!r}; Dialogflow will require all of its contexts"
             problems.append(losses.loss(intent.location, what))
         for code in (main, *others):
-            if phrases := [_phrase(line, intent, slots) for line in by_language.said_in(intent, code)]:
+            if phrases := [_phrase(line, intent, slots) for line in by_language.utterances_in(intent, code)]:
                 files[f"{path}_usersays_{code.lower()}.json"] = phrases
     for slot in slots.values():
         if slot.kind in ("list", "pattern"):
             files.update(_entity(slot, (main, *others)))
-    return {path: dialogflow.dumped(value) for path, value in files.items()}
+    return {path: dialogflow.to_json(value) for path, value in files.items()}
 
 
 def _intent(intent: Intent, main: str) -> dict[str, Any]:
@@ -273,7 +275,7 @@ def _phrase(line: Utterance, intent: Intent, slots: dict[str, Slot]) -> dict[str
 
 
 def _data(line: Utterance, slots: dict[str, Slot]) -> Iterator[dict[str, Any]]:
-    for text, slot in parted(line):
+    for text, slot in split_at_marks(line):
         label = {} if slot is None else {"alias": slot, "meta": dialogflow.slot_type(slots.get(slot))}
         yield {"text": text, **label, "userDefined": slot is not None}
 

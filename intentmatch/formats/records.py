@@ -1,4 +1,4 @@
-"""Lists of records in JSON: lines of JSON, a list under any key, and the `intents` with `patterns` of tutorials."""
+"""Records in JSON: JSON lines, a list under any key, and `intents` with `patterns` as in many tutorials."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from intentmatch.registry.reading.nodes import NodeError
 _TAGS = ("tag", "intent", "label", "name")
 _PATTERNS = "patterns"
 _RESPONSES = ("responses", "answers", "response")
-# So many records tell whether all of them are.
-_LOOKED_AT = 5
+# Records that are enough to recognise a list.
+_SAMPLE_SIZE = 5
 _LANGUAGE = ("language", "lang", "locale")
 
 
 def recognise_lines(file: File) -> Sure:
-    """By the keys of the first line."""
+    """Recognise JSON lines by the keys of the first line."""
     first = next((line for line in file.lines if line.strip()), "")
     if not first.lstrip().startswith("{") or not first.rstrip().endswith("}"):
         return Sure.NO
@@ -36,7 +36,7 @@ def recognise_lines(file: File) -> Sure:
 
 
 def read_lines(files: Sequence[File], draft: Draft) -> None:
-    """A record a line."""
+    """Read one record per line."""
     for file in files:
         for number, line in enumerate(file.text.split("\n"), 1):
             if not line.strip():
@@ -45,25 +45,25 @@ def read_lines(files: Sequence[File], draft: Draft) -> None:
                 node = tree.json_node(line, file.place, number)
             except NodeError as error:
                 problem = error.problem
-                draft.error(problem.location, problem.rule, problem.message, "write one object a line")
+                draft.error(problem.location, problem.rule, problem.message, "write one JSON object per line")
             else:
                 _read_record(Value(node, Location(file.place, number), "a line", draft.warn), draft)
 
 
 def write_lines(registry: Registry, problems: list[Problem]) -> Files:
-    """A record for each utterance."""
+    """Write one record per utterance."""
     rows = (dict(zip(HEADER, row, strict=True)) for row in rows_of(registry))
     lines = (json.dumps({key: value for key, value in row.items() if value}, ensure_ascii=False) for row in rows)
     return {"intents.jsonl": "".join(f"{line}\n" for line in lines)}
 
 
 def recognise_list(file: File) -> Sure:
-    """By the keys of the first records of a list."""
+    """Recognise a list by the keys of its first records."""
     return Sure.POSSIBLE if _records(file.root) else Sure.NO
 
 
 def read_list(files: Sequence[File], draft: Draft) -> None:
-    """A list, at the root or under a key that stands there."""
+    """Read a list at the root or under a top-level key."""
     for file in files:
         root = draft.root(file)
         language = next((code for key in _LANGUAGE if (code := root[key].text())), None)
@@ -72,20 +72,20 @@ def read_list(files: Sequence[File], draft: Draft) -> None:
 
 
 def recognise_patterns(file: File) -> Sure:
-    """By `intents` that have `patterns`."""
+    """Recognise `intents` with `patterns`."""
     intents = file.root["intents"].items()
-    return Sure.LIKELY if any(_PATTERNS in intent.keys for intent in intents[:_LOOKED_AT]) else Sure.NO
+    return Sure.LIKELY if any(_PATTERNS in intent.keys for intent in intents[:_SAMPLE_SIZE]) else Sure.NO
 
 
 def read_patterns(files: Sequence[File], draft: Draft) -> None:
-    """Name, patterns and responses of each intent."""
+    """Read the name, patterns and responses of each intent."""
     for file in files:
         for item in draft.root(file)["intents"].items():
             _read_patterns(item, draft)
 
 
 def write_patterns(registry: Registry, problems: list[Problem]) -> Files:
-    """The same, with the keys that most tutorials have."""
+    """Write `intents` with `patterns`, with the keys of most tutorials."""
     intents = [
         {
             "tag": intent.name,
@@ -101,7 +101,7 @@ def _read_patterns(item: Value, draft: Draft) -> None:
     tag = next((key for key in _TAGS if item[key]), _TAGS[0])
     name = item[tag].text()
     if name is None:
-        draft.warn(item.location, "no-name", "an intent without a name is left out", f"write it under `{_TAGS[0]}`")
+        draft.warn(item.location, "no-name", "an intent without a name is skipped", f"write it under `{_TAGS[0]}`")
         return
     intent = draft.intent(name, item[tag].location)
     for pattern in item[_PATTERNS].items():
@@ -115,15 +115,15 @@ def _read_patterns(item: Value, draft: Draft) -> None:
                 intent.respond(text, response.location)
     others = sorted(key for key, value in item.entries() if value and key not in (tag, _PATTERNS, *_RESPONSES))
     if others and any(item[key].plain() not in ([], [""], "") for key in others):
-        draft.not_expressed(item.location, f"keys of intents that are not read: {', '.join(others)}")
+        draft.not_expressed(item.location, f"keys of intents that are not imported: {', '.join(others)}")
 
 
 def _records(root: Value) -> list[Value]:
-    """The records of the first list that has some."""
+    """Return the records of the first list that has any."""
     for value in (root, *(root[key] for key in root.keys)):
         if value.is_list:
             items = value.items()
-            if any(is_complete(columns_of(list(item.keys))) for item in items[:_LOOKED_AT]):
+            if any(is_complete(columns_of(list(item.keys))) for item in items[:_SAMPLE_SIZE]):
                 return items
     return []
 
@@ -133,14 +133,14 @@ def _read_record(record: Value, draft: Draft, language: str | None = None) -> No
     columns = columns_of([key for key, _ in entries])
     others = [key for number, (key, _) in enumerate(entries) if number not in columns.values()]
     if others:
-        draft.not_expressed(record.location, f"keys of records that are not read: {', '.join(others)}")
+        draft.not_expressed(record.location, f"keys of records that are not imported: {', '.join(others)}")
     cells = [value.text() or "" if number in columns.values() else "" for number, (_, value) in enumerate(entries)]
     if "language" not in columns and language is not None:
         columns["language"] = len(cells)
         cells.append(language)
     if not is_complete(columns):
-        lacking = "an intent" if "text" in columns else "a message"
-        draft.warn(record.location, "incomplete-row", f"a record without {lacking} is left out")
+        missing = "an intent" if "text" in columns else "a message"
+        draft.warn(record.location, "incomplete-row", f"a record without {missing} is skipped")
         return
     read_row(Row(cells, record.location), columns, draft)
 
@@ -151,7 +151,7 @@ LINES = Format("jsonl", "JSON lines with text and intent", recognise_lines, read
 LIST = Format("json", "JSON with a list of texts and intents", recognise_list, read_list)
 PATTERNS = Format(
     "patterns",
-    "JSON of `intents` with `patterns`, as in many tutorials",
+    "JSON with `intents` and `patterns`, as in many tutorials",
     recognise_patterns,
     read_patterns,
     write_patterns,

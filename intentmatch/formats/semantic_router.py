@@ -1,7 +1,7 @@
-"""Routers of the library semantic-router: one JSON or YAML file, as 0.x and 1.x write it.
+"""Routers of the library semantic-router 0.x and 1.x: one JSON or YAML file.
 
-Routes are intents. What chooses the route there (encoder, index, models) is a setting of the library and not read. A
-file is written as 1.x does it, and as JSON, which a file that is named .yaml may hold as well.
+Routes become intents. Encoder, index and models are settings of the library and not imported. Export writes JSON in the
+form of 1.x, which is also valid in a file named `.yaml`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from intentmatch.formats.kit.tree import Value
 
 _ROUTERS = ("indexed", "decision", "chain", "merge")
 _THRESHOLDS = ("score_threshold", "confidence_threshold")
-"""Of 0.x and 1.x."""
+"""Keys of 0.x and 1.x."""
 _SCHEMAS = ("function_schemas", "function_schema")
 _READ = ("name", "utterances", "description", "metadata", *_THRESHOLDS)
 _ENCODER = {"type": "huggingface", "name": "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"}
@@ -45,7 +45,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
 
 
 def _routers(router: Value) -> Iterator[Value]:
-    """The routers that hold routes: those inside of a chain, or the only one there is."""
+    """Yield the routers that have routes: those of a chain, or the router itself."""
     if router["routers"]:
         for inner in router["routers"].items():
             yield from _routers(inner)
@@ -56,7 +56,7 @@ def _routers(router: Value) -> Iterator[Value]:
 def _read_route(route: Value, general: Value, draft: Draft) -> None:
     name = route["name"].text()
     if name is None:
-        draft.warn(route.location, "no-name", "a route without a `name` is left out")
+        draft.warn(route.location, "no-name", "a route without a `name` is skipped")
         return
     intent = draft.intent(name, route.location)
     for line in route["utterances"].items():
@@ -70,7 +70,7 @@ def _read_route(route: Value, general: Value, draft: Draft) -> None:
         if key in _SCHEMAS and value:
             intent.metadata.setdefault(key, value.plain())
         elif key not in _READ and value:
-            draft.not_expressed(value.location, f"`{key}` of a route is not read")
+            draft.not_expressed(value.location, f"`{key}` of a route is not imported")
 
 
 def _read_threshold(value: Value, intent: IntentDraft, draft: Draft) -> None:
@@ -78,16 +78,16 @@ def _read_threshold(value: Value, intent: IntentDraft, draft: Draft) -> None:
     if threshold is None:
         return
     if not 0 <= threshold <= 1:
-        draft.not_expressed(value.location, f"a threshold must be a number from 0 to 1; {threshold} is not taken")
+        draft.not_expressed(value.location, f"the threshold {threshold} is not between 0 and 1; it is not imported")
         return
     intent.threshold = threshold
-    message = "thresholds are taken as they are, and were made for the scores of another encoder"
-    draft.warn(value.location, "foreign-threshold", message, "see what is best here with `intentmatch tune`")
+    message = "thresholds are imported unchanged, but they were chosen for the scores of another encoder"
+    draft.warn(value.location, "foreign-threshold", message, "find thresholds for this encoder with `intentmatch tune`")
 
 
 def _write(registry: Registry, problems: list[Problem]) -> Files:
-    message = f"the router is given an encoder to load with, {_ENCODER['name']}"
-    problems.append(Problem(NOWHERE, "info", "encoder", message, "put your own in `encoder:`"))
+    message = f"the router is written with the encoder {_ENCODER['name']}"
+    problems.append(Problem(NOWHERE, "info", "encoder", message, "name another encoder under `encoder:`"))
     router = {"router_type": "indexed", "encoder": _ENCODER, "routes": [_route(intent) for intent in registry]}
     return {"router.json": json.dumps(router, ensure_ascii=False, indent=2) + "\n"}
 

@@ -16,6 +16,7 @@ from intentmatch.core.settings import Settings, parse
 from intentmatch.core.types import checked_language_code
 from intentmatch.inbox.store import Entry, Handled, Missed, Store
 from intentmatch.matching.pipeline import MAX_CHARACTERS
+from intentmatch.runtime.block_sizes import INBOX_ENTRIES
 from intentmatch.text.normalize import fold
 
 _log = logging.getLogger(__name__)
@@ -26,7 +27,6 @@ _SURE = 0.75
 _NEAR = 0.05
 # Messages that may wait to be written; a disk that is slower than users type is not ours to wait for.
 _MOST_WAITING = 10_000
-_AT_ONCE = 500
 
 
 class Inbox:
@@ -112,7 +112,7 @@ class Inbox:
     def _write(self) -> None:
         """Write what waits, many in one go."""
         try:
-            while entries := [self._waiting.popleft() for _ in range(min(len(self._waiting), _AT_ONCE))]:
+            while entries := [self._waiting.popleft() for _ in range(min(len(self._waiting), INBOX_ENTRIES))]:
                 self._store.write(entries, time.time())
                 self._failing = False
         except Exception as error:  # noqa: BLE001 - whatever it is, no answer shall be the worse for it

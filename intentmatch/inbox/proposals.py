@@ -157,7 +157,7 @@ def _without_intent(cluster: Sequence[Missed], because: str) -> Proposal:
     """A new intent where it was said often enough, under a name that is still to be found."""
     count = sum(message.count for message in cluster)
     action: Action = "new" if count >= _FEWEST_FOR_AN_INTENT else "ignore"
-    return Proposal(action, None, f"said {times(count)}; {because}")
+    return Proposal(action, None, f"received {times(count)}; {because}")
 
 
 def times(count: int) -> str:

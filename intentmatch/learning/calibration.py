@@ -1,4 +1,4 @@
-"""Evidence to confidence, and the cuts that do what the author wants, from cases that the registry itself holds out."""
+"""Calibrate on held-out cases: a curve from evidence to confidence, and thresholds that meet the target."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from numpy.typing import NDArray
 
 from intentmatch.learning.cross_validation import HeldOut
 
-# Below this many held-out cases of either kind, a fitted curve says more about chance than about the registry.
+# Fewest held-out cases of either kind, right and wrong, that a curve is fitted to.
 _FEWEST_CASES = 20
-# How many messages out of scope to expect for each message in scope. Measured on development sets with this weight
-# the confidence is nearest to the truth; counted fully, left-out intents (harder than most strangers) drag it down.
-_STRANGERS = 0.1
+# Expected out-of-scope messages per message in scope. On development sets this weight gives the best calibrated
+# confidence. Left-out intents are harder than most out-of-scope messages: with full weight they lower the confidence.
+_OUT_OF_SCOPE_SHARE = 0.1
 _RIDGE = 1e-3
 _NEWTON_STEPS = 50
-# A language or an intent gets a cut of its own from so many cases, so many of them wrong. As the best cut of a few
-# hundred is chance within wide limits, it is drawn towards the common one as if that rested on `_COMMON` cases.
-_FEWEST_OF_A_PART, _FEWEST_WRONG_OF_A_PART, _COMMON = 60, 12, 400
-# Asking which of two is meant costs a turn: it is worth it where the first is right no more often than this ...
+# Fewest cases, and fewest wrong ones, for which a language or an intent gets a threshold of its own. A threshold from a
+# few hundred cases is noisy: it is shrunk towards the common one, which counts as much as `_COMMON_CASES` cases.
+_FEWEST_OF_A_PART, _FEWEST_WRONG_OF_A_PART, _COMMON_CASES = 60, 12, 400
+# Asking which intent is meant costs a turn: it pays where the first is right less often than this ...
 _ASK_BELOW = 0.5
-# ... among at least so many held-out cases as close as that.
+# ... among at least so many held-out cases with a gap as small.
 _FEWEST_CLOSE = 10
 _WIDEST_MARGIN = 0.03
-# A target that is reached but for the last digits of a sum is reached.
+# Tolerance for rounding errors in sums.
 _SLACK = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedCut:
-    """A confidence from which on an answer is given, and what the held-out cases say of it."""
+    """A learned threshold on the confidence, with the rates expected from the held-out cases."""
 
     value: float
     precision: float
@@ -41,19 +41,19 @@ class LearnedCut:
     coverage: float
     """Expected share of messages in scope that are answered."""
     refused: float
-    """Expected share of messages out of scope that are refused; of left-out intents, which are harder than most."""
+    """Expected share of out-of-scope messages that are refused, measured on left-out intents."""
     cases: int
-    """Held-out cases behind it."""
+    """Number of held-out cases it was chosen on."""
     note: str = ""
-    """What the author should know of it, in words."""
+    """A remark for the author, or empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What the held-out cases taught. Without enough of them `curve` is None, and so are cut and confidence."""
+    """Confidence curve, thresholds and margin. With too few held-out cases `curve` and `cut` are None."""
 
     curve: tuple[float, float] | None = None
-    """Logit of the confidence at no evidence, and how it rises with the evidence."""
+    """Intercept and slope of the confidence's logit as a linear function of the evidence."""
     cut: LearnedCut | None = None
     by_language: Mapping[str, LearnedCut] = field(default_factory=dict)
     by_intent: Mapping[str, LearnedCut] = field(default_factory=dict)
@@ -62,19 +62,19 @@ class Calibration:
     cases: int = 0
 
     def confidence(self, evidence: float) -> float | None:
-        """Probability that an intent is what the user wants, given the evidence for it."""
+        """Return the probability in [0, 1] that an intent with such evidence is what the user wants."""
         if self.curve is None:
             return None
-        bias, rise = self.curve
-        against = -(bias + rise * evidence)
-        return 1.0 / (1.0 + math.exp(against if -50.0 <= against <= 50.0 else math.copysign(50.0, against)))
+        bias, slope = self.curve
+        logit = -(bias + slope * evidence)
+        return 1.0 / (1.0 + math.exp(logit if -50.0 <= logit <= 50.0 else math.copysign(50.0, logit)))
 
     def confidences(self, evidence: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """As `confidence`, for many."""
+        """Return the confidences of many pieces of evidence, of the same shape."""
         return None if self.curve is None else _sigmoid(self.curve[0] + self.curve[1] * evidence)
 
     def evidence(self, confidence: float) -> float | None:
-        """The least evidence that comes with such a confidence; None where no evidence tells."""
+        """Return the least evidence that gives such a confidence; None without a rising curve."""
         if self.curve is None or self.curve[1] == 0.0:
             return None
         if not 0.0 < confidence < 1.0:
@@ -82,12 +82,12 @@ class Calibration:
         return (math.log(confidence / (1.0 - confidence)) - self.curve[0]) / self.curve[1]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON values."""
+        """Return the calibration as plain JSON values."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Calibration:
-        """The inverse of `to_dict`."""
+        """Make a calibration from the values of `to_dict`."""
         curve, cut = values["curve"], values["cut"]
         return cls(
             None if curve is None else (float(curve[0]), float(curve[1])),
@@ -105,10 +105,11 @@ def calibrate(
     intents: Sequence[str] = (),
     languages: Sequence[str | None] = (),
 ) -> Calibration:
-    """Fit the confidence, and choose cuts for a target. Deterministic.
+    """Fit the confidence curve and choose thresholds that meet a target. Deterministic.
 
-    `intents` are the names by position, `languages` those of the utterances. A target is `{"precision": p}`,
-    `{"precision": p, "give_up": g}`, `{"false_accept": share}` or `{"balance": True}`; see `settings.Settings.target`.
+    `intents` are the intents' names by position, `languages` the utterances' languages by row. A target is
+    `{"precision": p}`, `{"precision": p, "give_up": g}`, `{"false_accept": share}` or `{"balance": True}`; see
+    `settings.Settings.target`.
     """
     right = held_out.right
     cases = len(right)
@@ -123,20 +124,20 @@ def calibrate(
     by_language = _parts(chances, spoken, sorted({*spoken.tolist()} - {""}), target, common)
     named = np.array([intents[number] for number in held_out.leading]) if intents else np.full(cases, "")
     by_intent = _parts(chances, named, sorted({*named.tolist()} - {""}), target, common)
-    # One language is no reason to tell it from itself.
+    # With a single language there is nothing to tell apart.
     by_language = by_language if len({*spoken.tolist()} - {""}) > 1 else {}
     return Calibration(curve, common, by_language, by_intent, _margin(held_out), cases)
 
 
 def shares_of(held_out: HeldOut) -> NDArray[np.float64]:
-    """How much each case counts: one in scope fully, all strangers together as many as are to be expected."""
+    """Return the weight of each case: 1 in scope; out of scope, so that they sum to their expected number."""
     known = held_out.known
-    return np.where(known, 1.0, _STRANGERS * known.sum() / max(1, (~known).sum()))
+    return np.where(known, 1.0, _OUT_OF_SCOPE_SHARE * known.sum() / max(1, (~known).sum()))
 
 
 @dataclass(frozen=True, slots=True)
 class _Chances:
-    """Held-out cases with their confidence; arrays of shape `(cases,)`."""
+    """Held-out cases with their confidence; all arrays have shape `(cases,)`."""
 
     confidence: NDArray[np.float64]
     right: NDArray[np.bool_]
@@ -147,7 +148,7 @@ class _Chances:
         return _Chances(self.confidence[some], self.right[some], self.known[some], self.shares[some])
 
     def cut(self, value: float, note: str = "") -> LearnedCut:
-        """A cut with what is to be expected of it."""
+        """Return a threshold with its expected rates."""
         given = self.confidence >= value
         return LearnedCut(
             value=float(value),
@@ -160,41 +161,41 @@ class _Chances:
 
 
 def _chosen(chances: _Chances, target: Mapping[str, Any]) -> LearnedCut:
-    """The lowest cut that reaches a target; where none does, the highest that still answers something."""
+    """Return the lowest threshold that meets a target; if none does, the best one within `give_up`."""
     order = np.argsort(-chances.confidence, kind="stable")
     confidence, shares = chances.confidence[order], chances.shares[order]
-    # Only where the next confidence is lower can one cut between the two.
+    # A threshold can only lie between two different confidences.
     ends = np.append(confidence[1:] < confidence[:-1], True)
     right = np.cumsum(shares * chances.right[order])
     given = np.cumsum(shares)
-    stranger = np.cumsum(shares * ~chances.known[order])
-    strangers = max(float(stranger[-1]), 1e-9)
-    # Right answers and rightly refused strangers; what is refused last is the first one counted.
-    overall = (right + strangers - stranger) / given[-1]
+    accepted = np.cumsum(shares * ~chances.known[order])
+    out_of_scope = max(float(accepted[-1]), 1e-9)
+    # Share of right answers and rightly refused messages at each threshold.
+    overall = (right + out_of_scope - accepted) / given[-1]
     best = int(np.where(ends, overall, -1.0).argmax())
     if "precision" in target:
         wanted, allowed = float(target["precision"]), float(target.get("give_up", 1.0))
         reached = ends & (right / given >= wanted - _SLACK)
-        bearable = ends & (overall >= overall[best] - allowed - _SLACK)
-        both = np.flatnonzero(reached & bearable)
+        affordable = ends & (overall >= overall[best] - allowed - _SLACK)
+        both = np.flatnonzero(reached & affordable)
         if not len(both):
             note = f"a precision of {wanted:.0%} would cost too much; this cut costs {allowed:.1%} at most"
             if not reached.any():
                 note = f"no cut reaches a precision of {wanted:.0%}"
-            return chances.cut(_between(confidence, int(np.flatnonzero(bearable)[0])), note)
+            return chances.cut(_between(confidence, int(np.flatnonzero(affordable)[0])), note)
         place = int(both[-1])
     elif "false_accept" in target:
-        accepted = np.flatnonzero(ends & (stranger / strangers <= float(target["false_accept"]) + _SLACK))
-        if not len(accepted):
-            return chances.cut(1.0, "strangers look just like messages in scope")
-        place = int(accepted[-1])
+        possible = np.flatnonzero(ends & (accepted / out_of_scope <= float(target["false_accept"]) + _SLACK))
+        if not len(possible):
+            return chances.cut(1.0, "out-of-scope messages cannot be told from messages in scope")
+        place = int(possible[-1])
     else:
         place = best
     return chances.cut(_between(confidence, place))
 
 
 def _between(confidence: NDArray[np.float64], place: int) -> float:
-    """Half way from the last case that is to pass to the next one; after the very last, a little below it."""
+    """Return the confidence half way between the last case that passes and the next one, or half that of the last."""
     if place + 1 == len(confidence):
         return float(confidence[place]) / 2
     return float(confidence[place] + confidence[place + 1]) / 2
@@ -203,19 +204,19 @@ def _between(confidence: NDArray[np.float64], place: int) -> float:
 def _parts(
     chances: _Chances, part_of: NDArray[np.str_], names: Sequence[str], target: Mapping[str, Any], common: LearnedCut
 ) -> dict[str, LearnedCut]:
-    """Cuts for those parts of the cases that are large enough to have one."""
+    """Choose thresholds for the languages or intents that have enough cases."""
     cuts = {}
     for name in names:
         part = chances.select(part_of == name)
         if len(part.right) < _FEWEST_OF_A_PART or (~part.right).sum() < _FEWEST_WRONG_OF_A_PART or not part.right.any():
             continue
         own, weight = _chosen(part, target), len(part.right)
-        cuts[name] = part.cut((weight * own.value + _COMMON * common.value) / (weight + _COMMON), own.note)
+        cuts[name] = part.cut((weight * own.value + _COMMON_CASES * common.value) / (weight + _COMMON_CASES), own.note)
     return cuts
 
 
 def _margin(held_out: HeldOut) -> float:
-    """The widest gap within which the first of two is right too seldom to be given without asking."""
+    """Return the widest gap within which the first of two is right too seldom to answer without asking."""
     gaps, right = held_out.gap[held_out.known], held_out.right[held_out.known]
     order = np.argsort(gaps, kind="stable")
     gaps, right = gaps[order], right[order]
@@ -226,9 +227,9 @@ def _margin(held_out: HeldOut) -> float:
 
 
 def _fit_curve(held_out: HeldOut, shares: NDArray[np.float64]) -> tuple[float, float]:
-    """Ridge-regularised logistic regression on the evidence by Newton's method.
+    """Fit a ridge-regularised logistic regression on the evidence by Newton's method.
 
-    Platt 1999, "Probabilistic Outputs for Support Vector Machines".
+    Source: Platt 1999, "Probabilistic Outputs for Support Vector Machines".
     """
     inputs = np.stack([np.ones_like(held_out.evidence), held_out.evidence], axis=1)
     right = held_out.right.astype(np.float64)
@@ -236,16 +237,16 @@ def _fit_curve(held_out: HeldOut, shares: NDArray[np.float64]) -> tuple[float, f
     ridge = np.diag([0.0, _RIDGE * shares.sum()])
     for _ in range(_NEWTON_STEPS):
         chance = _sigmoid(inputs @ weights)
-        slope = inputs.T @ (shares * (chance - right)) + ridge @ weights
+        gradient = inputs.T @ (shares * (chance - right)) + ridge @ weights
         curvature = (inputs * (shares * chance * (1.0 - chance))[:, None]).T @ inputs + ridge + 1e-9 * np.eye(2)
-        change = np.linalg.solve(curvature, slope)
+        change = np.linalg.solve(curvature, gradient)
         weights -= change
         if float(np.abs(change).max()) < 1e-10:
             break
-    bias, rise = weights.tolist()
-    if rise > 0.0:
-        return bias, rise
-    # Evidence that misleads is none; then each case has the chance that all have.
+    bias, slope = weights.tolist()
+    if slope > 0.0:
+        return bias, slope
+    # Misleading evidence is ignored: every case gets the overall share of right ones.
     share = _share(held_out.right, shares)
     return math.log(share / (1.0 - share)), 0.0
 

@@ -1,7 +1,7 @@
-"""What the registry's own utterances look like to a matcher that has not seen them.
+"""Cross-validation on a registry's own utterances.
 
-Every utterance is left out in turn, in folds, and is then a message that the bot should understand. With its whole
-intent left out as well, it is a message that the bot should refuse. Nothing is encoded for this.
+Every utterance is left out in a fold and is then a message that the bot should understand. With its whole intent left
+out as well, it is an out-of-scope message that the bot should refuse. Nothing is encoded for this.
 """
 
 from __future__ import annotations
@@ -18,39 +18,42 @@ from intentmatch.index import ExactIndex
 from intentmatch.learning.fusion import fused_score
 from intentmatch.learning.head import Fitting, Near, held_out_logits
 from intentmatch.learning.near_duplicates import SAME_BUT_FOR_SPELLING
+from intentmatch.runtime.block_sizes import (
+    CROSS_VALIDATION_COSINES,
+    CROSS_VALIDATION_MAX_CASES,
+    CROSS_VALIDATION_MIN_CASES,
+)
 from intentmatch.runtime.threads import Each, one_by_one
 
-# Held-out cases pin down a handful of numbers; these many do so, spread evenly over the utterances.
+# Held-out cases determine only a handful of numbers: so many suffice, evenly spread over the utterances.
 _MOST_CASES = 4000
 _FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 3000
-# Cases are looked at together, as many as keep their cosines in the processor's cache, which is several times as quick;
-# but not so few that each would read all vectors by itself.
-_NUMBERS_AT_ONCE, _FEWEST_AT_ONCE, _BLOCK = 1 << 20, 32, 512
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """One row a case; all arrays have shape `(cases,)`."""
+    """Held-out cases; all arrays have shape `(cases,)`."""
 
     evidence: NDArray[np.float64]
-    """Of the leading intent."""
+    """Evidence of the first intent."""
     gap: NDArray[np.float64]
-    """Its lead over the second."""
+    """Its lead over the second intent; infinite without a second."""
     leading: NDArray[np.int64]
-    """The leading intent."""
+    """Position of the first intent."""
     second: NDArray[np.int64]
+    """Position of the second intent."""
     right: NDArray[np.bool_]
-    """Whether the leading intent is the one the utterance belongs to."""
+    """Whether the first intent is the utterance's own."""
     known: NDArray[np.bool_]
-    """Whether the intent it belongs to was there to be found."""
+    """Whether the utterance's own intent was there to be found, so that the message is in scope."""
     rows: NDArray[np.int64]
-    """The utterance."""
+    """Row of the utterance."""
 
 
 def representative(lines: Sequence[int]) -> NDArray[np.bool_]:
-    """Which utterances are worth asking: those of a line are nearly one case, so its first, middle and last.
+    """Return which utterances to ask about: the first, middle and last of each line, shape `(utterances,)`.
 
-    `lines` are those of a registry; shape `(utterances,)`.
+    `lines` holds the line of each utterance. The sentences of one template line are nearly one case.
     """
     line = np.asarray(lines, dtype=np.int64)
     _, number, counts = np.unique(line, return_inverse=True, return_counts=True)
@@ -58,12 +61,12 @@ def representative(lines: Sequence[int]) -> NDArray[np.bool_]:
     place = np.empty(len(line), dtype=np.int64)
     place[order] = np.arange(len(line)) - np.repeat(np.cumsum(counts) - counts, counts)
     last = counts[number] - 1
-    worth: NDArray[np.bool_] = (place == 0) | (place == last // 2) | (place == last)
-    return worth
+    chosen: NDArray[np.bool_] = (place == 0) | (place == last // 2) | (place == last)
+    return chosen
 
 
 def connected_components(count: int, links: Iterable[tuple[int, int]]) -> list[int]:
-    """For each of so many positions, the first of those that it is linked to, directly or by way of others."""
+    """Return for each of `count` positions the first position in its connected component."""
     leaders = list(range(count))
 
     def leader(position: int) -> int:
@@ -89,13 +92,13 @@ def cross_validate(
     sample: NDArray[np.int64] | None = None,
     each: Each = one_by_one,
 ) -> HeldOut:
-    """Put utterances to the rest of their registry, with their own intent and without it. Deterministic.
+    """Match held-out utterances against the rest of their registry, with and without their own intent. Deterministic.
 
-    `vectors` has one row an utterance; `fitting` is None where there is no head. The sentences of one of the `lines`
-    are held out together; without any, each utterance is a line. `near` are the weights of the head for all utterances,
-    with which those that have not seen some are found sooner.
+    `vectors` has one row per utterance. `fitting` is None without a head. The sentences of one of the `lines` are held
+    out together; by default each utterance is a line. `near` holds the weights of a head that is trained on all
+    utterances, from which the heads of the folds are found sooner.
 
-    With a `sample`, rising rows of the utterances, only these are asked about, and `fitting` is theirs alone.
+    With a `sample`, rising rows of the utterances, only these are asked about, and `fitting` covers only these.
     """
     index = ExactIndex(vectors, owners, aggregation)
     owner = np.asarray(owners, dtype=np.int64)
@@ -111,33 +114,33 @@ def cross_validate(
     asked = np.zeros(len(chosen), dtype=bool)
     asked[worth[::step]] = True
     fold_of = _folds(vectors[chosen], owner[chosen], line_of, folds)
-    # Neighbouring intents in a file are often neighbours in meaning; they are left out in different rounds.
+    # Neighbouring intents in a file are often similar in meaning: they are left out in different rounds.
     group_of = owner[chosen] % folds
     groups = folds if len(index.owners) > folds else len(index.owners)
     rounds = [_Round(fold_of == fold, known=True) for fold in range(folds)]
     rounds += [_Round(group_of == group, known=False) for group in range(groups)]
     rounds = [one for one in rounds if (one.left_out & asked).any() and not one.left_out.all()]
-    looks = _similarities(index, vectors, chosen[asked], owner, line, each=each)
+    similarities = _similarities(index, vectors, chosen[asked], owner, line, each=each)
 
     def cases(one: _Round) -> _Cases:
         some = one.left_out & asked
         logits = None if fitting is None else held_out_logits(fitting, one.left_out, near, asked=some)
-        return _cases(index, looks.select(some[asked]), owner[chosen[one.left_out]], logits, known=one.known)
+        return _cases(index, similarities.select(some[asked]), owner[chosen[one.left_out]], logits, known=one.known)
 
     return _held_out(list(each(cases, rounds)), owner)
 
 
 class _Round(NamedTuple):
-    """What is left out together."""
+    """Utterances that are left out together."""
 
     left_out: NDArray[np.bool_]
-    """Of the sample."""
+    """Mask over the sample."""
     known: bool
-    """Whether their intents stay."""
+    """Whether their intents keep their other utterances."""
 
 
 class _Similarities(NamedTuple):
-    """Utterances against all the others that are not the same line: what no head has a part in."""
+    """Scores of utterances against all others that are not the same line, without a head."""
 
     rows: NDArray[np.int64]
     owner: NDArray[np.int64]
@@ -145,7 +148,7 @@ class _Similarities(NamedTuple):
     """Shape `(rows, owners)`."""
 
     def select(self, some: NDArray[np.bool_]) -> _Similarities:
-        """Those of some rows."""
+        """Return the similarities of some rows."""
         return _Similarities(self.rows[some], self.owner[some], self.scores[some])
 
 
@@ -158,10 +161,12 @@ def _similarities(
     *,
     each: Each,
 ) -> _Similarities:
-    block = max(_FEWEST_AT_ONCE, min(_BLOCK, _NUMBERS_AT_ONCE // max(1, len(owner))))
+    block = max(
+        CROSS_VALIDATION_MIN_CASES, min(CROSS_VALIDATION_MAX_CASES, CROSS_VALIDATION_COSINES // max(1, len(owner)))
+    )
     parts = [slice(start, start + block) for start in range(0, len(rows), block)]
 
-    def look(part: slice) -> NDArray[np.float32]:
+    def compare(part: slice) -> NDArray[np.float32]:
         some = rows[part]
         cosines: Vectors = vectors[some] @ vectors.T
         same = (cosines > SAME_BUT_FOR_SPELLING) & (owner[some][:, None] == owner)
@@ -169,11 +174,11 @@ def _similarities(
         cosines[same] = -np.inf
         return index.aggregate(cosines)
 
-    return _Similarities(rows, owner[rows], np.concatenate(list(each(look, parts))))
+    return _Similarities(rows, owner[rows], np.concatenate(list(each(compare, parts))))
 
 
 class _Cases(NamedTuple):
-    """Of each, its two leading intents and what speaks for them."""
+    """Cases of one round with their first two intents and the evidence for them."""
 
     rows: NDArray[np.int64]
     evidence: NDArray[np.float64]
@@ -183,28 +188,28 @@ class _Cases(NamedTuple):
 
 def _cases(
     index: ExactIndex,
-    looks: _Similarities,
+    similarities: _Similarities,
     left_out: NDArray[np.int64],
     logits: NDArray[np.float32] | None,
     *,
     known: bool,
 ) -> _Cases:
-    """Those of one round; `left_out` are the owners of all that it leaves out."""
-    scores = looks.scores
+    """Return the cases of one round; `left_out` are the owners of all utterances that the round leaves out."""
+    scores = similarities.scores
     if known:
-        # An utterance that is its intent's only one leaves nothing to be found.
-        usable = np.isfinite(scores[np.arange(len(scores)), np.searchsorted(index.owners, looks.owner)])
+        # The only utterance of an intent leaves nothing to be found.
+        usable = np.isfinite(scores[np.arange(len(scores)), np.searchsorted(index.owners, similarities.owner)])
     else:
         scores[:, np.isin(index.owners, left_out)] = -np.inf
         usable = np.ones(len(scores), dtype=bool)
     total = scores.astype(np.float64)
     if logits is not None:
-        said = logits[:, index.owners]
-        there = np.isfinite(scores) & np.isfinite(said)
-        total = np.where(there, fused_score(scores, said), -np.inf)
+        own_logits = logits[:, index.owners]
+        present = np.isfinite(scores) & np.isfinite(own_logits)
+        total = np.where(present, fused_score(scores, own_logits), -np.inf)
     order = np.argsort(-total, axis=1, kind="stable")[:, :2][usable]
     return _Cases(
-        looks.rows[usable],
+        similarities.rows[usable],
         np.take_along_axis(total[usable], order, axis=1),
         index.owners[order],
         np.full(len(order), known),
@@ -212,7 +217,7 @@ def _cases(
 
 
 def _held_out(rounds: Sequence[_Cases], owner: NDArray[np.int64]) -> HeldOut:
-    """All cases, the known ones first."""
+    """Return all cases, the known ones first."""
     if not rounds:
         nothing = np.empty(0)
         whole = nothing.astype(np.int64)
@@ -231,7 +236,7 @@ def _held_out(rounds: Sequence[_Cases], owner: NDArray[np.int64]) -> HeldOut:
 
 
 def _folds(vectors: Vectors, owner: NDArray[np.int64], line: NDArray[np.int64], folds: int) -> NDArray[np.int64]:
-    """A fold for each utterance: those of an intent spread evenly, a line and the same line again kept together."""
+    """Return a fold for each utterance: evenly spread within an intent, near-duplicate lines together."""
     fold_of = np.zeros(len(owner), dtype=np.int64)
     begins = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
     place = 0
@@ -250,9 +255,10 @@ def _folds(vectors: Vectors, owner: NDArray[np.int64], line: NDArray[np.int64], 
 
 
 def _first_alike(vectors: Vectors) -> NDArray[np.int64]:
-    """For each row the first one that is the same line but for spelling: itself, where no other is."""
+    """Return for each row the first row that is the same line except for spelling; itself if there is none."""
     firsts = np.arange(len(vectors))
-    for start in range(0, len(vectors), _BLOCK):
-        same = vectors[start : start + _BLOCK] @ vectors.T > SAME_BUT_FOR_SPELLING
-        firsts[start : start + _BLOCK] = np.where(same.any(axis=1), same.argmax(axis=1), firsts[start : start + _BLOCK])
+    for start in range(0, len(vectors), CROSS_VALIDATION_MAX_CASES):
+        part = slice(start, start + CROSS_VALIDATION_MAX_CASES)
+        same = vectors[part] @ vectors.T > SAME_BUT_FOR_SPELLING
+        firsts[part] = np.where(same.any(axis=1), same.argmax(axis=1), firsts[part])
     return firsts

@@ -1,8 +1,8 @@
-"""How much of a registry is learned from, so that a large one is built in bounded time and memory.
+"""Choose the utterances of a large registry that are trained on, so that a build is bounded in time and memory.
 
-A head takes time and memory in proportion to utterances times intents. Beyond a bound it is fitted on some utterances
-of each intent, and where these would be too few there is none: then intents are told apart by cosine. What is held out
-for the thresholds comes from the same utterances. Scores and typing mistakes know all of them, always.
+Training a head takes time and memory proportional to utterances times intents. Beyond a bound the head is trained on
+some utterances of each intent. If these would be too few, there is no head and cosine similarity decides. Thresholds
+are calibrated on the same utterances. Scores and typing mistakes always use all utterances.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry
 
 MOST_UTTERANCES = 30_000
-"""That are learned from."""
+"""Utterances that are trained on at most."""
 MOST_NUMBERS = 10_000_000
-"""Utterances times intents that a head is fitted to."""
+"""Utterances times intents that a head is trained on at most."""
 FEWEST_EACH = 5
-"""Utterances of an intent without which no head is fitted, where an intent has as many."""
+"""Fewest utterances of each intent for a head, as far as the intent has so many."""
 
 
 def sample(registry: Registry) -> NDArray[np.int64]:
-    """The rows of the utterances that are learned from, rising: all, or spread evenly over those of each intent."""
+    """Return the rows that are trained on, in rising order: all, or evenly spread over those of each intent."""
     each = _each(registry, MOST_UTTERANCES if beyond_a_head(registry) else _most(registry))
     rows, begin = [], 0
     for size in _sizes(registry).tolist():
@@ -36,24 +36,28 @@ def sample(registry: Registry) -> NDArray[np.int64]:
 
 
 def beyond_a_head(registry: Registry) -> bool:
-    """Whether there are so many intents that a head would have to be fitted on too few utterances of each."""
+    """Whether a head would have to be trained on too few utterances of each intent."""
     return _each(registry, _most(registry)) < min(FEWEST_EACH, int(_sizes(registry).max(initial=0)))
 
 
 def subsampling_problems(registry: Registry, settings: Settings) -> list[Problem]:
-    """What a head is not fitted to, where one is wanted, and why."""
+    """Return a problem if the setting asks for a head and it is missing or trained on a sample."""
     if settings.scorer != "head":
         return []
     place = next((intent.location for intent in registry if intent.location), NOWHERE)
     intents, utterances = len(registry), len(registry.utterances)
     if beyond_a_head(registry):
-        says = f"{utterances} utterances of {intents} intents are too many for a head; they are told apart by cosine"
-        return [Problem(place, "warning", "head-too-large", says, "fewer intents, or several registries, have one")]
+        says = (
+            f"{utterances} utterances of {intents} intents are too many for a head; cosine similarity tells them apart"
+        )
+        return [
+            Problem(place, "warning", "head-too-large", says, "use fewer intents or several registries to have a head")
+        ]
     used = len(sample(registry))
     if used == utterances:
         return []
-    says = f"the head is fitted on {used} of {utterances} utterances, spread evenly over those of each intent"
-    return [Problem(place, "info", "head-sampled", says, "nothing is lost for scores and typing mistakes")]
+    says = f"the head is trained on {used} of {utterances} utterances, evenly spread over those of each intent"
+    return [Problem(place, "info", "head-sampled", says, "scores and typing mistakes still use all utterances")]
 
 
 def _sizes(registry: Registry) -> NDArray[np.int64]:
@@ -65,7 +69,7 @@ def _most(registry: Registry) -> int:
 
 
 def _each(registry: Registry, most: int) -> int:
-    """Of so many utterances in all, how many an intent may give."""
+    """Return how many utterances each intent may contribute so that all together stay below `most`."""
     sizes = _sizes(registry)
     largest = int(sizes.max(initial=0))
     return bisect_right(range(largest), most, key=lambda each: int(np.minimum(sizes, each + 1).sum()))

@@ -1,9 +1,10 @@
-"""What a text says literally, as a vector: TF-IDF of its subword pieces and of pairs of neighbours.
+"""Token features: TF-IDF of a text's subword pieces and of pairs of neighbouring pieces.
 
-Vectors of meaning blur names, product words and short questions; words do not. The pieces are those of the embedded
-encoder, whatever encoder makes the vectors: they cut text of every language, and where that encoder is used the cutting
-is done already. Pieces and pairs are hashed into a fixed number of places (Weinberger et al. 2009, "Feature Hashing for
-Large Scale Multitask Learning"), so that a registry of any size keeps a small table.
+Embeddings blur names, product words and short questions; token features do not. The pieces come from the embedded
+tokenizer, whatever encoder makes the vectors: it handles text of every language. Pieces and pairs are hashed into a
+fixed number of dimensions, so that a registry of any size keeps a small table.
+
+Source: Weinberger et al. 2009, "Feature Hashing for Large Scale Multitask Learning".
 """
 
 from __future__ import annotations
@@ -16,35 +17,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
-from intentmatch.encoders.static import MAX_PIECES, embedded_tokenizer
+from intentmatch.encoders.tokenizer.embedded import MAX_PIECES, embedded_tokenizer
+from intentmatch.runtime.block_sizes import TOKEN_FEATURE_TEXTS
 
 DIM = 1024
-"""Numbers in a vector of words. On development sets 4096 and a table without collisions did no better."""
+"""Dimensions of token features. On development sets 4096, and a table without collisions, did no better."""
 
 VERSION = 1
-"""Of what the places mean; to be raised with anything here, or in the embedded tokenizer, that moves one."""
+"""Version of the hashing; raise it with any change here or in the embedded tokenizer that moves a feature."""
 
-# What is worked out for many texts is dense for a while: for so many at once it stays in the processor's cache.
-_TEXTS_AT_ONCE = 512
-# Rarity is told apart more finely than the vector: what is common must not be weighed by a rare neighbour of its place.
+# Rarity has more hash buckets than the vector, so that a common token does not get the weight of a rare one.
 _RARITIES = 1 << 14
 _SIGNS = np.array([-1.0, 1.0], dtype=np.float32)
-# Of numpy's own kind, which it takes less time to reckon with.
+# numpy scalars: mixed arithmetic with Python integers is slower.
 _RARITY_OF, _PLACE_FROM, _PLACE_OF, _SIGN_FROM = map(np.int64, (_RARITIES - 1, 14, DIM - 1, 31))
 _FIRST, _SECOND, _MIX, _HALF, _REST = map(np.uint32, (2654435761, 2246822519, 3266489917, 15, 13))
 
 
 class SparseVector(NamedTuple):
-    """A text's vector without its zeros."""
+    """A sparse vector of token features."""
 
     places: NDArray[np.int64]
-    """Where in the vector; what stands at one place together may be there one by one, to be added up."""
+    """Dimensions; a dimension may occur several times, then its values add up."""
     values: NDArray[np.float32]
-    """Of unit length when added up; empty for a text without a known piece."""
+    """Values, of unit length when added up; empty for a text without known pieces."""
 
 
 class TokenVectorizer:
-    """Texts to vectors of words. Safe to use from many threads."""
+    """Turns texts into token features. Immutable, safe to use from many threads."""
 
     def __init__(self, rarity: NDArray[np.float32]) -> None:
         self.rarity = rarity
@@ -52,16 +52,16 @@ class TokenVectorizer:
 
     @classmethod
     def fit(cls, texts: Sequence[str]) -> TokenVectorizer:
-        """Learn from a registry's cleaned texts how rare each piece and pair is."""
+        """Fit the inverse document frequencies on a registry's cleaned texts."""
         counts = np.zeros(_RARITIES)
-        for start in range(0, len(texts), _TEXTS_AT_ONCE):
-            hashes, rows = _hashed(texts[start : start + _TEXTS_AT_ONCE])
+        for start in range(0, len(texts), TOKEN_FEATURE_TEXTS):
+            hashes, rows = _hashed(texts[start : start + TOKEN_FEATURE_TEXTS])
             once = np.unique(rows * _RARITIES + (hashes & _RARITY_OF))
             counts += np.bincount(once % _RARITIES, minlength=_RARITIES)
         return cls((np.log((1 + len(texts)) / (1 + counts)) + 1).astype(np.float32))
 
     def sparse(self, text: str) -> SparseVector:
-        """Of one cleaned text."""
+        """Return the token features of one cleaned text."""
         hashes = _mixed(*_neighbours(text))
         places, values = _place(hashes), self._weights(hashes)
         total = np.bincount(places, values, DIM)
@@ -69,14 +69,14 @@ class TokenVectorizer:
         return SparseVector(places, values)
 
     def dense(self, texts: Sequence[str]) -> Vectors:
-        """Shape `(len(texts), DIM)`; rows of unit length, or of zeros."""
+        """Return dense token features, shape `(len(texts), DIM)`; rows of unit length, or of zeros."""
         vectors = np.empty((len(texts), DIM), dtype=np.float32)
-        for start in range(0, len(texts), _TEXTS_AT_ONCE):
-            some = vectors[start : start + _TEXTS_AT_ONCE]
-            hashes, rows = _hashed(texts[start : start + _TEXTS_AT_ONCE])
+        for start in range(0, len(texts), TOKEN_FEATURE_TEXTS):
+            some = vectors[start : start + TOKEN_FEATURE_TEXTS]
+            hashes, rows = _hashed(texts[start : start + TOKEN_FEATURE_TEXTS])
             total = np.bincount(rows * DIM + _place(hashes), self._weights(hashes), some.size)
             some[:] = total.reshape(some.shape)
-            # In double precision, so that zeros between the values change nothing of it.
+            # In double precision, so that the result equals that of the sparse form.
             lengths = np.sqrt(np.einsum("ij,ij->i", some, some, dtype=np.float64)).astype(np.float32)
             some /= np.where(lengths > 0.0, lengths, np.float32(1.0))[:, None]
         return vectors
@@ -88,7 +88,7 @@ class TokenVectorizer:
 
 
 def _hashed(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """A number for each piece and each pair of neighbours (a text's two ends among them), and of which text it is."""
+    """Return a hash for each piece and pair of neighbours (the ends of a text included), and the number of its text."""
     before: list[int] = []
     behind: list[int] = []
     counts = []
@@ -101,9 +101,9 @@ def _hashed(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def _neighbours(text: str) -> tuple[list[int], list[int]]:
-    """Of each pair of neighbouring pieces, 0 before the first and after the last, the one and the other; each piece.
+    """Return first and second member of each pair of neighbouring pieces, and of each single piece.
 
-    What stands behind is counted from 1, so that 0 is nothing at all.
+    The ends of the text count as piece 0. The second member is counted from 1; 0 stands for a single piece.
     """
     if not (known := _known(text)):
         return [], []
@@ -111,10 +111,10 @@ def _neighbours(text: str) -> tuple[list[int], list[int]]:
 
 
 def _known(text: str) -> list[int]:
-    """The pieces of a text, counted from 1, but for those that are unknown; none where the others only part words."""
+    """Return the known pieces of a text, counted from 1; none if they are only word separators."""
     tokenizer = embedded_tokenizer()
     known = [piece + 1 for piece in tokenizer.encode(text, MAX_PIECES) if piece != tokenizer.unknown]
-    # Words of unknown letters begin all alike.
+    # Words of unknown letters all begin with the same separator.
     return [] if all(piece - 1 == tokenizer.blank for piece in known) else known
 
 
@@ -123,7 +123,7 @@ def _place(hashes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _mixed(first: Sequence[int], second: Sequence[int]) -> NDArray[np.int64]:
-    """A hash of 32 bits of each number and the other one that goes with it, in the kind that numpy looks up by."""
+    """Return a 32-bit hash of each pair of numbers, as the integer type that numpy indexes by."""
     mixed: NDArray[np.uint32] = np.array(first, dtype=np.uint32) * _FIRST
     mixed ^= np.array(second, dtype=np.uint32) * _SECOND
     mixed = (mixed ^ (mixed >> _HALF)) * _MIX

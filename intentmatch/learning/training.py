@@ -1,4 +1,4 @@
-"""What a registry teaches about itself: the head, the confidence and the cuts, worked out once and remembered."""
+"""Train head and calibration from a registry's own utterances, and cache what was trained."""
 
 from __future__ import annotations
 
@@ -28,36 +28,40 @@ from intentmatch.text.normalize import TEXT_VERSION, clean
 
 _log = logging.getLogger(__name__)
 
-# To be raised with anything that changes what the same registry teaches.
+# Raise with any change that trains something else from the same registry.
 _VERSION = 6
-# Of what was learned, so much is kept: a bot, its last edits, and its neighbours.
+# Most cached trainings: a bot, its last edits, and a few other bots.
 _MOST_FILES = 32
-# Of the labels, nearest to their own intent. Names of real registries: 0.65 to 0.92; numbered ones: up to 0.15.
-_TELLING = 0.5
-# Utterances times intents, from which on fitting a head anew would keep an edit waiting for longer than a second.
+# Least share of labels that are nearest to their own intent. Real names: 0.65 to 0.92; numbered names: up to 0.15.
+_MEANINGFUL_LABELS = 0.5
+# Utterances times intents above which training a head would delay an edit by more than a second.
 _MOST_NUMBERS_PROVISIONALLY = 1_000_000
 
 
 class Trained(NamedTuple):
-    """What a registry teaches about itself."""
+    """What training produces."""
 
     calibration: Calibration
     trained_head: TrainedHead | None
-    """None where the scores are all that counts."""
+    """None if scores alone decide."""
 
 
 def train(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings) -> Trained:
-    """Fit the head and calibrate, from the vectors of all utterances and of the intents' labels. Deterministic."""
+    """Train the head and calibrate. Deterministic.
+
+    `vectors` are those of all utterances, shape `(utterances, dim)`; `labels` those of the intents' titles or names,
+    shape `(intents, dim)`.
+    """
     names = [intent.name for intent in registry]
     languages = [utterance.language for utterance in registry.utterances]
     validated = cross_validate_registry(registry, vectors, labels, settings)
     calibration = calibrate(validated.held_out, settings.target, names, languages)
-    # What has not been put to the test is not relied upon.
+    # A head that could not be cross-validated is not used.
     return Trained(calibration, validated.trained_head if calibration.curve is not None else None)
 
 
 class PreviousTraining(NamedTuple):
-    """A registry before an edit, and what was learned of it."""
+    """A registry before an edit, and what was trained on it."""
 
     calibration: Calibration
     trained_head: TrainedHead | None
@@ -65,26 +69,26 @@ class PreviousTraining(NamedTuple):
 
 
 class Features(NamedTuple):
-    """What a head is fitted to."""
+    """Training data of a head."""
 
     sample: NDArray[np.int64]
-    """The rows of the utterances that it learns from."""
+    """Rows of the utterances that are trained on."""
     vectorizer: TokenVectorizer
     fitting: Fitting
 
 
 class CrossValidated(NamedTuple):
-    """Held-out cases, and what they were scored with."""
+    """Held-out cases and the head that was trained on all utterances."""
 
     held_out: HeldOut
     trained_head: TrainedHead | None
-    """None where there is no head."""
+    """None without a head."""
 
 
 def cross_validate_registry(
     registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings
 ) -> CrossValidated:
-    """Hold out a registry's utterances from itself, under the settings `scorer` and `aggregation`."""
+    """Cross-validate a registry's utterances under the settings `scorer` and `aggregation`."""
     owners, aggregation, lines = registry.owners, settings.aggregation, registry.lines
     with all_cores() as each:
         features = _features(registry, vectors, labels, settings)
@@ -115,12 +119,12 @@ def load_or_train(
     *,
     provisional: PreviousTraining | None = None,
 ) -> Trained:
-    """As `train`; what was learned before from the same lines and vectors is read from the folder.
+    """Train, or load from the cache folder what was trained on the same utterances and vectors.
 
-    With what was learned before an edit for `provisional`, only the head is fitted, beginning with the one before, in a
-    small part of the time: held-out cases are what takes long, and few edits move the confidence by much. Of a large
-    registry with the same intents even the head is that of before. A file that cannot be read or written is a warning
-    in the log, and costs only time.
+    With `provisional`, the result of training before an edit, only the head is trained, starting from the previous one,
+    and the calibration is reused: cross-validation takes most of the time, and few edits move the confidence by much. A
+    large registry with the same intents reuses the head too. A cache file that cannot be read or written is logged as a
+    warning and costs only time.
     """
     there = provisional is not None
     file = folder and _file(folder / "learned", registry, vectors, labels, settings, there=there)
@@ -153,7 +157,7 @@ def _provisional_head(
 
 
 def _columns(weights: Vectors, intents: Sequence[str], registry: Registry) -> Vectors:
-    """The columns of these intents for those of another registry; zeros for one that is new."""
+    """Return the columns of a registry's intents; zeros for a new intent."""
     places = {name: place for place, name in enumerate(intents)}
     with_none = np.hstack([weights, np.zeros((len(weights), 1), dtype=weights.dtype)])
     return np.ascontiguousarray(with_none[:, [places.get(intent.name, -1) for intent in registry]])
@@ -171,10 +175,10 @@ def _features(registry: Registry, vectors: Vectors, labels: Vectors, settings: S
 def _prepared(
     registry: Registry, vectors: Vectors, labels: Vectors, vectorizer: TokenVectorizer, chosen: NDArray[np.int64]
 ) -> Fitting:
-    """The sample for fitting, with the labels of the intents as hints where labels tell the intents apart.
+    """Prepare the sample for training, with the labels of the intents as hints if they are meaningful.
 
-    What an author calls an intent is one example more of what it is about, and one that no utterance gives. Names that
-    mean nothing to the encoder (`faq_12`) would only be noise: then fewer than half are nearest to their own intent.
+    A title or name is one more example of its intent. Names without meaning to the encoder (`faq_12`) would be noise:
+    then fewer than half of them are nearest to their own intent.
     """
     owners, some = np.asarray(registry.owners)[chosen], vectors[chosen]
     rows = vectorizer.dense([clean(registry.utterances[row].text) for row in chosen.tolist()])
@@ -182,7 +186,7 @@ def _prepared(
     np.add.at(centres, owners, some)
     centres /= np.linalg.norm(centres, axis=1, keepdims=True).clip(1e-9)
     telling = (labels @ centres.T).argmax(axis=1) == np.arange(len(registry))
-    if telling.mean() <= _TELLING:
+    if telling.mean() <= _MEANINGFUL_LABELS:
         return prepare(some, rows, owners.tolist(), len(registry))
     of_labels = vectorizer.dense([clean(intent.label) for intent in registry])
     owned = [*owners.tolist(), *range(len(registry))]
@@ -192,8 +196,8 @@ def _prepared(
 def _file(
     folder: Path, registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings, *, there: bool
 ) -> Path | None:
-    """Named after all that `train` looks at; None where it has to be `there` and nothing of the same lines is."""
-    said = [
+    """Return the cache file named after everything `train` uses; None if it must be `there` and cannot be."""
+    parts = [
         [_VERSION, TEXT_VERSION, TOKEN_FEATURES_VERSION, settings.scorer, settings.aggregation, dict(settings.target)],
         [[intent.name, intent.label] for intent in registry],
         [utterance.text for utterance in registry.utterances],
@@ -201,14 +205,16 @@ def _file(
         registry.owners,
         registry.lines,
     ]
-    of_lines = hashlib.sha256(json.dumps(said, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    # Vectors are many times as much to look at as lines.
-    if there and not any(folder.glob(f"{of_lines}-*")):
+    utterances_digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[
+        :16
+    ]
+    # Vectors take much longer to hash than utterances.
+    if there and not any(folder.glob(f"{utterances_digest}-*")):
         return None
-    of_vectors = hashlib.sha256()
+    vectors_digest = hashlib.sha256()
     for numbers in (vectors, labels):
-        of_vectors.update(np.ascontiguousarray(numbers).data)
-    return folder / f"{of_lines}-{of_vectors.hexdigest()[:16]}.safetensors"
+        vectors_digest.update(np.ascontiguousarray(numbers).data)
+    return folder / f"{utterances_digest}-{vectors_digest.hexdigest()[:16]}.safetensors"
 
 
 def _read(file: Path) -> Trained | None:
@@ -220,7 +226,7 @@ def _read(file: Path) -> Trained | None:
     except FileNotFoundError:
         return None
     except (SafetensorError, OSError, KeyError, ValueError, TypeError) as error:
-        _log.warning("%s cannot be used (%s); learning again", file, error)
+        _log.warning("%s cannot be used (%s); training again", file, error)
         return None
 
 
@@ -232,4 +238,4 @@ def _write(file: Path, found: Trained) -> None:
         for old in newest[_MOST_FILES:]:
             old.unlink(missing_ok=True)
     except (SafetensorError, OSError) as error:
-        _log.warning("what was learned cannot be kept at %s: %s", file, error)
+        _log.warning("the trained head cannot be cached at %s: %s", file, error)

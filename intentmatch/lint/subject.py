@@ -14,12 +14,12 @@ from intentmatch.core.errors import NOWHERE, Location
 from intentmatch.core.types import Intent, Registry, Utterance, Vectors
 from intentmatch.index import ExactIndex
 from intentmatch.learning.near_duplicates import SAME_TEXT
+from intentmatch.runtime.block_sizes import LINT_ROWS
 from intentmatch.text.normalize import fold
 
 Rows = NDArray[np.int64]
 Numbers = NDArray[np.float32]
 
-_BLOCK = 512
 # A line is nearly another where it is this much nearer to it than lines of one intent and language usually are to
 # their nearest. On development sets of everyday messages what lies below differs by an article, a plural or the order
 # of words; at one half, "turn the light on" and "turn the light off" would be among it.
@@ -189,8 +189,8 @@ class Subject:
 
     def _blocks(self) -> Iterator[tuple[Rows, Numbers]]:
         """Some lines at a time with their cosines to all; shapes `(rows,)` and `(rows, lines)`."""
-        for start in range(0, len(self.lines), _BLOCK):
-            rows = np.arange(start, min(start + _BLOCK, len(self.lines)))
+        for start in range(0, len(self.lines), LINT_ROWS):
+            rows = np.arange(start, min(start + LINT_ROWS, len(self.lines)))
             yield rows, self.vectors[rows] @ self.vectors.T
 
 

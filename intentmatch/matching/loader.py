@@ -1,4 +1,4 @@
-"""Where a matcher's registry comes from: read, encode, train, and reload."""
+"""Load a registry for a matcher, and load it again when its files change."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Source:
-    """Where a matcher's registry comes from, so that it can be had again."""
+    """Where a matcher's registry comes from: a path or a `Registry`, with explicit settings and models."""
 
     path: str | os.PathLike[str] | Registry
     explicit: Mapping[str, Any]
@@ -39,21 +39,22 @@ class Source:
     load_encoder: Callable[[Settings], Encoder] = load_encoder
     load_reranker: Callable[[Settings], Reranker | None] = load_reranker
     remembered: Remembered = field(default_factory=dict)
-    """The files as they were last read."""
+    """Parsed files by path, so that a reload reads only what changed."""
 
     def engine(
         self, old: Engine | None, progress: Progress | None = None, *, provisional: bool = False
     ) -> tuple[Engine, Content]:
-        """Read, build and test, and what the files held; models and vectors that the old engine has are taken over.
+        """Read, build and self-test; return the engine and the content of the files.
 
-        With `provisional` its calibration is too, where one would be learned from the same vectors for the same target.
-        Languages that the encoder does not cover, and what is too large to learn from, go to the log.
+        Models and vectors of the `old` engine are reused. With `provisional` its calibration is reused too, if training
+        would use the same encoder and the same settings. Uncovered languages and registries too large for a head are
+        logged. Raises what `Matcher.load` raises.
         """
         found, content = self._read()
         if isinstance(found, Registry):
             settings = resolve(self.explicit, registry=found.settings, locations=found.setting_locations)
             encoder = self._encoder(settings, old)
-            before = previous_training(old.artefact) if old and _learns_alike(old, encoder, settings) else None
+            before = previous_training(old.artefact) if old and _trains_alike(old, encoder, settings) else None
             artefact = build(
                 found,
                 encoder,
@@ -97,13 +98,13 @@ class Source:
 
 
 def _with_settings(artefact: Artefact, settings: Settings) -> Artefact:
-    """The artefact under other settings; what is learned is learned again where it would come out otherwise."""
+    """Return the artefact under other settings, trained again if these change what is trained."""
     kept = replace(artefact, settings=settings, vectors=artefact.vectors.astype(settings.vectors, copy=False))
-    return kept if _same_learning(settings, artefact.settings) else trained_again(kept)
+    return kept if _same_training(settings, artefact.settings) else trained_again(kept)
 
 
 def previous_training(artefact: Artefact) -> PreviousTraining:
-    """Return what a later training may start from."""
+    """Return what training after an edit may start from."""
     return PreviousTraining(artefact.calibration, artefact.trained_head, artefact.registry)
 
 
@@ -115,15 +116,15 @@ def trained_again(artefact: Artefact) -> Artefact:
 
 
 def _gives_vectors(old: Engine, encoder: Encoder, settings: Settings) -> bool:
-    """Whether the vectors of an old engine are those that a build would make: not where it has rounded them."""
+    """Whether a build would make the vectors of the old engine: not if they are rounded and the build's are not."""
     return old.encoder is encoder and old.settings.vectors in ("float32", settings.vectors)
 
 
-def _learns_alike(old: Engine, encoder: Encoder, settings: Settings) -> bool:
-    return old.encoder is encoder and _same_learning(settings, old.settings)
+def _trains_alike(old: Engine, encoder: Encoder, settings: Settings) -> bool:
+    return old.encoder is encoder and _same_training(settings, old.settings)
 
 
-def _same_learning(settings: Settings, other: Settings) -> bool:
+def _same_training(settings: Settings, other: Settings) -> bool:
     return all(getattr(settings, name) == getattr(other, name) for name in ("aggregation", "scorer", "target"))
 
 

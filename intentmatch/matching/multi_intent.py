@@ -1,8 +1,9 @@
-"""Several intents in one message: "cancel my order and refund me" is two requests, each with its place.
+"""Find several intents in one message: "cancel my order and refund me" is two requests, each with its span.
 
-The message is cut where a clause may end: at punctuation, and at the words that join requests. Every run of pieces is
-matched like a message of its own, and that division is taken whose answers are surest together; the whole message is
-one of the divisions. Two neighbours never have the same intent, for then they are one request that is told at length.
+The message is cut into pieces where a clause may end: at punctuation and at words that join requests. Every run of
+pieces is a clause and is matched like a message. Of all ways to divide the message into clauses, the one with the most
+certain answers wins; the undivided message is one of them. Neighbouring clauses never have the same intent: they would
+be one request.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from intentmatch.core.result import MatchResult, Part, Stage
 from intentmatch.matching.pipeline import MAX_CHARACTERS, Engine, Question
 from intentmatch.text.normalize import language_range
 
-# With eight pieces there are 36 clauses to match; who says more at once is telling a story.
+# Eight pieces make 36 clauses to match. Longer messages tell a story instead of listing requests.
 _MOST_PIECES = 8
-# A clause that is surely right, and a division that is surer by as much for each request that it adds: chosen on
-# mixed messages of a development set, so that of messages with one intent about one in a hundred is divided.
-_SURE = 0.7
-_EACH_MORE = 2.0
-_NEVER_SURER = 0.99
+# Least confidence of a clause, and by how much each further request must raise the sum of logits. Chosen on mixed
+# messages of a development set, so that about one in a hundred messages with a single intent is divided.
+_LEAST_CONFIDENCE = 0.7
+_COST_OF_A_CLAUSE = 2.0
+_MOST_CONFIDENCE = 0.99
 
-_JOINING = {
+_JOINING_WORDS = {
     "ar": "و ثم أيضا وأيضا كذلك",
     "de": "und dann außerdem danach sowie",
     "en": "and then also plus",
@@ -53,14 +54,14 @@ _PUNCTUATION = r"[,.;:!?…\n。，、；：！？؛،؟।]"
 
 
 class Span(NamedTuple):
-    """A part of a message, in characters."""
+    """A part of a message: start and end in code points."""
 
     start: int
     end: int
 
 
 def match_clauses(engine: Engine, whole: MatchResult, question: Question) -> MatchResult:
-    """The answer to a message, with its parts where it is several requests."""
+    """Return the answer to a message, with `parts` if it holds several requests."""
     message = whole.message
     if whole.trace.decided_by in ("exact", "fuzzy", "empty"):
         return whole
@@ -76,49 +77,49 @@ def match_clauses(engine: Engine, whole: MatchResult, question: Question) -> Mat
 
 
 def pieces(message: str, language: str | None) -> list[Span]:
-    """What stands between the places where a clause may end, without the words that join and the spaces around."""
+    """Cut a message where a clause may end, without joining words and surrounding spaces."""
     ends = [0, *(place for match in _ends(language).finditer(message) for place in match.span()), len(message)]
     spans = (_stripped(message, start, end) for start, end in zip(ends[::2], ends[1::2], strict=True))
     return [span for span in spans if span.start < span.end]
 
 
 def division(found: Sequence[Span], answers: Mapping[Span, MatchResult]) -> list[Span]:
-    """The clauses, side by side, whose answers are surest together; `answers` has one for each run of pieces."""
-    # For each number of pieces from the left and each last intent, the best way to divide them, and how sure it is.
-    best: list[dict[str, tuple[float, list[Span]]]] = [{"": (_EACH_MORE, [])}]
+    """Return the most certain division into clauses; `answers` holds the result of each run of pieces."""
+    # Dynamic programming: for each number of pieces from the left and each last intent, the best division and its sum.
+    best: list[dict[str, tuple[float, list[Span]]]] = [{"": (_COST_OF_A_CLAUSE, [])}]
     for last in found:
         ways: dict[str, tuple[float, list[Span]]] = {}
         for first, before in zip(found, best, strict=False):
             span = Span(first.start, last.end)
-            sure = _sureness(answers[span])
+            logit = _logit(answers[span])
             intent = answers[span].intent
-            if intent is None or sure is None:
+            if intent is None or logit is None:
                 continue
             for previous, (total, spans) in before.items():
-                way = total + sure - _EACH_MORE, [*spans, span]
+                way = total + logit - _COST_OF_A_CLAUSE, [*spans, span]
                 if previous != intent and way > ways.get(intent, (float("-inf"), [])):
                     ways[intent] = way
         best.append(ways)
     return max(best[-1].values(), default=(0.0, []))[1]
 
 
-def _sureness(result: MatchResult) -> float | None:
-    """The logit of the confidence; None for what is not surely matched."""
-    sure = result.score if result.confidence is None else result.confidence
-    if result.verdict != "matched" or sure < _SURE:
+def _logit(result: MatchResult) -> float | None:
+    """Return the logit of the confidence; None if the result is not matched with enough confidence."""
+    confidence = result.score if result.confidence is None else result.confidence
+    if result.verdict != "matched" or confidence < _LEAST_CONFIDENCE:
         return None
-    sure = min(sure, _NEVER_SURER)
-    return log(sure / (1.0 - sure))
+    confidence = min(confidence, _MOST_CONFIDENCE)
+    return log(confidence / (1.0 - confidence))
 
 
 def _joined(whole: MatchResult, parts: Iterable[tuple[Span, MatchResult]]) -> MatchResult:
-    """The answer to the first request, for the whole message, with all of them as parts."""
-    told = [(span, result) for span, result in parts]
-    found = tuple(_part(span, result) for span, result in told)
-    first, lead = found[0], told[0][1]
-    said = "; ".join(f"“{lead.message}” {lead.intent} {lead.candidates[0].measured}" for _, lead in told)
+    """Return the answer to the first request for the whole message, with all requests as parts."""
+    answered = list(parts)
+    found = tuple(_part(span, result) for span, result in answered)
+    first, lead = found[0], answered[0][1]
+    summary = "; ".join(f"“{lead.message}” {lead.intent} {lead.candidates[0].measured}" for _, lead in answered)
     reason = f"it is {len(found)} requests: {', '.join(part.intent for part in found)}."
-    stages = (*whole.trace.stages, Stage("parts", said))
+    stages = (*whole.trace.stages, Stage("parts", summary))
     trace = replace(lead.trace, stages=stages, reason=reason)
     return replace(lead, message=whole.message, entities=first.entities, parts=found, trace=trace)
 
@@ -145,8 +146,8 @@ def _stripped(message: str, start: int, end: int) -> Span:
 
 @cache
 def _ends(language: str | None) -> re.Pattern[str]:
-    """Where a clause may end, in a language; in one that is not known here, as in English."""
-    known = next((code for code in language_range(language or "en") if code in _JOINING), "en")
-    words = "|".join(re.escape(word) for word in _JOINING[known].split())
+    """Return the pattern of clause ends in a language; languages without a list use the English one."""
+    known = next((code for code in language_range(language or "en") if code in _JOINING_WORDS), "en")
+    words = "|".join(re.escape(word) for word in _JOINING_WORDS[known].split())
     joining = words if known in _WITHOUT_SPACES else rf"(?<!\w)(?:{words})(?!\w)"
     return re.compile(f"{_PUNCTUATION}|{joining}", re.IGNORECASE)

@@ -1,11 +1,10 @@
-"""One artefact made ready to answer. `Engine.match` is the pipeline, to be read from top to bottom."""
+"""The pipeline from a message to a `MatchResult`: `Engine.match`, to be read from top to bottom."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,15 +12,15 @@ from numpy.typing import NDArray
 
 from intentmatch.artefact.store import Artefact
 from intentmatch.core.errors import InputError, IntentMatchError, UnknownNameError
-from intentmatch.core.result import Candidate, Entity, MatchResult, Trace
+from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, Trace
 from intentmatch.core.types import Encoder, Reranker
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.subsampling import beyond_a_head
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.policy import Decision, decide
-from intentmatch.matching.reranker import Pace
-from intentmatch.matching.scoring import RANKED, Scoring
+from intentmatch.matching.reranker import Reranking
+from intentmatch.matching.scoring import Scoring
 from intentmatch.matching.shortlist import SearchResult
 from intentmatch.matching.spelling import LexicalIndex, SpellingHit
 from intentmatch.matching.thresholds import policy_of
@@ -34,35 +33,37 @@ if TYPE_CHECKING:
     from intentmatch.slots import SlotReader
 
 MAX_CHARACTERS = 10_000
-"""Of a message; what comes after them is not looked at, and the trace says so."""
+"""Characters of a message that are used. The trace notes when a message is longer."""
 
 _SHOWN = 3
-_UTTERANCES_FOR_RERANKER = 3
 _SAME_VECTOR = 0.99
 
 
 class Question(NamedTuple):
-    """What a caller may say beside the message."""
+    """The options of one match, checked and resolved against the registry."""
 
     top_k: int
     language: str | None = None
     allowed: frozenset[int] | None = None
     """Positions of the intents that may answer; None for all."""
     now: datetime | None = None
-    """The user's time of day, from which "tomorrow" counts; None for that of this machine."""
+    """The user's local time, from which "tomorrow" counts; None for that of this machine."""
 
 
 class Precomputed(NamedTuple):
-    """What is known of a message before it is matched."""
+    """Vector and shortlist of a message, computed together with those of other messages."""
 
     vector: NDArray[np.float32]
     """Shape `(dim,)`."""
-    look: SearchResult | None = None
-    """At the intents that lead, where that was looked at, and all intents may answer."""
+    shortlist: SearchResult | None = None
+    """Candidates among all intents; None if they are searched for when the message is matched."""
 
 
 class Engine:
-    """Never changes once it is made, but for how long its reranker took; any number of threads may use it."""
+    """One artefact, ready to answer. Safe to use from many threads.
+
+    Immutable, except for the measured speed of its reranker.
+    """
 
     def __init__(self, artefact: Artefact, encoder: Encoder, reranker: Reranker | None = None) -> None:
         artefact.check_encoder(encoder)
@@ -71,13 +72,15 @@ class Engine:
         self.encoder = encoder
         self.reranker = reranker
         self.policy = policy_of(artefact.registry, artefact.settings, artefact.calibration)
-        self._pace = Pace(self.settings.reranker_seconds)
         registry = artefact.registry
         self._intents = registry.intents
         self._utterances = registry.utterances
         self._numbers = {intent.name: number for number, intent in enumerate(self._intents)}
         self._scoring = Scoring(artefact, self.policy)
-        self._handed_over = self.settings.scorer == "head" and beyond_a_head(registry)
+        self._too_large_for_head = self.settings.scorer == "head" and beyond_a_head(registry)
+        self._reranking = (
+            None if reranker is None else Reranking(reranker, self._scoring, registry, self.settings.reranker_seconds)
+        )
         self._lexical = LexicalIndex(registry.folded, registry.owners, self.settings.fuzzy)
         self._languages = LanguageGuess(registry.folded, [u.language for u in self._utterances])
         self._coverage = Coverage(encoder)
@@ -85,14 +88,17 @@ class Engine:
         self._conditional = any(intent.when for intent in self._intents)
         self._titled = {intent.name: intent for intent in self._intents if intent.titles}
         if any(intent.slots for intent in self._intents):
-            from intentmatch.slots import slot_readers  # a registry without slots need not wait for it
+            from intentmatch.slots import slot_readers  # not needed by a registry without slots
 
             self._slots = slot_readers(registry, tolerant=self.settings.fuzzy < 1.0)
 
     def match(
         self, message: str, question: Question, precomputed: Callable[[str], Precomputed] | None = None
     ) -> MatchResult:
-        """The pipeline. `precomputed` says what `precompute` found of a cleaned message; it is called at most once."""
+        """Match one message.
+
+        `precomputed` returns what `precompute` found for a cleaned message; it is called at most once.
+        """
         stages = TraceRecorder()
         text = self._clean(message, stages)
         key = fold(text)
@@ -105,35 +111,39 @@ class Engine:
 
         exact = self._lexical.exact(rows)
         owners = " and of ".join(self._intents[intent].name for intent in exact)
-        stages.add("exact", f"an utterance of {owners}" if exact else "no utterance reads the same")
-        if settling := _only(exact, question.allowed):
-            candidates = [self._scoring.candidate(intent, 1.0, hit.row) for intent, hit in settling.items()]
+        stages.add("exact", f"equals an utterance of {owners}" if exact else "equals no utterance")
+        if exact_hits := _only(exact, question.allowed):
+            candidates = [self._scoring.candidate(intent, 1.0, hit.row) for intent, hit in exact_hits.items()]
             decision = _certain(decide(candidates, self.policy, question.language))
             return self._result(message, question, decision, stages=stages, decided_by="exact")
 
         hits = self._lexical.fuzzy(key)
         fuzzy = _only(hits, question.allowed)
-        stages.add("fuzzy", f"typing mistakes away from {len(fuzzy)} intents")
+        stages.add("fuzzy", _typing_mistakes(len(fuzzy)))
 
-        vector, look = precomputed(text) if precomputed else Precomputed(self.encode_one(text))
-        stages.add("encode", f"{self.encoder.name} read the message")
+        vector, shortlist = precomputed(text) if precomputed else Precomputed(self.encode_one(text))
+        stages.add("encode", f"encoded by {self.encoder.name}")
         if gap := self._coverage.gap(text, question.language):
             stages.add("coverage", gap)
         if not vector.any() and not fuzzy:
-            reason = f"the encoder {self.encoder.name} knows nothing of this message."
+            reason = f"the encoder {self.encoder.name} knows no part of this message."
             return self._nothing(message, question, stages, reason)
 
-        candidates = self._scoring.candidates(vector, text, fuzzy, question.allowed, look)
+        candidates = self._scoring.candidates(vector, text, fuzzy, question.allowed, shortlist)
         stages.add("dense", ", ".join(f"{c.intent} {c.score:.2f}" for c in candidates[:_SHOWN]))
-        self._say_head(candidates, stages)
+        self._add_head(candidates, stages)
 
         decision = decide(candidates, self.policy, question.language)
-        leading = decision.ranked[0]
-        hit = fuzzy.get(self._numbers[leading.intent])
-        by_meaning = "dense" if self.artefact.trained_head is None else "head"
-        decided_by = "fuzzy" if hit is not None and hit.similarity >= leading.score else by_meaning
-        if reranked := self._rerank(text, vector, decision, stages):
-            decision, decided_by = decide(reranked, self.policy, question.language), "reranker"
+        first = decision.ranked[0]
+        hit = fuzzy.get(self._numbers[first.intent])
+        by_meaning: DecidedBy = "dense" if self.artefact.trained_head is None else "head"
+        spelled = hit is not None and hit.similarity >= first.score
+        decided_by: DecidedBy = "fuzzy" if spelled else by_meaning
+        if self._reranking and decision.doubtful:
+            reranked, says = self._reranking.rerank(text, vector, decision)
+            stages.add("reranker", says)
+            if reranked:
+                decision, decided_by = decide(reranked, self.policy, question.language), "reranker"
         stages.add("decide", decision.verdict)
         if question.allowed is not None:
             everything = self._scoring.candidates(vector, text, hits)
@@ -141,7 +151,7 @@ class Engine:
         return self._result(message, question, decision, stages=stages, decided_by=decided_by)
 
     def match_many(self, messages: Sequence[str], question: Question) -> list[MatchResult]:
-        """As `match` for each; the messages that no spelling settles are encoded and looked at together."""
+        """Match each message; those without an exact hit are encoded and searched together."""
         if not self.batching_helps(len(messages)):
             return [self.match(message, question) for message in messages]
         precomputed = self.precompute([(message, question) for message in messages])
@@ -149,31 +159,31 @@ class Engine:
             return [self.match(message, question, precomputed.__getitem__) for message in messages]
 
     def batching_helps(self, messages: int) -> bool:
-        """Whether `precompute` makes so many sooner answered than one by one."""
+        """Whether so many messages are answered sooner with `precompute` than one by one."""
         return messages > 1 and (getattr(self.encoder, "batches", False) or self._scoring.batching_helps(messages))
 
     def precompute(self, asked: Iterable[tuple[str, Question]]) -> dict[str, Precomputed]:
-        """By cleaned text, what takes less time to find out for many messages than for each by itself.
+        """Precompute vectors and shortlists for many messages, keyed by cleaned text.
 
-        Of those that no spelling settles.
+        Messages with an exact hit are left out: they need neither.
         """
-        unsettled: dict[str, bool] = {}
+        pending: dict[str, bool] = {}
         for message, question in asked:
             text = clean(_checked_text(message)[:MAX_CHARACTERS])
             key = fold(text)
             if key and not _only(self._lexical.exact(self._lexical.rows(key)), question.allowed):
-                # Where only some intents may answer, those are looked at by themselves.
-                unsettled[text] = unsettled.get(text, False) or question.allowed is None
-        texts = sorted(unsettled)
+                # If only some intents may answer, the shortlist depends on the question.
+                pending[text] = pending.get(text, False) or question.allowed is None
+        texts = sorted(pending)
         vectors = encode_all(self.encoder, texts, "query")
-        whole = [number for number, text in enumerate(texts) if unsettled[text]]
+        whole = [number for number, text in enumerate(texts) if pending[text]]
         with gc_paused():
-            looks = self._scoring.search_many(vectors[whole], [texts[number] for number in whole]) if whole else ()
-        found = dict(zip(whole, looks, strict=True))
+            results = self._scoring.search_many(vectors[whole], [texts[number] for number in whole]) if whole else ()
+        found = dict(zip(whole, results, strict=True))
         return {text: Precomputed(vectors[number], found.get(number)) for number, text in enumerate(texts)}
 
     def fill(self, message: str, intent: str, slots: Collection[str] | None, question: Question) -> tuple[Entity, ...]:
-        """The entities of an intent's slots, or of those that are named. Raises `UnknownNameError`."""
+        """Return the entities of an intent's slots, or only of those named. Raises `UnknownNameError`."""
         self.answering([intent])
         text = _checked_text(message)[:MAX_CHARACTERS]
         key = fold(text)
@@ -191,14 +201,15 @@ class Engine:
         return Question(top_k, checked.language, self.answering(checked.allowed, checked.context), checked.now)
 
     def encode_one(self, text: str) -> NDArray[np.float32]:
-        """The vector of a cleaned message, shape `(dim,)`."""
+        """Return the vector of a cleaned message, shape `(dim,)`."""
         vector: NDArray[np.float32] = self.encoder.encode([text], kind="query")[0]
         return vector
 
     def answering(self, names: Collection[str] | None, context: Collection[str] = ()) -> frozenset[int] | None:
-        """Positions of the intents that may answer: those named, otherwise those that always may or have an active tag.
+        """Return the positions of the intents that may answer; None for all.
 
-        None for all. Raises `UnknownNameError`.
+        These are the intents named. Without names, they are the intents without `when` and those with an active tag.
+        Raises `UnknownNameError`.
         """
         if names is None:
             if not self._conditional:
@@ -211,83 +222,48 @@ class Engine:
         return frozenset(self._numbers[name] for name in names)
 
     def self_test(self) -> None:
-        """Raise `IntentMatchError` unless every intent answers to its first utterance and the vectors are right."""
+        """Raise `IntentMatchError` unless intents answer their first utterance and the encoder repeats its vectors."""
         everything = Question(top_k=len(self._intents))
         for intent in self._intents:
             first = intent.utterances[0].text
             if intent.name not in {c.intent for c in self.match(first, everything).candidates}:
-                raise IntentMatchError(f"self-test failed: {intent.name!r} does not answer to its own {first!r}")
+                raise IntentMatchError(f"self-test failed: {intent.name!r} does not answer its own utterance {first!r}")
         stored = self.artefact.vectors[0]
         now = self.encoder.encode([clean(self._utterances[0].text)], kind="utterance")[0]
         if stored.any() and float(stored @ now) < _SAME_VECTOR:
-            raise IntentMatchError(f"self-test failed: {self.encoder.name} no longer gives the vectors that were built")
+            raise IntentMatchError(
+                f"self-test failed: {self.encoder.name} no longer returns the vectors that were built"
+            )
 
     def _clean(self, message: str, stages: TraceRecorder) -> str:
         text = clean(_checked_text(message)[:MAX_CHARACTERS])
         if len(message) > MAX_CHARACTERS:
-            stages.add("clean", f"only the first {MAX_CHARACTERS} of {len(message)} characters are looked at")
+            stages.add("clean", f"only the first {MAX_CHARACTERS} of {len(message)} characters are used")
         return text
 
     def _with_language(self, question: Question, key: str, rows: Sequence[int], stages: TraceRecorder) -> Question:
         if question.language is not None or not self._languages.languages:
             return question
-        # The author of the very same line has said which language it is; it may be one of several ("no").
+        # The author of an equal utterance has named its language; there may be several ("no").
         languages = [language for row in rows if (language := self._utterances[row].language)]
         guessed = self._languages.guess(key, languages or None)
-        stages.add("language", f"reads like {guessed}" if guessed else "like none of the registry's")
+        stages.add("language", f"guessed {guessed}" if guessed else "none of the registry's languages")
         return question._replace(language=guessed)
 
-    def _say_head(self, candidates: Sequence[Candidate], stages: TraceRecorder) -> None:
-        """What the head makes of the message, or why there is none where one is wanted."""
+    def _add_head(self, candidates: Sequence[Candidate], stages: TraceRecorder) -> None:
+        """Add the head's confidences, or the reason why there is no head although the setting asks for one."""
         if self.artefact.trained_head is not None:
             stages.add("head", ", ".join(f"{c.intent} {c.confidence:.0%}" for c in candidates[:_SHOWN]))
-        elif self._handed_over:
-            stages.add("head", "too many utterances and intents to fit one; cosine decides")
+        elif self._too_large_for_head:
+            stages.add("head", "not trained: too many utterances and intents; cosine similarity decides")
 
     def _add_otherwise(self, decision: Decision, allowed: frozenset[int], stages: TraceRecorder) -> None:
-        """Say what would have matched if every intent might answer, where that is one that may not."""
+        """Note which intent would have matched if every intent were allowed to answer."""
         best = decision.ranked[0]
         if decision.verdict == "matched" and self._numbers[best.intent] not in allowed:
             tags = self.artefact.registry[best.intent].when
-            when = f" where {' or '.join(tags)} is active" if tags else ""
+            when = f" if {' or '.join(tags)} were active" if tags else ""
             stages.add("otherwise", f"{best.intent} ({best.measured}) would have matched{when}")
-
-    def _rerank(
-        self, text: str, vector: NDArray[np.float32], decision: Decision, stages: TraceRecorder
-    ) -> list[Candidate]:
-        """The leading candidates, each score replaced by its mean with the reranker's best for its utterances.
-
-        As many of them, and as many utterances of each, as there is time for. None where there is not even for two, no
-        doubt or no reranker.
-        """
-        reranker = self.reranker
-        if reranker is None or not decision.doubtful:
-            return []
-        room = self._pace.room()
-        leading = decision.ranked[: min(RANKED, room)]
-        if len(leading) < min(2, len(decision.ranked)):
-            stages.add("reranker", f"in doubt, but {reranker.name} is too slow for {self._pace.budget:g} s")
-            return []
-        each = min(_UTTERANCES_FOR_RERANKER, room // len(leading))
-        rows = [self._scoring.nearest_rows(vector, self._numbers[c.intent], each) for c in leading]
-        texts = [clean(self._utterances[row].text) for some in rows for row in some]
-        began = perf_counter()
-        opinions = iter(reranker.score(text, texts).tolist())
-        self._pace.took(perf_counter() - began, len(texts))
-        judged = [max((next(opinions), row) for row in some) for some in rows]
-        reranked = [
-            self._reranked(candidate, (candidate.score + opinion) / 2, row)
-            for candidate, (opinion, row) in zip(leading, judged, strict=True)
-        ]
-        changes = zip(leading, reranked, strict=True)
-        said = ", ".join(f"{old.intent} {old.score:.2f} to {new.score:.2f}" for old, new in changes)
-        stages.add("reranker", f"in doubt ({decision.verdict}), {reranker.name} moved {said}")
-        return reranked
-
-    def _reranked(self, candidate: Candidate, score: float, row: int) -> Candidate:
-        """The candidate with another score, and as much more or less evidence."""
-        moved = self._scoring.moved(candidate, candidate.rank + score - candidate.score)
-        return replace(moved, score=score, utterance=self._utterances[row])
 
     def _result(
         self,
@@ -296,7 +272,7 @@ class Engine:
         decision: Decision,
         *,
         stages: TraceRecorder,
-        decided_by: str,
+        decided_by: DecidedBy,
     ) -> MatchResult:
         best = decision.ranked[0] if decision.ranked else None
         intent = best.intent if best and decision.verdict == "matched" else None
@@ -310,8 +286,8 @@ class Engine:
             intent=intent,
             score=best.score if best else 0.0,
             confidence=best.confidence if best else None,
-            candidates=self._in_words(decision.ranked[: question.top_k], question.language),
-            rivals=self._in_words(decision.rivals, question.language),
+            candidates=self._titled_in(decision.ranked[: question.top_k], question.language),
+            rivals=self._titled_in(decision.rivals, question.language),
             language=question.language,
             response=self.artefact.registry[intent].response(question.language) if intent else None,
             trace=Trace(
@@ -325,8 +301,8 @@ class Engine:
             missing=reading.missing if reading else (),
         )
 
-    def _in_words(self, candidates: tuple[Candidate, ...], language: str | None) -> tuple[Candidate, ...]:
-        """The candidates, with the titles that their author gave for the language."""
+    def _titled_in(self, candidates: tuple[Candidate, ...], language: str | None) -> tuple[Candidate, ...]:
+        """Return the candidates with the titles that their author gave for the language."""
         if not self._titled:
             return candidates
         return tuple(
@@ -340,11 +316,15 @@ class Engine:
 
 
 def _certain(decision: Decision) -> Decision:
-    """An exact hit is right, or one of several that read the same."""
+    """Return the decision with certain candidates: 100%, divided among the intents that have the same utterance."""
     certain = 1.0 / len(decision.ranked)
     ranked = tuple(replace(candidate, confidence=certain) for candidate in decision.ranked)
     rivals = tuple(replace(candidate, confidence=certain) for candidate in decision.rivals)
     return replace(decision, ranked=ranked, rivals=rivals)
+
+
+def _typing_mistakes(intents: int) -> str:
+    return f"typing mistakes away from {intents} {'intent' if intents == 1 else 'intents'}"
 
 
 def _only(hits: dict[int, SpellingHit], allowed: frozenset[int] | None) -> dict[int, SpellingHit]:

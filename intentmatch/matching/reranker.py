@@ -1,8 +1,10 @@
-"""The cross-encoder: reads message and utterance together, and is asked only when the vectors leave doubt."""
+"""Cross-encoder rerankers: score message and utterance together, only where the vectors leave doubt."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -10,18 +12,24 @@ from numpy.typing import NDArray
 
 from intentmatch.core import plugins
 from intentmatch.core.errors import ModelUnavailableError
+from intentmatch.core.result import Candidate
 from intentmatch.core.settings import Settings
-from intentmatch.core.types import Reranker
+from intentmatch.core.types import Registry, Reranker
 from intentmatch.encoders import hub
+from intentmatch.matching.policy import Decision
+from intentmatch.matching.scoring import RANKED, Scoring
+from intentmatch.text.normalize import clean
 
+_UTTERANCES_OF_AN_INTENT = 3
 _NO_BOUND = 1_000_000
 _FEWEST, _FORGIVEN = 2, 0.9
 
 
 def load_reranker(settings: Settings) -> Reranker | None:
-    """The reranker that `settings.reranker` names, or None for "none".
+    """Return the reranker that `settings.reranker` names; None for "none".
 
-    A name without a known kind in front is a cross-encoder. Raises `MissingExtraError` or `ModelUnavailableError`.
+    A name without a known kind before a colon is a cross-encoder. Raises `MissingExtraError` or
+    `ModelUnavailableError`.
     """
     if settings.reranker == "none":
         return None
@@ -38,49 +46,88 @@ def reranker_key(settings: Settings) -> tuple[str, ...]:
 
 
 def load(model: str, settings: Settings) -> CrossEncoderReranker:
-    """A cross-encoder of sentence-transformers by hub name or folder."""
+    """Load a sentence-transformers cross-encoder by hub name or folder."""
     loaded = hub.load("CrossEncoder", model, settings.device, what="A cross-encoder")
     return CrossEncoderReranker(loaded.model, name=f"cross_encoder:{model}")
 
 
-class Pace:
-    """How many utterances a reranker manages in its time, going by how long it took of late."""
+class RerankerPace:
+    """How many utterances a reranker can score within its time budget, from its recent speed."""
 
     def __init__(self, budget: float) -> None:
         self.budget = budget
-        """Seconds for a message."""
+        """Seconds per message."""
         self._seconds = 0.0
 
     def room(self) -> int:
-        """Utterances that there is time for; no bound before the first were asked about."""
+        """Return the number of utterances there is time for; unbounded before the first measurement."""
         if self._seconds == 0.0:
             return _NO_BOUND
         room = int(min(self.budget / self._seconds, _NO_BOUND))
         if room < _FEWEST:
-            # The first time is the slowest; what is given up today is tried again after some messages.
+            # The first call is the slowest: a reranker that seems too slow is tried again after some messages.
             self._seconds *= _FORGIVEN
         return room
 
     def took(self, seconds: float, utterances: int) -> None:
-        """Take note of one call: half of it counts, and half of what was known."""
+        """Record one call: an exponential average with weight one half."""
         pace = seconds / max(1, utterances)
         self._seconds = (self._seconds + pace) / 2 if self._seconds else pace
 
 
+class Reranking:
+    """Rescores the first candidates of a message with a reranker, within a time budget."""
+
+    def __init__(self, reranker: Reranker, scoring: Scoring, registry: Registry, seconds: float) -> None:
+        self._reranker, self._scoring, self._pace = reranker, scoring, RerankerPace(seconds)
+        self._utterances = registry.utterances
+        self._positions = {intent.name: position for position, intent in enumerate(registry.intents)}
+
+    def rerank(self, text: str, vector: NDArray[np.float32], decision: Decision) -> tuple[list[Candidate], str]:
+        """Return reranked candidates and a sentence for the trace.
+
+        Each score becomes its mean with the reranker's best score among the intent's nearest utterances. Candidates and
+        utterances are limited to what the time budget allows; without time for two candidates the list is empty.
+        """
+        room = self._pace.room()
+        first = decision.ranked[: min(RANKED, room)]
+        if len(first) < min(2, len(decision.ranked)):
+            return [], f"in doubt, but {self._reranker.name} is too slow for {self._pace.budget:g} s"
+        each = min(_UTTERANCES_OF_AN_INTENT, room // len(first))
+        rows = [self._scoring.nearest_rows(vector, self._positions[c.intent], each) for c in first]
+        texts = [clean(self._utterances[row].text) for some in rows for row in some]
+        began = perf_counter()
+        scores = iter(self._reranker.score(text, texts).tolist())
+        self._pace.took(perf_counter() - began, len(texts))
+        best = [max((next(scores), row) for row in some) for some in rows]
+        reranked = [
+            self._rescored(candidate, (candidate.score + score) / 2, row)
+            for candidate, (score, row) in zip(first, best, strict=True)
+        ]
+        changes = zip(first, reranked, strict=True)
+        moves = ", ".join(f"{old.intent} {old.score:.2f} to {new.score:.2f}" for old, new in changes)
+        return reranked, f"in doubt ({decision.verdict}), {self._reranker.name} moved {moves}"
+
+    def _rescored(self, candidate: Candidate, score: float, row: int) -> Candidate:
+        """Return the candidate with another score, and its evidence moved by the same amount."""
+        moved = self._scoring.moved(candidate, candidate.rank + score - candidate.score)
+        return replace(moved, score=score, utterance=self._utterances[row])
+
+
 class CrossEncoderReranker:
-    """Any sentence-transformers `CrossEncoder` with a single output, read through a sigmoid into [0, 1]."""
+    """A sentence-transformers `CrossEncoder` with a single output, mapped to [0, 1] by a sigmoid."""
 
     def __init__(self, cross_encoder: Any, name: str = "cross_encoder") -> None:
         if cross_encoder.num_labels != 1:
             raise ModelUnavailableError(
-                f"{name} gives {cross_encoder.num_labels} numbers for a pair; a reranker must give one. Name a model "
-                "trained for relevance or similarity (quora, stsb, ms-marco), not one for entailment."
+                f"{name} returns {cross_encoder.num_labels} numbers for a pair; a reranker must return one. "
+                "Use a model trained for relevance or similarity (quora, stsb, ms-marco), not one for entailment."
             )
         self._cross_encoder = cross_encoder
         self.name = name
 
     def score(self, message: str, utterances: Sequence[str]) -> NDArray[np.float32]:
-        """Shape `(len(utterances),)`, in [0, 1]."""
+        """Return scores in [0, 1], shape `(len(utterances),)`."""
         if not utterances:
             return np.empty(0, dtype=np.float32)
         sigmoid = plugins.require("torch", what="A cross-encoder", extra="torch").nn.Sigmoid()

@@ -1,4 +1,4 @@
-"""What speaks for each intent: cosines, head and negatives of one message, and the candidates they make."""
+"""Score candidates from similarities, head and negatives."""
 
 from __future__ import annotations
 
@@ -18,20 +18,17 @@ from intentmatch.learning.fusion import fused_score
 from intentmatch.matching.policy import Policy
 from intentmatch.matching.shortlist import Scored, SearchResult, Shortlist
 from intentmatch.matching.spelling import SpellingHit
+from intentmatch.runtime.block_sizes import SCORING_FEATURE_ROWS, SCORING_MESSAGES
 
 RANKED = 5
-"""Candidates there are at least: enough for a ranking to look at even when the caller wants one, and for a reranker."""
+"""Candidates that are ranked at least, whatever `top_k` says: a reranker and the margin need rivals."""
 
-
-# Those that are looked at where scores are all that counts; some of them may be pushed behind the others.
-_LEADERS = 3 * RANKED
-# Messages that are looked at together: the more, the more of them look at the same intent. Their words are written out,
-# and should fit the processor's cache, or nearly.
-_LOOKS_AT_ONCE, _WORDS_AT_ONCE = 4096, 512
+# Candidates scored without a head; negatives may push some of them behind others.
+_BEST_OWNERS = 3 * RANKED
 
 
 class Scoring:
-    """Scores messages against one artefact. Never changes once it is made."""
+    """Scores messages against one artefact. Immutable."""
 
     def __init__(self, artefact: Artefact, policy: Policy) -> None:
         registry = artefact.registry
@@ -49,14 +46,14 @@ class Scoring:
         cuts = (policy.default, *policy.by_language.values(), *policy.by_intent.values())
         self._lowest_score = min((cut.value for cut in cuts if cut.on == "score"), default=np.inf)
         lowest_confidence = min((cut.value for cut in cuts if cut.on == "confidence"), default=np.inf)
-        # Rounded in favour of an intent: whether it passes is said by its confidence.
-        self._enough = _enough(artefact.calibration, lowest_confidence) - 1e-9
+        # Rounded down: whether an intent passes is decided by its confidence.
+        self._enough_evidence = _evidence_for(artefact.calibration, lowest_confidence) - 1e-9
         trained_head = artefact.trained_head
         self._head = None if trained_head is None else trained_head.head.for_vectors(artefact.vectors.shape[1])
         self._shortlist = self._make_shortlist()
 
     def _make_shortlist(self) -> Shortlist | None:
-        """What finds the leading intents, where there is a head to say which they are and it is worth the trouble."""
+        """Return a shortlist searcher, or None without a head or below 32 intents."""
         if self._head is None or not Shortlist.pays_off(len(self._intents)):
             return None
         return Shortlist(self._index, self._head)
@@ -67,103 +64,103 @@ class Scoring:
         text: str,
         hits: Mapping[int, SpellingHit] = MappingProxyType({}),
         allowed: Collection[int] | None = None,
-        look: SearchResult | None = None,
+        found: SearchResult | None = None,
     ) -> list[Candidate]:
-        """The leading intents for a cleaned message and its vector, and all others found that could pass a threshold.
+        """Return the best candidates of a cleaned message, and all others found that could pass a threshold.
 
-        An intent scores at least what its hit by spelling says. Only `allowed` ones are there; None for all. What
-        `search_many` found of the message spares another look.
+        An intent with a spelling hit scores at least the similarity of that hit. `allowed` holds the positions of the
+        intents that may answer, None for all. `found` is the result of `search_many`, which spares a search here.
         """
-        if look is None or allowed is not None or (hits and not {one.intent for one in look.scored} >= hits.keys()):
-            look = self._look(vector, text, hits, allowed)
-        found, least = look
+        if found is None or allowed is not None or (hits and not {one.intent for one in found.scored} >= hits.keys()):
+            found = self._search(vector, text, hits, allowed)
+        scored, least = found
         if len(self._negatives.owners):
-            found = self._pushed(found, vector, least)
-        found = [_raised(one, hits[one.intent]) if one.intent in hits else one for one in found] if hits else found
-        found.sort(key=lambda one: (-one.evidence, one.intent))
+            scored = self._pushed(scored, vector, least)
+        scored = [_raised(one, hits[one.intent]) if one.intent in hits else one for one in scored] if hits else scored
+        scored.sort(key=lambda one: (-one.evidence, one.intent))
         return [
             self.candidate(one.intent, one.score, one.row, one.evidence)
-            for place, one in enumerate(found)
+            for place, one in enumerate(scored)
             if place < RANKED or self._could_pass(one)
         ]
 
     def batching_helps(self, messages: int) -> bool:
-        """Whether so many take less time with `search_many` than one by one."""
+        """Whether so many messages take less time with `search_many` than one by one."""
         return self._artefact.trained_head is None or (
             self._shortlist is not None and self._shortlist.batching_helps(messages)
         )
 
     def search_many(self, vectors: Vectors, texts: Sequence[str]) -> Sequence[SearchResult | None]:
-        """For `candidates` of many cleaned messages; None for those that are better looked at one by one."""
-        trained_head, head, leading = self._artefact.trained_head, self._head, self._shortlist
+        """Search for many cleaned messages; None for each that is better searched for alone."""
+        trained_head, head, shortlist = self._artefact.trained_head, self._head, self._shortlist
         if trained_head is None or head is None:
-            leaders = self._index.best_owners(vectors, _LEADERS)
-            return [self._by_score(vector, of.tolist()) for vector, of in zip(vectors, leaders, strict=True)]
-        if leading is None or not leading.batching_helps(len(texts)):
+            owners = self._index.best_owners(vectors, _BEST_OWNERS)
+            return [self._by_score(vector, best.tolist()) for vector, best in zip(vectors, owners, strict=True)]
+        if shortlist is None or not shortlist.batching_helps(len(texts)):
             return [None] * len(texts)
-        looks: list[SearchResult] = []
-        for some in _slices(slice(0, len(texts)), _LOOKS_AT_ONCE):
+        results: list[SearchResult] = []
+        for some in _slices(slice(0, len(texts)), SCORING_MESSAGES):
             logits = [
                 head.logits_many(vectors[at], trained_head.vectorizer.dense(texts[at]))
-                for at in _slices(some, _WORDS_AT_ONCE)
+                for at in _slices(some, SCORING_FEATURE_ROWS)
             ]
-            looks += leading.search_many(vectors[some], np.concatenate(logits))
-        return looks
+            results += shortlist.search_many(vectors[some], np.concatenate(logits))
+        return results
 
     def candidate(self, intent: int, score: float, row: int, evidence: float | None = None) -> Candidate:
-        """An intent with a score, the utterance of this row that speaks for it, and so much evidence."""
+        """Return a candidate from an intent's position, score, row of its nearest utterance and evidence."""
         confidence = None if evidence is None else self._artefact.calibration.confidence(evidence)
         named = self._intents[intent]
         score = score if -1.0 <= score <= 1.0 else max(-1.0, min(1.0, score))
         return Candidate(named.name, score, self._utterances[row], named.title, confidence, evidence)
 
     def moved(self, candidate: Candidate, evidence: float) -> Candidate:
-        """The candidate with so much evidence, and the confidence that comes with it."""
+        """Return the candidate with other evidence and the confidence that follows from it."""
         return replace(candidate, evidence=evidence, confidence=self._artefact.calibration.confidence(evidence))
 
     def nearest_rows(self, vector: NDArray[np.float32], intent: int, count: int) -> list[int]:
-        """Rows of an intent's utterances that are nearest to a message, so many of them at most."""
+        """Return at most `count` rows of an intent's utterances, the nearest to a message first."""
         return self._index.nearest_rows(vector, intent, count)
 
-    def _look(
+    def _search(
         self, vector: NDArray[np.float32], text: str, needed: Collection[int], allowed: Collection[int] | None
     ) -> SearchResult:
-        """At those that can matter to an answer, and those `needed`."""
+        """Score the intents that can matter to an answer, and those `needed`."""
         trained_head, head = self._artefact.trained_head, self._head
         if trained_head is None or head is None:
             among = None if allowed is None else np.array(sorted(allowed))
-            leaders = self._index.best_owners(vector[None, :], _LEADERS, among)[0]
-            return self._by_score(vector, {*leaders.tolist(), *needed})
+            owners = self._index.best_owners(vector[None, :], _BEST_OWNERS, among)[0]
+            return self._by_score(vector, {*owners.tolist(), *needed})
         words = trained_head.vectorizer.sparse(text)
         if self._shortlist is not None:
             return self._shortlist.search(vector, words, needed, allowed)
         scores, cosines = (array[0] for array in self._index.scores(vector[None, :]))
         total = fused_score(scores, head.logits(vector, words))
         some = range(len(scores)) if allowed is None else allowed
-        return SearchResult([self._contender(n, scores, total, cosines) for n in some], float(total.min()))
+        return SearchResult([self._scored(n, scores, total, cosines) for n in some], float(total.min()))
 
-    def _by_score(self, vector: NDArray[np.float32], looked: Collection[int]) -> SearchResult:
-        """Where scores are all that counts."""
-        found = ((intent, *self._index.score_column(vector, intent)) for intent in looked)
+    def _by_score(self, vector: NDArray[np.float32], intents: Collection[int]) -> SearchResult:
+        """Score these intents by similarity alone."""
+        found = ((intent, *self._index.score_column(vector, intent)) for intent in intents)
         return SearchResult([Scored(intent, score, score, row) for intent, score, row in found], 0.0)
 
-    def _contender(
+    def _scored(
         self, intent: int, scores: Vectors, evidence: NDArray[np.float64], cosines: NDArray[np.float32]
     ) -> Scored:
         return Scored(intent, float(scores[intent]), float(evidence[intent]), self._index.nearest(cosines, intent))
 
     def _pushed(self, found: list[Scored], vector: NDArray[np.float32], least: float) -> list[Scored]:
-        """Push those away that a negative is nearer to than any of their utterances.
+        """Lower the scores of intents that have a negative nearer to the message than any of their utterances.
 
-        The score falls in proportion, from untouched where the negative is just as near as the nearest utterance, to
-        nothing where the message is the negative; the evidence likewise, to the least there can be.
+        The score falls linearly: unchanged if the negative is as near as the nearest utterance, 0 if the message is the
+        negative. The evidence falls likewise, down to `least`.
         """
         scores, _ = self._negatives.scores(vector[None, :])
         against = dict(zip(self._negatives.owners.tolist(), scores[0].tolist(), strict=True))
 
         def push(one: Scored) -> Scored:
             negative = against.get(one.intent, -1.0)
-            # The score is at most the nearest cosine, which need not be looked for where even the score is higher.
+            # The score is at most the nearest cosine: if the score is higher than the negative, so is the cosine.
             if not negative > one.score > 0.0 or negative <= (nearest := float(self._index.vectors[one.row] @ vector)):
                 return one
             left = 1.0 - (negative - nearest) / max(1.0 - nearest, 1e-6)
@@ -172,22 +169,22 @@ class Scoring:
         return [push(one) for one in found]
 
     def _could_pass(self, one: Scored) -> bool:
-        return one.score >= self._lowest_score or one.evidence >= self._enough
+        return one.score >= self._lowest_score or one.evidence >= self._enough_evidence
 
 
 def _slices(whole: slice, size: int) -> list[slice]:
-    """A slice in parts of a size."""
+    """Cut a slice into slices of at most `size`."""
     return [slice(start, min(start + size, whole.stop)) for start in range(whole.start, whole.stop, size)]
 
 
 def _raised(one: Scored, hit: SpellingHit) -> Scored:
-    """With at least the score that a hit by spelling gives it, as much more evidence, and the utterance of the hit."""
+    """Raise the score to the similarity of a spelling hit, and the evidence by the same amount."""
     more = hit.similarity - one.score
     return one if more < 0.0 else one._replace(score=hit.similarity, evidence=one.evidence + more, row=hit.row)
 
 
-def _enough(calibration: Calibration, confidence: float) -> float:
-    """The evidence from which on an intent has such a confidence."""
+def _evidence_for(calibration: Calibration, confidence: float) -> float:
+    """Return the least evidence that gives such a confidence; infinite if none does."""
     evidence = calibration.evidence(confidence)
     if evidence is not None:
         return evidence

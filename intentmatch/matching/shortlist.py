@@ -1,7 +1,7 @@
-"""Evidence for the intents that lead for a message, without a look at the utterances of the others.
+"""Shortlist of the intents that can matter to a message.
 
-What the head says of every intent is known from two small products. Only the utterances of the few intents that it puts
-first are looked at.
+The head's logits of all intents cost two small matrix products. Only the utterances of the few intents that the head
+ranks first are compared with the message.
 """
 
 from __future__ import annotations
@@ -18,58 +18,60 @@ from intentmatch.learning.fusion import head_term, head_term_of_one
 from intentmatch.learning.head import HeadLogits
 from intentmatch.learning.token_features import SparseVector
 
-# With fewer intents, a look at everything takes no longer.
+# With fewer intents, comparing all utterances takes no longer.
 _FEWEST_INTENTS = 32
-# Where so many messages look at an intent, on average, it pays to hold them against it at once.
-_MESSAGES_OF_AN_INTENT = 2
-# So many are looked at: the first ones, and up to the second number those that are nearly as likely as the very first.
+# From so many messages per intent on, on average, it pays to compare them with the intent at once.
+_MESSAGES_PER_INTENT = 2
+# Size of a shortlist: at least the first number; up to the second while head terms are within the third of the best.
 _FEWEST, _MOST, _NEARLY = 5, 10, 0.3
 
 
 class Scored(NamedTuple):
-    """An intent that may be what a message means."""
+    """An intent with its score and evidence for one message."""
 
     intent: int
-    """Its position in the registry."""
+    """Position in the registry."""
     score: float
+    """Aggregated cosine similarity."""
     evidence: float
+    """Fused score, see `learning.fusion`."""
     row: int
-    """Of its utterances, the nearest to the message."""
+    """Row of the intent's utterance that is nearest to the message."""
 
 
 class SearchResult(NamedTuple):
-    """What a look at some intents finds."""
+    """The intents that were scored for a message."""
 
     scored: list[Scored]
-    """In no order."""
+    """In no particular order."""
     least: float
-    """The least evidence that any intent can have."""
+    """A lower bound of the evidence of any intent."""
 
 
 class Shortlist:
-    """Looks at the leading intents of an index."""
+    """Finds and scores the intents of an index that the head ranks first."""
 
     def __init__(self, index: ExactIndex, head: HeadLogits) -> None:
         self._index, self._head = index, head
 
     @staticmethod
     def pays_off(intents: int) -> bool:
-        """Whether so many are enough for a look at some to take less time than one at all."""
+        """Whether a shortlist is faster than scoring all of so many intents."""
         return intents >= _FEWEST_INTENTS
 
     def batching_helps(self, messages: int) -> bool:
-        """Whether so many take less time with `search_many` than with a `look` for each."""
-        return messages * _FEWEST >= _MESSAGES_OF_AN_INTENT * len(self._index.owners)
+        """Whether so many messages take less time with `search_many` than with `search` for each."""
+        return messages * _FEWEST >= _MESSAGES_PER_INTENT * len(self._index.owners)
 
     def search(
         self, vector: NDArray[np.float32], words: SparseVector, needed: Collection[int], allowed: Collection[int] | None
     ) -> SearchResult:
-        """The leading intents, of all or of those `allowed`, and those `needed`."""
+        """Score the shortlist for one message, among all intents or those `allowed`, and all that are `needed`."""
         logits = self._head.logits(vector, words)
         term = head_term_of_one(logits)
         scored = []
 
-        def hold_against(intent: int, head: float) -> None:
+        def add(intent: int, head: float) -> None:
             score, row = self._index.score_column(vector, intent)
             scored.append(Scored(intent, score, head + score, row))
 
@@ -79,32 +81,33 @@ class Shortlist:
         for place, (logit, intent) in enumerate(best):
             if (head := term(logit)) < least and place >= _FEWEST:
                 break
-            hold_against(intent, head)
+            add(intent, head)
         for intent in needed:
             if all(one.intent != intent for one in scored):
-                hold_against(intent, term(float(logits[intent])))
+                add(intent, term(float(logits[intent])))
         return SearchResult(scored, term(float(logits[logits.argmin()])))
 
     def search_many(self, vectors: Vectors, logits: Vectors) -> list[SearchResult]:
-        """As `look` for each of some messages, with nothing needed and all allowed; `logits` are what the head says.
+        """Search for many messages as `search` does, with all intents allowed and none needed.
 
-        An intent's utterances are held against all messages that look at it at once, which takes a third of the time.
+        `logits` are the head's, shape `(messages, intents)`. The utterances of an intent are compared at once with all
+        messages that shortlist it, which takes a third of the time.
         """
-        said = head_term(logits)
-        first = said.argpartition(-_MOST, axis=1)[:, -_MOST:]
-        leading = np.take_along_axis(said, first, axis=1)
-        places = (-leading).argsort(axis=1).argsort(axis=1)
-        messages, which = np.nonzero((places < _FEWEST) | (leading >= leading.max(axis=1)[:, None] - _NEARLY))
-        looked = first[messages, which]
-        scores, rows = np.empty(len(looked), dtype=np.float32), np.empty(len(looked), dtype=np.int64)
-        order = np.argsort(looked, kind="stable")
-        for pairs in np.split(order, np.flatnonzero(np.diff(looked[order])) + 1):
-            scores[pairs], rows[pairs] = self._index.score_column_many(vectors[messages[pairs]], int(looked[pairs[0]]))
-        evidence = said[messages, looked] + scores
-        columns = (column.tolist() for column in (looked, scores, evidence, rows))
+        terms = head_term(logits)
+        first = terms.argpartition(-_MOST, axis=1)[:, -_MOST:]
+        best = np.take_along_axis(terms, first, axis=1)
+        places = (-best).argsort(axis=1).argsort(axis=1)
+        messages, which = np.nonzero((places < _FEWEST) | (best >= best.max(axis=1)[:, None] - _NEARLY))
+        intents = first[messages, which]
+        scores, rows = np.empty(len(intents), dtype=np.float32), np.empty(len(intents), dtype=np.int64)
+        order = np.argsort(intents, kind="stable")
+        for pairs in np.split(order, np.flatnonzero(np.diff(intents[order])) + 1):
+            scores[pairs], rows[pairs] = self._index.score_column_many(vectors[messages[pairs]], int(intents[pairs[0]]))
+        evidence = terms[messages, intents] + scores
+        columns = (column.tolist() for column in (intents, scores, evidence, rows))
         scored = list(map(Scored, *columns))
         ends = np.cumsum(np.bincount(messages, minlength=len(vectors))).tolist()
-        spans = zip([0, *ends], ends, said.min(axis=1).tolist(), strict=False)
+        spans = zip([0, *ends], ends, terms.min(axis=1).tolist(), strict=False)
         return [SearchResult(scored[start:end], least) for start, end, least in spans]
 
 

@@ -1,9 +1,8 @@
-"""Hits by spelling: the author's own line, and that line with typing mistakes in it.
+"""Find utterances that equal a message, exactly or except for typing mistakes.
 
-A typing mistake keeps the number of words and the first letter of each, changes one letter of a word of four or more
-letters and at most two of a word of eight or more; and a word that the registry knows is not mistyped, or "abmelden"
-would be "anmelden". That is far stricter than a ratio over the whole line, which would call "turn the light on" and
-"turn the light off" the same.
+A typing mistake keeps the number of words and the first letter of each word. It changes one letter of a word of four or
+more letters, or two of a word of eight or more. A word of the registry is never mistyped: "abmelden" is not "anmelden".
+A ratio over the whole line would be too lenient: it would call "turn the light on" and "turn the light off" the same.
 """
 
 from __future__ import annotations
@@ -16,33 +15,32 @@ from typing import NamedTuple
 import numpy as np
 from rapidfuzz.distance import OSA
 
+from intentmatch.runtime.block_sizes import SPELLING_TEXTS
 from intentmatch.text.typos import letters_of, only_typos
-
-# What is worked out for many texts stays in the processor's cache.
-_TEXTS_AT_ONCE = 512
 
 
 class SpellingHit(NamedTuple):
-    """A row of the registry that a message agrees with."""
+    """An utterance that equals a message but for typing mistakes."""
 
     row: int
+    """Row of the utterance in the registry."""
     similarity: float
-    """1.0, or the share of characters that agree: 1 - (optimal string alignment distance / longer length)."""
+    """1 - (optimal string alignment distance / longer length); 1.0 for an exact hit."""
 
 
 class LexicalIndex:
-    """Folded utterances: `folded[row]` belongs to the intent `owners[row]`."""
+    """Index of folded utterances: `folded[row]` belongs to the intent `owners[row]`."""
 
     def __init__(self, folded: Sequence[str], owners: Sequence[int], cut_off: float) -> None:
         self._owners = tuple(owners)
         self._cut_off = cut_off
         self._texts = folded
-        # What can be one text with typing mistakes shares either every letter or every word's first; so a message
-        # is held against a handful of texts, however many there are.
+        # Two texts that differ by typing mistakes share either all letters or the first letter of every word. A lookup
+        # by these keys leaves a handful of texts to compare, however many there are.
         known: set[str] = set()
         letters, initials = array("q"), array("q")
-        for start in range(0, len(folded), _TEXTS_AT_ONCE):
-            texts = "\n".join(folded[start : start + _TEXTS_AT_ONCE])
+        for start in range(0, len(folded), SPELLING_TEXTS):
+            texts = "\n".join(folded[start : start + SPELLING_TEXTS])
             known.update(texts.split())
             letters.extend(map(hash, letters_of(texts).split("\n")))
             initials.extend(map(hash, _initials_of_lines(texts).split("\n")))
@@ -51,15 +49,15 @@ class LexicalIndex:
         self._by_letters, self._by_initials = _Rows(letters), _Rows(initials)
 
     def rows(self, folded: str) -> Sequence[int]:
-        """Every row that folds to the same text, rising."""
+        """Return every row with this folded text, in rising order."""
         return [row for row in self._by_text.find(folded) if self._texts[row] == folded]
 
     def exact(self, rows: Sequence[int]) -> dict[int, SpellingHit]:
-        """Owner to its first row, of the `rows` of a text."""
+        """Return the first of the `rows` of each owner, as exact hits by owner."""
         return self._first_by_owner((row, 1.0) for row in rows) if rows else {}
 
     def fuzzy(self, folded: str) -> dict[int, SpellingHit]:
-        """Owner to its best row that differs by typing mistakes only, at or above the cut-off."""
+        """Return the best row of each owner that differs only by typing mistakes, at or above the cut-off."""
         if self._cut_off >= 1.0:
             return {}
         near = (*self._by_letters.find(letters_of(folded)), *self._by_initials.find(_initials(folded.split(" "))))
@@ -82,7 +80,7 @@ class LexicalIndex:
 
 
 class _Rows:
-    """Rows by key, in 12 bytes each: a key is known by its hash, so that rows of another key may come along."""
+    """Rows by key, 12 bytes each. Keys are compared by hash, so that rows of another key may be returned too."""
 
     def __init__(self, hashes: array[int]) -> None:
         order = np.argsort(hashes, kind="stable")
@@ -90,7 +88,7 @@ class _Rows:
         self._rows = array("i", order.astype(np.int32).tobytes())
 
     def find(self, key: str) -> Sequence[int]:
-        """The rows with this key, rising."""
+        """Return the rows with this key, in rising order."""
         sought, hashes = hash(key), self._hashes
         begin = bisect_left(hashes, sought)
         if begin == len(hashes) or hashes[begin] != sought:

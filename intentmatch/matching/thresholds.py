@@ -1,4 +1,4 @@
-"""Thresholds and margin in use: the author's, or the learned ones where the author wrote none."""
+"""Choose the thresholds and the margin in use: the author's, or the learned ones where the author wrote none."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from intentmatch.learning.calibration import Calibration, LearnedCut
 from intentmatch.matching.policy import Cut, Policy, policy_cuts
 
 FALLBACK_THRESHOLD = 0.4
-"""On the score, for registries too small to learn from: about what the smallest ones that can learn one would need."""
+"""Score threshold of registries too small to calibrate; about what the smallest calibrated registries need."""
 
 
 FALLBACK_MARGIN = 0.02
-"""On the score, likewise."""
+"""Score margin of registries too small to calibrate."""
 
 
 def policy_of(registry: Registry, settings: Settings, calibration: Calibration) -> Policy:
-    """The thresholds and margin in use: what the author wrote, and what was learned where nothing was written."""
+    """Return the thresholds and the margin that a registry uses under its settings and calibration."""
     cut = calibration.cut
     if cut is None:
         learned = Cut(FALLBACK_THRESHOLD, "the default; too few utterances to learn one")
@@ -25,7 +25,7 @@ def policy_of(registry: Registry, settings: Settings, calibration: Calibration) 
     default, by_language = policy_cuts(settings.threshold, settings.origin("threshold"), learned)
     by_intent = {}
     if not settings.threshold:
-        # What the author wrote, if only for one language, is not to be undone by what was learned.
+        # A threshold that the author wrote, if only for one language, wins over all learned ones.
         by_language = {name: _learned(of, f"for {name}") for name, of in calibration.by_language.items()}
         by_intent = {name: _learned(of, f"for {name}") for name, of in calibration.by_intent.items()}
     by_intent |= {

@@ -1,7 +1,7 @@
-"""Notices that the files of a registry hold something else, and has them read again.
+"""Watch the files of a registry and reload them when their content changes.
 
-The file system only says when to look. What decides is what the files hold (`registry.content`), once it has held still
-for a moment: editors write in many ways, through temporary files and renames, in pieces, or emptying the file first.
+File system events only say when to look. The content decides (`registry.reading.snapshot`), once it has been stable for
+a moment: editors write through temporary files and renames, in pieces, or empty the file first.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _log = logging.getLogger(__name__)
 OnReload = Callable[[Registry], None]
 OnError = Callable[[Sequence[Problem]], None]
 
-# How often the thread sees whether there is news, and whether it is to stop.
+# Seconds between two checks for events and for `stop`.
 _STEP = 0.05
-# Files are read once they have held still for so long; and for so long where one has become empty or is gone, because
-# then it is most likely about to be written.
+# Seconds for which files must be stable before they are read; longer if one is empty or missing, because it is then
+# most likely about to be written.
 _QUIET = 0.2
 _QUIET_WITHOUT = 1.0
-# Some file systems tell nothing (network drives, folders shared with a container), and nobody tells of a folder far
-# above that is exchanged: a look now and then without being told costs little.
+# Some file systems send no events (network drives, folders shared with a container), and none is sent when a folder far
+# above is replaced: an occasional look without an event costs little.
 _SECONDS_BETWEEN_LOOKS = 2.0
 _SECONDS_AT_EXIT = 1.0
 
@@ -62,7 +62,7 @@ class Watch:
         self._reloader = reloader
         self._on_reload, self._on_error = on_reload, on_error
         self._refused: Content | None = None
-        self._blind = False
+        self._polling = False
         self._next_look = 0.0
         self._stopped, self._ready = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="intentmatch-watch", daemon=True)
@@ -86,9 +86,9 @@ class Watch:
         self.stop()
 
     def _leave(self) -> None:
-        """At the end of the process: a thread that is inside the watcher then would take the interpreter down.
+        """Stop at the end of the process: a thread inside the watcher would crash the interpreter.
 
-        One that is reloading may be left where it is, and would take long to wait for.
+        A thread that is reloading is not waited for: it may take long.
         """
         self._stopped.set()
         self._thread.join(_SECONDS_AT_EXIT)
@@ -102,7 +102,7 @@ class Watch:
     def _keep_looking(self) -> None:
         while not self._stopped.is_set():
             places = _Places.from_path(self._path)
-            self._next_look = 0.0  # at once: until the watcher was there, nobody saw anything
+            self._next_look = 0.0  # at once: changes before the watcher started sent no event
             try:
                 for changes in self._news(places):
                     self._ready.set()
@@ -110,16 +110,16 @@ class Watch:
                         self._look()
                         if _Places.from_path(self._path) != places:
                             break
-            except FileNotFoundError:  # a folder went while it was being found
+            except FileNotFoundError:  # a folder disappeared meanwhile
                 self._stopped.wait(_STEP)
             except (OSError, RuntimeError) as error:
                 self._ready.set()
-                self._tell_blind(error)
+                self._warn_polling(error)
                 self._look()
                 self._stopped.wait(_SECONDS_BETWEEN_LOOKS)
 
     def _news(self, places: _Places) -> Iterator[set[Any]]:
-        """Every moment, what has changed in these places: mostly nothing."""
+        """Yield the changes in these places at every step; mostly an empty set."""
         changes: Iterator[set[Any]] = self._watch(
             *places.folders,
             watch_filter=lambda _, path: places.matters(path),
@@ -135,39 +135,43 @@ class Watch:
         return changes
 
     def _look(self) -> None:
-        """Reload if the files hold something else than when they were last loaded, or refused."""
+        """Reload if the content differs from what was last loaded or refused."""
         now = self._settled()
         self._next_look = time.monotonic() + _SECONDS_BETWEEN_LOOKS
         if now is None or now == self._last:
             return
         try:
             registry = self._reloader.reload_provisionally()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the old intents go on, and the thread with them
+        except Exception as error:  # noqa: BLE001 - whatever failed, the old registry and this thread go on
             self._refused = now
             problems = _problems(self._path, error)
-            said = "\n".join(map(str, problems))
-            _log.warning("reload failed, the old intents go on answering:\n%s", said, exc_info=_unexpected(error))
+            listed = "\n".join(map(str, problems))
+            _log.warning("reload failed, the old registry stays active:\n%s", listed, exc_info=_unexpected(error))
             _call(self._on_error, problems)
             return
         self._refused = None
         _log.info("reloaded: %d intents, fingerprint %s", len(registry), registry.fingerprint)
         _call(self._on_reload, registry)
-        # Beside it, so that the next edit does not wait for what this one teaches.
-        threading.Thread(target=self._make_good, name="intentmatch-learn", daemon=True).start()
+        # In a thread of its own, so that the next edit does not wait for the training of this one.
+        threading.Thread(target=self._train, name="intentmatch-train", daemon=True).start()
 
-    def _make_good(self) -> None:
+    def _train(self) -> None:
         try:
             self._reloader.train()
-        except Exception as error:  # noqa: BLE001 - what was learned before is of use too
-            _log.warning("the thresholds from before the edit stay: %s", error, exc_info=_unexpected(error))
+        except Exception as error:  # noqa: BLE001 - the previous thresholds are still usable
+            _log.warning(
+                "training failed, the thresholds from before the edit stay in use: %s",
+                error,
+                exc_info=_unexpected(error),
+            )
 
     @property
     def _last(self) -> Content:
-        """What the files held when they were last loaded, by whomever, or refused."""
+        """The content that was last loaded or refused."""
         return self._reloader.content if self._refused is None else self._refused
 
     def _settled(self) -> Content | None:
-        """What the files hold, once that is nothing new or has held still; None if we are to stop."""
+        """Return the content once it is stable or not new; None if the watch is stopped."""
         now, since = content(self._path), time.monotonic()
         while now != (last := self._last):
             without = any(held != EMPTY and now.get(file, EMPTY) == EMPTY for file, held in last.items())
@@ -179,20 +183,20 @@ class Watch:
                 now, since = again, time.monotonic()
         return now
 
-    def _tell_blind(self, error: Exception) -> None:
-        if not self._blind:
-            self._blind = True
-            _log.warning("changes are looked for every %g s only: %s", _SECONDS_BETWEEN_LOOKS, error)
+    def _warn_polling(self, error: Exception) -> None:
+        if not self._polling:
+            self._polling = True
+            _log.warning("no file system events; checking for changes every %g s: %s", _SECONDS_BETWEEN_LOOKS, error)
 
 
 @dataclass(frozen=True)
 class _Places:
-    """Where a change may change what is read."""
+    """Folders and names whose changes may change what is read."""
 
     folders: Mapping[str, tuple[int, int]]
-    """Those to watch, each with its identity: another folder in the place of one is another place."""
+    """Folders to watch, each with device and inode: a folder that replaces another is a different place."""
     names: frozenset[str]
-    """Of the path itself, its folders, its files, and every link on the way to one of these."""
+    """Names of the path, its folders, its files, and every link on the way to one of these."""
 
     @classmethod
     def from_path(cls, path: Path) -> _Places:
@@ -208,13 +212,13 @@ class _Places:
         return cls(found, frozenset(one.name for one in (*steps, *inside)))
 
     def matters(self, changed: str) -> bool:
-        """Whether a change at a path is one to look into; logs and databases may well stand beside the YAML."""
+        """Whether a change at a path matters; logs and databases may stand beside the YAML."""
         path = Path(changed)
         return path.suffix.lower() in SUFFIXES or path.name in self.names or path.is_dir()
 
 
 def _follow(path: Path, steps: set[Path]) -> None:
-    """Note a path, and every link that leads to where it is."""
+    """Add a path and every link that leads to it to `steps`."""
     if path in steps:
         return
     steps.add(path)
@@ -226,15 +230,15 @@ def _follow(path: Path, steps: set[Path]) -> None:
 
 
 def _problems(path: Path, error: Exception) -> tuple[Problem, ...]:
-    """Why a reload failed, each thing at its place."""
+    """Return why a reload failed, each problem with its place."""
     if isinstance(error, RegistryError):
         return error.problems
-    message = "it failed unexpectedly, see the log" if _unexpected(error) else str(error)
+    message = "unexpected error, see the log" if _unexpected(error) else str(error)
     return (Problem(Location(str(path)), "error", "reload", message),)
 
 
 def _unexpected(error: Exception) -> Exception | None:
-    """An error that is worth its traceback."""
+    """Return the error if it deserves a traceback, otherwise None."""
     return None if isinstance(error, IntentMatchError) else error
 
 
@@ -242,5 +246,5 @@ def _call(callback: Callable[[Any], None] | None, value: Any) -> None:
     try:
         if callback is not None:
             callback(value)
-    except Exception:  # noqa: BLE001 - somebody else's mistake, which is no reason to stop watching
-        _log.exception("what was to be told of a reload failed")
+    except Exception:  # noqa: BLE001 - a failing callback is no reason to stop watching
+        _log.exception("a callback of the watch failed")

@@ -1,4 +1,4 @@
-"""YAML text to positioned nodes to a `Registry` value."""
+"""Read, check and edit registries: YAML files with intents, slots, rules, settings and tests."""
 
 from intentmatch.registry.checks import check, check_tests
 from intentmatch.registry.reading.reader import (

@@ -1,4 +1,4 @@
-"""What a registry must obey, whatever file it came from. One function per rule id, named after it."""
+"""Rules that every registry must follow, from files or from code. Each function is named after its rule id."""
 
 from __future__ import annotations
 
@@ -13,44 +13,46 @@ Rule = Callable[[Registry], Iterator[Problem]]
 
 
 def check(registry: Registry) -> list[Problem]:
-    """Every problem that any rule finds, sorted by place; what came from code stands at `registry`."""
+    """Return the problems of all rules, sorted by location; intents made in code are located at `registry`."""
     return sorted(problem for rule in RULES for problem in rule(registry))
 
 
 def no_intents(registry: Registry) -> Iterator[Problem]:
-    """A registry without intents matches nothing."""
+    """Report a registry without intents: it can match nothing."""
     if not registry.intents:
-        yield Problem(NOWHERE, "error", "no-intents", "there is no intent", "add one below `intents:`")
+        yield Problem(NOWHERE, "error", "no-intents", "there are no intents", "add one below `intents:`")
 
 
 def intent_redefined(registry: Registry) -> Iterator[Problem]:
-    """A name stands for one intent. In YAML the reader has merged what is spread over files."""
+    """Report two intents of one name. For YAML, the reader has already merged an intent's files."""
     seen: set[str] = set()
     for intent in registry:
         if intent.name in seen:
-            hint = "rename one of them, or put their utterances together"
-            yield Problem(_place(intent), "error", "intent-redefined", f"there are two intents {intent.name!r}", hint)
+            hint = "rename one of them, or merge their utterances"
+            message = f"there are two intents named {intent.name!r}"
+            yield Problem(_place(intent), "error", "intent-redefined", message, hint)
         seen.add(intent.name)
 
 
 def threshold(registry: Registry) -> Iterator[Problem]:
-    """A threshold is a score that can be reached. In YAML the grammar has seen to it."""
+    """Report thresholds outside 0 to 1. For YAML, the grammar has already checked them."""
     for intent in registry:
         if intent.threshold is not None and not 0.0 <= intent.threshold <= 1.0:
-            message = f"threshold {intent.threshold} of {intent.name!r} is not usable: it must be a number from 0 to 1"
+            message = f"invalid threshold {intent.threshold} of {intent.name!r}: it must be a number from 0 to 1"
             yield Problem(_place(intent), "error", "threshold", message)
 
 
 def no_utterances(registry: Registry) -> Iterator[Problem]:
-    """An intent without utterances can never be matched."""
+    """Report intents without utterances: they can never match."""
     for intent in registry:
         if not intent.utterances:
             message = f"intent {intent.name!r} has no utterances"
-            yield Problem(_place(intent), "error", "no-utterances", message, "list what users say below `utterances:`")
+            hint = "list example messages below `utterances:`"
+            yield Problem(_place(intent), "error", "no-utterances", message, hint)
 
 
 def empty_utterance(registry: Registry) -> Iterator[Problem]:
-    """An utterance, and every sentence of a template, must hold something beside punctuation."""
+    """Report utterances, and sentences of templates, that hold nothing but punctuation."""
     if "" not in registry.folded and all(fold(negative.text) for negative in registry.negatives):
         return
     for intent in registry:
@@ -59,64 +61,64 @@ def empty_utterance(registry: Registry) -> Iterator[Problem]:
             if not fold(utterance.text) and not any(utterance.same_line(other) for other in lines):
                 lines.append(utterance)
                 message = f"the utterance {utterance.text!r} of {intent.name!r} has no words"
-                hint = "write it, or remove the line"
+                hint = "add words, or remove the line"
                 if utterance.template is not None:
                     message = f"a sentence of the template {utterance.template!r} has no words"
-                    hint = "leave something that cannot be left out"
+                    hint = "make at least one word of the template required"
                 yield Problem(_place(utterance, intent), "error", "empty-utterance", message, hint)
 
 
 def duplicate_utterance(registry: Registry) -> Iterator[Problem]:
-    """The same utterance twice in one language of one intent adds nothing."""
+    """Report an utterance that an intent has twice in one language."""
     for intent, repeated in _repeated(registry):
         seen: dict[tuple[str, str | None], Utterance] = {}
-        told = _Pairs()
+        pairs = _ReportedPairs()
         for folded, utterance in repeated:
             first = seen.setdefault((folded, utterance.language), utterance)
-            if first is not utterance and not first.same_line(utterance) and told.new(first, utterance):
-                message = f"“{utterance.text}” already stands at {_place(first, intent).short}"
+            if first is not utterance and not first.same_line(utterance) and pairs.add(first, utterance):
+                message = f"“{utterance.text}” is already at {_place(first, intent).short}"
                 yield Problem(_place(utterance, intent), "warning", "duplicate-utterance", message, _hint(utterance))
 
 
 def conflicting_utterance(registry: Registry) -> Iterator[Problem]:
-    """The same utterance in two intents leaves no way to tell them apart."""
+    """Report an utterance that two intents share: nothing could tell them apart."""
     owners: dict[str, tuple[Intent, Utterance]] = {}
     for intent, repeated in _repeated(registry):
-        told = _Pairs()
+        pairs = _ReportedPairs()
         for folded, utterance in repeated:
             owner, first = owners.setdefault(folded, (intent, utterance))
-            if owner.name != intent.name and told.new(first, utterance, owner.name):
+            if owner.name != intent.name and pairs.add(first, utterance, owner.name):
                 message = f"“{utterance.text}” already belongs to {owner.name!r} ({_place(first, owner).short})"
                 hint = f"{_hint(utterance)}, or merge the intents"
                 yield Problem(_place(utterance, intent), "error", "conflicting-utterance", message, hint)
 
 
 def contradicting_negative(registry: Registry) -> Iterator[Problem]:
-    """What is an utterance of an intent cannot also be what the intent is not."""
+    """Report negatives of an intent that are also its utterances."""
     for intent in (intent for intent in registry if intent.negatives):
         wanted = dict(_worded(intent.utterances))
-        told = _Pairs()
+        pairs = _ReportedPairs()
         for folded, negative in _worded(intent.negatives):
-            if (utterance := wanted.get(folded)) is not None and told.new(utterance, negative):
+            if (utterance := wanted.get(folded)) is not None and pairs.add(utterance, negative):
                 where = _place(utterance, intent).short
                 message = f"“{negative.text}” is also an utterance of {intent.name!r} ({where})"
                 yield Problem(_place(negative, intent), "error", "contradicting-negative", message, _hint(negative))
 
 
 def unknown_intent(registry: Registry) -> Iterator[Problem]:
-    """A test expects an intent that is there."""
+    """Report tests that expect an intent which does not exist."""
     yield from check_tests(registry.tests, {intent.name for intent in registry})
 
 
 def check_tests(tests: Sequence[Case], known: Collection[str]) -> Iterator[Problem]:
-    """A problem for each intent that a test expects and that is none of the known ones."""
+    """Report each intent that a test expects and that is not in `known`."""
     for case in tests:
         names = (case.expected,) if isinstance(case.expected, str) else case.expected or ()
         for name in names:
             if name not in known:
                 nearest = suggest(name, known)
-                hint = f"did you mean `{nearest}`?" if nearest else "write an intent's name, or `out_of_scope`"
-                message = f"the test “{case.text}” expects {name!r}, and there is no such intent"
+                hint = f"did you mean `{nearest}`?" if nearest else "write the name of an intent, or `out_of_scope`"
+                message = f"the test “{case.text}” expects {name!r}, which is not an intent"
                 yield Problem(case.location or NOWHERE, "error", "unknown-intent", message, hint)
 
 
@@ -133,19 +135,19 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-class _Pairs:
-    """The pairs of lines that were told of already: two templates may have many sentences in common."""
+class _ReportedPairs:
+    """Pairs of lines already reported; two templates may share many sentences but are reported once."""
 
     def __init__(self) -> None:
-        self._told: set[tuple[object, ...]] = set()
+        self._seen: set[tuple[object, ...]] = set()
 
-    def new(self, first: Utterance, second: Utterance, *more: object) -> bool:
-        """Whether these two were not told of before."""
+    def add(self, first: Utterance, second: Utterance, *more: object) -> bool:
+        """Add a pair and return whether it is new; pairs without a template are always new."""
         if first.template is None and second.template is None:
             return True
         pair = *((one.location, one.template or one.text) for one in (first, second)), *more
-        known = pair in self._told
-        self._told.add(pair)
+        known = pair in self._seen
+        self._seen.add(pair)
         return not known
 
 
@@ -154,13 +156,13 @@ def _hint(utterance: Utterance) -> str:
 
 
 def _repeated(registry: Registry) -> Iterator[tuple[Intent, list[tuple[str, Utterance]]]]:
-    """Of each intent the utterances, with their keys, that fold to the same as another of the registry: few, mostly."""
-    for owner, some in groupby(registry.repeated, registry.owners.__getitem__):
-        yield registry.intents[owner], [(registry.folded[row], registry.utterances[row]) for row in some]
+    """Yield each intent with the folded text and utterance of its lines that also occur elsewhere in the registry."""
+    for owner, rows in groupby(registry.repeated, registry.owners.__getitem__):
+        yield registry.intents[owner], [(registry.folded[row], registry.utterances[row]) for row in rows]
 
 
 def _worded(utterances: tuple[Utterance, ...]) -> Iterator[tuple[str, Utterance]]:
-    """Each with its key; those without words are for `empty_utterance` alone."""
+    """Yield folded text and utterance; skip lines without words, which `empty_utterance` reports."""
     for utterance in utterances:
         if folded := fold(utterance.text):
             yield folded, utterance

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 from intentmatch import __version__
 from intentmatch.core import plugins
 from intentmatch.dialogue import MemoryStore, Store
-from intentmatch.encoders.static import embedded_tokenizer
+from intentmatch.encoders.tokenizer.embedded import embedded_tokenizer
 from intentmatch.matching.matcher import Matcher
 from intentmatch.server.auth.api_keys import Access, GuardedRoute, declare_keys
 from intentmatch.server.bots.batching import BatchQueue

@@ -1,4 +1,4 @@
-"""Slots: what a message says beside its intent, found as entities with exact places. One file for each kind of slot."""
+"""Extract slot values from messages as entities with exact spans. Each kind of slot has a module of its own."""
 
 from intentmatch.slots.reader import Reading, SlotReader, slot_readers
 

@@ -1,7 +1,7 @@
-"""Slots of kind "time": a time of day, in digits or as it is said in sixteen languages.
+"""Slots of kind "time": times of day in digits, or in the words of sixteen languages.
 
-"18:30" is one everywhere. An hour alone is one with a word before it ("um 8"), behind it ("18 Uhr", "18h") or with a
-part of the day ("6pm", "6 вечера", "下午6点"); without a part of the day it is an hour of the 24-hour clock.
+"18:30" is a time in every language. An hour alone is a time only with a word before it ("um 8"), after it ("18 Uhr",
+"18h") or with a part of the day ("6pm", "6 вечера", "下午6点"). Without a part of the day, it is on the 24-hour clock.
 """
 
 from __future__ import annotations
@@ -18,24 +18,26 @@ from intentmatch.slots.scripts import kind
 from intentmatch.text.normalize import bare, language_range
 
 
-class _Said(NamedTuple):
-    """What a language says around an hour; alternatives stand between bars."""
+class _Phrases(NamedTuple):
+    """Words of a language around an hour; bars separate alternatives."""
 
     before: str = ""
-    behind: str = ""
+    """Words before the hour."""
+    after: str = ""
+    """Words after the hour."""
     morning: str = ""
     """Parts of the day."""
     afternoon: str = ""
     night: str = ""
     minutes_before: Mapping[str, int] = {}
-    minutes_behind: Mapping[str, int] = {}
+    minutes_after: Mapping[str, int] = {}
     named: Mapping[str, str] = {}
     parts_first: bool = False
-    """Whether the part of the day is said before the hour too."""
+    """Whether the part of the day may also come before the hour."""
 
 
-_SAID = {
-    "en": _Said(
+_PHRASES = {
+    "en": _Phrases(
         "at",
         "o'clock|h",
         "am|a.m.|in the morning",
@@ -44,7 +46,7 @@ _SAID = {
         {"half past": 30, "quarter past": 15, "quarter to": -15},
         named={"noon": "12:00", "midday": "12:00", "midnight": "00:00"},
     ),
-    "de": _Said(
+    "de": _Phrases(
         "um|gegen",
         "Uhr|h",
         "morgens|vormittags|früh|am Morgen|in der Früh",
@@ -53,7 +55,7 @@ _SAID = {
         {"halb": -30, "viertel nach": 15, "viertel vor": -15, "dreiviertel": -15},
         named={"Mittag": "12:00", "Mitternacht": "00:00"},
     ),
-    "nl": _Said(
+    "nl": _Phrases(
         "om|rond",
         "uur|u|h",
         "'s ochtends|'s morgens|in de ochtend",
@@ -62,98 +64,98 @@ _SAID = {
         {"half": -30, "kwart over": 15, "kwart voor": -15},
         named={"middernacht": "00:00"},
     ),
-    "sv": _Said(
+    "sv": _Phrases(
         "kl|klockan",
         morning="på morgonen",
         afternoon="på eftermiddagen|på kvällen",
         minutes_before={"halv": -30, "kvart över": 15, "kvart i": -15},
         named={"midnatt": "00:00"},
     ),
-    "fr": _Said(
+    "fr": _Phrases(
         "vers",
         "h|heure|heures",
         "du matin",
         "de l'après-midi|du soir",
-        minutes_behind={"et demie": 30, "et quart": 15, "moins le quart": -15},
+        minutes_after={"et demie": 30, "et quart": 15, "moins le quart": -15},
         named={"midi": "12:00", "minuit": "00:00"},
     ),
-    "es": _Said(
+    "es": _Phrases(
         "a las|a la|las",
         "h|hs|horas|en punto",
         "de la mañana",
         "de la tarde",
         "de la noche",
-        minutes_behind={"y media": 30, "y cuarto": 15, "menos cuarto": -15},
+        minutes_after={"y media": 30, "y cuarto": 15, "menos cuarto": -15},
         named={"mediodía": "12:00", "medianoche": "00:00"},
     ),
-    "it": _Said(
+    "it": _Phrases(
         "alle|alle ore|ore",
         "h|in punto",
         "di mattina|del mattino",
         "di pomeriggio|del pomeriggio|di sera",
         "di notte",
-        minutes_behind={"e mezza": 30, "e mezzo": 30, "e un quarto": 15, "meno un quarto": -15},
+        minutes_after={"e mezza": 30, "e mezzo": 30, "e un quarto": 15, "meno un quarto": -15},
         named={"mezzogiorno": "12:00", "mezzanotte": "00:00"},
     ),
-    "pt": _Said(
+    "pt": _Phrases(
         "pelas",
         "h|hs|horas|em ponto",
         "da manhã",
         "da tarde",
         "da noite",
-        minutes_behind={"e meia": 30, "e um quarto": 15},
+        minutes_after={"e meia": 30, "e um quarto": 15},
         named={"meio-dia": "12:00", "meia-noite": "00:00"},
     ),
-    "tr": _Said(
-        "saat", "", "sabah", "öğleden sonra|akşam|öğlen", "gece", minutes_behind={"buçuk": 30}, parts_first=True
+    "tr": _Phrases(
+        "saat", "", "sabah", "öğleden sonra|akşam|öğlen", "gece", minutes_after={"buçuk": 30}, parts_first=True
     ),
-    "ru": _Said(
+    "ru": _Phrases(
         "в|к|около", "час|часа|часов|ч", "утра", "дня|вечера", "ночи", named={"полдень": "12:00", "полночь": "00:00"}
     ),
-    "pl": _Said("o|około", "h", "rano", "po południu|wieczorem", "w nocy", named={"północ": "00:00"}),
-    "ar": _Said("الساعة", "", "صباحا", "ظهرا|عصرا|مساء", "ليلا", minutes_behind={"والنصف": 30, "والربع": 15}),
-    "fa": _Said("ساعت", "", "صبح", "ظهر|بعد از ظهر|عصر", "شب", minutes_behind={"و نیم": 30, "و ربع": 15}),
-    "zh": _Said(
+    "pl": _Phrases("o|około", "h", "rano", "po południu|wieczorem", "w nocy", named={"północ": "00:00"}),
+    "ar": _Phrases("الساعة", "", "صباحا", "ظهرا|عصرا|مساء", "ليلا", minutes_after={"والنصف": 30, "والربع": 15}),
+    "fa": _Phrases("ساعت", "", "صبح", "ظهر|بعد از ظهر|عصر", "شب", minutes_after={"و نیم": 30, "و ربع": 15}),
+    "zh": _Phrases(
         "",
         "点|點|点钟|點鐘|时|時",
         "上午|早上|早晨|凌晨",
         "中午|下午|傍晚|晚上",
-        minutes_behind={"半": 30, "一刻": 15},
+        minutes_after={"半": 30, "一刻": 15},
         named={"中午": "12:00", "正午": "12:00", "半夜": "00:00"},
         parts_first=True,
     ),
-    "ja": _Said(
+    "ja": _Phrases(
         "",
         "時",
         "午前|朝",
         "午後|夕方|夜",
         "深夜",
-        minutes_behind={"半": 30},
+        minutes_after={"半": 30},
         named={"正午": "12:00"},
         parts_first=True,
     ),
-    "ko": _Said(
+    "ko": _Phrases(
         "",
         "시",
         "오전|아침|새벽",
         "오후|저녁",
         "밤",
-        minutes_behind={"반": 30},
+        minutes_after={"반": 30},
         named={"정오": "12:00", "자정": "00:00"},
         parts_first=True,
     ),
 }
-_ANYWHERE = _Said(morning="am|a.m.", afternoon="pm|p.m.")
+_ANYWHERE = _Phrases(morning="am|a.m.", afternoon="pm|p.m.")
 _DAY = 24 * 60
 _NEVER = "(?!)"
 _PAUSES = frozenset(",;!?()…،؛؟、。，；！？")
 
 
 class TimeFinder:
-    """Finds every time of day; the value is "18:30"."""
+    """Finds times of day; values have the form "18:30"."""
 
     def find(self, message: Message) -> list[SlotHit]:
-        """In digits and in words, overlaps included."""
+        """Return times in digits and in words, including overlapping ones."""
         words = _words(language_range(message.language)[-1] if message.language else "en")
         text = _with_signs(message)
         found = [(found.span(), words.named[found[0]]) for found in words.names.finditer(text)]
@@ -166,7 +168,7 @@ class TimeFinder:
 
 
 class _Words(NamedTuple):
-    """The words of a language, in bare form."""
+    """Patterns and words of a language, in bare form."""
 
     clock: re.Pattern[str]
     parts: Mapping[str, str]
@@ -178,40 +180,45 @@ class _Words(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _words(language: str) -> _Words:
-    said = _SAID.get(language, _ANYWHERE)
+    phrases = _PHRASES.get(language, _ANYWHERE)
     parts = {
         bare(word): part
-        for part, words in (("morning", said.morning), ("afternoon", said.afternoon), ("night", said.night))
+        for part, words in (
+            ("morning", phrases.morning),
+            ("afternoon", phrases.afternoon),
+            ("night", phrases.night),
+        )
         for word in (words.split("|") if words else ())
     }
-    shifts_before = {bare(word): minutes for word, minutes in said.minutes_before.items()}
-    shifts_behind = {bare(word): minutes for word, minutes in said.minutes_behind.items()}
+    shifts_before = {bare(word): minutes for word, minutes in phrases.minutes_before.items()}
+    shifts_after = {bare(word): minutes for word, minutes in phrases.minutes_after.items()}
     hours = small_numbers(language)
     part, hour = _any_of(parts), f"[0-9]{{1,2}}|[{NUMERALS}]{{1,3}}|{_any_of(hours)}"
     clock = re.compile(
-        rf"(?:(?P<before>{_any_of(said.before.split('|'))}) )?(?:(?P<part>{part if said.parts_first else _NEVER}) ?)?"
+        rf"(?:(?P<before>{_any_of(phrases.before.split('|'))}) )?"
+        rf"(?:(?P<part>{part if phrases.parts_first else _NEVER}) ?)?"
         rf"(?:(?P<shift>{_any_of(shifts_before)}) )?(?<![0-9][.,:/-])(?P<hour>{hour})"
         rf"(?:(?P<mark>[:.])(?P<marked>[0-5][0-9]))?"
-        rf"(?: ?(?P<behind>{_any_of(said.behind.split('|'))})(?: ?(?P<minute>[0-5][0-9])(?: ?[分분])?)?)?"
-        rf"(?: ?(?P<shifted>{_any_of(shifts_behind)}))?(?: ?(?P<parted>{part}))?"
+        rf"(?: ?(?P<after>{_any_of(phrases.after.split('|'))})(?: ?(?P<minute>[0-5][0-9])(?: ?[分분])?)?)?"
+        rf"(?: ?(?P<shifted>{_any_of(shifts_after)}))?(?: ?(?P<part_after>{part}))?"
     )
-    named = {bare(word): value for word, value in said.named.items()}
-    return _Words(clock, parts, {**shifts_before, **shifts_behind}, hours, re.compile(_any_of(named)), named)
+    named = {bare(word): value for word, value in phrases.named.items()}
+    return _Words(clock, parts, {**shifts_before, **shifts_after}, hours, re.compile(_any_of(named)), named)
 
 
 def _any_of(words: Iterable[str]) -> str:
-    some = sorted({bare(word) for word in words} - {""}, key=len, reverse=True)
-    return "|".join(map(_whole, some)) or _NEVER
+    longest_first = sorted({bare(word) for word in words} - {""}, key=len, reverse=True)
+    return "|".join(map(_whole, longest_first)) or _NEVER
 
 
 def _whole(word: str) -> str:
-    """A pattern of a word that is no part of another, where spaces tell."""
-    before, behind = ("(?<![^\\W\\d_])" * (kind(word[0]) == "letter"), "(?![^\\W\\d_])" * (kind(word[-1]) == "letter"))
-    return before + re.escape(word) + behind
+    """Return a pattern for a whole word; word boundaries apply only to scripts with spaces."""
+    before, after = ("(?<![^\\W\\d_])" * (kind(word[0]) == "letter"), "(?![^\\W\\d_])" * (kind(word[-1]) == "letter"))
+    return before + re.escape(word) + after
 
 
 def _with_signs(message: Message) -> str:
-    """The bare form with what stands between digits, and with bars for the pauses of a sentence; as long as it is."""
+    """Return the bare form with the characters between digits restored and pauses as bars, at the same length."""
     letters = list(ascii_digits(message.bare))
     for place in [place for place, letter in enumerate(letters) if letter == " "]:
         signs = ascii_digits(message.aligned.between(place, place + 1) or " ")
@@ -223,13 +230,13 @@ def _with_signs(message: Message) -> str:
 
 
 def _minutes(match: re.Match[str], words: _Words) -> int | None:
-    """Minutes since midnight, where a match is a time."""
+    """Return the minutes since midnight, or None if the match is not a time."""
     written = match["hour"]
     hour = int(written) if written.isdecimal() else words.hours.get(written) or numeral(written)
-    around = [match[group] for group in ("before", "part", "shift", "behind", "shifted", "parted") if match[group]]
+    around = [match[group] for group in ("before", "part", "shift", "after", "shifted", "part_after") if match[group]]
     # "12.30" alone is a number, and "一点" is "a little".
     fits = match["mark"] == ":" or len(around) > (written == "一")
-    part = words.parts.get(match["part"] or match["parted"])
+    part = words.parts.get(match["part"] or match["part_after"])
     hour = _on_the_clock(hour, part) if fits and hour is not None else None
     if hour is None:
         return None
@@ -238,7 +245,7 @@ def _minutes(match: re.Match[str], words: _Words) -> int | None:
 
 
 def _on_the_clock(hour: int, part: str | None) -> int | None:
-    """The hour of the 24-hour clock."""
+    """Return the hour on the 24-hour clock, None if invalid."""
     if hour > 24:
         return None
     if (part == "afternoon" and hour < 12) or (part == "night" and 6 <= hour < 12):

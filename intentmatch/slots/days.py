@@ -1,8 +1,8 @@
-"""Slots of kind "date": days in digits, by name, and from today.
+"""Slots of kind "date": dates in digits, by name, and relative to today.
 
-The words of some two hundred languages (months, days of the week, "tomorrow", "in 3 days") are the data of the package
-dateparser, which are those of Unicode CLDR and more. Its parser is not asked: it needs to be told where a date begins
-and ends, and reads "um 18 Uhr" as the 18th and "à 18 heures" as 18 hours ago.
+The words of about two hundred languages (months, weekdays, "tomorrow", "in 3 days") come from the data of the package
+dateparser, which extend those of Unicode CLDR. Its parser is not used: it expects the exact span of a date, and reads
+"um 18 Uhr" as the 18th and "à 18 heures" as 18 hours ago.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WEEKDAYS = [name.lower() for name in calendar.day_name]
 _MONTHS_IN = {"month": 1, "year": 12}
 _DAYS_IN = {"day": 1, "week": 7}
 _NEVER = "(?!)"
-# What CLDR leaves out.
+# Words that CLDR lacks, with their distance from today in days.
 _MORE_DAYS = {
     "en": {"tonight": 0},
     "ar": {"بعد غد": 2, "بعد الغد": 2},
@@ -40,9 +40,9 @@ _MORE_DAYS = {
     "tr": {"öbür gün": 2},
 }
 _MONTH_FIRST = frozenset(["en", "en-US", "en-PH", "fil"])
-"""Languages that write 11/22, beside those that begin with the year."""
+"""Languages that write the month before the day (11/22), besides those that put the year first."""
 _SHORTEST_WEEKDAY = 4
-"""Letters; shorter ones are words of other meanings ("so", "sun", "mit")."""
+"""In letters; shorter names of weekdays are also other words ("so", "sun", "mit")."""
 
 _BEFORE, _AFTER = r"(?<![A-Za-z0-9./-])", r"(?![A-Za-z0-9]|[./-][0-9])"
 _YEAR_FIRST = re.compile(rf"{_BEFORE}([0-9]{{4}})([-/.])([0-9]{{1,2}})\2([0-9]{{1,2}}){_AFTER}")
@@ -52,19 +52,19 @@ _EAST_ASIAN = re.compile(r"(?:([0-9]{4})[年년] ?)?(?<![0-9])([0-9]{1,2})[月�
 
 
 class DateFinder:
-    """Finds every day that is named in the message's language; the value is that of ISO 8601."""
+    """Finds dates in the message's language; values are ISO 8601 dates."""
 
     def __init__(self, languages: Iterable[str] = ()) -> None:
-        """The words of `languages` are made ready at once, those of others when they are met.
+        """Load the words of `languages` now; other languages are loaded when needed.
 
-        Raises `MissingExtraError` where dateparser is not installed.
+        Raises `MissingExtraError` if dateparser is not installed.
         """
         plugins.check_installed("dateparser", what="A slot of kind date", extra="dates")
         for language in languages:
             _words(language)
 
     def find(self, message: Message) -> list[SlotHit]:
-        """In digits and in words, overlaps included."""
+        """Return dates in digits and in words, including overlapping ones."""
         return [*_in_digits(message), *_in_words(message)]
 
 
@@ -94,13 +94,13 @@ def _in_words(message: Message) -> Iterator[SlotHit]:
     text = ascii_digits(message.bare)
     for pattern, unit, sign in words.spans:
         for found in pattern.finditer(text):
-            said = found[found.lastindex or 0]
-            count = int(said) if said.isdecimal() else words.numbers.get(said) or numeral(said)
+            number = found[found.lastindex or 0]
+            count = int(number) if number.isdecimal() else words.numbers.get(number) or numeral(number)
             day = None if count is None else _from_today(today, unit, sign * count)
             yield from _bare_hit(message, found.span(), day)
     for found in words.days.finditer(text):
         month = words.months[found["first"] or found["second"]]
-        day = _day(int(found["year"] or 0), month, int(found["before"] or found["behind"]), message)
+        day = _day(int(found["year"] or 0), month, int(found["before"] or found["after"]), message)
         yield from _bare_hit(message, found.span(), day)
 
 
@@ -116,7 +116,7 @@ def _bare_hit(message: Message, place: tuple[int, int], day: date | None) -> Ite
 
 
 def _day(year: int, month: int, day: int, message: Message | None = None) -> date | None:
-    """The day, if there is one; without a year the next such day, today included."""
+    """Return the date, None if invalid; without a year, the next such day from today on."""
     if message is None or year:
         return _valid(year, month, day)
     today = message.now.date()
@@ -145,7 +145,7 @@ def _order(language: str | None) -> str:
 
 
 def _named(meaning: str, today: date) -> date | None:
-    """The day that a meaning of `_Words.names` stands for: so many days from today, or a day of the week."""
+    """Return the date of a meaning in `_Words.names`: a number of days from today, or a weekday."""
     which, _, number = meaning.partition(" ")
     if which == "day":
         return _from_today(today, "day", int(number))
@@ -164,7 +164,7 @@ def _from_today(today: date, unit: str, count: int) -> date | None:
 
 
 class _Span(NamedTuple):
-    """Ways to say "in 3 days" or "3 days ago"; the number is the one group that takes part in a match."""
+    """Pattern of "in 3 days" or "3 days ago"; the number is the only group that takes part in a match."""
 
     pattern: re.Pattern[str]
     unit: str
@@ -172,7 +172,7 @@ class _Span(NamedTuple):
 
 
 class _Words(NamedTuple):
-    """What a language says for days, in bare form."""
+    """Words and patterns of a language for dates, in bare form."""
 
     names: ListFinder
     """"day 1" for "tomorrow", "next 4" and "last 4" for Fridays."""
@@ -208,9 +208,9 @@ def _names(language: str, info: Mapping[str, Any]) -> list[Name]:
         shortest = {text: _SHORTEST_WEEKDAY if kind(bare(text)[:1] or " ") == "letter" else 2 for text in texts}
         names += [Name(f"next {number}", text) for text in texts if len(bare(text)) >= shortest[text]]
         names += [Name(f"last {number}", text) for text in relative.get(f"last {day}", ())]
-    # One word may stand for both the day before and the day after; the one that is to come is meant.
-    for said, texts in sorted(relative.items(), key=lambda item: item[0].endswith("ago")):
-        if found := re.fullmatch(r"in ([0-9]+) days?|([0-9]+) days? ago", said):
+    # One word may mean both the day before and the day after; prefer the future one, which comes first.
+    for meaning, texts in sorted(relative.items(), key=lambda item: item[0].endswith("ago")):
+        if found := re.fullmatch(r"in ([0-9]+) days?|([0-9]+) days? ago", meaning):
             names += [Name(f"day {int(found[1] or 0) - int(found[2] or 0)}", text) for text in texts]
     return names
 
@@ -219,15 +219,15 @@ def _spans(info: Mapping[str, Any], numbers: Mapping[str, int]) -> list[_Span]:
     number = "|".join(["[0-9]{1,4}", f"[{NUMERALS}]{{1,3}}", *sorted(map(re.escape, numbers), key=len, reverse=True)])
     found = []
     for unit in (*_DAYS_IN, *_MONTHS_IN):
-        for said, sign in ((f"in \\1 {unit}", 1), (f"\\1 {unit} ago", -1)):
-            ways = [_way(text, number) for text in info.get("relative-type-regex", {}).get(said, ())]
-            if some := sorted(filter(None, ways), key=len, reverse=True):
-                found.append(_Span(re.compile("|".join(some)), unit, sign))
+        for key, sign in ((f"in \\1 {unit}", 1), (f"\\1 {unit} ago", -1)):
+            patterns = [_bare_pattern(text, number) for text in info.get("relative-type-regex", {}).get(key, ())]
+            if longest_first := sorted(filter(None, patterns), key=len, reverse=True):
+                found.append(_Span(re.compile("|".join(longest_first)), unit, sign))
     return found
 
 
-def _way(text: str, number: str) -> str:
-    r"""A pattern of dateparser's, such as `in (\d+) days`, for a bare text; "" for one that is more complicated."""
+def _bare_pattern(text: str, number: str) -> str:
+    r"""Convert a pattern of dateparser, such as `in (\d+) days`, for bare text; "" for more complex patterns."""
     before, digits, after = re.split(r"(\(\\d[^)]*\))", text, maxsplit=1)
     if re.search(r"[\\?*+|(]", before + after) or not digits:
         return ""
@@ -240,8 +240,8 @@ def _days(info: Mapping[str, Any], months: Mapping[str, int]) -> re.Pattern[str]
     between = f"(?:(?:{_any_of(small)}) ){{0,2}}"
     month, day, ordinal = _any_of(months), "[0-3]?[0-9]", r"(?:[^\W\d_]{1,3})?"
     before = rf"(?P<before>{day}){ordinal} ?{between}(?P<first>{month})"
-    behind = rf"(?P<second>{month}) {between}(?P<behind>{day}){ordinal}"
-    return re.compile(rf"(?:{before}|{behind})(?: {between}(?P<year>(?:19|20)[0-9]{{2}}))?")
+    after = rf"(?P<second>{month}) {between}(?P<after>{day}){ordinal}"
+    return re.compile(rf"(?:{before}|{after})(?: {between}(?P<year>(?:19|20)[0-9]{{2}}))?")
 
 
 def _any_of(texts: Collection[str]) -> str:
@@ -255,7 +255,7 @@ def _names_a_month(name: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _info(language: str) -> Mapping[str, Any] | None:
-    """What dateparser knows of a language or what it falls back to; None where it knows nothing."""
+    """Return dateparser's data of a language or of its fallbacks, None if there are none."""
     known = importlib.import_module("dateparser.data.languages_info").language_order
     for code in language_range(language):
         if code in known:

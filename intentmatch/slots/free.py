@@ -1,9 +1,9 @@
-"""Slots of kind "any": free text, found by the words that stand around it in the utterances.
+"""Slots of kind "any": free text, located by the words around it in the utterances.
 
-An utterance with a mark ("remind me to [call mum] tomorrow") is a frame: what comes before, what comes behind. The
-frame of which most is there, typing mistakes forgiven and words between allowed, says where the free text begins and
-ends. The word right before it must be there, and two thirds of all that come before; where none does, so for those
-behind it.
+Each marked utterance ("remind me to [call mum] tomorrow") gives a frame: the words before and after the mark. The
+frame that matches most letters of the message sets the span of the free text. Typing mistakes and extra words are
+allowed. The message must contain the word next to the free text and two thirds of the letters on that side: the left
+side, or the right side if the left one is empty.
 """
 
 from __future__ import annotations
@@ -15,64 +15,66 @@ from typing import NamedTuple
 from intentmatch.core.result import Entity
 from intentmatch.core.types import Utterance
 from intentmatch.slots.message import Message
-from intentmatch.slots.neighbours import sides, spoken_words
+from intentmatch.slots.neighbours import bare_words, sides
 from intentmatch.text.typos import only_typos
 
 _MOST_FRAMES = 100
-"""That a slot may have; authors write a handful, and templates make many alike."""
+"""Frames per slot; authors write a handful, and templates produce many similar ones."""
 _MOST_WORDS = 6
-"""Of a frame on either side."""
+"""Words per side of a frame."""
 _REACH = 3 * _MOST_WORDS
-"""How far apart the words of one side may stand."""
+"""Largest distance between neighbouring words of one side, in tokens."""
 _MOST_TOKENS = 2000
-"""Of a message; what comes after them is in the free text all the same."""
+"""Tokens of a message that frames are matched against; free text may extend beyond them."""
 _MOST_PLACES = 20
-"""Of a word in a message."""
-_WORTH_OF_A_SLOT = 5
-"""In letters: what it counts that the slot next to the free text was found next to it."""
+"""Positions of a word in a message that are tried."""
+_SLOT_BONUS = 5
+"""Bonus, in letters, if the neighbouring slot of the frame is next to the free text."""
 _SENTENCE_MARKS = frozenset(" \t\r\n.,;:!?…。、，！？；：؟،؛۔।¿¡")
 _QUOTES = ("“”", "„“", "«»", "»«", "‘’", "''", '""', "「」", "『』", "《》")
 
 
 class Frame(NamedTuple):
-    """What stands around the mark of a slot in an utterance."""
+    """Words and slots around the mark of a slot in an utterance."""
 
     left_slot: str | None = None
-    """Of the mark before, if there is one."""
+    """Slot of the previous mark, if any."""
     left: tuple[str, ...] = ()
-    """The words between that, or the beginning, and the mark."""
+    """Words between the previous mark, or the start, and the mark."""
     right: tuple[str, ...] = ()
     right_slot: str | None = None
 
     @property
     def letters(self) -> int:
-        """Of all its words."""
+        """Number of letters of all its words."""
         return sum(map(len, (*self.left, *self.right)))
 
 
 def frames(slot: str, utterances: Iterable[Utterance]) -> list[Frame]:
-    """The distinct frames of a slot, in the order of the utterances."""
+    """Return the distinct frames of a slot in utterance order."""
     found: dict[Frame, None] = {}
     for utterance in utterances:
         slots = [None, *(mark.slot for mark in utterance.marks), None]
-        for number, (name, before, behind) in enumerate(sides(utterance)):
+        for number, (name, before, after) in enumerate(sides(utterance)):
             if name == slot and len(found) < _MOST_FRAMES:
-                left, right = spoken_words(before)[-_MOST_WORDS:], spoken_words(behind)[:_MOST_WORDS]
+                left, right = bare_words(before)[-_MOST_WORDS:], bare_words(after)[:_MOST_WORDS]
                 found.setdefault(Frame(slots[number], left, right, slots[number + 2]))
     return list(found)
 
 
 class _Fit(NamedTuple):
-    """A frame laid over a message."""
+    """A frame matched against a message."""
 
     matched: int
+    """Letters found in the message, plus bonuses for slots."""
     missing: int
+    """Letters not found."""
     start: int
     end: int
 
 
 def free_text(slot: str, among: Sequence[Frame], message: Message, others: Sequence[Entity]) -> Entity | None:
-    """The free text of a slot; `others` are the entities of the slots of other kinds."""
+    """Return the free text of a slot, None if no frame matches; `others` are the entities found so far."""
     places = _Places(message)
     fits = [fit for frame in among if (fit := _fit(frame, message, places, others)) is not None]
     for fit in sorted(fits, key=lambda fit: (-fit.matched, fit.missing)):
@@ -84,7 +86,7 @@ def free_text(slot: str, among: Sequence[Frame], message: Message, others: Seque
 
 
 class _Places:
-    """Where in a message words stand, typing mistakes forgiven."""
+    """Positions of words in a message, tolerating typing mistakes."""
 
     def __init__(self, message: Message) -> None:
         self.tokens = message.tokens[:_MOST_TOKENS]
@@ -97,7 +99,7 @@ class _Places:
             self._where.setdefault(token.bare, []).append(place)
 
     def positions(self, word: str) -> list[int]:
-        """In order."""
+        """Return the token positions of a word, sorted."""
         if word not in self._known:
             alike = [token for token in self._alike.get(word[0], ()) if token == word or only_typos(token, word)]
             self._known[word] = sorted(place for token in alike for place in self._where[token])
@@ -105,16 +107,16 @@ class _Places:
 
 
 class _Anchor(NamedTuple):
-    """Where the words of one side of a frame stand."""
+    """Match of one side of a frame."""
 
     letters: int
-    """Of those that are there."""
+    """Letters of the words found."""
     place: int
-    """Of the word next to the free text."""
+    """Position of the word next to the free text."""
 
 
 def _fit(frame: Frame, message: Message, places: _Places, others: Sequence[Entity]) -> _Fit | None:
-    """The frame laid over the message; None where too little of it is there."""
+    """Match a frame against a message; return None if too few of its words are there."""
     start, first, slots = 0, 0, 0
     left = right = None
     if frame.left:
@@ -130,19 +132,20 @@ def _fit(frame: Frame, message: Message, places: _Places, others: Sequence[Entit
         right = _anchor(frame.right, places, first, 1, last=frame.right_slot is None)
         end = places.tokens[right.place].start if right else end
     elif frame.right_slot:
-        behind = [entity.start for entity in others if entity.slot == frame.right_slot and entity.start >= start]
-        end, slots = (behind[0], slots + 1) if behind else (end, slots)
+        after = [entity.start for entity in others if entity.slot == frame.right_slot and entity.start >= start]
+        end, slots = (after[0], slots + 1) if after else (end, slots)
     first_side, anchor = (frame.left, left) if frame.left else (frame.right, right)
     if start < 0 or 3 * (anchor.letters if anchor else 0) < 2 * sum(map(len, first_side)):
         return None
     letters = sum(side.letters for side in (left, right) if side)
-    return _Fit(letters + slots * _WORTH_OF_A_SLOT, frame.letters - letters, start, end)
+    return _Fit(letters + slots * _SLOT_BONUS, frame.letters - letters, start, end)
 
 
 def _anchor(words: Sequence[str], places: _Places, first: int, step: int, *, last: bool = False) -> _Anchor | None:
-    """Where most of the words of a side stand from `first` on, and the first of them, which is next to the free text.
+    """Find the position of `words[0]`, from `first` on, with the most letters of the other words around it.
 
-    The others follow in the direction of `step`. Of several such places it is the first, or the last.
+    `words[0]` is next to the free text; the other words follow in the direction of `step`. Among equal positions the
+    first one is returned, or the last one with `last`.
     """
     best: _Anchor | None = None
     possible = [place for place in places.positions(words[0]) if place >= first]
@@ -154,7 +157,7 @@ def _anchor(words: Sequence[str], places: _Places, first: int, step: int, *, las
 
 
 def _following(words: Iterable[str], places: _Places, place: int, step: int) -> int:
-    """The letters of those words that stand in their order behind a place, or before it, and not far away."""
+    """Count the letters of the words that follow a position in order, each within `_REACH` of the previous one."""
     letters = 0
     for word in words:
         possible = places.positions(word)
@@ -166,7 +169,7 @@ def _following(words: Iterable[str], places: _Places, place: int, step: int) -> 
 
 
 def _cut(message: Message, start: int, end: int, others: Sequence[Entity]) -> tuple[int, int]:
-    """Without the marks around it, and without entities at its edges whose slots have no other."""
+    """Trim punctuation and quotes, and entities at the edges that are the only ones of their slots."""
     elsewhere = {entity.slot for entity in others if entity.end <= start or entity.start >= end}
     own = [entity for entity in others if entity.slot not in elsewhere]
     start, end = _trimmed(message.text, start, end)

@@ -1,8 +1,8 @@
-"""Slots of kind "list": values and their synonyms, as they are written, with an ending, or mistyped.
+"""Slots of kind "list": values and synonyms, as declared, with an inflectional ending, or mistyped.
 
-What is written as declared, but for accents, is found anywhere. An ending ("Berlins", "İstanbuldan", "서울에서") is as
-long as the language's are. A typing mistake is what `lexical` calls one, word by word: the first letter stays, short
-words, numbers and words that the registry knows are never mistyped; so "on" does not become "off".
+Names are found anywhere as declared, ignoring accents. Endings ("Berlins", "İstanbuldan", "서울에서") may be as long as
+is usual in the language. Typing mistakes are detected word by word by `text.typos`: the first letter must match, and
+short words, numbers and words of the registry are never corrected, so "on" does not become "off".
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _MOST_MISTAKES_IN_A_WORD = 2
 
 
 class Name(NamedTuple):
-    """One way to say a value."""
+    """A value or synonym of a list slot."""
 
     value: str
     text: str
@@ -49,14 +49,17 @@ class Name(NamedTuple):
 
 
 def names_of(slot: Slot) -> Iterator[Name]:
-    """Every way to say the values of a slot."""
+    """Yield the values and synonyms of a slot."""
     for value in slot.values:
         yield Name(value.value, value.value)
         yield from (Name(value.value, synonym.text, synonym.language) for synonym in value.synonyms)
 
 
 class ListFinder:
-    """Finds names. `known` are the words, in bare form, that are never mistyped for another; without it, nothing is."""
+    """Finds names in messages, including mistyped ones if `known` is given.
+
+    `known` holds words in bare form that are never read as mistyped names.
+    """
 
     def __init__(self, names: Iterable[Name], known: Collection[str] | None = None) -> None:
         self._tolerant = known is not None
@@ -77,7 +80,7 @@ class ListFinder:
         self._known = own.union(known or ())
 
     def find(self, message: Message) -> list[SlotHit]:
-        """Every place where a value is named, overlaps included."""
+        """Return all occurrences of values, including overlapping ones."""
         written = [(start, end, message.bare[start:end]) for start, end in self._written(message)]
         hits = [self._hit(message, *place) for place in written]
         if self._tolerant:
@@ -94,7 +97,7 @@ class ListFinder:
                     yield start.place, end
 
     def _mistyped(self, message: Message, written: set[int]) -> Iterator[tuple[int, int, str]]:
-        """Runs of words that a typing mistake, an ending or a space turned into something else than a name."""
+        """Yield runs of words that differ from a name by a typing mistake, an ending or a space."""
         declining = declines(message.language)
         certain = self._own_words if declining else self._known
         for length in range(1, self._most_words + 2):
@@ -107,7 +110,7 @@ class ListFinder:
                     yield from ((run.start, run.end, name) for name in self._similar(run, declining))
 
     def _similar(self, run: Run, declining: bool) -> Iterator[str]:
-        """Names that differ from a run of words by mistakes, or by their endings in a language that has some."""
+        """Yield names that differ from a run of words by typing mistakes or, in declining languages, by endings."""
         reach = len(run.initials) * (_LONGEST_ENDING if declining else _MOST_MISTAKES_IN_A_WORD)
         names = self._near[run.initials]
         for name, _, _ in process.extract(run.text, names, scorer=OSA.distance, score_cutoff=reach, limit=None):
@@ -123,13 +126,13 @@ class ListFinder:
         if span is None:
             return None
         folded = fold(message.text[slice(*span)])
-        best = min(self._names[name], key=lambda said: (_foreign(said.language, message), said.text != folded))
+        best = min(self._names[name], key=lambda found: (_foreign(found.language, message), found.text != folded))
         exact = AS_DECLARED if best.text == folded else BUT_FOR_ACCENTS
         return SlotHit(*span, best.value, max(distance, exact if message.ends(end) else WITH_AN_ENDING))
 
 
 def _named_already(run: Run, message: Message, written: set[int]) -> bool:
-    """Whether both its first and its last word are, or are part of, what is written as declared."""
+    """Return whether the first and the last word of a run both overlap names that are written as declared."""
     if not written:
         return False
     first_ends = message.bare.find(" ", run.start, run.end)
@@ -143,7 +146,7 @@ def _foreign(language: str | None, message: Message) -> bool:
 
 
 def declines(language: str | None) -> bool:
-    """Whether the nouns of a language take endings that are longer than a typing mistake."""
+    """Return whether nouns of a language take endings that are longer than a typing mistake."""
     return language is not None and _first(language) in _DECLINING
 
 
@@ -167,6 +170,6 @@ def _may_end(message: Message, start: Start, end: int) -> bool:
 
 
 def _same_stem(word: str, name: str) -> bool:
-    """Whether two words begin alike and differ by what may be their endings."""
+    """Return whether two words share a stem and differ only by a possible ending."""
     stem = max(_LETTERS_FOR_AN_ENDING, len(name) - _LONGEST_STEM_CHANGE)
     return word[:stem] == name[:stem] and len(name) >= stem and len(word) - stem <= _LONGEST_ENDING

@@ -1,4 +1,4 @@
-"""What the finders are given, and what they give back."""
+"""Input and output of the slot finders: `Message` and `SlotHit`."""
 
 from __future__ import annotations
 
@@ -6,58 +6,55 @@ from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
-from intentmatch.slots.scripts import kind, parted, tokens, words
-from intentmatch.text.alignment import Aligned
+from intentmatch.slots.scripts import is_boundary, kind, tokens, words
+from intentmatch.text.alignment import Alignment
 
 AS_DECLARED, BUT_FOR_ACCENTS, WITH_AN_ENDING, MISTYPED = range(4)
 
-# What Arabic and Hebrew write together with the word behind it: "and", "in", "to", "like", "the".
+# Prefixes that Arabic and Hebrew attach to the next word: "and", "in", "to", "like", "the".
 _WRITTEN_TOGETHER = "و ف ب ل ک ال وب ول فب فل وال فال بال کال لل ה ו ב ל מ כ ש וה שה וב ול"
 _PROCLITICS = frozenset(_WRITTEN_TOGETHER.split())
 _LONGEST_PROCLITIC = 3
 
 
 MOST_WORDS = 300
-"""Of a message, in which typing mistakes are looked for."""
+"""Words of a message that are searched for typing mistakes."""
 
 
 class SlotHit(NamedTuple):
-    """What may be the value of a slot: `text[start:end]` of the message."""
+    """A possible slot value at `text[start:end]` of the message."""
 
     start: int
     end: int
     value: str | int | float
     distance: int = AS_DECLARED
-    """How it differs from what was declared; the less, the better."""
+    """Difference from the declared name, from `AS_DECLARED` to `MISTYPED`."""
 
 
 class Start(NamedTuple):
-    """A place of the bare text where a name may begin."""
+    """A position of the bare text where a name may begin."""
 
     place: int
     inside: bool
-    """Behind a word that is written together with it."""
+    """Whether it is inside a word, after an attached prefix."""
 
 
 class Token(NamedTuple):
-    """A word of the message, or a character of a script without spaces."""
+    """A word of the message, or a character of a script without spaces; the span is in the message itself."""
 
     bare: str
     start: int
-    """In the message itself."""
     end: int
 
 
 class Run(NamedTuple):
-    """Some words in a row, of scripts with spaces."""
+    """Consecutive words of scripts with spaces; text and span are of the bare form."""
 
     text: str
-    """In bare form."""
     start: int
     end: int
-    """In the bare form."""
     together: str
-    """Without spaces."""
+    """The text without spaces."""
     initials: str
 
 
@@ -65,38 +62,38 @@ class Finder(Protocol):
     """Finds the values of one slot."""
 
     def find(self, message: Message) -> list[SlotHit]:
-        """Everything that may be a value, overlaps included, in any order."""
+        """Return all possible values, including overlapping ones, in any order."""
 
 
 class Message:
-    """One message as the finders see it; what several of them need is worked out once."""
+    """A message with the forms that finders share, computed once."""
 
     def __init__(self, text: str, language: str | None = None, now: datetime | None = None) -> None:
         self.text = text
         self.language = language
         self.now = now or datetime.now()
         self.remarks: list[str] = []
-        """What the author should hear of, such as a pattern that took too long."""
+        """Remarks for the trace, such as a pattern that timed out."""
         self.seconds_on_patterns = 0.0
         self._runs: dict[int, list[Run]] = {}
 
     @cached_property
-    def aligned(self) -> Aligned:
-        """The bare form."""
-        return Aligned(self.text)
+    def aligned(self) -> Alignment:
+        """The bare form, aligned with the message."""
+        return Alignment(self.text)
 
     @property
     def bare(self) -> str:
-        """The bare form without the way back."""
+        """The bare form."""
         return self.aligned.bare
 
     @cached_property
     def words(self) -> list[tuple[int, int]]:
-        """Where in the bare form the words of scripts with spaces stand."""
+        """Spans, in the bare form, of the words of scripts with spaces."""
         return list(words(self.bare))
 
     def runs(self, length: int) -> list[Run]:
-        """The words in rows of `length`; those of a very long message are not all looked at."""
+        """Return all runs of `length` consecutive words, within the first `MOST_WORDS` words."""
         if length not in self._runs:
             words = self.words[:MOST_WORDS]
             ends = words[length - 1 :]
@@ -113,7 +110,7 @@ class Message:
 
     @cached_property
     def starts(self) -> list[Start]:
-        """Where in the bare form names may begin, in order."""
+        """Positions of the bare form where names may begin, sorted."""
         bare = self.bare
         found = [Start(place, inside=False) for place in range(len(bare)) if bare[place] != " " and self.begins(place)]
         for start, end in self.words:
@@ -123,16 +120,16 @@ class Message:
         return sorted(found)
 
     def begins(self, place: int) -> bool:
-        """Whether a name may begin at a place of the bare form."""
+        """Return whether a name may begin at a position of the bare form."""
         return place == 0 or self.ends(place)
 
     def ends(self, place: int) -> bool:
-        """Whether a name may end there."""
+        """Return whether a name may end at a position of the bare form."""
         bare = self.bare
-        return place >= len(bare) or parted(bare[place - 1], bare[place]) or self.aligned.dropped(place)
+        return place >= len(bare) or is_boundary(bare[place - 1], bare[place]) or self.aligned.dropped(place)
 
     def bounds(self, start: int, end: int) -> bool:
-        """Whether a name may begin and end there; Korean ones also before what is written together with them."""
+        """Return whether a span may be a name; Korean names may also end before attached particles."""
         return self.begins(start) and (self.ends(end) or kind(self.bare[end - 1]) == "hangul")
 
 
@@ -142,5 +139,5 @@ def _run(bare: str, start: int, end: int) -> Run:
 
 
 def initials(text: str) -> str:
-    """The first letter of each word."""
+    """Return the first letters of all words."""
     return "".join(word[:1] for word in text.split(" "))

@@ -1,4 +1,4 @@
-"""The words that stand next to a slot in the utterances: "from [Berlin]" tells one city from another."""
+"""Words next to a slot in the utterances: "from [Berlin]" tells two city slots apart."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ _WORDS = 2
 
 
 class Neighbours:
-    """Of all slots of an intent."""
+    """The neighbouring words of all slots of an intent."""
 
     def __init__(self, utterances: Iterable[Utterance]) -> None:
         self._before: dict[str, set[tuple[str, ...]]] = {}
-        self._behind: dict[str, set[tuple[str, ...]]] = {}
+        self._after: dict[str, set[tuple[str, ...]]] = {}
         for utterance in utterances:
-            for mark, before, behind in sides(utterance):
-                left, right = spoken_words(before)[::-1], spoken_words(behind)
+            for mark, before, after in sides(utterance):
+                left, right = bare_words(before)[::-1], bare_words(after)
                 for length in range(1, _WORDS + 1):
                     self._before.setdefault(mark, set()).add(left[:length])
-                    self._behind.setdefault(mark, set()).add(right[:length])
+                    self._after.setdefault(mark, set()).add(right[:length])
 
-    def agree(self, slot: str, message: Message, start: int, end: int) -> int:
-        """How many of the words around a span of the message are those that stand around the slot."""
+    def count_matching(self, slot: str, message: Message, start: int, end: int) -> int:
+        """Count the words around a span of the message that also surround the slot in an utterance."""
         before = [token.bare for token in message.tokens if token.end <= start][: -_WORDS - 1 : -1]
-        behind = [token.bare for token in message.tokens if token.start >= end][:_WORDS]
-        return _longest(before, self._before.get(slot, ())) + _longest(behind, self._behind.get(slot, ()))
+        after = [token.bare for token in message.tokens if token.start >= end][:_WORDS]
+        return _longest(before, self._before.get(slot, ())) + _longest(after, self._after.get(slot, ()))
 
 
 def sides(utterance: Utterance) -> Iterable[tuple[str, str, str]]:
-    """For each mark its slot, the text before it and the text behind it, as far as the next marks."""
+    """Yield the slot of each mark with the text before and after it, up to the neighbouring marks."""
     marks = utterance.marks
     ends = [0, *(mark.end for mark in marks)]
     starts = [*(mark.start for mark in marks), len(utterance.text)]
@@ -41,8 +41,8 @@ def sides(utterance: Utterance) -> Iterable[tuple[str, str, str]]:
         yield mark.slot, utterance.text[ends[number] : mark.start], utterance.text[mark.end : starts[number + 1]]
 
 
-def spoken_words(text: str) -> tuple[str, ...]:
-    """The words of a text in bare form; a character of a script without spaces is one by itself."""
+def bare_words(text: str) -> tuple[str, ...]:
+    """Return the words of a text in bare form; in scripts without spaces, each character is a word."""
     form = bare(text)
     return tuple(form[start:end] for start, end in tokens(form))
 

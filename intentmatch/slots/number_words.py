@@ -1,7 +1,7 @@
-"""Numbers in words: those of twelve languages and how they are put together, and the numerals of Chinese and Japanese.
+"""Numbers in words: number words of twelve languages, and Chinese and Japanese numerals.
 
-A table gives each number with its words; behind `&` stand the words between two parts ("and"), behind `~` those that
-alone are no number but an article ("un"), behind `+` parts, again with their numbers, of longer words only.
+The table of a language lists numbers with their words. The words after `&` join two parts ("and"). The words after
+`~` are articles if they are alone ("un"). Behind `+` are numbers with parts that occur only inside longer words.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ _WORDS = {
 }
 
 _COMPOUNDING = frozenset(["ar", "de", "fa", "it", "nl", "tr"])
-"""Languages that write several parts as one word ("einundzwanzig")."""
+"""Languages that write compound numbers as one word ("einundzwanzig")."""
 _UNITS_FIRST = frozenset(["ar", "de", "nl"])
 """Languages that say "one and twenty"."""
 _MULTIPLIERS = (1000, 1_000_000, 1_000_000_000)
@@ -109,9 +109,9 @@ _NUMERALS = {char: number for number, char in enumerate("零一二三四五六�
 _TENS = {"十": 10, "百": 100, "千": 1000}
 _MYRIADS = {"万": 10_000, "萬": 10_000, "亿": 100_000_000, "億": 100_000_000}
 NUMERALS = "".join((*_NUMERALS, *_TENS, *_MYRIADS))
-"""The characters of Chinese and Japanese numbers."""
+"""Characters of Chinese and Japanese numerals."""
 _NUMERAL_RUN = re.compile(f"[{NUMERALS}]+")
-# What a numeral that stands alone must be followed by, for it is part of many words ("三明治").
+# Counters that must follow a single numeral: numerals are also part of other words ("三明治").
 _COUNTERS = frozenset("个個张張人位名份杯点點天日次件块塊元円枚本台回歳月年週时時号號只隻双雙条條瓶盒袋斤つ")
 
 
@@ -119,41 +119,43 @@ class _Table(NamedTuple):
     language: str
     values: dict[str, int]
     parts: dict[str, int]
-    """Values, and what occurs inside longer words only."""
+    """`values` with the parts that occur only inside longer words."""
     articles: frozenset[str]
 
 
 class _Sum(NamedTuple):
-    """A number as far as it is said."""
+    """A partly read number."""
 
     total: int
-    """Thousands and more."""
+    """Completed thousands and above."""
     group: int
-    """What is below them, or waits to be multiplied."""
+    """The current group below a thousand, which a multiplier may follow."""
     joined: bool = False
-    """Whether an "and" was said last."""
+    """Whether the last word was an "and"."""
 
 
 class _Run(NamedTuple):
-    """Words that are one number."""
+    """Consecutive words that form one number."""
 
     sum: _Sum
     start: int
     end: int
-    """Behind its last word that is no "and"."""
+    """End of the last word that is not an "and"."""
     reached: int
+    """End of the last word."""
     words: int
+    """Number of words without an "and"."""
 
 
-def spoken(message: Message) -> Iterator[SlotHit]:
-    """The numbers that a message says in words: those of its language, and numerals."""
-    for start, end, value in (*_said(message), *_numerals(message.bare)):
+def spoken_numbers(message: Message) -> Iterator[SlotHit]:
+    """Yield the numbers of a message in words of its language, and in Chinese or Japanese numerals."""
+    for start, end, value in (*_in_words(message), *_numerals(message.bare)):
         span = message.aligned.span(start, end)
         if span is not None:
             yield SlotHit(*span, value)
 
 
-def _said(message: Message) -> Iterator[tuple[int, int, int]]:
+def _in_words(message: Message) -> Iterator[tuple[int, int, int]]:
     table = _table(language_range(message.language)[-1] if message.language else "en")
     if table is None:
         return
@@ -192,7 +194,7 @@ def _added(table: _Table, so_far: _Sum | None, parts: tuple[int, ...]) -> _Sum |
 
 
 def _plus(language: str, so_far: _Sum | None, part: int) -> _Sum | None:
-    """The number with one more part; None where nobody goes on so."""
+    """Extend a number by one part; return None if the part cannot follow."""
     if so_far is None:
         return None if part == _AND else _Sum(part, 0) if part >= 1000 else _Sum(0, part)
     total, group, _ = so_far
@@ -208,7 +210,7 @@ def _plus(language: str, so_far: _Sum | None, part: int) -> _Sum | None:
 
 
 def _fits(language: str, so_far: _Sum, part: int) -> bool:
-    """Whether a part below a thousand can be added to what is said."""
+    """Return whether a part below a thousand can follow a partly read number."""
     tens = so_far.group % 100
     if part == 0 or part >= 1000 or so_far == (0, 0, so_far.joined):
         return False
@@ -225,7 +227,7 @@ def _fits(language: str, so_far: _Sum, part: int) -> bool:
 
 @lru_cache(maxsize=4096)
 def _parts(language: str, word: str) -> tuple[int, ...] | None:
-    """The numbers that a word is made of, with -1 for an "and"; None where it is no number word."""
+    """Return the numbers that a word consists of, with -1 for an "and"; None for other words."""
     table = _table(language)
     if table is None:
         return None
@@ -236,14 +238,14 @@ def _parts(language: str, word: str) -> tuple[int, ...] | None:
 
 
 def _split(parts: dict[str, int], word: str) -> tuple[int, ...] | None:
-    """A word as parts, the longest first."""
-    ways: list[tuple[int, ...] | None] = [()]
+    """Split a word into parts, preferring long ones; None if it cannot be split."""
+    splits: list[tuple[int, ...] | None] = [()]
     for end in range(1, len(word) + 1):
-        befores = (start for start in range(end) if ways[start] is not None and word[start:end] in parts)
-        start = next(befores, None)
-        before = None if start is None else ways[start]
-        ways.append(None if start is None or before is None else (*before, parts[word[start:end]]))
-    return ways[-1]
+        starts = (start for start in range(end) if splits[start] is not None and word[start:end] in parts)
+        start = next(starts, None)
+        before = None if start is None else splits[start]
+        splits.append(None if start is None or before is None else (*before, parts[word[start:end]]))
+    return splits[-1]
 
 
 @lru_cache(maxsize=64)
@@ -264,18 +266,18 @@ def _table(language: str) -> _Table | None:
 
 
 def _numerals(text: str) -> Iterator[tuple[int, int, int]]:
-    """Chinese and Japanese numbers; what may be part of a word only with what is counted behind it."""
+    """Yield Chinese and Japanese numbers; a numeral that may be part of a word needs a counter after it."""
     for found in _NUMERAL_RUN.finditer(text):
-        run, behind = found[0], text[found.end() : found.end() + 1]
+        run, after = found[0], text[found.end() : found.end() + 1]
         certain = len(run) > 1 and (run[0] in _NUMERALS or run[0] == "十")
-        article = run == "一" and behind in ("个", "個")
-        value = numeral(run) if (certain or (behind and behind in _COUNTERS)) and not article else None
+        article = run == "一" and after in ("个", "個")
+        value = numeral(run) if (certain or (after and after in _COUNTERS)) and not article else None
         if value is not None:
             yield found.start(), found.end(), value
 
 
 def numeral(run: str) -> int | None:
-    """What a run of `NUMERALS` stands for; None where it is no number."""
+    """Return the number that a run of `NUMERALS` means, None if it is not a number."""
     if all(char in _NUMERALS for char in run):
         return int("".join(str(_NUMERALS[char]) for char in run)) if len(run) <= _MOST_DIGITS else None
     total, group, digit = 0, 0, -1
@@ -293,6 +295,6 @@ def numeral(run: str) -> int | None:
 
 @lru_cache(maxsize=64)
 def small_numbers(language: str) -> dict[str, int]:
-    """The words of a language for 1 to 31, as far as they are one word, in bare form."""
+    """Return the single words of a language for 1 to 31, in bare form."""
     table = _table(language)
     return {} if table is None else {word: number for word, number in table.values.items() if 0 < number <= 31}

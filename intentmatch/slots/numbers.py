@@ -1,10 +1,13 @@
-"""Slots of kind "number": digits of any script with their marks, and number words.
+"""Slots of kind "number": digits of any script with separators, and number words.
 
-Marks. Of two kinds the last parts the decimals ("1,234.5", "1.234,5"). One kind that stands several times parts
-thousands ("1.234.567", "12,34,567"). One mark alone parts the decimals, unless three digits follow it and the language
-parts thousands with it ("1.234" is 1234 in German and 1.234 in English). Apostrophes and spaces part thousands only, a
-plain space where the language does not use the comma for that. Digits that are joined in another way are no number but
-a date, a time, a version or a name ("AB-12").
+How separators are read:
+
+- Of two kinds, the last one separates decimals: "1,234.5", "1.234,5".
+- One kind that occurs several times separates thousands: "1.234.567", "12,34,567".
+- A single separator separates decimals, unless three digits follow it and the language uses it for thousands: "1.234"
+  is 1234 in German and 1.234 in English.
+- Apostrophes and spaces separate thousands only; a plain space does so only in languages that do not use a comma.
+- Digits joined in any other way are not a number but a date, a time, a version or a name ("AB-12").
 """
 
 from __future__ import annotations
@@ -14,12 +17,11 @@ import unicodedata
 from collections.abc import Iterator
 
 from intentmatch.slots.message import Message, SlotHit
-from intentmatch.slots.number_words import spoken
+from intentmatch.slots.number_words import spoken_numbers
 from intentmatch.slots.scripts import kind
 from intentmatch.text.normalize import language_range
 
-# Languages, and regions of others, that part thousands with a comma and decimals with a point; the rest do it the other
-# way round.
+# Languages and regions with a comma for thousands and a point for decimals; all others use them the other way round.
 _COMMA_LANGUAGES = (
     "am ar bn en fa fil gu he hi ja kn ko ml mr ms my ne pa si sw ta te th tl ur yue zh zu "
     "de-CH de-LI it-CH es-419 es-DO es-GT es-HN es-MX es-NI es-PA es-PE es-PR es-SV es-US"
@@ -43,15 +45,15 @@ _THOUSANDS = re.compile(r"[1-9][0-9]{0,2}(?:([.,' \u00a0])[0-9]{3})(?:\1[0-9]{3}
 
 
 class NumberFinder:
-    """Finds every number; whole ones are `int`, others `float`."""
+    """Finds numbers; whole numbers are `int`, others `float`."""
 
     def find(self, message: Message) -> list[SlotHit]:
-        """In digits and in words."""
-        return [*_in_digits(message), *spoken(message)]
+        """Return numbers in digits and in words."""
+        return [*_in_digits(message), *spoken_numbers(message)]
 
 
 def ascii_digits(text: str) -> str:
-    """Character for character: digits of every script, and their marks, as ASCII has them."""
+    """Replace digits and separators of all scripts by ASCII ones, character by character."""
     return text if text.isascii() else "".join(map(_ascii_digit, text))
 
 
@@ -61,7 +63,7 @@ def _ascii_digit(char: str) -> str:
 
 
 def _ascii_letters(text: str) -> str:
-    """Character for character: "a" for the letters of other scripts that put spaces between words."""
+    """Replace non-ASCII letters of scripts with spaces by "a", character by character."""
     return text if text.isascii() else "".join("a" if kind(char) == "letter" else char for char in text)
 
 
@@ -85,7 +87,7 @@ def _in_digits(message: Message) -> Iterator[SlotHit]:
 
 
 def _value(digits: str, thousands: str) -> int | float | None:
-    """The number that digits with marks stand for, if any; `thousands` is the mark that may part them alone."""
+    """Return the number for digits with separators, None if invalid; `thousands` is the language's separator."""
     marks = [char for char in digits if not char.isdigit()]
     if len(digits) - len(marks) > _MOST_DIGITS:
         return None

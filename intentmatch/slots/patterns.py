@@ -1,6 +1,7 @@
-"""Slots of kind "pattern": regular expressions, searched in the message as it was received.
+"""Slots of kind "pattern": regular expressions, searched in the original message.
 
-A pattern that backtracks without end is given up: it finds nothing, and the trace and the log say so.
+A pattern that exceeds its time limit, usually by catastrophic backtracking, finds nothing; the trace and the log note
+it.
 """
 
 from __future__ import annotations
@@ -18,22 +19,22 @@ if TYPE_CHECKING:
     import regex
 
 SECONDS = 0.02
-"""That one pattern may take for one message."""
+"""Time limit of one pattern per message."""
 SECONDS_IN_ALL = 0.1
-"""That all patterns together may take for one message."""
+"""Time limit of all patterns together per message."""
 _log = logging.getLogger(__name__)
 
 
 class PatternFinder:
-    """The patterns of a slot, compiled once."""
+    """Finds matches of a slot's patterns, which are compiled once."""
 
     def __init__(self, slot: Slot) -> None:
-        """Raises `ExpressionError`."""
+        """Compile the patterns. Raises `ExpressionError`."""
         self._slot = slot.name
         self._patterns = [compiled(pattern) for pattern in slot.patterns]
 
     def find(self, message: Message) -> list[SlotHit]:
-        """Every match of every pattern that is not empty; of the group named "value", where a pattern has one."""
+        """Return all non-empty matches of all patterns, or of their group "value" if they have one."""
         return [hit for pattern in self._patterns for hit in self._matches(pattern, message)]
 
     def _matches(self, pattern: regex.Pattern[str], message: Message) -> list[SlotHit]:
@@ -44,7 +45,7 @@ class PatternFinder:
                 raise TimeoutError
             return list(_hits(pattern, message, allowed))
         except TimeoutError:
-            remark = f"a pattern of {self._slot} took too long: {pattern.pattern}"
+            remark = f"a pattern of slot {self._slot} timed out: {pattern.pattern}"
             message.remarks.append(remark)
             _log.warning("%s (for a message of %d characters)", remark, len(message.text))
             return []

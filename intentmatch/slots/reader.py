@@ -1,8 +1,8 @@
-"""The slots of an intent, made ready: what a message holds of them, and what it lacks.
+"""Read the slots of an intent from a message: entities found, and required slots that are missing.
 
-Of values that overlap the longest counts, then the one that differs least from what was declared, then that of the slot
-declared first. Where several slots claim the same words, it is the one whose neighbours in the utterances are there,
-then one that has nothing yet, then the first. Free text comes last: it is what stands between.
+Of overlapping values, the longest one wins, then the one closest to its declared form, then the one of the slot
+declared first. If several slots claim the same words, the slot with most of its neighbouring words in the message wins,
+then a slot without a value, then the first. Free text is read last, between the other entities.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from intentmatch.slots.days import DateFinder
 from intentmatch.slots.free import Frame, frames, free_text
 from intentmatch.slots.lists import ListFinder, names_of
 from intentmatch.slots.message import Finder, Message, SlotHit
-from intentmatch.slots.neighbours import Neighbours, spoken_words
+from intentmatch.slots.neighbours import Neighbours, bare_words
 from intentmatch.slots.numbers import NumberFinder
 from intentmatch.slots.patterns import PatternFinder
 from intentmatch.text.regexes import ExpressionError
@@ -28,18 +28,18 @@ _EVERYTHING = Frame()
 
 
 class Reading(NamedTuple):
-    """What a message says for the slots of an intent."""
+    """Slot values of a message."""
 
     entities: tuple[Entity, ...]
-    """In the order of the message; none overlaps another."""
+    """Entities in message order, without overlaps."""
     missing: tuple[Missing, ...]
     """Required slots without an entity, in the order of the intent."""
     remarks: tuple[str, ...]
-    """What the author should hear of."""
+    """Remarks for the trace, such as a pattern that timed out."""
 
     @property
     def says(self) -> str:
-        """For the trace."""
+        """Summary for the trace."""
         found = ", ".join(f"{entity.slot}={entity.value}" for entity in self.entities)
         missing = ", ".join(missing.slot for missing in self.missing)
         parts = [f"found {found}" if found else "found nothing", f"missing {missing}" if missing else "", *self.remarks]
@@ -47,17 +47,17 @@ class Reading(NamedTuple):
 
 
 class SlotReader:
-    """Reads the slots of one intent. Safe to use from many threads."""
+    """Reads the slots of one intent. Thread-safe."""
 
     def __init__(self, intent: Intent, finders: Mapping[str, Finder]) -> None:
-        """`finders` are those of all slots but the ones of kind "any", by name."""
+        """`finders` maps the name of every slot that is not of kind "any" to its finder."""
         self._slots = intent.slots
         self._finders = finders
         self._neighbours = Neighbours(intent.utterances)
         self._frames = {slot.name: frames(slot.name, intent.utterances) for slot in intent.slots if slot.kind == "any"}
 
     def read(self, text: str, language: str | None = None, now: datetime | None = None) -> Reading:
-        """What a message that matched the intent says for all its slots."""
+        """Return the entities and missing slots of a message that matched the intent."""
         message = Message(text, language, now)
         entities = self._entities(message, self._slots)
         there = {entity.slot for entity in entities}
@@ -68,9 +68,9 @@ class SlotReader:
     def fill(
         self, text: str, names: Collection[str] | None, language: str | None = None, now: datetime | None = None
     ) -> tuple[Entity, ...]:
-        """What the answer to a question for slots says: free text that was asked for may be all of it.
+        """Return the entities in an answer to a question for the slots `names` (None for all slots).
 
-        Raises `UnknownNameError`.
+        The whole answer may be free text. Raises `UnknownNameError` for a slot that the intent does not have.
         """
         known = [slot.name for slot in self._slots]
         for name in names or ():
@@ -80,15 +80,15 @@ class SlotReader:
         return tuple(self._entities(Message(text, language, now), asked, _EVERYTHING))
 
     def _entities(self, message: Message, slots: Sequence[Slot], *more: Frame) -> list[Entity]:
-        entities = self._settled(message, [slot.name for slot in slots if slot.kind != "any"])
+        entities = self._resolve_overlaps(message, [slot.name for slot in slots if slot.kind != "any"])
         for slot in slots:
             if slot.kind == "any":
                 free = free_text(slot.name, [*self._frames[slot.name], *more], message, entities)
                 entities = self._with_free_text(free, entities)
         return entities
 
-    def _settled(self, message: Message, slots: list[str]) -> list[Entity]:
-        """The entities of slots, each at a place of its own."""
+    def _resolve_overlaps(self, message: Message, slots: list[str]) -> list[Entity]:
+        """Return the entities of slots without overlaps, sorted by position."""
         hits = [(hit, number) for number, slot in enumerate(slots) for hit in self._finders[slot].find(message)]
         hits.sort(key=lambda found: (found[0].start - found[0].end, found[0].distance, found[1], found[0].start))
         taken = bytearray(len(message.text))
@@ -112,12 +112,12 @@ class SlotReader:
     def _owner(self, slots: list[str], claims: Mapping[int, SlotHit], message: Message, filled: Collection[str]) -> int:
         def rank(number: int) -> tuple[int, bool, int]:
             hit, slot = claims[number], slots[number]
-            return -self._neighbours.agree(slot, message, hit.start, hit.end), slot in filled, number
+            return -self._neighbours.count_matching(slot, message, hit.start, hit.end), slot in filled, number
 
         return min(claims, key=rank) if len(claims) > 1 else next(iter(claims))
 
     def _with_free_text(self, free: Entity | None, entities: list[Entity]) -> list[Entity]:
-        """The entities with free text among them, in place of those that are part of it."""
+        """Add free text to the entities, in place of entities that it contains."""
         if free is None:
             return entities
         inside = [entity for entity in entities if entity.start < free.end and free.start < entity.end]
@@ -127,10 +127,10 @@ class SlotReader:
 
 
 def slot_readers(registry: Registry, *, tolerant: bool = True) -> dict[str, SlotReader]:
-    """A reader for each intent that has slots, by name. Without `tolerant`, no name is taken to be mistyped.
+    """Return a reader for each intent with slots, by name. Without `tolerant`, mistyped names are not found.
 
-    Raises `RegistryError` for patterns that are none, and `MissingExtraError` where a kind of slot needs a package that
-    is not installed.
+    Raises `RegistryError` for invalid patterns, and `MissingExtraError` if a slot kind needs a package that is not
+    installed.
     """
     known = _known_words(registry) if tolerant else None
     finders: dict[object, Finder] = {}
@@ -139,7 +139,7 @@ def slot_readers(registry: Registry, *, tolerant: bool = True) -> dict[str, Slot
     for intent in registry:
         own: dict[str, Finder] = {}
         for slot in intent.slots:
-            # Intents share the slots of their folder, apart from what each asks for.
+            # Intents share the finders of equal slots; their questions may differ.
             key = slot.kind, slot.values, slot.patterns
             try:
                 if slot.kind != "any":
@@ -164,17 +164,17 @@ def _finder(slot: Slot, registry: Registry, known: Collection[str] | None) -> Fi
 
 
 def _known_words(registry: Registry) -> frozenset[str]:
-    """The words of all utterances, without those that are values of slots."""
+    """Return the words of all utterances, without slot values."""
     words: set[str] = set()
     for utterance in registry.utterances:
         start = 0
         for mark in utterance.marks:
-            words.update(spoken_words(utterance.text[start : mark.start]))
+            words.update(bare_words(utterance.text[start : mark.start]))
             start = mark.end
-        words.update(spoken_words(utterance.text[start:]))
+        words.update(bare_words(utterance.text[start:]))
     return frozenset(words)
 
 
 def _bad_pattern(slot: Slot, error: ExpressionError) -> Problem:
-    message = f"the regular expression of slot {slot.name!r} cannot be read: {error}"
+    message = f"invalid regular expression in slot {slot.name!r}: {error}"
     return Problem(slot.location or NOWHERE, "error", "bad-pattern", message)

@@ -1,4 +1,4 @@
-"""Where words begin and end, in scripts that put spaces between them and in scripts that do not."""
+"""Word boundaries in scripts with and without spaces between words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 Kind = Literal["letter", "digit", "katakana", "hangul", "ideograph", "unspaced", "sign"]
-"""What a character is to the finder of words; a "sign" is no part of any."""
+"""Class of a character; a "sign" is not part of any word."""
 
 # Scripts without spaces between words, by first and last code point: Thai, Lao, Tibetan, Burmese, Khmer, Tai, kana.
 _UNSPACED = (
@@ -30,7 +30,7 @@ _HANGUL = ((0x1100, 0x11FF), (0x3130, 0x318F), (0xA960, 0xA97F), (0xAC00, 0xD7FF
 
 @lru_cache(maxsize=4096)
 def kind(char: str) -> Kind:
-    """Of one character of a bare text."""
+    """Return the class of a character of a bare text."""
     category = unicodedata.category(char)
     code = ord(char)
     if category[0] not in "LMN":
@@ -46,10 +46,10 @@ def kind(char: str) -> Kind:
     return "hangul" if _among(code, _HANGUL) else "letter"
 
 
-def parted(before: str, after: str) -> bool:
-    """Whether a word may end with the one character and another begin with the other.
+def is_boundary(before: str, after: str) -> bool:
+    """Return whether a word may end between two characters.
 
-    So it may wherever a script puts no spaces, where scripts change, and behind a digit ("10kg").
+    It may in scripts without spaces, where the script changes, and after a digit ("10kg").
     """
     first, second = kind(before), kind(after)
     if first in ("letter", "digit") and second in ("letter", "digit"):
@@ -58,12 +58,12 @@ def parted(before: str, after: str) -> bool:
 
 
 def words(bare: str) -> Iterator[tuple[int, int]]:
-    """Where in a bare text the words of scripts with spaces stand; digits and letters together are one word."""
+    """Yield the spans of the words of scripts with spaces in a bare text; letters and digits form one word."""
     return ((start, end) for start, end in tokens(bare) if kind(bare[start]) in _ONE_WORD)
 
 
 def tokens(bare: str) -> Iterator[tuple[int, int]]:
-    """Where in a bare text its words stand; a character of a script without spaces is one by itself."""
+    """Yield the spans of the words of a bare text; in scripts without spaces, each character is a word."""
     start = 0
     for end in range(1, len(bare) + 1):
         if end == len(bare) or not _continues(bare[end - 1], bare[end]):

@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from fakes import WordHashEncoder
-from hypothesis import given
-from hypothesis import strategies as st
+from fakes import BrokenEncoder, WordHashEncoder
 
 from intentmatch.artefact import build as builder
 from intentmatch.artefact.build import build, known_vectors, uncovered
-from intentmatch.core.errors import IntentMatchError, Location, RegistryError
+from intentmatch.core.errors import Location, RegistryError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Intent, Registry, Utterance
-from intentmatch.encoders import encode as room
-from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.token_features import DIM
 from intentmatch.learning.training import train
 from intentmatch.storage.vector_cache import VectorCache
-
-
-class BrokenEncoder(WordHashEncoder):
-    """Gives whatever `spoil` makes of the right vectors."""
-
-    def __init__(self, spoil) -> None:
-        super().__init__(name="broken")
-        self.spoil = spoil
-
-    def encode(self, texts, *, kind="utterance"):
-        return self.spoil(super().encode(texts, kind=kind))
 
 
 def intent(name: str, *utterances: str, negatives: tuple[str, ...] = ()) -> Intent:
@@ -41,14 +25,6 @@ def intent(name: str, *utterances: str, negatives: tuple[str, ...] = ()) -> Inte
 GREETING = Registry(
     (intent("greeting", "hello", "good morning", negatives=("goodbye",)), intent("thanks", "thank you"))
 )
-
-
-def with_value(value: float):
-    def spoil(vectors):
-        vectors[-1, 5] = value
-        return vectors
-
-    return spoil
 
 
 def test_the_fake_encoder_is_an_encoder():
@@ -94,17 +70,6 @@ def test_encoders_see_cleaned_texts_and_nothing_else():
     assert sorted(encoder.encoded) == ["Hello, World!", "a", "lone \ufffd"]
 
 
-@given(st.lists(st.sampled_from(["hello", "goodbye", "thank you", "", "où", "注文"]), max_size=12))
-def test_every_text_gets_its_own_vector(texts):
-    """Rows are in the order of the texts, repeated or not, and each distinct text is asked for once."""
-    encoder = WordHashEncoder()
-
-    vectors = encode_all(encoder, texts, "query")
-
-    assert sorted(encoder.encoded) == sorted(set(texts))
-    assert np.array_equal(vectors, WordHashEncoder().encode(texts))
-
-
 def test_what_is_known_is_not_encoded():
     """Neither the lines of an earlier build nor its negatives and labels, wherever they stand now."""
     encoder = WordHashEncoder()
@@ -125,17 +90,6 @@ def test_rules_that_were_looked_at_are_not_looked_at_again(monkeypatch):
     assert build(GREETING, WordHashEncoder(), checked=True).registry is GREETING
 
 
-def test_progress_is_told_around_each_batch(tmp_path, monkeypatch):
-    """Progress counts from none to all of the texts that are new; those that were known do not count."""
-    monkeypatch.setattr(room, "_TEXTS_AT_ONCE", 2)
-    told, cache = [], VectorCache(tmp_path)
-    encode_all(WordHashEncoder(), ["known"], "utterance", cache)
-
-    encode_all(WordHashEncoder(), [*"abcdea", "known"], "utterance", cache, lambda *done: told.append(done))
-
-    assert told == [(0, 5), (2, 5), (4, 5), (5, 5)]
-
-
 def test_progress_ends_at_once_where_there_is_nothing_to_do(tmp_path):
     """A build from a full cache encodes nothing, and says so."""
     told, encoder, cache = [], WordHashEncoder(), VectorCache(tmp_path)
@@ -144,57 +98,6 @@ def test_progress_ends_at_once_where_there_is_nothing_to_do(tmp_path):
     build(GREETING, encoder, cache=cache, progress=lambda *done: told.append(done))
 
     assert (told, encoder.encoded) == ([(0, 0)], [])
-
-
-def test_a_build_that_was_stopped_goes_on_where_it_ended(tmp_path, monkeypatch):
-    """What was encoded before an interruption is in the cache and is not encoded again."""
-    monkeypatch.setattr(room, "_TEXTS_AT_ONCE", 2)
-    texts, cache = ["a", "b", "c", "d", "e"], VectorCache(tmp_path)
-
-    def stop(done: int, of: int) -> None:
-        if done == 4:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        encode_all(WordHashEncoder(), texts, "utterance", cache, stop)
-    encoder = WordHashEncoder()
-    encode_all(encoder, texts, "utterance", cache)
-
-    assert encoder.encoded == ["e"]
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda vectors: vectors[:-1],
-        lambda vectors: np.concatenate([vectors, vectors]),
-        lambda vectors: vectors[:, :-1],
-        lambda vectors: vectors[0],
-        lambda vectors: vectors[None],
-        lambda vectors: np.empty((0, 64), dtype=np.float32),
-        lambda vectors: vectors.tolist(),
-        iter,
-        lambda vectors: None,
-        with_value(math.nan),
-        with_value(math.inf),
-        with_value(-math.inf),
-    ],
-)
-def test_an_encoder_that_breaks_its_protocol_is_named(tmp_path, spoil):
-    """Anything but finite numbers of the right shape is an error that names the encoder, and nothing is cached."""
-    with pytest.raises(IntentMatchError, match=r"the encoder broken broke its protocol: .* must give finite numbers"):
-        build(GREETING, BrokenEncoder(spoil), cache=VectorCache(tmp_path))
-
-    right = WordHashEncoder(name="broken")
-    build(GREETING, right, cache=VectorCache(tmp_path))
-    assert len(right.encoded) == 6
-
-
-def test_rows_of_another_length_are_refused():
-    """Cosines are products of unit rows; an encoder that forgot to normalise is told so."""
-    with pytest.raises(IntentMatchError, match=r"rows must be of length 1 or all zeros, and 6 of 6 .* of length 3"):
-        build(GREETING, BrokenEncoder(lambda vectors: vectors * 3))
-    assert build(GREETING, BrokenEncoder(np.zeros_like)).vectors.any() == np.False_
 
 
 def test_an_encoder_may_work_in_double_precision():

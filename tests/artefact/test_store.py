@@ -76,7 +76,7 @@ def test_the_manifest_describes_the_file(built: tuple[Matcher, Path]) -> None:
 
 def test_another_encoder_is_refused(built: tuple[Matcher, Path]) -> None:
     """Vectors of one encoder are never searched with another's."""
-    with pytest.raises(StaleArtefactError, match=r"built with the encoder static .* at hand is"):
+    with pytest.raises(StaleArtefactError, match=r"built with the encoder static .* in use is"):
         Matcher.load(built[1], encoder=WordHashEncoder())
 
 
@@ -151,7 +151,7 @@ def test_other_safetensors_files_are_refused(tmp_path: Path, built: tuple[Matche
     save_file(tensors, tmp_path / "odd.safetensors", {"intentmatch": "[]"})
 
     for name in ("model.safetensors", "odd.safetensors"):
-        with pytest.raises(ArtefactError, match="no artefact"):
+        with pytest.raises(ArtefactError, match="not an artefact"):
             Matcher.load(tmp_path / name)
 
 
@@ -332,3 +332,12 @@ def test_an_edit_of_vectors_of_float16_is_what_a_build_is(tmp_path: Path) -> Non
     fresh = Matcher.load(file, cache="off", vectors="float16")
     assert np.array_equal(matcher.artefact.vectors, fresh.artefact.vectors)
     assert matcher.artefact.calibration == fresh.artefact.calibration
+
+
+def test_artefact_of_release_0_1_0_is_read() -> None:
+    """An artefact that release 0.1.0 built answers without being built again."""
+    old = Matcher.load(Path(__file__).parent / "data" / "shop-0.1.0.intentmatch")
+
+    assert [intent.name for intent in old.registry] == ["order_status", "order_cancel", "opening_hours"]
+    assert old.match("siparişim nerede").intent == "order_status"
+    assert old.match("how tall is the Eiffel tower").verdict == "out_of_scope"

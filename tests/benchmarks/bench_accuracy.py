@@ -18,12 +18,13 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from entry import add_json_option, option_parser, run_benchmark
 from jsonl import read_jsonl
 from metrics import Outcome, provenance, summarise
 from rich.console import Console
 from tables import print_table, write
 
-from intentmatch import Intent, IntentMatchError, Matcher, Registry, Utterance
+from intentmatch import Intent, Matcher, Registry, Utterance
 from intentmatch.core.errors import InputError
 from intentmatch.core.settings import Settings, resolve
 from intentmatch.core.types import Encoder
@@ -100,24 +101,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write; the exit code is 0, or that of the error."""
     options = _parser().parse_args(arguments)
     progress = Console(stderr=True, highlight=False, markup=False)
-    try:
-        settings = dict(map(_setting, options.setting))
-        if options.encoder:
-            settings["encoder"] = options.encoder
-        encoder, used, reports = _measure_all(options, settings, progress)
-    except IntentMatchError as error:
-        progress.print(f"error: {error}", soft_wrap=True)
-        return error.exit_code
-    about = provenance([Path(sys.executable).name, *sys.argv], encoder) | {"settings": used.to_dict()}
-    _print(about, reports)
-    if options.json:
-        content = about | {"sets": [vars(report) for report in reports]}
-        options.json.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    return 0
+    return run_benchmark(lambda: _numbers(options, progress), _print, options.json)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = option_parser(__doc__)
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--data", type=Path, metavar="FOLDER", help="a folder of sets, each a folder of jsonl files")
     source.add_argument("--registry", metavar="PATH", help="a registry in YAML, or an artefact; needs --valid")
@@ -131,7 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="as the setting of that name")
     parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="any other setting")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write all numbers to this file")
+    add_json_option(parser)
     return parser
 
 
@@ -143,6 +131,16 @@ def _setting(text: str) -> tuple[str, Any]:
         return name, json.loads(value) if value.startswith("{") else value
     except ValueError as error:
         raise InputError(f"--setting {text!r}: {error}") from None
+
+
+def _numbers(options: argparse.Namespace, progress: Console) -> dict[str, Any]:
+    """Where the numbers come from, and under `sets` a report for each set."""
+    settings = dict(map(_setting, options.setting))
+    if options.encoder:
+        settings["encoder"] = options.encoder
+    encoder, used, reports = _measure_all(options, settings, progress)
+    about = provenance([Path(sys.executable).name, *sys.argv], encoder)
+    return about | {"settings": used.to_dict(), "sets": reports}
 
 
 def _measure_all(
@@ -297,10 +295,10 @@ _HEADER = ("set", "train", "lang", "intents", "cut", *COLUMNS)
 _WORDS = 3
 
 
-def _print(about: dict[str, Any], reports: Sequence[Report]) -> None:
+def _print(numbers: dict[str, Any]) -> None:
     """The table as rich draws it on a terminal wide enough, as plain text elsewhere; then what was left out."""
-    encoder = about["encoder"]
-    write(f"intentmatch {about['version']}, encoder {encoder['name']} @ {encoder['fingerprint']}")
+    encoder, reports = numbers["encoder"], numbers["sets"]
+    write(f"intentmatch {numbers['version']}, encoder {encoder['name']} @ {encoder['fingerprint']}")
     rows = [cells for report in reports for cells in _cells(report)]
     print_table(_HEADER, rows, left=_WORDS)
     for report in reports:

@@ -9,7 +9,6 @@ README.md beside this file says what each row means.
 from __future__ import annotations
 
 import argparse
-import json
 import lzma
 import os
 import random
@@ -22,18 +21,18 @@ from time import perf_counter, perf_counter_ns
 from typing import Any, NamedTuple
 
 import numpy as np
+from entry import add_json_option, option_parser, run_benchmark
 from jsonl import read_jsonl
 from metrics import percentiles, provenance
 from numpy.typing import NDArray
 from rich.console import Console
 from tables import print_table, write
 
-from intentmatch import IntentMatchError
 from intentmatch.core.errors import InputError
 from intentmatch.core.settings import Settings, resolve
 from intentmatch.core.types import Encoder
 from intentmatch.encoders import load_encoder
-from intentmatch.encoders.static import embedded_tokenizer
+from intentmatch.encoders.tokenizer.embedded import embedded_tokenizer
 from intentmatch.text.normalize import clean
 
 Vectors = NDArray[np.floating[Any]]
@@ -300,25 +299,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write; the exit code is 0, or that of the error."""
     options = _parser().parse_args(arguments)
     progress = Console(stderr=True, highlight=False, markup=False)
-    try:
-        settings = resolve({"encoder": options.encoder} if options.encoder else {})
-        encoder = load_encoder(settings)
-        about = provenance([Path(sys.executable).name, *sys.argv], encoder)
-        if options.speed:
-            content = about | {"speed": _speed(settings, options.data, progress)}
-        else:
-            content = about | _accuracy(options, encoder, progress)
-    except IntentMatchError as error:
-        progress.print(f"error: {error}", soft_wrap=True)
-        return error.exit_code
-    _print(content, options.languages)
-    if options.json:
-        options.json.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    return 0
+    return run_benchmark(
+        lambda: _numbers(options, progress), lambda numbers: _print(numbers, options.languages), options.json
+    )
+
+
+def _numbers(options: argparse.Namespace, progress: Console) -> dict[str, Any]:
+    settings = resolve({"encoder": options.encoder} if options.encoder else {})
+    encoder = load_encoder(settings)
+    about = provenance([Path(sys.executable).name, *sys.argv], encoder)
+    if options.speed:
+        return about | {"speed": _speed(settings, options.data, progress)}
+    return about | _accuracy(options, encoder, progress)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = option_parser(__doc__)
     parser.add_argument(
         "--data", type=Path, required=True, metavar="FOLDER", help="a folder of sets, each a folder of jsonl files"
     )
@@ -333,7 +329,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", nargs="+", action="extend", metavar="ROW", help=f"these rows: {names}")
     parser.add_argument("--languages", action="store_true", help="a line for each language too")
     parser.add_argument("--speed", action="store_true", help="the time to load and to encode instead, on one thread")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write all numbers to this file")
+    add_json_option(parser)
     return parser
 
 

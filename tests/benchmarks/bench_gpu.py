@@ -9,7 +9,6 @@ README.md beside this file says what is measured and how.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
 from collections.abc import Callable, Sequence
@@ -21,9 +20,10 @@ from typing import Any
 
 import numpy as np
 from bench_growth import SOURCE, texts
+from entry import add_json_option, option_parser, run_benchmark
 from metrics import plain_table, provenance
+from tables import write
 
-from intentmatch import IntentMatchError
 from intentmatch.encoders.encode import encode_all
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
 from intentmatch.index import load_index
@@ -38,39 +38,40 @@ _INDEXES, _QUERIES, _LEADERS, _DIM = ("exact", "torch"), (1, 64, 4096), 15, 256
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write; the exit code is 0, or that of the error."""
     options = _parser().parse_args(arguments)
-    try:
-        encoder = SentenceTransformerEncoder(options.model, device=options.device, precision=options.precision)
-        rows, difference = measured(encoder, _texts(options.count), options)
-        searched = search_times(options)
-    except IntentMatchError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return error.exit_code
-    best = max(speed for name, speed in rows.items() if name != "build")
-    table = [[name, f"{speed:.0f}", f"{speed / best:.2f}"] for name, speed in rows.items()]
-    sys.stdout.write(plain_table(["", "texts a second", "of the best"], table) + "\n")
-    sys.stdout.write(f"furthest from the CPU's vectors: {difference:.1e}, of {encoder.tolerance:.0e} allowed\n\n")
+    return run_benchmark(lambda: _numbers(options), _print, options.json)
+
+
+def _numbers(options: argparse.Namespace) -> dict[str, Any]:
+    encoder = SentenceTransformerEncoder(options.model, device=options.device, precision=options.precision)
+    speeds, difference = measured(encoder, _texts(options.count), options)
+    return provenance([Path(sys.executable).name, *sys.argv], encoder) | {
+        "device": encoder.device,
+        "tolerance": encoder.tolerance,
+        "texts_per_second": speeds,
+        "furthest": difference,
+        "search_seconds": search_times(options),
+    }
+
+
+def _print(numbers: dict[str, Any]) -> None:
+    speeds, searched = numbers["texts_per_second"], numbers["search_seconds"]
+    best = max(speed for name, speed in speeds.items() if name != "build")
+    table = [[name, f"{speed:.0f}", f"{speed / best:.2f}"] for name, speed in speeds.items()]
+    write(plain_table(["", "texts a second", "of the best"], table))
+    write(f"furthest from the CPU's vectors: {numbers['furthest']:.1e}, of {numbers['tolerance']:.0e} allowed\n")
     table = [[str(queries), *(f"{1000 * of[kind]:.1f}" for kind in _INDEXES)] for queries, of in searched.items()]
-    sys.stdout.write(plain_table(["messages at once", *(f"{kind}, ms" for kind in _INDEXES)], table) + "\n")
-    if options.json:
-        numbers = provenance([Path(sys.executable).name, *sys.argv], encoder) | {
-            "device": encoder.device,
-            "texts_per_second": rows,
-            "furthest": difference,
-            "search_seconds": searched,
-        }
-        options.json.write_text(json.dumps(numbers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    return 0
+    write(plain_table(["messages at once", *(f"{kind}, ms" for kind in _INDEXES)], table))
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = option_parser(__doc__)
     parser.add_argument("--model", required=True, metavar="NAME_OR_FOLDER", help="of sentence-transformers")
     parser.add_argument("--device", default="cuda", help="as the setting (cuda)")
     parser.add_argument("--precision", default="auto", help="as the setting (auto)")
     parser.add_argument("--count", type=int, default=100_000, help="distinct texts (100000)")
     parser.add_argument("--rows", type=int, default=1_000_000, help="among which is searched (1000000)")
     parser.add_argument("--runs", type=int, default=3, help="of each, in turns, of which the median counts (3)")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write all numbers to this file")
+    add_json_option(parser)
     return parser
 
 

@@ -28,8 +28,9 @@ os.environ.update(ONE_THREAD)
 
 import numpy as np  # noqa: E402 - see ONE_THREAD
 import yaml  # noqa: E402
-from lines import panels  # noqa: E402
+from entry import add_json_option, option_parser, write_json  # noqa: E402
 from metrics import percentiles, plain_table, provenance  # noqa: E402
+from plots import panels  # noqa: E402
 
 from intentmatch import Matcher, Registry, load_artefact, read_registry, save_artefact  # noqa: E402
 from intentmatch.artefact.build import build, known_vectors  # noqa: E402, known_vectors
@@ -69,18 +70,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.picture:
         options.picture.write_text(_picture(rows), encoding="utf-8")
     if options.json:
-        numbers = provenance([Path(sys.executable).name, *sys.argv], load_encoder(_settings(options))) | {"sizes": rows}
-        options.json.write_text(json.dumps(numbers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        about = provenance([Path(sys.executable).name, *sys.argv], load_encoder(_settings(options)))
+        write_json(options.json, about | {"sizes": rows})
     return 0 if all("p50" in row for row in rows) else 1
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = option_parser(__doc__)
     parser.add_argument("--size", action="append", metavar="UTTERANCESxINTENTS", help=f"({' '.join(SIZES)})")
     parser.add_argument("--runs", type=int, default=3, help="of each process, of which the median counts (3)")
     parser.add_argument("--count", type=int, default=500, help="messages (500)")
     parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="as `--set`")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write all numbers to this file")
+    add_json_option(parser)
     parser.add_argument("--picture", type=Path, metavar="SVG", help="draw the numbers")
     parser.add_argument("--add", type=Path, action="append", default=[], metavar="JSON", help="of other runs")
     parser.add_argument("--phase", choices=sorted(_PHASES), help=argparse.SUPPRESS)

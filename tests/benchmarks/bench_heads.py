@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 from bench_accuracy import read_rows, registry_of
+from entry import option_parser, run_benchmark
 from metrics import auroc, ece
 from numpy.typing import NDArray
 from rich.console import Console
 from tables import print_table, write
 
-from intentmatch import IntentMatchError
 from intentmatch.core.settings import Settings, resolve
 from intentmatch.core.types import Encoder
 from intentmatch.encoders import load_encoder
@@ -71,7 +71,7 @@ class Signals(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; the exit code is 0, or that of the error."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = option_parser(__doc__)
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="a folder of sets of jsonl files")
     parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="as the setting of that name")
     parser.add_argument("--seeds", type=int, default=3, help="draws of each number of utterances (3)")
@@ -79,22 +79,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--sets", nargs="+", default=SETS, help="sets to draw from")
     parser.add_argument("--sure", nargs="*", default=SURE, metavar="SET:TRAIN", help="sets for the calibrators")
     options = parser.parse_args(arguments)
-    progress = Console(stderr=True, highlight=False, markup=False)
-    try:
-        encoder = load_encoder(resolve({"encoder": options.encoder} if options.encoder else {}))
-        write(f"encoder {encoder.name} @ {encoder.fingerprint}")
-        _print_heads(options, encoder, progress)
-        _print_calibrators(options, encoder, progress)
-    except IntentMatchError as error:
-        progress.print(f"error: {error}", soft_wrap=True)
-        return error.exit_code
-    return 0
+    return run_benchmark(lambda: _measure(options, Console(stderr=True, highlight=False, markup=False)))
+
+
+def _measure(options: argparse.Namespace, progress: Console) -> None:
+    """Measure, and print each table when it is finished."""
+    encoder = load_encoder(resolve({"encoder": options.encoder} if options.encoder else {}))
+    write(f"encoder {encoder.name} @ {encoder.fingerprint}")
+    _print_heads(options, encoder, progress)
+    _print_calibrators(options, encoder, progress)
 
 
 def _print_heads(options: argparse.Namespace, encoder: Encoder, progress: Console) -> None:
     rows = []
     for name in options.sets:
-        whole = problem(encoder, options.data / name, "train", with_strangers=False)
+        whole = problem(encoder, options.data / name, "train", with_out_of_scope=False)
         for shots in [*options.shots, _UNBALANCED]:
             found: dict[str, list[float]] = {}
             for seed in range(options.seeds):
@@ -117,12 +116,12 @@ def _print_calibrators(options: argparse.Namespace, encoder: Encoder, progress: 
         print_table(("set", "confidence", "AUROC", "ECE"), rows, left=2)
 
 
-def problem(encoder: Encoder, folder: Path, train: str, *, with_strangers: bool = True) -> Problem:
+def problem(encoder: Encoder, folder: Path, train: str, *, with_out_of_scope: bool = True) -> Problem:
     """A set as vectors, its `valid` rows as messages."""
     registry, _ = registry_of(read_rows(folder / f"{train}.jsonl"))
     numbers = {intent.name: number for number, intent in enumerate(registry)}
     rows = [row for row in read_rows(folder / "valid.jsonl") if row is not None]
-    rows = [row for row in rows if row.intent in numbers or (row.intent is None and with_strangers)]
+    rows = [row for row in rows if row.intent in numbers or (row.intent is None and with_out_of_scope)]
     texts = [clean(utterance.text) for utterance in registry.utterances]
     labels = [clean(intent.label) for intent in registry]
     messages = [clean(row.text) for row in rows]

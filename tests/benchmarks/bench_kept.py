@@ -8,7 +8,6 @@ README.md beside this file says what is measured and how.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -22,6 +21,7 @@ from time import process_time
 os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"})
 
 import numpy as np
+from entry import option_parser
 from metrics import plain_table
 
 from intentmatch import Intent, Matcher, Registry, Utterance, load_artefact, read_registry, save_artefact
@@ -41,7 +41,7 @@ kitchen music song volume alarm timer weather rain flight train ticket hotel sea
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and compare, or record; the exit code is 1 for a regression."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = option_parser(__doc__)
     parser.add_argument("--record", action="store_true", help="write the baseline anew")
     parser.add_argument("--baseline", type=Path, default=BASELINE, metavar="FILE", help=f"({BASELINE.name})")
     parser.add_argument("--rounds", type=int, default=_ROUNDS, help=f"of which the median counts ({_ROUNDS})")

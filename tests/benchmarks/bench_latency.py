@@ -9,7 +9,6 @@ README.md beside this file says what is measured and how.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import resource
@@ -34,10 +33,11 @@ ONE_THREAD = {
 os.environ.update(ONE_THREAD)
 
 from bench_accuracy import read_rows, registry_of  # noqa: E402 - see ONE_THREAD
+from entry import add_json_option, option_parser, run_benchmark  # noqa: E402
 from jsonl import read_jsonl  # noqa: E402
 from metrics import compiling, percentiles, plain_table, provenance  # noqa: E402
 
-from intentmatch import IntentMatchError, Matcher, save_artefact  # noqa: E402
+from intentmatch import Matcher, save_artefact  # noqa: E402
 from intentmatch.core.errors import InputError  # noqa: E402
 from intentmatch.text.normalize import clean, fold  # noqa: E402
 
@@ -52,28 +52,24 @@ _SECONDS_FOR_A_PROCESS = 600
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write; the exit code is 0, or that of the error."""
     options = _parser().parse_args(arguments)
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            learned = _learn(options, Path(folder, "train.intentmatch")) if options.train else {}
-            numbers = _measure(options) | learned
-    except IntentMatchError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return error.exit_code
-    _print(numbers)
-    if options.json:
-        options.json.write_text(json.dumps(numbers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    return 0
+    return run_benchmark(lambda: _numbers(options), _print, options.json)
+
+
+def _numbers(options: argparse.Namespace) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        learned = _learn(options, Path(folder, "train.intentmatch")) if options.train else {}
+        return _measure(options) | learned
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = option_parser(__doc__)
     parser.add_argument("--registry", default="intents", metavar="PATH", help="YAML or an artefact (intents)")
     parser.add_argument("--train", type=Path, metavar="FILE", help="jsonl with text and intent: a registry instead")
     parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="as the setting of that name")
     parser.add_argument("--messages", type=Path, metavar="FILE", help="jsonl with a field text; else made up")
     parser.add_argument("--runs", type=int, default=5, help="cold starts of each kind (5); 0 leaves them out")
     parser.add_argument("--count", type=int, default=2000, help="distinct messages (2000)")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write all numbers to this file")
+    add_json_option(parser)
     return parser
 
 

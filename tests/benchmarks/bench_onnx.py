@@ -8,7 +8,6 @@ README.md beside this file says what is measured and how.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -24,6 +23,7 @@ import bench_latency  # noqa: F401 - it limits numpy to one thread, which has to
 
 # isort: split
 import numpy as np
+from entry import add_json_option, option_parser, run_benchmark
 from metrics import compiling, plain_table, provenance
 
 from intentmatch import IntentMatchError, Matcher
@@ -42,25 +42,17 @@ _SECONDS_FOR_A_PROCESS = 600
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write; the exit code is 0, or that of the error."""
     options = _parser().parse_args(arguments)
-    try:
-        with tempfile.TemporaryDirectory() as work:
-            numbers = _measure(options, Path(work))
-    except IntentMatchError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return error.exit_code
-    _print(numbers)
-    if options.json:
-        options.json.write_text(json.dumps(numbers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    return 0
+    with tempfile.TemporaryDirectory() as work:
+        return run_benchmark(lambda: _measure(options, Path(work)), _print, options.json)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = option_parser(__doc__)
     parser.add_argument("--model", required=True, metavar="NAME_OR_FOLDER", help="of sentence-transformers")
     parser.add_argument("--registry", default="intents", metavar="PATH", help="whose English utterances are encoded")
     parser.add_argument("--count", type=int, default=300, help="distinct texts (300)")
     parser.add_argument("--runs", type=int, default=5, help="starts of each kind (5); 0 leaves them out")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write all numbers to this file")
+    add_json_option(parser)
     return parser
 
 

@@ -21,12 +21,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from bench_accuracy import read_rows, registry_of
+from entry import add_json_option, option_parser, run_benchmark
 from metrics import auroc, best_overall, share
+from plots import scatter
 from rich.console import Console
-from scatter import scatter
 from tables import print_table
-
-from intentmatch import IntentMatchError
 
 HERE = Path(__file__).parent / "peers"
 ROOT = Path(__file__).parents[2]
@@ -68,40 +67,44 @@ COLUMNS = (
 def main(arguments: Sequence[str] | None = None) -> int:
     """Install, ask, print, and write; the exit code is 0, or that of the error."""
     options = _parser().parse_args(arguments)
+    return run_benchmark(lambda: _numbers(options), lambda numbers: _show(numbers["rows"], options), options.json)
+
+
+def _numbers(options: argparse.Namespace) -> dict[str, Any]:
+    """The command, and under `rows` the numbers of each peer on each set."""
     console = Console(stderr=True, highlight=False, markup=False)
     work = options.work.resolve()
     sets = options.set or SETS
     rows: list[dict[str, Any]] = []
-    try:
-        for name in options.peer or PEERS:
-            environment = _environment(name, work, options.model, console)
-            for chosen in sets:
-                if not PEERS[name].slow or chosen in (options.slow_set or SLOW_SETS):
-                    rows.append(_measured(name, chosen, environment, options, console))
-    except IntentMatchError as error:
-        console.print(f"error: {error}", soft_wrap=True)
-        return error.exit_code
+    for name in options.peer or PEERS:
+        environment = _environment(name, work, options.model, console)
+        for chosen in sets:
+            if not PEERS[name].slow or chosen in (options.slow_set or SLOW_SETS):
+                rows.append(_measured(name, chosen, environment, options, console))
     rows.sort(key=lambda row: sets.index(row["set"]))
+    return {"command": sys.argv, "rows": rows}
+
+
+def _show(rows: list[dict[str, Any]], options: argparse.Namespace) -> None:
+    """Print the table and, if asked for, draw accuracy against latency on the second set."""
     print_table(COLUMNS, [_cells(row) for row in rows], left=2)
-    if options.json:
-        options.json.write_text(json.dumps({"command": sys.argv, "rows": rows}, indent=1) + "\n", encoding="utf-8")
     if options.picture:
+        sets = options.set or SETS
         drawn = sets[min(1, len(sets) - 1)]
         dots = [(row["p50"], 100 * row["first"], PEERS[row["peer"]].title) for row in rows if row["set"] == drawn]
         picture = scatter(dots, "milliseconds a message, median, one thread", "first candidate right, %", drawn)
         options.picture.write_text(picture, encoding="utf-8")
-    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = option_parser(__doc__)
     parser.add_argument("--data", type=Path, metavar="FOLDER", required=True, help="a folder of sets")
     parser.add_argument("--model", type=Path, metavar="FOLDER", required=True, help="the transformer that peers share")
     parser.add_argument("--work", type=Path, metavar="FOLDER", required=True, help="keeps the environments")
     parser.add_argument("--peer", action="append", choices=list(PEERS), help="only this one; may be repeated")
     parser.add_argument("--set", action="append", metavar="NAME:TRAIN", help="only this set; may be repeated")
     parser.add_argument("--slow-set", action="append", metavar="NAME:TRAIN", help="sets for what trains for minutes")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write all numbers to this file")
+    add_json_option(parser)
     parser.add_argument("--picture", type=Path, metavar="OUT.svg", help="draw accuracy against latency")
     return parser
 

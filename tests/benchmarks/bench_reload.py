@@ -9,7 +9,6 @@ README.md beside this file says what is measured and how.
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
 import tempfile
@@ -21,6 +20,7 @@ from time import perf_counter, process_time, sleep
 from typing import Any
 
 from bench_growth import made_up  # limits numpy to one thread, and so comes before it
+from entry import add_json_option, option_parser, run_benchmark
 from metrics import plain_table, provenance
 
 from intentmatch import IntentMatchError, Matcher
@@ -43,23 +43,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             utterances, _, intents = options.size.partition("x")
             made_up(folder, int(utterances), int(intents), 0)
-        try:
-            numbers = _measure(folder, options.edits)
-        except IntentMatchError as error:
-            sys.stderr.write(f"error: {error}\n")
-            return error.exit_code
-    _print(numbers)
-    if options.json:
-        options.json.write_text(json.dumps(numbers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    return 0
+        return run_benchmark(lambda: _measure(folder, options.edits), _print, options.json)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = option_parser(__doc__)
     parser.add_argument("--registry", metavar="FOLDER", help="YAML; otherwise one is made up")
     parser.add_argument("--size", default="100000x500", metavar="UTTERANCESxINTENTS", help="of that (100000x500)")
     parser.add_argument("--edits", type=int, default=5, help="one after the other (5)")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write all numbers to this file")
+    add_json_option(parser)
     return parser
 
 

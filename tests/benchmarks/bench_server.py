@@ -26,12 +26,14 @@ from statistics import median
 from typing import Any
 
 from bench_latency import ONE_THREAD, distinct, made_up
+from entry import add_json_option, option_parser, run_benchmark
 from metrics import percentiles, plain_table, provenance
 
 from intentmatch import IntentMatchError, Matcher, Registry, read_registry, save_artefact
 from intentmatch.core.errors import InputError
 from intentmatch.core.types import Kind, Vectors
-from intentmatch.encoders.static import EMBEDDED, StaticEncoder
+from intentmatch.encoders.static import StaticEncoder
+from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 
 _SEED = 20240501
 _MESSAGES = 2000
@@ -46,20 +48,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.serve:
         _serve(options)
         return 0
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            numbers = _measure(options, folder)
-    except IntentMatchError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return error.exit_code
-    _print(numbers)
-    if options.json:
-        options.json.write_text(json.dumps(numbers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    return 0
+    with tempfile.TemporaryDirectory() as folder:
+        return run_benchmark(lambda: _measure(options, folder), _print, options.json)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = option_parser(__doc__)
     parser.add_argument("--registry", default="intents", metavar="PATH", help="YAML or an artefact (intents)")
     parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="as the setting of that name")
     parser.add_argument("--language", help="only the utterances, and so the messages, of this one")
@@ -68,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 8, 64, 256], help="connections (1 8 64 256)")
     parser.add_argument("--seconds", type=float, default=3.0, help="of each measurement (3)")
     parser.add_argument("--rounds", type=int, default=3, help="of all measurements, in turns (3)")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write all numbers to this file")
+    add_json_option(parser)
     parser.add_argument("--serve", choices=["constant", "standin"], help=argparse.SUPPRESS)
     parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--answer", default="", help=argparse.SUPPRESS)

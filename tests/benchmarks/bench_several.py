@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 
 from bench_accuracy import Choice, registry_of
 from bench_accuracy import read_rows as read_single
+from entry import option_parser, run_benchmark
 from jsonl import read_jsonl
 from rich.console import Console
 from tables import print_table, write
 
-from intentmatch import IntentMatchError, Matcher, MatchResult
+from intentmatch import Matcher, MatchResult
 from intentmatch.core.settings import resolve
 from intentmatch.core.types import Encoder
 from intentmatch.encoders import load_encoder
@@ -37,25 +38,29 @@ class Asked(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; the exit code is 0, or that of the error."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = option_parser(__doc__)
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="a folder of sets of jsonl files")
     parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="as the setting of that name")
     parser.add_argument("--mixed", default=MIXED, metavar="SET", help="a set with messages of several intents")
     parser.add_argument("--single", nargs="*", metavar="SET[:TRAIN]", help="sets with one intent a message")
     options = parser.parse_args(arguments)
+    return run_benchmark(
+        lambda: _rows(options),
+        lambda rows: print_table(
+            ("set", "train", "intents a message", "messages", "off", "on", "divided"), rows, left=2
+        ),
+    )
+
+
+def _rows(options: argparse.Namespace) -> list[list[str]]:
     singles = SINGLE if options.single is None else [Choice(*name.split(":")) for name in options.single]
-    try:
-        encoder = load_encoder(resolve({"encoder": options.encoder} if options.encoder else {}))
-        write(f"encoder {encoder.name} @ {encoder.fingerprint}")
-        rows = []
-        for choice in (Choice(options.mixed), *singles):
-            rows += _measured(options.data / choice.name, choice, encoder)
-            Console(stderr=True, highlight=False, markup=False).print(f"{choice.name} is done")
-        print_table(("set", "train", "intents a message", "messages", "off", "on", "divided"), rows, left=2)
-    except IntentMatchError as error:
-        Console(stderr=True, highlight=False, markup=False).print(f"error: {error}", soft_wrap=True)
-        return error.exit_code
-    return 0
+    encoder = load_encoder(resolve({"encoder": options.encoder} if options.encoder else {}))
+    write(f"encoder {encoder.name} @ {encoder.fingerprint}")
+    rows = []
+    for choice in (Choice(options.mixed), *singles):
+        rows += _measured(options.data / choice.name, choice, encoder)
+        Console(stderr=True, highlight=False, markup=False).print(f"{choice.name} is done")
+    return rows
 
 
 def _measured(folder: Path, choice: Choice, encoder: Encoder) -> list[list[str]]:

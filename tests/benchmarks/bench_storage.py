@@ -8,7 +8,6 @@ README.md beside this file says what is measured and how.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -18,6 +17,7 @@ from time import thread_time_ns
 os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"})
 
 import numpy as np
+from entry import option_parser
 from metrics import plain_table
 from numpy.typing import NDArray
 
@@ -31,7 +31,7 @@ _ALL, _NEAR = slice(None), 0.2
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; the exit code is 0."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = option_parser(__doc__)
     parser.add_argument("--rows", type=int, default=300_000, help="of 256 numbers (300000)")
     parser.add_argument("--runs", type=int, default=7, help="of each, in turns, of which the median counts (7)")
     options = parser.parse_args(arguments)
@@ -69,7 +69,7 @@ def kept(vectors: NDArray[np.float32]) -> dict[str, tuple[NDArray[np.generic], S
     def shift(block: NDArray[np.float32], start: int, end: int) -> None:
         np.left_shift(brain[start:end], 16, out=block.view(np.uint32), dtype=np.uint32, casting="unsafe")
 
-    of_half, near = products(half).of_one, Scan(half).above
+    of_half, near = products(half).one_query, Scan(half).above
     of_wide = blockwise(len(vectors), lambda block, start, end: np.copyto(block, half[start:end]))
     of_brain = blockwise(len(vectors), shift)
     of_small = blockwise(len(vectors), lambda block, start, end: np.copyto(block, small[start:end]))

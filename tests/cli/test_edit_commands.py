@@ -1,4 +1,4 @@
-"""`intentmatch add`, `move`, `rename`, `remove` and `format`: shown first, written when that is wanted."""
+"""`intentmatch add`, `move`, `rename`, `remove` and `format`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ intents:
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The one file of the folder `intents` below the working directory."""
+    """The only file of the folder `intents` in the working directory."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "intents").mkdir()
     file = tmp_path / "intents" / "shop.yaml"
@@ -43,8 +43,7 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(cli, [*words], catch_exceptions=False)
 
 
-def test_a_change_is_shown_and_written(shop: Path) -> None:
-    """As a diff, and then the file that was written."""
+def test_change_is_shown_as_a_diff_and_written(shop: Path) -> None:
     done = run("add", "status", "any news: today?", "--yes")
 
     assert (done.exit_code, done.stderr) == (0, "")
@@ -78,16 +77,17 @@ def test_a_change_is_shown_and_written(shop: Path) -> None:
         (("remove", "cancel", "--intent"), YAML[YAML.index("  cancel:") : YAML.index("  yes:")], ""),
     ],
 )
-def test_what_each_command_does(shop: Path, words: tuple[str, ...], old: str, new: str) -> None:
-    """To the one place, in the way of the file."""
+def test_command_changes_only_its_lines_in_the_style_of_the_file(
+    shop: Path, words: tuple[str, ...], old: str, new: str
+) -> None:
     done = run(*words, "-y")
 
     assert (done.exit_code, done.stderr) == (0, "")
     assert shop.read_text(encoding="utf-8") == YAML.replace(old, new)
 
 
-def test_a_line_is_moved_to_another_intent(shop: Path) -> None:
-    """From the one that has it, or from the one that is named; its language and its comment go with it."""
+def test_move_takes_language_and_comment_along(shop: Path) -> None:
+    """The source intent is found, or named."""
     for words in (("where is my order", "cancel"), ("stornieren", "cancel", "yes")):
         assert run("move", *words, "-y").exit_code == 0
 
@@ -110,8 +110,7 @@ def test_a_line_is_moved_to_another_intent(shop: Path) -> None:
     )
 
 
-def test_it_can_only_be_looked_at(shop: Path) -> None:
-    """Even where nobody is to be asked."""
+def test_dry_run_shows_the_change_and_writes_nothing(shop: Path) -> None:
     done = run("rename", "status", "where", "--dry-run")
 
     assert done.exit_code == 0
@@ -119,19 +118,19 @@ def test_it_can_only_be_looked_at(shop: Path) -> None:
     assert shop.read_text(encoding="utf-8") == YAML
 
 
-def test_nothing_is_written_where_nobody_can_be_asked(shop: Path) -> None:
-    """It is shown, and how to write it is said."""
+def test_nothing_is_written_without_yes_or_a_terminal(shop: Path) -> None:
     done = run("rename", "status", "where")
 
     assert done.exit_code == 2
     assert "+  where:\n" in done.stdout
-    assert done.stderr == "error: nothing was written, and there is nobody to ask: say --yes to write it\n"
+    assert done.stderr == (
+        "error: nothing was written, because standard input is no terminal to ask: add --yes to write\n"
+    )
     assert shop.read_text(encoding="utf-8") == YAML
 
 
 @pytest.mark.parametrize(("answer", "code", "written"), [(b"y\n", 0, True), (b"n\n", 1, False), (b"\n", 1, False)])
-def test_in_a_terminal_it_asks(shop: Path, answer: bytes, code: int, written: bool) -> None:
-    """Only a yes is one."""
+def test_terminal_is_asked_and_only_yes_writes(shop: Path, answer: bytes, code: int, written: bool) -> None:
     leader, follower = pty.openpty()
     os.write(leader, answer)
     done = subprocess.run(
@@ -146,16 +145,16 @@ def test_in_a_terminal_it_asks(shop: Path, answer: bytes, code: int, written: bo
     assert (shop.read_text(encoding="utf-8") != YAML) == written
 
 
-def test_a_diff_is_coloured_in_a_terminal(shop: Path) -> None:
-    """What goes is red, what comes is green."""
+def test_diff_is_coloured(shop: Path) -> None:
+    """Removed lines are red, added lines green."""
     done = CliRunner().invoke(cli, ["rename", "status", "where", "-n"], color=True)
 
     assert "\x1b[31m-  status:" in done.stdout
     assert "\x1b[32m+  where:" in done.stdout
 
 
-def test_what_would_not_load_is_not_written(shop: Path) -> None:
-    """The diff, and what is wrong with it."""
+def test_change_that_breaks_the_registry_is_not_written(shop: Path) -> None:
+    """The diff and the errors are shown."""
     done = run("add", "status", "cancel", "--yes")
 
     assert done.exit_code == 2
@@ -164,8 +163,7 @@ def test_what_would_not_load_is_not_written(shop: Path) -> None:
     assert shop.read_text(encoding="utf-8") == YAML
 
 
-def test_what_looks_like_a_mistake_is_said_and_written(shop: Path) -> None:
-    """A warning is the author's to judge."""
+def test_change_with_a_warning_is_written(shop: Path) -> None:
     done = run("add", "status", "where (is", "--template", "--yes")
 
     assert done.exit_code == 0
@@ -174,48 +172,49 @@ def test_what_looks_like_a_mistake_is_said_and_written(shop: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
-        (("add", "statu", "x"), "Did you mean 'status'? A new one is begun with --new"),
-        (("add", "no", "x", "--new", "--not"), "--new does not go with --not"),
-        (("add", "status", "x", "--file", "a.yaml"), "--file goes with --new"),
-        (("add", "no", "x", "--new", "--file", "a.yaml"), "a.yaml would not be read: name a .yaml file in intents"),
+        (("add", "statu", "x"), "Did you mean 'status'? To create an intent, add --new"),
+        (("add", "no", "x", "--new", "--not"), "--new cannot be used with --not"),
+        (("add", "status", "x", "--file", "a.yaml"), "--file needs --new"),
+        (
+            ("add", "no", "x", "--new", "--file", "a.yaml"),
+            "a.yaml is not part of the registry: choose a .yaml file in intents",
+        ),
         (("add", "status"), "Missing argument 'UTTERANCES...'"),
         (("add", "status", "x", "-i", "nowhere"), "unknown intent 'status'"),
-        (("move", "x", "a", "b", "c"), "Name one intent to move to, or two"),
+        (("move", "x", "a", "b", "c"), "Name one intent (TO) or two (FROM TO)."),
         (("move", "stornieren", "statu"), "unknown intent 'statu'"),
         (
             ("remove", "cancel"),
-            "'cancel' is an intent, and an utterance at intents/shop.yaml:10: say --intent",
+            "'cancel' is an intent, and an utterance at intents/shop.yaml:10: add --intent",
         ),
-        (("remove", "cancel", "--intent", "--not"), "--intent is about a whole intent"),
-        (("remove", "nonsense"), "“nonsense” is none of the utterances"),
+        (("remove", "cancel", "--intent", "--not"), "--intent removes a whole intent"),
+        (("remove", "nonsense"), "“nonsense” is not among the utterances"),
         (("remove", "stornieren", "--from", "nonsense"), "unknown intent 'nonsense'"),
         (("remove", "nonsense", "--intent"), "unknown intent 'nonsense'"),
         (("remove", "yes", "--from", "yes"), "intent 'yes' has no utterances"),
     ],
 )
-def test_mistakes_are_explained(shop: Path, words: tuple[str, ...], said: str) -> None:
-    """And nothing is written."""
-    done = run(*words, *(["--yes"] if "UTTERANCES" not in said else []))
+def test_invalid_input_is_explained_and_nothing_is_written(shop: Path, words: tuple[str, ...], message: str) -> None:
+    done = run(*words, *(["--yes"] if "UTTERANCES" not in message else []))
 
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert shop.read_text(encoding="utf-8") == YAML
 
 
-def test_an_intent_that_tests_expect_is_not_removed(shop: Path) -> None:
-    """They would fail without it."""
+def test_intent_that_tests_expect_is_not_removed(shop: Path) -> None:
     shop.write_text(f"{YAML}tests:\n  - {{text: x, intent: status}}\n", encoding="utf-8")
 
     done = run("remove", "status", "--yes")
 
     assert done.exit_code == 2
-    assert "'status' is expected by tests at intents/shop.yaml:14: change or remove them first" in done.stderr
+    assert "tests expect 'status' at intents/shop.yaml:14: change or remove them first" in done.stderr
 
 
-def test_a_new_file_is_begun(shop: Path) -> None:
-    """In a folder of its own, if that is wanted; and even where there is no registry yet."""
+def test_new_intent_can_get_a_new_file(shop: Path) -> None:
+    """The file may be in a new folder, and there need not be a registry yet."""
     assert run("add", "no", "nope", "--new", "--file", "intents/more/no.yaml", "--lang", "en", "-y").exit_code == 0
     assert run("add", "no", "nope", "--new", "--file", "new/no.yaml", "-i", "new", "-y").exit_code == 0
 
@@ -225,8 +224,7 @@ def test_a_new_file_is_begun(shop: Path) -> None:
     assert Path("new/no.yaml").read_text() == 'version: 1\nintents:\n  "no":\n    utterances:\n      - nope\n'
 
 
-def test_files_are_put_into_one_layout(shop: Path) -> None:
-    """Looked at first, if that is wanted: for CI."""
+def test_format_writes_one_layout_and_check_only_compares(shop: Path) -> None:
     checked = run("format", "--check")
     assert (checked.exit_code, shop.read_text(encoding="utf-8")) == (1, YAML)
     assert "-      - 'track my parcel'\n+      - track my parcel\n" in checked.stdout
@@ -239,8 +237,14 @@ def test_files_are_put_into_one_layout(shop: Path) -> None:
     assert (again.exit_code, again.stdout) == (0, "Nothing to change.\n")
 
 
-def test_a_broken_file_is_not_formatted(shop: Path) -> None:
-    """What is wrong with it is said."""
+def test_format_reports_a_missing_folder(shop: Path) -> None:
+    done = run("format", "no-such-folder", "--check")
+
+    assert done.exit_code == 2
+    assert "error [not-found]" in done.stderr
+
+
+def test_format_reports_broken_yaml(shop: Path) -> None:
     shop.write_text("intents: [", encoding="utf-8")
 
     done = run("format")

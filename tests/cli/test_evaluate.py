@@ -1,4 +1,4 @@
-"""The command `eval`: what it shows, writes and exits with."""
+"""`intentmatch eval`: output, reports and exit codes."""
 
 from __future__ import annotations
 
@@ -47,22 +47,20 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(cli, ["eval", *words], catch_exceptions=False)
 
 
-def test_no_test_set_is_needed(shop: str) -> None:
-    """Held-out utterances, left-out intents, what could not be asked, latency, and the worst by name."""
+def test_utterances_are_held_out_without_a_test_set(shop: str) -> None:
     done = run(shop, "--folds", "2")
 
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout.startswith("Held-out utterances: 8 in scope, 9 left out with their intent\n")
     for words in ("overall accuracy", "macro F1", "out-of-scope recall", "AUROC", "coverage", "latency p50", "µs"):
         assert words in done.stdout
-    assert "1 utterances not asked" in done.stdout
+    assert "1 utterance not measured" in done.stdout
     assert "of 2 negative utterances" in done.stdout
     assert "Intents, the worst first" in done.stdout
     assert "\x1b" not in done.stdout
 
 
-def test_tests_of_the_yaml_are_asked_too(shop: str) -> None:
-    """Both parts are shown."""
+def test_tests_of_the_yaml_are_measured_as_well(shop: str) -> None:
     Path(shop, "tests.yaml").write_text(TESTS, encoding="utf-8")
 
     done = run(shop)
@@ -71,8 +69,8 @@ def test_tests_of_the_yaml_are_asked_too(shop: str) -> None:
     assert "Test cases: 1 in scope, 1 out of scope" in done.stdout
 
 
-def test_files_of_cases_are_asked_instead(shop: str, tests_csv: str, tmp_path: Path) -> None:
-    """Any number of them, of any kind; wrong answers are shown with their places."""
+def test_files_of_cases_replace_held_out_utterances(shop: str, tests_csv: str, tmp_path: Path) -> None:
+    """Several files of different formats; wrong answers are shown with their places."""
     more = tmp_path / "more.jsonl"
     more.write_text('{"text": "where is my order", "intent": "cancel", "lang": "en"}\n', encoding="utf-8")
 
@@ -84,15 +82,13 @@ def test_files_of_cases_are_asked_instead(shop: str, tests_csv: str, tmp_path: P
     assert "Languages" in done.stdout
 
 
-def test_the_learning_curve_is_shown(shop: str) -> None:
-    """Four shares."""
+def test_learning_curve_has_four_shares(shop: str) -> None:
     done = run(shop, "--learning-curve", "--folds", "loo")
 
     assert all(share in done.stdout for share in ("25%", "50%", "75%", "100%"))
 
 
-def test_reports_are_written(shop: str, tests_csv: str, tmp_path: Path) -> None:
-    """JSON with a schema, XML that parses, and a page of its own."""
+def test_json_junit_and_html_are_written(shop: str, tests_csv: str, tmp_path: Path) -> None:
     files = {kind: tmp_path / f"out.{kind}" for kind in ("json", "junit", "html")}
     options = [word for kind, file in files.items() for word in (f"--{kind}", str(file))]
 
@@ -109,7 +105,7 @@ def test_reports_are_written(shop: str, tests_csv: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("percent", "code"), [("60", 0), ("66.6", 0), ("67", 1), ("100", 1)])
 def test_fail_under_is_a_gate(shop: str, tests_csv: str, percent: str, code: int) -> None:
-    """Two of three are right; a failure says by how much on standard error."""
+    """Two of three answers are right; a failed gate prints the accuracy on standard error."""
     done = run(shop, "--tests", tests_csv, "--fail-under", percent)
 
     assert done.exit_code == code
@@ -117,8 +113,8 @@ def test_fail_under_is_a_gate(shop: str, tests_csv: str, percent: str, code: int
     assert ("passed:" in done.stdout) is not bool(code)
 
 
-def test_a_baseline_is_a_gate(shop: str, tests_csv: str, tmp_path: Path) -> None:
-    """The same again passes; a worse registry fails and names the intents that fell."""
+def test_baseline_is_a_gate(shop: str, tests_csv: str, tmp_path: Path) -> None:
+    """The same registry passes; a worse one fails, and the error names the intents that lost most."""
     baseline = str(tmp_path / "main.json")
     run(shop, "--tests", tests_csv, "--json", baseline)
 
@@ -128,19 +124,19 @@ def test_a_baseline_is_a_gate(shop: str, tests_csv: str, tmp_path: Path) -> None
     Path(shop, "shop.yaml").write_text(YAML.replace("cancel my order, ", ""), encoding="utf-8")
     worse = run(shop, "--tests", tests_csv, "--baseline", baseline, "--set", "threshold=1")
     assert worse.exit_code == 1
-    assert "33.3 points down, and 0.5 are allowed. Fell most: cancel (100% to 0%)" in worse.stderr
+    assert "a drop of 33.3 points; allowed: 0.5. Largest drops: cancel (100% to 0%)" in worse.stderr
     allowed = run(shop, "--tests", tests_csv, "--baseline", baseline, "--max-drop", "40", "--set", "threshold=1")
     assert allowed.exit_code == 0
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
-        (("--folds", "1"), "neither a number from 2 up nor `loo`"),
-        (("--folds", "few"), "neither a number from 2 up nor `loo`"),
+        (("--folds", "1"), "neither a whole number from 2 nor `loo`"),
+        (("--folds", "few"), "neither a whole number from 2 nor `loo`"),
         (("--fail-under", "101"), "Invalid value"),
-        (("--max-drop", "1"), "--max-drop needs a --baseline"),
-        (("--baseline", "{tests}"), "is no report of `intentmatch eval --json`"),
+        (("--max-drop", "1"), "--max-drop needs --baseline"),
+        (("--baseline", "{tests}"), "is not a report of `intentmatch eval --json`"),
         (("--tests", "gone.csv"), "does not exist"),
         (("--tests", "{yaml}"), "[no-tests]"),
         (("--tests", "{wrong}"), "wrong.jsonl:1:1: error [unknown-intent]"),
@@ -148,19 +144,20 @@ def test_a_baseline_is_a_gate(shop: str, tests_csv: str, tmp_path: Path) -> None
         (("--set", "threshold=7"), "setting 'threshold' cannot be '7'"),
     ],
 )
-def test_mistakes_are_explained_with_code_2(shop: str, tests_csv: str, words: tuple[str, ...], said: str) -> None:
-    """Never a traceback, and never the exit code of the gate."""
+def test_invalid_input_is_explained_with_code_2(
+    shop: str, tests_csv: str, words: tuple[str, ...], message: str
+) -> None:
     Path(shop, "wrong.jsonl").write_text('{"text": "x", "intent": "statsu"}')
     names = {"tests": tests_csv, "yaml": f"{shop}/shop.yaml", "wrong": f"{shop}/wrong.jsonl", "folder": shop}
 
     done = run(shop, *(word.format(**names) for word in words))
 
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert message in done.stderr
 
 
-def test_a_broken_registry_is_reported_as_everywhere(shop: str) -> None:
-    """Problems with their places, a test that expects an intent which is not there among them."""
+def test_problems_of_the_registry_are_reported(shop: str) -> None:
+    """Here a test case that expects an unknown intent."""
     Path(shop, "tests.yaml").write_text("tests:\n  - {text: hello, intent: statu}\n", encoding="utf-8")
 
     done = run(shop)
@@ -170,8 +167,8 @@ def test_a_broken_registry_is_reported_as_everywhere(shop: str) -> None:
     assert "hint: did you mean `status`?" in done.stderr
 
 
-def test_an_artefact_can_be_evaluated(shop: str, tmp_path: Path) -> None:
-    """It holds its utterances and vectors; of tests it knows nothing."""
+def test_artefact_can_be_measured(shop: str, tmp_path: Path) -> None:
+    """An artefact has utterances and vectors, and no `tests:`."""
     Path(shop, "tests.yaml").write_text(TESTS, encoding="utf-8")
     target = str(tmp_path / "shop.intentmatch")
     CliRunner().invoke(cli, ["build", shop, "-o", target], catch_exceptions=False)
@@ -183,8 +180,7 @@ def test_an_artefact_can_be_evaluated(shop: str, tmp_path: Path) -> None:
     assert "Test cases" not in done.stdout
 
 
-def test_a_terminal_gets_rules_and_colours(shop: str) -> None:
-    """Bars go to standard error and tables to standard output, with rules."""
+def test_terminal_gets_progress_bars_and_table_rules(shop: str) -> None:
     code, shown = in_a_terminal("eval", shop)
 
     assert code == 0

@@ -1,4 +1,4 @@
-"""`intentmatch inbox`: from what was missed, through groups and edits, to a registry that understands it."""
+"""`intentmatch inbox`: show messages that were not understood, and add them to intents."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MISSED = ("do you ship to norway", "do you ship to iceland", "can you ship it to
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a small bot, and an inbox beside it with what it missed."""
+    """A folder with a small registry, and an inbox with four messages that the registry does not understand."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("INTENTMATCH_INTENTS", "shop")
     monkeypatch.setenv("INTENTMATCH_INBOX", "inbox.sqlite")
@@ -59,23 +59,22 @@ def left() -> list[str | None]:
 
 
 @pytest.mark.parametrize("words", [(), ("show",), ("inbox.sqlite",), ("show", "inbox.sqlite"), ("--intents", "shop")])
-def test_it_shows_groups_with_proposals(shop: Path, words: tuple[str, ...]) -> None:
-    """Of the file that is named, or that the settings name; nothing is changed."""
+def test_show_prints_groups_with_proposals(shop: Path, words: tuple[str, ...]) -> None:
+    """`show` is the default; the inbox is named by the argument or the setting; nothing changes."""
     done = run(*words)
 
     assert done.exit_code == 0
     assert done.stdout.startswith(
-        "4 messages, said 4 times, in 2 groups\n\n#1  “do you ship to norway”  said 3 times, 20"
+        "4 messages, received 4 times, in 2 groups\n\n#1  “do you ship to norway”  received 3 times, 20"
     )
-    assert "  → new intent do_you_ship_to_norway: said 3 times; " in done.stdout
+    assert "  → new intent do_you_ship_to_norway: received 3 times; " in done.stdout
     assert "       1  can you ship it to norway\n" in done.stdout
-    assert "  → ignore: said once; " in done.stdout
+    assert "  → ignore: received once; " in done.stdout
     assert shop.read_text(encoding="utf-8") == YAML
     assert left() == list(MISSED)
 
 
-def test_it_speaks_json(shop: Path) -> None:
-    """A group a line."""
+def test_json_prints_one_line_per_group(shop: Path) -> None:
     first, second = map(json.loads, run("--json").stdout.splitlines())
 
     assert (first["cluster"], first["name"], first["count"]) == (1, "do you ship to norway", 3)
@@ -83,16 +82,16 @@ def test_it_speaks_json(shop: Path) -> None:
     assert [message["text"] for message in second["messages"]] == ["quantum chromodynamics"]
 
 
-def test_a_new_intent_is_made_and_answers(shop: Path) -> None:
-    """The whole way: missed, grouped, shown, compared, written; then it is understood, and gone from the inbox."""
+def test_apply_creates_the_proposed_intent(shop: Path) -> None:
+    """The messages are shown, compared and written; then they match, leave the inbox and do not come back."""
     done = run("apply", "--cluster", "1", "--yes")
 
     assert (done.exit_code, done.stderr) == (0, "")
     assert "+++ shop/shop.yaml" in done.stdout
     assert "+  do_you_ship_to_norway:\n" in done.stdout
-    assert "the intents now against with these edits" in done.stdout
+    assert "intents before against intents after" in done.stdout
     assert done.stdout.index("logged messages") < done.stdout.index("shop/shop.yaml is written.")
-    assert "3 messages added, and out of the inbox.\n" in done.stdout
+    assert "3 messages added and removed from the inbox.\n" in done.stdout
     assert left() == ["quantum chromodynamics"]
     written = shop.read_text(encoding="utf-8")
     assert written.startswith(YAML)
@@ -101,8 +100,8 @@ def test_a_new_intent_is_made_and_answers(shop: Path) -> None:
     assert left() == ["quantum chromodynamics"]
 
 
-def test_messages_go_where_the_user_says(shop: Path) -> None:
-    """To an intent that is there, to the letter, beside what its author wrote; a cluster by any of its messages."""
+def test_apply_adds_messages_literally_to_the_named_intent(shop: Path) -> None:
+    """Brackets are no template; the number of any message names its group; the author's lines stay."""
     keep("is {order} [there] yet or not")
     number = str(Inbox("inbox.sqlite").messages()[-1].id)
 
@@ -117,18 +116,17 @@ def test_messages_go_where_the_user_says(shop: Path) -> None:
     assert left() == ["quantum chromodynamics"]
 
 
-def test_what_is_ignored_leaves_for_good(shop: Path) -> None:
-    """Without a question, because nothing is written; and nothing is said about answers."""
+def test_ignored_messages_do_not_come_back(shop: Path) -> None:
+    """No confirmation and no comparison, because the YAML does not change."""
     done = run("apply", "--cluster", "4", "--ignore")
 
-    assert done.stdout == "1 message ignored, and out of the inbox.\n"
+    assert done.stdout == "1 message ignored and removed from the inbox.\n"
     assert shop.read_text(encoding="utf-8") == YAML
     keep("quantum chromodynamics")
     assert left() == list(MISSED[:3])
 
 
-def test_corrections_decide(shop: Path) -> None:
-    """What a user said is what is proposed, and what is applied."""
+def test_corrections_of_users_become_the_proposal(shop: Path) -> None:
     inbox = Inbox("inbox.sqlite")
     inbox.correct("any news of the thing I bought", "status")
     inbox.flush()
@@ -139,8 +137,7 @@ def test_corrections_decide(shop: Path) -> None:
     assert Matcher.load("shop").match("any news of the thing I bought").intent == "status"
 
 
-def test_a_dry_run_only_shows(shop: Path) -> None:
-    """The edit and what it does, and nothing is written or taken out."""
+def test_dry_run_changes_neither_yaml_nor_inbox(shop: Path) -> None:
     done = run("apply", "--cluster", "1", "--new", "shipping", "--dry-run")
 
     assert (done.exit_code, "+  shipping:" in done.stdout) == (0, True)
@@ -149,33 +146,34 @@ def test_a_dry_run_only_shows(shop: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
-        (("apply", "--cluster", "99"), 2, "there is no cluster 99 in the inbox; there are 1, 4"),
-        (("apply", "--cluster", "1"), 2, "say --yes to write it"),
-        (("apply",), 2, "there is nobody to ask"),
-        (("apply", "--new", "a"), 2, "go with --cluster"),
+        (("apply", "--cluster", "99"), 2, "the inbox has no cluster 99; its clusters are 1, 4"),
+        (("apply", "--cluster", "1"), 2, "add --yes to write"),
+        (("apply",), 2, "standard input is no terminal to ask"),
+        (("apply", "--new", "a"), 2, "need --cluster"),
         (("apply", "-c", "1", "--new", "a", "--ignore"), 2, "Choose one of"),
         (("apply", "-c", "1", "--intent", "cancl", "--yes"), 2, "Did you mean 'cancel'?"),
-        (("apply", "-c", "1", "--new", "cancel", "--yes"), 2, "there is an intent 'cancel' already"),
+        (("apply", "-c", "1", "--new", "cancel", "--yes"), 2, "the intent 'cancel' already exists"),
         (("apply", "-c", "1", "--lang", "no code", "--yes"), 2, "is not a language code"),
         (("none.sqlite",), 2, "there is no inbox at none.sqlite"),
         (("shop/shop.yaml",), 2, "is no inbox, or it is damaged"),
-        (("--set", "inbox=off"), 2, "name the file of the inbox"),
+        (("--set", "inbox=off"), 2, "there is no inbox to open: name its file, or set `inbox`"),
     ],
 )
-def test_mistakes_are_explained(shop: Path, words: tuple[str, ...], code: int, said: str) -> None:
-    """With the code of their error; and nothing is touched."""
+def test_invalid_input_is_explained_and_nothing_changes(
+    shop: Path, words: tuple[str, ...], code: int, message: str
+) -> None:
     done = run(*words)
 
     assert done.exit_code == code
-    assert said in done.stderr
+    assert message in done.stderr
     assert shop.read_text(encoding="utf-8") == YAML
     assert left() == list(MISSED)
 
 
-def test_an_edit_that_would_break_the_files_is_refused(shop: Path) -> None:
-    """What stands in another intent already cannot be added, and the inbox keeps it."""
+def test_edit_that_breaks_the_registry_is_refused(shop: Path) -> None:
+    """An utterance of another intent cannot be added, and stays in the inbox."""
     inbox = Inbox("inbox.sqlite")
     inbox.correct("cancel my order", "status")
     inbox.flush()
@@ -187,31 +185,29 @@ def test_an_edit_that_would_break_the_files_is_refused(shop: Path) -> None:
     assert "cancel my order" in left()
 
 
-def test_an_artefact_cannot_be_edited(shop: Path) -> None:
-    """But its messages can be looked at."""
+def test_artefact_can_be_shown_and_not_edited(shop: Path) -> None:
     CliRunner().invoke(cli, ["build", "shop", "-o", "shop.intentmatch"], catch_exceptions=False)
 
     assert run("--intents", "shop.intentmatch").stdout == run().stdout
     done = run("apply", "--intents", "shop.intentmatch", "-c", "1")
-    assert (done.exit_code, "edit the folder that it was built from" in done.stderr) == (2, True)
+    assert (done.exit_code, "edit the folder that the artefact was built from" in done.stderr) == (2, True)
 
 
-def test_hashes_are_counted(shop: Path) -> None:
-    """There is nothing else to be said of them."""
+def test_hashed_messages_are_counted(shop: Path) -> None:
     Path("inbox.sqlite").unlink()
     keep(*MISSED, *MISSED, mode="hashed")
 
     done = run()
 
     assert done.stdout.startswith(
-        "0 messages, said 0 times, in 0 groups\n\n4 messages of which only hashes were kept:\n"
+        "0 messages, received 0 times, in 0 groups\n\n4 messages stored as hashes, without text:\n"
     )
     assert "out_of_scope" in done.stdout
     assert len(run("--json").stdout.splitlines()) == 4
 
 
-def test_in_a_terminal_it_asks(shop: Path) -> None:
-    """About each group, and before it writes: another name, a mistake, and a group that is left for later."""
+def test_terminal_is_asked_about_each_group_and_before_writing(shop: Path) -> None:
+    """The replies: a new name, a misspelled intent, and skip."""
     answers = b"new\nshipping\ncancl\nskip\ny\n"
 
     code, shown = in_a_terminal("inbox", "apply", typed=answers)
@@ -224,16 +220,14 @@ def test_in_a_terminal_it_asks(shop: Path) -> None:
 
 
 @pytest.mark.parametrize("answers", [b"stop\n", b"skip\nskip\n", b"\n\nn\n", b"\n\x04"])
-def test_in_a_terminal_one_may_change_ones_mind(shop: Path, answers: bytes) -> None:
-    """Until it is written, nothing has happened."""
+def test_terminal_can_stop_before_anything_is_written(shop: Path, answers: bytes) -> None:
     in_a_terminal("inbox", "apply", typed=answers)
 
     assert shop.read_text(encoding="utf-8") == YAML
     assert left() == list(MISSED)
 
 
-def test_in_a_terminal_enter_means_yes(shop: Path) -> None:
-    """What is proposed for each group, or an intent by its name."""
+def test_enter_accepts_the_proposal_and_a_name_chooses_an_intent(shop: Path) -> None:
     code, shown = in_a_terminal("inbox", "apply", typed=b"status\n\ny\n")
 
     assert code == 0, shown.decode()

@@ -1,4 +1,4 @@
-"""`intentmatch lint`, run in-process."""
+"""`intentmatch lint`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ intents:
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The name of a folder below the working directory."""
+    """The name of a folder in the working directory."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop" / "shop.yaml").write_text(YAML, encoding="utf-8")
@@ -37,8 +37,7 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(cli, ["lint", *words], catch_exceptions=False)
 
 
-def test_shows_problems_the_matrix_and_a_summary(shop: str) -> None:
-    """Each problem with place and hint; intents by languages with a dash for nothing; then the counts."""
+def test_prints_problems_language_table_and_summary(shop: str) -> None:
     done = run(shop)
 
     assert done.exit_code == 0
@@ -56,8 +55,7 @@ def test_shows_problems_the_matrix_and_a_summary(shop: str) -> None:
     assert done.stderr == ""
 
 
-def test_shows_no_matrix_of_one_language(shop: str) -> None:
-    """And says so when all is well."""
+def test_prints_no_language_table_for_one_language(shop: str) -> None:
     Path(shop, "shop.yaml").write_text("intents: {a: {utterances: {en: [one thing, other words, third]}}}")
 
     assert run(shop).stdout == "no problems\n"
@@ -65,8 +63,7 @@ def test_shows_no_matrix_of_one_language(shop: str) -> None:
     assert run(shop).stdout == "no problems (1 ignored)\n"
 
 
-def test_shows_the_intents_that_overlap(shop: str) -> None:
-    """The pair that costs most comes first, in the table as in the JSON."""
+def test_prints_overlapping_intents_in_table_and_json(shop: str) -> None:
     mixed = ["where is my order", "where is my parcel", "where is the order", "where is the parcel now"]
     more = ["where is my big order", "where is my big parcel", "where is the other order", "where is that parcel now"]
     Path(shop, "shop.yaml").write_text(f"intents: {{a: {{utterances: {mixed}}}, b: {{utterances: {more}}}}}")
@@ -81,15 +78,14 @@ def test_shows_the_intents_that_overlap(shop: str) -> None:
 
 
 @pytest.mark.parametrize(("fail_on", "code"), [(None, 0), ("error", 0), ("warning", 1), ("info", 1), ("never", 0)])
-def test_fails_from_a_chosen_severity_on(shop: str, fail_on: str | None, code: int) -> None:
-    """In every format alike."""
+def test_fail_on_chooses_the_exit_code_in_every_format(shop: str, fail_on: str | None, code: int) -> None:
     words = ["--fail-on", fail_on] if fail_on else []
     for form in ("human", "github", "json", "sarif"):
         assert run(shop, "--format", form, *words).exit_code == code
 
 
-def test_fails_on_what_validate_finds(shop: str) -> None:
-    """An error of the YAML is an error here, with the exit code for findings; `never` is never."""
+def test_errors_of_validate_are_findings(shop: str) -> None:
+    """They have the exit code for findings, and `--fail-on never` applies to them."""
     Path(shop, "more.yaml").write_text("intents: {a: {utterances: ['?']}}", encoding="utf-8")
 
     assert run(shop).exit_code == 1
@@ -97,8 +93,7 @@ def test_fails_on_what_validate_finds(shop: str) -> None:
     assert "[empty-utterance]" in run(shop).stdout
 
 
-def test_speaks_json(shop: str) -> None:
-    """One line: problems as in `validate`, the matrix, the overlaps."""
+def test_json_is_one_line_with_problems_coverage_and_overlaps(shop: str) -> None:
     answer = json.loads(run(shop, "--format", "json", "--fail-on", "warning").stdout)
 
     assert answer["ok"] is False
@@ -110,16 +105,15 @@ def test_speaks_json(shop: str) -> None:
     assert (problem["rule"], problem["severity"]) == ("few-utterances", "warning")
 
 
-def test_annotates_a_pull_request(shop: str) -> None:
-    """What is info here is a notice there, and nothing but annotations is printed."""
+def test_github_format_prints_only_annotations(shop: str) -> None:
+    """The severity info is GitHub's notice."""
     done = run(shop, "--format", "github", "--set", "lint=few-utterances=info")
 
     assert done.stdout.startswith("::notice file=shop/shop.yaml,line=6,col=3,title=few-utterances::")
     assert len(done.stdout.splitlines()) == 1
 
 
-def test_writes_sarif_with_relative_places(shop: str) -> None:
-    """Whole and on one line."""
+def test_sarif_is_one_line_with_relative_paths(shop: str) -> None:
     log = json.loads(run(shop, "--format", "sarif").stdout)
     (result,) = log["runs"][0]["results"]
 
@@ -127,21 +121,18 @@ def test_writes_sarif_with_relative_places(shop: str) -> None:
     assert result["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "shop/shop.yaml"}
 
 
-def test_lists_its_rules() -> None:
-    """Each with severity and a line, without looking at any intents."""
+def test_rules_are_listed_without_reading_intents() -> None:
     done = run("--rules", "nowhere")
 
     assert done.exit_code == 0
     assert [line.split()[0] for line in done.stdout.splitlines()[1:]] == list(CATALOGUE)
 
 
-def test_settings_that_cannot_be_keep_it_from_running(shop: str) -> None:
-    """With the exit code of their own error, not that of findings."""
+def test_invalid_settings_exit_with_their_own_code(shop: str) -> None:
     assert run(shop, "--set", "lint=few-utterances=loud").exit_code == 2
     assert run(shop, "--set", "encoder=nonsense").exit_code == 2
 
 
-def test_the_command_line_has_it() -> None:
-    """Whichever door one comes in by."""
+def test_main_and_command_list_include_lint() -> None:
     assert callable(main)
     assert "lint" in cli.list_commands(click.Context(cli))

@@ -1,4 +1,4 @@
-"""`intentmatch mcp`: what it refuses before it begins; what it does is tested where the tools are."""
+"""`intentmatch mcp`: errors before the server starts; tests/integrations covers the tools."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ def bot(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_missing_extra_is_named(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the line to install it."""
+def test_missing_extra_is_reported_with_its_pip_line(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp.server", None)
     monkeypatch.delitem(sys.modules, "intentmatch.integrations.mcp", raising=False)
 
@@ -29,12 +28,11 @@ def test_a_missing_extra_is_named(bot: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert 'pip install "intentmatch[mcp]"' in done.stderr
 
 
-def test_what_was_built_cannot_be_edited(bot: Path) -> None:
-    """The folder that it was built from can."""
+def test_artefact_cannot_be_edited(bot: Path) -> None:
     built = bot.with_name("bot.intentmatch")
     CliRunner().invoke(cli, ["build", str(bot), "-o", str(built)], catch_exceptions=False)
 
     done = CliRunner().invoke(cli, ["mcp", str(built), "--allow-edits"], catch_exceptions=False)
 
     assert done.exit_code == 2
-    assert "the folder that it was built from" in done.stderr
+    assert "--allow-edits needs the folder that the artefact was built from" in done.stderr

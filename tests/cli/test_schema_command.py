@@ -1,4 +1,4 @@
-"""`schema`: the JSON Schema that editors read."""
+"""`intentmatch schema`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from intentmatch.cli.commands import cli
 from intentmatch.registry.reading.schema import schema
 
 
-def test_the_schema_is_printed():
-    """As it is, and nothing else, so that it can be put into a file."""
+def test_prints_the_json_schema_and_nothing_else():
     done = CliRunner().invoke(cli, ["schema"], catch_exceptions=False)
 
     assert done.exit_code == 0

@@ -1,4 +1,4 @@
-"""`intentmatch tune`: the tables, the block, and what is written only when asked."""
+"""`intentmatch tune`."""
 
 from __future__ import annotations
 
@@ -35,21 +35,20 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(cli, ["tune", *words], catch_exceptions=False)
 
 
-def test_it_prints_and_leaves_everything_as_it_is(shop: Path) -> None:
-    """Both tables, and YAML that can be pasted."""
+def test_prints_tables_and_yaml_and_writes_nothing(shop: Path) -> None:
     done = run("shop")
 
     assert (done.exit_code, done.stderr) == (0, "")
-    for words in ("Tried, the best first", "What each target gives", "{false_accept: 0.05}", "one standard error"):
+    for words in ("Candidates, best first", "Effect of each target", "{false_accept: 0.05}", "one standard error"):
         assert words in done.stdout
     block = done.stdout.partition("\nsettings:\n")[2]
-    assert block.startswith("  encoder: static  # tune: the only one tried\n")
+    assert block.startswith("  encoder: static  # tune: the only value tried\n")
     assert "  target: {precision: 0.95, give_up: 0.005}  # yours" in block
     assert shop.read_text(encoding="utf-8") == YAML
 
 
-def test_it_writes_when_asked_and_nothing_the_second_time(shop: Path) -> None:
-    """A diff first; comments, order and quotes stay; a target is never written."""
+def test_write_changes_only_settings_and_nothing_the_second_time(shop: Path) -> None:
+    """The diff is shown; comments, order and quotes stay; the target is never written."""
     done = run("shop", "--write")
 
     assert done.exit_code == 0
@@ -61,11 +60,10 @@ def test_it_writes_when_asked_and_nothing_the_second_time(shop: Path) -> None:
     assert [line.split(":")[0].strip() for line in added] == ["settings", "encoder", "scorer", "aggregation"]
     assert set(read_registry("shop").settings) == {"encoder", "scorer", "aggregation"}
 
-    assert run("shop", "--write").stdout.endswith("shop/shop.yaml says so already.\n")
+    assert run("shop", "--write").stdout.endswith("shop/shop.yaml has these settings already.\n")
 
 
-def test_settings_go_where_settings_are(shop: Path) -> None:
-    """Not into a second file."""
+def test_settings_are_written_to_the_file_that_has_settings(shop: Path) -> None:
     settings = shop.with_name("settings.yaml")
     settings.write_text("settings:\n  aggregation: 'max'  # I know why\n", encoding="utf-8")
 
@@ -77,8 +75,7 @@ def test_settings_go_where_settings_are(shop: Path) -> None:
     assert "  encoder: static" in text
 
 
-def test_of_several_files_one_is_to_be_named(shop: Path) -> None:
-    """Before anything is tried."""
+def test_write_needs_a_file_if_there_are_several(shop: Path) -> None:
     other = shop.with_name("other.yaml")
     other.write_text("intents: {hello: {utterances: [hi, good day]}}\n", encoding="utf-8")
 
@@ -91,9 +88,9 @@ def test_of_several_files_one_is_to_be_named(shop: Path) -> None:
     assert "shop/shop.yaml has one of these settings already" in run("shop", "--write", "--file", str(other)).stderr
 
 
-def test_another_encoder_can_be_tried(shop: Path) -> None:
-    """Two names for one model: nothing to choose between them but time."""
-    from intentmatch.encoders.static import EMBEDDED
+def test_encoder_option_adds_a_candidate(shop: Path) -> None:
+    """Here a second name of the same model."""
+    from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 
     done = run("shop", "--encoder", f"static:{EMBEDDED}")
 
@@ -102,38 +99,37 @@ def test_another_encoder_can_be_tried(shop: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (("--encoder", "nonsense"), 2, "unknown encoder 'nonsense'"),
-        (("--encoder", "static:/no/such/folder"), 5, "is no static model"),
-        (("--file", "shop/shop.yaml"), 2, "--file goes with --write"),
+        (("--encoder", "static:/no/such/folder"), 5, "is not a static model"),
+        (("--file", "shop/shop.yaml"), 2, "--file needs --write"),
         (("--write", "--file", "elsewhere.yaml"), 2, "elsewhere.yaml is not among the files of shop"),
         (("--set", "scorer=loud"), 2, "setting 'scorer' cannot be 'loud'"),
     ],
 )
-def test_mistakes_are_explained(shop: Path, words: tuple[str, ...], code: int, said: str) -> None:
-    """With the code of their error."""
+def test_invalid_input_is_explained_with_its_exit_code(
+    shop: Path, words: tuple[str, ...], code: int, message: str
+) -> None:
     Path("elsewhere.yaml").write_text(YAML)
 
     done = run("shop", *words)
 
     assert done.exit_code == code
-    assert said in done.stderr
+    assert message in done.stderr
     assert shop.read_text(encoding="utf-8") == YAML
 
 
-def test_an_artefact_is_no_yaml(shop: Path) -> None:
-    """It says what to tune instead."""
+def test_artefact_is_refused_with_a_hint(shop: Path) -> None:
     CliRunner().invoke(cli, ["build", "shop", "-o", "shop.intentmatch"], catch_exceptions=False)
 
     done = run("shop.intentmatch")
 
     assert done.exit_code == 2
-    assert "tune the folder that it was built from" in done.stderr
+    assert "tune the folder that the artefact was built from" in done.stderr
 
 
-def test_what_wins_over_the_file_is_said(shop: Path) -> None:
-    """Writing a setting that the command line sets too changes nothing there."""
+def test_write_notes_settings_that_override_the_file(shop: Path) -> None:
     done = run("shop", "--write", "--set", "aggregation=mean2")
 
-    assert "aggregation comes from the argument here, which wins over the file" in done.stderr
+    assert "aggregation is set by the argument, which overrides the file" in done.stderr

@@ -1,4 +1,4 @@
-"""Errors say what, where and how to fix it, and survive the way from one process to another."""
+"""Texts of errors and problems, the exception tree, and pickling."""
 
 from __future__ import annotations
 
@@ -27,21 +27,18 @@ from intentmatch.core.errors import (
 HERE = Location("intents/a.yaml", 4, 7)
 
 
-def test_a_location_is_what_editors_jump_to():
-    """A location reads path:line:column, and path:line where there is little room."""
+def test_location_prints_path_line_column():
     assert str(HERE) == "intents/a.yaml:4:7"
     assert HERE.short == "intents/a.yaml:4"
 
 
-def test_a_problem_reads_as_one_line():
-    """A problem without a hint is path:line:column: severity [rule] message."""
-    problem = Problem(HERE, "warning", "duplicate-utterance", "“hi” already stands at a.yaml:3")
+def test_problem_without_hint_prints_one_line():
+    problem = Problem(HERE, "warning", "duplicate-utterance", "“hi” is already at a.yaml:3")
 
-    assert str(problem) == "intents/a.yaml:4:7: warning [duplicate-utterance] “hi” already stands at a.yaml:3"
+    assert str(problem) == "intents/a.yaml:4:7: warning [duplicate-utterance] “hi” is already at a.yaml:3"
 
 
-def test_a_hint_stands_on_a_line_of_its_own():
-    """The way out follows the problem, indented."""
+def test_hint_prints_on_its_own_indented_line():
     problem = Problem(HERE, "error", "no-utterances", "intent 'a' has no utterances", "list them")
 
     assert str(problem).splitlines() == [
@@ -50,8 +47,8 @@ def test_a_hint_stands_on_a_line_of_its_own():
     ]
 
 
-def test_problems_are_ordered_by_place():
-    """Problems sort by path, then by line and column as numbers."""
+def test_problems_sort_by_path_line_and_column():
+    """Lines and columns sort as numbers: 9 before 10."""
     places = [Location("b", 1, 1), Location("a", 10, 1), Location("a", 9, 12), Location("a", 9, 2)]
 
     ordered = sorted(Problem(place, "error", "rule", "message") for place in places)
@@ -59,8 +56,7 @@ def test_problems_are_ordered_by_place():
     assert [str(problem.location) for problem in ordered] == ["a:9:2", "a:9:12", "a:10:1", "b:1:1"]
 
 
-def test_a_registry_error_holds_and_says_every_problem_in_order():
-    """All problems are in the text of the error and in `problems`, sorted by place."""
+def test_registry_error_contains_all_problems_sorted():
     late = Problem(Location("a.yaml", 20), "error", "no-utterances", "late")
     early = Problem(Location("a.yaml", 3), "warning", "duplicate-utterance", "early", "remove it")
 
@@ -70,8 +66,7 @@ def test_a_registry_error_holds_and_says_every_problem_in_order():
     assert str(error) == f"{early}\n{late}"
 
 
-def test_an_unknown_name_comes_with_the_known_ones():
-    """The text lists what is known, sorted, and the one that was probably meant."""
+def test_unknown_name_lists_and_suggests_known_names():
     error = UnknownNameError("encoder", "statik", ["static", "sentence_transformer"], "See the README.")
 
     assert str(error) == (
@@ -79,13 +74,11 @@ def test_an_unknown_name_comes_with_the_known_ones():
     )
 
 
-def test_an_unknown_name_among_none_says_so():
-    """Without known names the text says "none" and suggests nothing."""
+def test_unknown_name_without_known_names_says_none():
     assert str(UnknownNameError("encoder", "x", [])) == "unknown encoder 'x': known are none."
 
 
-def test_a_missing_extra_names_the_pip_line():
-    """The text ends with the command that installs what is missing."""
+def test_missing_extra_names_the_pip_command():
     error = MissingExtraError("A cross-encoder", "torch")
 
     assert str(error).startswith("A cross-encoder needs an extra that is not installed.")
@@ -107,8 +100,7 @@ def test_a_missing_extra_names_the_pip_line():
         (ModelUnavailableError, UnavailableError, 5),
     ],
 )
-def test_the_tree_is_as_drawn(kind, parent, exit_code):
-    """Every error has the parent and the exit code that the tree at the top of the room shows."""
+def test_exceptions_match_the_tree_in_the_docstring(kind, parent, exit_code):
     drawn = (errors.__doc__ or "").splitlines()
 
     assert kind.__bases__ == (parent,)
@@ -116,8 +108,7 @@ def test_the_tree_is_as_drawn(kind, parent, exit_code):
     assert any(f" {kind.__name__}" in line for line in drawn)
 
 
-def test_the_root_exits_with_one():
-    """An error that is nothing more special exits with 1."""
+def test_base_class_has_exit_code_one():
     assert IntentMatchError.exit_code == 1
     assert IntentMatchError.__bases__ == (Exception,)
 
@@ -137,7 +128,7 @@ def test_the_root_exits_with_one():
     ids=lambda error: type(error).__name__,
 )
 def test_errors_survive_pickling(error):
-    """A worker process can hand any error to its parent, text and attributes intact."""
+    """A worker process can send any error to its parent process."""
     for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
         assert type(twin) is type(error)
         assert str(twin) == str(error)
@@ -148,11 +139,9 @@ def test_errors_survive_pickling(error):
     ("name", "expected"),
     [("utterance", "utterances"), ("treshold", "threshold"), ("THRESHOLD", None), ("zzz", None), ("", None)],
 )
-def test_suggest_names_what_is_near_and_nothing_else(name, expected):
-    """A slip of the fingers finds its name; anything else finds None."""
+def test_suggest_finds_typos_only(name, expected):
     assert suggest(name, ["utterances", "threshold", "title"]) == expected
 
 
-def test_suggest_among_nothing_is_none():
-    """Without known names there is nothing to suggest."""
+def test_suggest_without_known_names_is_none():
     assert suggest("static", []) is None

@@ -1,4 +1,4 @@
-"""Names to factories: built-in, from other packages, unknown, missing and broken."""
+"""Plugin lookup: built-ins, entry points, unknown names, missing and broken packages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from intentmatch.encoders.static import load as load_static
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty folder on `sys.path`; what was imported from it is forgotten afterwards."""
+    """An empty folder on `sys.path`; modules imported from it are unloaded afterwards."""
     monkeypatch.syspath_prepend(str(tmp_path))
     before = set(sys.modules)
     yield tmp_path
@@ -31,23 +31,20 @@ def install(site: Path, entry_points: str) -> None:
     (info / "entry_points.txt").write_text(entry_points)
 
 
-def test_a_built_in_name_gives_its_factory():
-    """A name of the table gives what the table's import string says."""
+def test_built_in_name_returns_its_factory():
     assert plugins.factory("encoders", "static") is load_static
 
 
-def test_every_built_in_can_be_had():
-    """Every import string of the table leads to a factory or a format, without its extra being installed."""
+def test_every_built_in_imports_without_extras():
     found = {
         (group, name): plugins.named(group, name) for group in plugins.BUILT_IN for name in plugins.BUILT_IN[group]
     }
 
-    assert all(callable(what) for (group, _), what in found.items() if group != "formats")
-    assert all(what.name == name for (group, name), what in found.items() if group == "formats")
+    assert all(callable(entry) for (group, _), entry in found.items() if group != "formats")
+    assert all(entry.name == name for (group, name), entry in found.items() if group == "formats")
 
 
-def test_an_unknown_name_lists_the_known_ones_and_suggests():
-    """A slip in a name is answered with all names and the nearest one."""
+def test_unknown_name_lists_and_suggests_known_names():
     with pytest.raises(UnknownNameError) as caught:
         plugins.factory("encoders", "statics", hint="See the README.")
 
@@ -56,14 +53,13 @@ def test_an_unknown_name_lists_the_known_ones_and_suggests():
     assert str(caught.value).endswith("Did you mean 'static'? See the README.")
 
 
-def test_a_name_of_one_group_is_unknown_in_another():
-    """An encoder is no reranker."""
+def test_groups_have_separate_names():
     with pytest.raises(UnknownNameError, match="unknown reranker 'static': known are cross_encoder"):
         plugins.factory("rerankers", "static")
 
 
-def test_another_package_can_add_a_name(site: Path):
-    """A third party's entry point is listed, and is imported only when it is asked for."""
+def test_entry_point_of_another_package_is_found(site: Path):
+    """It is listed by name and imported only when requested."""
     install(site, "[intentmatch.encoders]\nacme = acme_encoders:load\n")
     (site / "acme_encoders.py").write_text("def load(model, settings):\n    return f'acme {model}'\n")
 
@@ -76,16 +72,15 @@ def test_another_package_can_add_a_name(site: Path):
     assert factory("small", None) == "acme small"
 
 
-def test_a_built_in_name_cannot_be_taken_over(site: Path):
-    """A third party's entry point of a built-in name is not looked at, and not listed twice."""
+def test_entry_point_cannot_replace_a_built_in(site: Path):
+    """An entry point with a built-in name is ignored and not listed twice."""
     install(site, "[intentmatch.encoders]\nstatic = acme_encoders:load\n")
 
     assert plugins.factory("encoders", "static") is load_static
     assert plugins.names("encoders").count("static") == 1
 
 
-def test_a_broken_plugin_raises_its_own_error(site: Path):
-    """What goes wrong inside a third party's import is theirs and is seen as it is."""
+def test_import_error_of_a_plugin_is_not_caught(site: Path):
     install(site, "[intentmatch.rerankers]\nacme = acme_encoders:load\n")
     (site / "acme_encoders.py").write_text("import a_package_they_forgot_to_require\n")
 
@@ -93,16 +88,14 @@ def test_a_broken_plugin_raises_its_own_error(site: Path):
         plugins.factory("rerankers", "acme")
 
 
-def test_require_gives_the_module():
-    """A package that is there is imported and handed over."""
+def test_require_returns_the_module():
     assert plugins.require("json", what="Reading", extra="torch") is importlib.import_module("json")
 
 
 @pytest.mark.parametrize("module", ["a_missing_package", "a_missing_package.inner"])
-def test_a_missing_package_names_the_pip_line(module):
-    """A package that is not installed is answered with what needs it and the line that installs it."""
-    with pytest.raises(MissingExtraError, match=r'^A lion needs .* pip install "intentmatch\[torch\]"$') as caught:
-        plugins.require(module, what="A lion", extra="torch")
+def test_missing_package_names_the_pip_command(module):
+    with pytest.raises(MissingExtraError, match=r'^A model needs .* pip install "intentmatch\[torch\]"$') as caught:
+        plugins.require(module, what="A model", extra="torch")
 
     assert caught.value.extra == "torch"
 
@@ -117,12 +110,11 @@ def test_a_missing_package_names_the_pip_line(module):
         "raise ModuleNotFoundError('no name given')",
     ],
 )
-def test_a_broken_package_raises_its_own_error(site: Path, line):
-    """A package that is there but cannot be imported is not reported as missing."""
+def test_import_error_of_an_installed_package_is_not_caught(site: Path, line):
     (site / "half_installed").mkdir()
     (site / "half_installed" / "__init__.py").write_text(line)
 
     with pytest.raises(ImportError) as caught:
-        plugins.require("half_installed", what="A lion", extra="torch")
+        plugins.require("half_installed", what="A model", extra="torch")
 
     assert "half_installed" in [Path(str(frame.path)).parent.name for frame in caught.traceback]

@@ -1,4 +1,4 @@
-"""Settings: four places in their order, each value with its origin, and no impossible value accepted."""
+"""Settings: precedence and origin of values, and validation."""
 
 from __future__ import annotations
 
@@ -33,15 +33,13 @@ NOT_A_FRACTION = [
 ]
 
 
-def test_every_setting_can_be_set():
-    """The table of parsers and the fields of `Settings` name the same things."""
+def test_every_setting_has_a_parser():
     fields = {field.name for field in dataclasses.fields(Settings)} - {"origins"}
 
     assert set(PARSERS) == fields
 
 
-def test_every_default_is_a_possible_value():
-    """What stands as a default could also have been written."""
+def test_every_default_is_valid():
     defaults = Settings()
 
     assert {name: parse(name, getattr(defaults, name)) for name in PARSERS} == {
@@ -49,8 +47,7 @@ def test_every_default_is_a_possible_value():
     }
 
 
-def test_nothing_given_is_the_defaults():
-    """Without any source each value is its default and says so."""
+def test_resolve_without_sources_gives_defaults():
     resolved = resolve(environ={})
 
     assert resolved == Settings()
@@ -75,8 +72,8 @@ def test_nothing_given_is_the_defaults():
         ({}, {}, {}, None, Settings().margin, "default"),
     ],
 )
-def test_the_nearer_source_wins(explicit, environ, registry, base, value, origin):
-    """Argument over environment over registry over what an artefact was built with over default."""
+def test_source_with_precedence_wins(explicit, environ, registry, base, value, origin):
+    """Precedence: argument, environment, registry, settings of the artefact, default."""
     places = {"margin": Location("bot.yaml", 7, 3)}
 
     resolved = resolve(explicit, environ=environ, registry=registry, locations=places, base=base)
@@ -85,41 +82,36 @@ def test_the_nearer_source_wins(explicit, environ, registry, base, value, origin
     assert resolved.origin("margin") == origin
 
 
-def test_sources_are_merged_setting_by_setting():
-    """A source that speaks of one setting leaves the others to the sources behind it."""
+def test_sources_are_merged_per_setting():
     resolved = resolve({"top_k": 3}, environ={"INTENTMATCH_BAND": "0"}, registry={"fuzzy": "1.0"})
 
     assert resolved == Settings(top_k=3, band=0.0, fuzzy=1.0)
 
 
-def test_the_environment_is_the_process_environment(monkeypatch):
-    """Without an explicit environment, variables of this process count."""
+def test_resolve_reads_the_process_environment_by_default(monkeypatch):
     monkeypatch.setenv("INTENTMATCH_AGGREGATION", "max")
 
     assert resolve().aggregation == "max"
 
 
-def test_an_origin_does_not_make_settings_different():
-    """Settings are equal when their values are."""
+def test_origins_do_not_affect_equality():
     assert Settings(margin=0.1, origins={"margin": "argument"}) == Settings(margin=0.1)
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, 0, 1, "0", "1", "0.0", "1.0", " 0.5 ", "5e-1"])
-def test_both_ends_of_a_fraction_belong_to_it(value):
-    """0 and 1 are numbers from 0 to 1, as numbers and as text."""
+def test_fraction_accepts_both_ends(value):
     assert fraction(value) == float(value)
 
 
 @pytest.mark.parametrize("value", NOT_A_FRACTION, ids=lambda value: str(value)[:8])
-def test_a_fraction_is_a_number_from_zero_to_one(value):
-    """What is outside, is no number, or is a truth value, is refused in the same words."""
+def test_fraction_refuses_other_values(value):
+    """Numbers out of range, other text and booleans are refused with one message."""
     with pytest.raises(ValueError, match=r"^it must be a number from 0 to 1$"):
         fraction(value)
 
 
 @given(st.floats(allow_nan=True, allow_infinity=True) | st.integers())
-def test_a_fraction_lies_between_its_ends_or_is_refused(number):
-    """No number comes out of `fraction` that is not from 0 to 1."""
+def test_fraction_is_in_range_or_refused(number):
     try:
         assert 0.0 <= fraction(number) <= 1.0
     except ValueError:
@@ -143,8 +135,8 @@ def test_a_fraction_lies_between_its_ends_or_is_refused(number):
         (None, {}),
     ],
 )
-def test_a_threshold_has_four_written_forms(written, expected):
-    """A number, a list by language, a mapping by language, or auto: all become a mapping."""
+def test_threshold_forms_parse_to_a_mapping(written, expected):
+    """Forms: a number, text by language, a mapping by language, auto."""
     assert parse("threshold", written) == expected
 
 
@@ -161,8 +153,7 @@ def test_a_threshold_has_four_written_forms(written, expected):
         ({"balance": "true"}, {"balance": True}),
     ],
 )
-def test_a_target_is_written_as_text_or_as_a_mapping(written, expected):
-    """One thing to aim for, with what it may cost where that is a precision."""
+def test_target_parses_text_and_mappings(written, expected):
     assert parse("target", written) == expected
     assert parse("target", parse("target", written)) == expected
 
@@ -179,7 +170,7 @@ def test_a_target_is_written_as_text_or_as_a_mapping(written, expected):
         ("precision", ["auto"], "it must be one of auto, float32, float16, bfloat16"),
         ("prompts", "query: ", "it must be a mapping with the keys utterance and query"),
         ("prompts", {"passage": "x"}, "its keys are utterance and query, not passage"),
-        ("prompts", {"query": None}, "each must be text"),
+        ("prompts", {"query": None}, "each value must be text"),
         ("aggregation", "mean", "it must be one of mean2, max"),
         ("threshold", 1.5, "it must be a number from 0 to 1"),
         ("threshold", True, "it must be a number from 0 to 1"),
@@ -188,7 +179,7 @@ def test_a_target_is_written_as_text_or_as_a_mapping(written, expected):
         ("threshold", "0.5,,", "it must be a number from 0 to 1"),
         ("threshold", "de=high", "it must be a number from 0 to 1"),
         ("threshold", {"de": None}, "it must be a number from 0 to 1"),
-        ("threshold", {"deutsch": 0.5}, "'deutsch' is neither a language code such as en or pt-BR, nor `default`"),
+        ("threshold", {"deutsch": 0.5}, "'deutsch' is not `default` or a language code such as en or pt-BR"),
         ("threshold", {"de": {"at": 0.5}}, "it must be a number from 0 to 1"),
         ("margin", "3%", "it must be a number from 0 to 1"),
         ("scorer", "svm", "it must be one of head, cosine"),
@@ -199,9 +190,9 @@ def test_a_target_is_written_as_text_or_as_a_mapping(written, expected):
         ("target", "precision=0.9,balance", AIMS),
         ("target", "precision", "it must be a number from 0 to 1"),
         ("target", "precision=high", "it must be a number from 0 to 1"),
-        ("target", "precision=0.9,recall=0.1", "it takes precision, false_accept, balance and give_up, not recall"),
-        ("target", "false_accept=0.1,give_up=0.1", "give_up goes with precision"),
-        ("target", "balance=false", "balance is `true` or left out"),
+        ("target", "precision=0.9,recall=0.1", "its keys are precision, false_accept, balance and give_up, not recall"),
+        ("target", "false_accept=0.1,give_up=0.1", "give_up needs precision"),
+        ("target", "balance=false", "balance must be `true`"),
         ("margin", -0.1, "it must be a number from 0 to 1"),
         ("fuzzy", math.inf, "it must be a number from 0 to 1"),
         ("fuzzy", False, "it must be a number from 0 to 1"),
@@ -209,47 +200,44 @@ def test_a_target_is_written_as_text_or_as_a_mapping(written, expected):
         ("band", 10**400, "it must be a number from 0 to 1"),
         ("reranker", "", "it must be text"),
         ("reranker", False, "it must be text"),
-        ("top_k", 0, "it must be a whole number from 1 up"),
-        ("top_k", -1, "it must be a whole number from 1 up"),
-        ("top_k", True, "it must be a whole number from 1 up"),
-        ("top_k", 2.5, "it must be a whole number from 1 up"),
-        ("top_k", math.inf, "it must be a whole number from 1 up"),
-        ("top_k", "five", "it must be a whole number from 1 up"),
-        ("top_k", None, "it must be a whole number from 1 up"),
-        ("remote_seconds", 0, "it must be a number of seconds above 0"),
-        ("remote_seconds", "inf", "it must be a number of seconds above 0"),
+        ("top_k", 0, "it must be a whole number, 1 or more"),
+        ("top_k", -1, "it must be a whole number, 1 or more"),
+        ("top_k", True, "it must be a whole number, 1 or more"),
+        ("top_k", 2.5, "it must be a whole number, 1 or more"),
+        ("top_k", math.inf, "it must be a whole number, 1 or more"),
+        ("top_k", "five", "it must be a whole number, 1 or more"),
+        ("top_k", None, "it must be a whole number, 1 or more"),
+        ("remote_seconds", 0, "it must be a number of seconds greater than 0"),
+        ("remote_seconds", "inf", "it must be a number of seconds greater than 0"),
         ("cache", "", "it must be text"),
         ("cache", True, "it must be text"),
         ("inbox", "", "it must be text"),
         ("inbox_mode", "secret", "it must be one of redacted, hashed, plain"),
         ("inbox_keep", 5, "it must be a mapping with the keys messages and days"),
         ("inbox_keep", {"weeks": 5}, "it must be a mapping with the keys messages and days"),
-        ("inbox_keep", "messages=none", "it must be a whole number from 1 up"),
-        ("inbox_keep", {"days": 0}, "it must be a whole number from 1 up"),
-        ("lint", 3, "it must map rule ids to levels, as few-utterances=off does"),
+        ("inbox_keep", "messages=none", "it must be a whole number, 1 or more"),
+        ("inbox_keep", {"days": 0}, "it must be a whole number, 1 or more"),
+        ("lint", 3, "it must map rule ids to levels, for example few-utterances=off"),
         ("lint", "", "it must be one of off, info, warning, error"),
         ("lint", "few-utterances=off,two-clusters", "it must be one of off, info, warning, error"),
         ("lint", {"few-utterances": "loud"}, "it must be one of off, info, warning, error"),
     ],
     ids=lambda value: str(value)[:20],
 )
-def test_an_impossible_value_says_setting_value_reason_and_origin(name, value, why):
-    """The message names the setting, the value, what it must be, and where the value came from."""
+def test_error_names_setting_value_reason_and_origin(name, value, why):
     with pytest.raises(SettingsError) as caught:
         resolve({name: value}, environ={})
 
     assert str(caught.value) == f"setting {name!r} cannot be {value!r}: {why} (from argument)"
 
 
-def test_every_setting_refuses_something():
-    """No parser lets just anything through."""
+def test_every_setting_refuses_an_arbitrary_object():
     for name in PARSERS:
         with pytest.raises(SettingsError, match=f"setting '{name}' cannot be <object"):
             parse(name, object())
 
 
-def test_an_impossible_variable_is_named():
-    """A value from the environment is blamed on its variable."""
+def test_error_names_the_environment_variable():
     with pytest.raises(SettingsError) as caught:
         resolve(environ={"INTENTMATCH_MARGIN": "wide"})
 
@@ -258,14 +246,12 @@ def test_an_impossible_variable_is_named():
     )
 
 
-def test_a_nearer_source_does_not_excuse_an_impossible_value():
-    """A wrong value is an error even where another source overrides it."""
+def test_overridden_invalid_value_is_still_an_error():
     with pytest.raises(SettingsError, match="INTENTMATCH_MARGIN"):
         resolve({"margin": 0.1}, environ={"INTENTMATCH_MARGIN": "wide"})
 
 
-def test_impossible_values_of_a_registry_come_all_at_once_with_their_places():
-    """The registry's values are problems with positions; every one of them is reported."""
+def test_all_invalid_registry_settings_are_reported_with_locations():
     places = {"margin": Location("a.yaml", 3, 5), "top_k": Location("a.yaml", 2, 5)}
 
     with pytest.raises(RegistryError) as caught:
@@ -281,8 +267,7 @@ def test_impossible_values_of_a_registry_come_all_at_once_with_their_places():
 @pytest.mark.parametrize(
     ("name", "hint"), [("treshold", "did you mean 'threshold'?"), ("zzz", "known are aggregation, band, cache, ")]
 )
-def test_an_unknown_setting_suggests_or_lists(name, hint):
-    """An unknown name is refused with the nearest known one, or with all of them."""
+def test_unknown_setting_suggests_or_lists_names(name, hint):
     with pytest.raises(SettingsError, match=f"^unknown setting '{name}': ") as caught:
         resolve({name: 1}, environ={})
 
@@ -311,13 +296,12 @@ def test_an_unknown_setting_suggests_or_lists(name, hint):
         ("lint", {}, {}),
     ],
 )
-def test_values_are_read_as_they_are_meant(name, written, expected):
-    """Text from files and variables, and values from code, become the same thing."""
+def test_parse_converts_text_and_python_values(name, written, expected):
     assert parse(name, written) == expected
 
 
-def test_what_belongs_to_the_machine_does_not_travel():
-    """`to_dict` leaves out device, precision, cache, lint and inbox, and holds plain values of all the rest."""
+def test_to_dict_leaves_out_local_settings():
+    """All other settings are in `to_dict` as plain values and can be passed back to `Settings`."""
     values = Settings(threshold={"de": 0.4}).to_dict()
 
     assert set(values) == set(PARSERS) - settings.LOCAL

@@ -1,4 +1,4 @@
-"""The values: what they hold, how they read, and what makes two of them the same."""
+"""Registry and result types: fallbacks, fingerprints, explanations and JSON."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ RESULT = MatchResult(
 )
 
 
-def test_a_registry_is_a_mapping_of_its_intents():
-    """Intents come in their order, by name, and can be asked for."""
+def test_registry_behaves_like_a_mapping_of_intents():
     assert len(BOT) == 2
     assert list(BOT) == [GREETING, THANKS]
     assert BOT["thanks"] is THANKS
@@ -58,13 +57,12 @@ def test_a_registry_is_a_mapping_of_its_intents():
         ({}, "en", None),
     ],
 )
-def test_a_response_is_the_nearest_the_author_wrote(responses, language, expected):
-    """Exactly the language, its base, one without a language, English, any; None where there is none."""
+def test_response_falls_back_by_language(responses, language, expected):
+    """Order: the language, its base, a response without language, English, any; None if there is none."""
     assert Intent("a", (), responses=responses).response(language) == expected
 
 
-def test_a_fingerprint_does_not_see_places():
-    """Moving lines within and between files changes no answer."""
+def test_fingerprint_ignores_locations():
     moved = replace(
         GREETING, location=Location("other.yaml", 9), utterances=(replace(HELLO, location=None), GREETING.utterances[1])
     )
@@ -72,8 +70,7 @@ def test_a_fingerprint_does_not_see_places():
     assert Registry((moved, THANKS), BOT.settings).fingerprint == BOT.fingerprint
 
 
-def test_a_fingerprint_does_not_see_tests():
-    """What is asked in an evaluation changes no answer."""
+def test_fingerprint_ignores_test_cases():
     assert replace(BOT, tests=(Case("hello", "greeting"),)).fingerprint == BOT.fingerprint
 
 
@@ -102,8 +99,8 @@ def test_a_fingerprint_does_not_see_tests():
         replace(BOT, rules=(Rule("day", {"en": "today"}),)),
     ],
 )
-def test_a_fingerprint_sees_whatever_can_change_an_answer(other):
-    """Each part of an intent, the order, the rules and the settings are in the fingerprint."""
+def test_fingerprint_changes_with_content(other):
+    """Every part of an intent, the order of intents, rules and settings count."""
     assert other.fingerprint != BOT.fingerprint
 
 
@@ -120,8 +117,8 @@ def test_a_fingerprint_sees_whatever_can_change_an_answer(other):
         replace(CITY, questions={}),
     ],
 )
-def test_a_fingerprint_sees_what_can_be_found_of_a_slot(other):
-    """And what is asked for it; its place and its examples stand for nothing in an answer."""
+def test_fingerprint_changes_with_slots_but_not_their_examples(other):
+    """The location of a slot does not count either."""
 
     def fingerprint(slot: Slot) -> str:
         return Registry((replace(GREETING, slots=(slot,)),)).fingerprint
@@ -130,8 +127,8 @@ def test_a_fingerprint_sees_what_can_be_found_of_a_slot(other):
     assert fingerprint(replace(CITY, location=HELLO.location, examples=(HELLO,))) == fingerprint(CITY)
 
 
-def test_sentences_of_a_line_are_told_by_template_and_place():
-    """In one intent; what has no template is a line of its own, wherever it stands."""
+def test_lines_group_utterances_by_template_and_location():
+    """Groups stay within an intent. An utterance without a template is a group of its own."""
     place = Location("bot.yaml", 7, 9)
     sentences = [Utterance(text, "en", place, "(a|b)", (Mark("x", 0, 1),)) for text in "ab"]
     elsewhere = replace(sentences[0], location=None)
@@ -145,15 +142,13 @@ def test_sentences_of_a_line_are_told_by_template_and_place():
     assert not HELLO.same_line(HELLO)
 
 
-def test_a_fingerprint_can_be_taken_of_any_text():
-    """Lone surrogates and odd metadata are no obstacle."""
+def test_fingerprint_accepts_lone_surrogates_and_odd_metadata():
     odd = Registry((Intent("\ud800", (Utterance("\udfff"),), metadata={"when": object}),))
 
     assert len(odd.fingerprint) == 16
 
 
-def test_a_result_explains_itself():
-    """The explanation says verdict, reason, nearest utterance with its place, confidence and the runners-up."""
+def test_explain_gives_verdict_reason_nearest_utterance_and_next_candidates():
     assert RESULT.explain().splitlines() == [
         "Matched: greeting scores 0.91.",
         "The nearest utterance of greeting is “hello” (bot.yaml:3).",
@@ -162,15 +157,14 @@ def test_a_result_explains_itself():
     ]
 
 
-def test_a_result_of_nothing_explains_itself_as_well():
-    """Without candidates and confidence the reason stands alone."""
+def test_explain_without_candidates_gives_the_reason():
     nothing = replace(RESULT, verdict="out_of_scope", intent=None, confidence=None, candidates=())
 
     assert nothing.explain() == "Out of scope: greeting scores 0.91."
 
 
-def test_a_result_is_plain_json():
-    """`to_dict` holds every field, with places as path:line, and survives JSON."""
+def test_to_dict_is_plain_json():
+    """All fields are present; locations are written as path:line."""
     plain = RESULT.to_dict()
 
     assert json.loads(json.dumps(plain)) == plain
@@ -189,8 +183,7 @@ def test_a_result_is_plain_json():
     assert plain["trace"]["stages"] == [{"name": "dense", "says": "greeting 0.91", "microseconds": 12.3}]
 
 
-def test_rows_are_in_one_order():
-    """Utterances and negatives run intent by intent, each with the position of its owner."""
+def test_utterances_and_negatives_keep_intent_order():
     one = Intent("one", (Utterance("a"), Utterance("b")), (Utterance("x"),))
     two = Intent("two", (Utterance("c"),), (Utterance("y"), Utterance("z")))
     registry = Registry((one, two))
@@ -201,8 +194,7 @@ def test_rows_are_in_one_order():
     assert registry.negative_owners == (0, 1, 1)
 
 
-def test_runners_up_are_told_by_what_they_are_ranked_by():
-    """A score need not fall along the ranking; the confidence does, where there is one."""
+def test_candidates_show_confidence_or_score():
     assert Candidate("a", 0.5).measured == "0.50"
     assert Candidate("a", 0.5, confidence=0.349, evidence=1.2).measured == "35%"
 
@@ -210,7 +202,6 @@ def test_runners_up_are_told_by_what_they_are_ranked_by():
     assert "Next: b 40%, c 0.50." in replace(RESULT, candidates=ranked).explain()
 
 
-def test_an_intent_is_called_by_its_title_or_its_name_in_words():
-    """What the author chose for people comes first."""
+def test_label_is_title_or_name_in_words():
     assert Intent("orderStatus", ()).label == "order status"
     assert Intent("order_status", (), title="Where is my order?").label == "Where is my order?"

@@ -1,4 +1,4 @@
-"""Every encoder obeys every law."""
+"""The rules of the `Encoder` protocol, run for every encoder."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from fakes import WordHashEncoder
 from intentmatch import Intent, Matcher, Registry, Utterance
 from intentmatch.core.types import Encoder
 from intentmatch.encoders.remote import RemoteEncoder
-from intentmatch.encoders.static import EMBEDDED, StaticEncoder
+from intentmatch.encoders.static import StaticEncoder
+from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 
 
 @pytest.fixture(scope="module")
 def remote() -> Iterator[Callable[[str], RemoteEncoder]]:
-    """Makes the encoder of a server that speaks a dialect."""
+    """Create the remote encoder for a server of the given dialect."""
     pytest.importorskip("urllib3", reason="needs the extra [remote]")
     with ExitStack() as servers:
 
@@ -63,6 +64,5 @@ def encoder(request: pytest.FixtureRequest) -> Encoder:
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-def test_obeys(law: Callable[[Encoder], None], encoder: Encoder) -> None:
-    """The law holds for the encoder."""
+def test_encoder_obeys_the_rules(law: Callable[[Encoder], None], encoder: Encoder) -> None:
     law(encoder)

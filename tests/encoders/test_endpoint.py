@@ -1,4 +1,4 @@
-"""A server of embeddings that answers, refuses, hangs, hangs up and talks nonsense."""
+"""The HTTP client of embedding servers: requests, retries, errors, keys and proxies."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def openai(server: FakeServer) -> Endpoint:
 
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long was waited before each retry, in place of the waiting."""
+    """The waiting times before retries, recorded instead of slept."""
     from urllib3.util import retry
 
     slept: list[float] = []
@@ -39,8 +39,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return slept
 
 
-def test_openai_is_asked_as_it_wants_to_be(server: FakeServer, openai: Endpoint) -> None:
-    """Model, texts, and the key as a bearer token."""
+def test_openai_request_has_model_texts_and_bearer_token(server: FakeServer, openai: Endpoint) -> None:
     rows = openai.vectors(TEXTS)
 
     assert np.allclose(rows, server.encoder.encode(TEXTS) * 3.0)
@@ -49,8 +48,7 @@ def test_openai_is_asked_as_it_wants_to_be(server: FakeServer, openai: Endpoint)
     assert server.headers[0]["content-type"] == "application/json"
 
 
-def test_text_embeddings_inference_is_asked_as_it_wants_to_be(server: FakeServer) -> None:
-    """Long texts are cut there; no key where there is none."""
+def test_tei_request_truncates_and_omits_a_missing_key(server: FakeServer) -> None:
     rows = Endpoint(server.tei, "", key=None, seconds=10.0).vectors(TEXTS)
 
     assert np.allclose(rows, server.encoder.encode(TEXTS) * 3.0)
@@ -58,9 +56,7 @@ def test_text_embeddings_inference_is_asked_as_it_wants_to_be(server: FakeServer
     assert "authorization" not in server.headers[0]
 
 
-def test_answers_come_in_any_order(server: FakeServer, openai: Endpoint) -> None:
-    """What counts is the index."""
-
+def test_answers_are_sorted_by_index(server: FakeServer, openai: Endpoint) -> None:
     def backwards(body: dict[str, Any]) -> Any:
         answer = openai_answer(server.rows(body))
         answer["data"].reverse()
@@ -72,8 +68,8 @@ def test_answers_come_in_any_order(server: FakeServer, openai: Endpoint) -> None
     assert np.array_equal(openai.vectors(TEXTS), expected)
 
 
-def test_base64_is_read_too(server: FakeServer, openai: Endpoint) -> None:
-    """Some servers write it whatever they are asked for."""
+def test_base64_embeddings_are_read(server: FakeServer, openai: Endpoint) -> None:
+    """Some servers send base64 whatever the client asks for."""
 
     def written(body: dict[str, Any]) -> Any:
         rows = [np.asarray(row, dtype="<f4").tobytes() for row in server.rows(body)]
@@ -85,8 +81,8 @@ def test_base64_is_read_too(server: FakeServer, openai: Endpoint) -> None:
     assert np.allclose(openai.vectors(TEXTS), expected)
 
 
-def test_connections_are_kept_and_few(server: FakeServer, openai: Endpoint) -> None:
-    """One for calls after one another; forty threads at once share sixteen, and each gets its own answer."""
+def test_connections_are_reused_and_limited(server: FakeServer, openai: Endpoint) -> None:
+    """Sequential calls use one connection; forty threads share sixteen, and each gets its own answer."""
     for _ in range(5):
         openai.vectors(TEXTS)
     assert server.connections == 1
@@ -107,7 +103,7 @@ def test_connections_are_kept_and_few(server: FakeServer, openai: Endpoint) -> N
     assert server.connections <= 16
 
 
-NONSENSE: list[Any] = [
+INVALID_ANSWERS: list[Any] = [
     b"",
     b"<html>It works!</html>",
     b"\xff\xfe",
@@ -141,10 +137,10 @@ NONSENSE: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("said", NONSENSE, ids=lambda said: json.dumps(said, default=repr)[:40])
-def test_an_answer_that_is_none_is_told(server: FakeServer, openai: Endpoint, said: Any) -> None:
-    """Not JSON, not embeddings, too few, too many, none to be told apart, or no numbers: never a wrong vector."""
-    server.script = [(200, {}, said)]
+@pytest.mark.parametrize("answer", INVALID_ANSWERS, ids=lambda answer: json.dumps(answer, default=repr)[:40])
+def test_invalid_answer_is_an_error_without_retry(server: FakeServer, openai: Endpoint, answer: Any) -> None:
+    """Not JSON, not embeddings, too few, too many, bad indexes, or numbers that are not finite."""
+    server.script = [(200, {}, answer)]
 
     with pytest.raises(ModelUnavailableError) as caught:
         openai.vectors(TEXTS)
@@ -159,13 +155,13 @@ json_values = st.recursive(
 )
 
 
-@given(said=json_values | st.lists(st.fixed_dictionaries({"index": json_values, "embedding": json_values})))
+@given(answer=json_values | st.lists(st.fixed_dictionaries({"index": json_values, "embedding": json_values})))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_whatever_is_answered_there_are_vectors_or_one_error(server: FakeServer, openai: Endpoint, said: Any) -> None:
-    """Any JSON, in either dialect."""
+def test_any_json_answer_gives_vectors_or_model_unavailable(server: FakeServer, openai: Endpoint, answer: Any) -> None:
+    """In both dialects."""
     tei = Endpoint(server.tei, "", key=None, seconds=10.0)
-    for endpoint, answer in ((openai, said), (openai, {"data": said}), (tei, said)):
-        server.script = [(200, {}, answer)]
+    for endpoint, content in ((openai, answer), (openai, {"data": answer}), (tei, answer)):
+        server.script = [(200, {}, content)]
         try:
             rows = endpoint.vectors(TEXTS)
         except ModelUnavailableError:
@@ -175,44 +171,46 @@ def test_whatever_is_answered_there_are_vectors_or_one_error(server: FakeServer,
 
 
 @pytest.mark.parametrize(
-    ("status", "said", "told"),
+    ("status", "answer", "expected"),
     [
-        (400, {"error": {"message": "too\nlong\x1b[31m"}}, "the status 400 (too long [31m). See that the URL"),
-        (404, {"error": {"message": "no such model"}}, "the status 404 (no such model)"),
-        (404, b"<h1>nothing here</h1>", "the status 404. See that the URL and the model are right."),
+        (400, {"error": {"message": "too\nlong\x1b[31m"}}, "status 400 (too long [31m). Check the URL"),
+        (404, {"error": {"message": "no such model"}}, "status 404 (no such model)"),
+        (404, b"<h1>nothing here</h1>", "status 404. Check the URL and the model."),
         (413, {"error": "batch size 32 > 8", "error_type": "Validation"}, "(batch size 32 > 8)"),
-        (422, {"detail": [{"msg": "no"}]}, "the status 422. "),
-        (302, b"", "the status 302"),
-        (204, b"", "the status 204"),
+        (422, {"detail": [{"msg": "no"}]}, "status 422. "),
+        (302, b"", "status 302"),
+        (204, b"", "status 204"),
     ],
 )
-def test_a_refusal_is_told_at_once(server: FakeServer, openai: Endpoint, status: int, said: Any, told: str) -> None:
-    """With what the server says of it, on one line; asking again would not help."""
-    server.script = [(status, {"location": server.tei}, said)]
+def test_client_error_is_not_retried_and_shows_the_servers_message(
+    server: FakeServer, openai: Endpoint, status: int, answer: Any, expected: str
+) -> None:
+    server.script = [(status, {"location": server.tei}, answer)]
 
     with pytest.raises(ModelUnavailableError) as caught:
         openai.vectors(TEXTS)
 
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
     assert len(server.asked) == 1
 
 
-@pytest.mark.parametrize(("key", "told"), [(SECRET, "refuses the key"), (None, "asks for a key")])
+@pytest.mark.parametrize(("key", "expected"), [(SECRET, "refuses the key"), (None, "asks for a key")])
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_key_that_is_refused_or_missing(server: FakeServer, status: int, key: str | None, told: str) -> None:
-    """The variable to set is named, and not what the server says, which may hold the key."""
+def test_refused_or_missing_key_names_the_variable(
+    server: FakeServer, status: int, key: str | None, expected: str
+) -> None:
+    """The server's message is not shown, because it may contain the key."""
     server.script = [(status, {}, {"error": {"message": f"Incorrect API key provided: {SECRET}"}})]
 
-    with pytest.raises(ModelUnavailableError, match=f"{told}.*INTENTMATCH_REMOTE_KEY") as caught:
+    with pytest.raises(ModelUnavailableError, match=f"{expected}.*INTENTMATCH_REMOTE_KEY") as caught:
         Endpoint(server.openai, "m", key=key, seconds=10.0).vectors(TEXTS)
 
     assert SECRET not in str(caught.value)
 
 
-def test_the_key_is_never_told(
+def test_key_is_in_no_error_log_or_repr(
     server: FakeServer, openai: Endpoint, waits: list[float], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Neither in errors, nor in the log, nor in what the objects are shown as."""
     caplog.set_level(logging.DEBUG)
     server.script = [(429, {}, b""), HANG_UP, (400, {}, {"error": f"{SECRET} may not do that"})]
 
@@ -225,8 +223,9 @@ def test_the_key_is_never_told(
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
-def test_what_passes_is_asked_again(server: FakeServer, openai: Endpoint, waits: list[float], status: int) -> None:
-    """Later each time."""
+def test_temporary_errors_are_retried_with_backoff(
+    server: FakeServer, openai: Endpoint, waits: list[float], status: int
+) -> None:
     server.script = [(status, {}, b"")] * 3
 
     assert openai.vectors(TEXTS).shape == (2, 64)
@@ -235,8 +234,8 @@ def test_what_passes_is_asked_again(server: FakeServer, openai: Endpoint, waits:
     assert 1.0 <= waits[0] <= 1.5 < 2.0 <= waits[1] <= 2.5
 
 
-def test_the_server_says_when(server: FakeServer, openai: Endpoint, waits: list[float]) -> None:
-    """Retry-After is heeded, in seconds and as a date, up to what one is ready to wait."""
+def test_retry_after_is_respected_up_to_the_limit(server: FakeServer, openai: Endpoint, waits: list[float]) -> None:
+    """In seconds and as a date."""
     later = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 8))
     server.script = [(429, {"retry-after": after}, b"") for after in ("7", later, "86400")]
     openai.vectors(TEXTS)
@@ -246,36 +245,32 @@ def test_the_server_says_when(server: FakeServer, openai: Endpoint, waits: list[
     assert waits[2] == 10
 
 
-def test_but_not_for_ever(server: FakeServer, openai: Endpoint, waits: list[float]) -> None:
-    """Four times, and then the error says why."""
+def test_retries_end_with_the_servers_message(server: FakeServer, openai: Endpoint, waits: list[float]) -> None:
     server.script = [(503, {}, {"error": {"message": "Loading model"}})] * 9
 
-    with pytest.raises(ModelUnavailableError, match=r"the status 503 \(Loading model\)\. Try again later\."):
+    with pytest.raises(ModelUnavailableError, match=r"status 503 \(Loading model\)\. Try again later\."):
         openai.vectors(TEXTS)
     assert len(server.asked) == 4
 
 
-def test_a_time_to_wait_that_is_none_is_told(server: FakeServer, openai: Endpoint) -> None:
-    """As any answer that cannot be understood."""
+def test_invalid_retry_after_is_an_error(server: FakeServer, openai: Endpoint) -> None:
     server.script = [(429, {"retry-after": "soon"}, b"")]
 
     with pytest.raises(ModelUnavailableError, match="Retry-After header: soon"):
         openai.vectors(TEXTS)
 
 
-def test_one_that_hangs_up_is_asked_once_more(server: FakeServer, openai: Endpoint, waits: list[float]) -> None:
-    """A connection that is reset in the middle of an answer."""
+def test_dropped_connection_is_retried_once(server: FakeServer, openai: Endpoint, waits: list[float]) -> None:
     server.script = [HANG_UP]
     assert openai.vectors(TEXTS).shape == (2, 64)
 
     server.script = [HANG_UP, HANG_UP]
-    with pytest.raises(ModelUnavailableError, match="See that it runs"):
+    with pytest.raises(ModelUnavailableError, match="Check that it runs"):
         openai.vectors(TEXTS)
     assert len(server.asked) == 4
 
 
-def test_one_that_is_too_slow_is_asked_once_more(server: FakeServer) -> None:
-    """Then it is too slow."""
+def test_read_timeout_is_retried_once(server: FakeServer) -> None:
     hasty = Endpoint(server.openai, "m", key=None, seconds=0.5)
     server.script = [slowly(3.0)]
     assert hasty.vectors(TEXTS).shape == (2, 64)
@@ -287,25 +282,22 @@ def test_one_that_is_too_slow_is_asked_once_more(server: FakeServer) -> None:
     assert time.monotonic() - start < 3.0
 
 
-def test_one_that_is_away_is_told(server: FakeServer, waits: list[float]) -> None:
-    """The address, the reason and the way out."""
+def test_refused_connection_names_url_and_reason(server: FakeServer, waits: list[float]) -> None:
     away = "http://127.0.0.1:1/v1/embeddings"
     with pytest.raises(ModelUnavailableError) as caught:
         Endpoint(away, "m", key=SECRET, seconds=10.0).vectors(TEXTS)
 
-    assert all(part in str(caught.value) for part in (away, "Connection refused", "See that it runs"))
+    assert all(part in str(caught.value) for part in (away, "Connection refused", "Check that it runs"))
     assert SECRET not in str(caught.value)
     assert len(waits) == 2
 
 
-def test_a_host_that_is_not_there_is_told(server: FakeServer, waits: list[float]) -> None:
-    """Nor any port of it."""
+def test_unknown_host_is_named(server: FakeServer, waits: list[float]) -> None:
     with pytest.raises(ModelUnavailableError, match=r"nowhere\.invalid"):
         Endpoint("http://nowhere.invalid/embed", "", key=None, seconds=10.0).vectors(TEXTS)
 
 
-def test_one_without_the_s_of_https_is_told(server: FakeServer, waits: list[float]) -> None:
-    """And so is any certificate that is not trusted."""
+def test_tls_failure_is_reported(server: FakeServer, waits: list[float]) -> None:
     with pytest.raises(ModelUnavailableError, match="SSL"):
         Endpoint(server.tei.replace("http", "https"), "", key=SECRET, seconds=10.0).vectors(TEXTS)
 
@@ -332,8 +324,8 @@ def test_one_without_the_s_of_https_is_told(server: FakeServer, waits: list[floa
         "http://höst/embed",
     ],
 )
-def test_a_url_that_cannot_be_is_refused(server: FakeServer, url: str) -> None:
-    """Without being shown: a password would be in the error."""
+def test_invalid_url_is_refused_without_showing_it(server: FakeServer, url: str) -> None:
+    """It may contain a password."""
     with pytest.raises(SettingsError, match="write remote:https://HOST/v1/embeddings#MODEL") as caught:
         Endpoint(url, "m", key=None, seconds=10.0)
 
@@ -341,29 +333,25 @@ def test_a_url_that_cannot_be_is_refused(server: FakeServer, url: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["", "/", "/v1", "/v1/", "/v1/embeddings/", "/embeds", "/v1/chat/completions"])
-def test_a_path_that_is_neither_is_refused(server: FakeServer, path: str) -> None:
-    """What it must end in is told."""
-    with pytest.raises(SettingsError, match="ends neither in /embeddings nor in /embed"):
+def test_url_with_another_path_is_refused(server: FakeServer, path: str) -> None:
+    with pytest.raises(SettingsError, match="must end in /embeddings or /embed"):
         Endpoint(f"http://host{path}", "m", key=None, seconds=10.0)
 
 
-def test_openai_needs_the_name_of_a_model(server: FakeServer) -> None:
-    """Text-embeddings-inference has only one."""
-    with pytest.raises(SettingsError, match="name the model of"):
+def test_openai_url_needs_a_model_name(server: FakeServer) -> None:
+    with pytest.raises(SettingsError, match="needs the name of a model after a #"):
         Endpoint(server.openai, "", key=None, seconds=10.0)
 
 
 @pytest.mark.parametrize("key", ["", "two\nlines", "schlüssel", "a\x00b"])
-def test_a_key_that_no_header_could_carry_is_refused(server: FakeServer, key: str) -> None:
-    """Without being shown."""
+def test_key_that_is_not_printable_ascii_is_refused_without_showing_it(server: FakeServer, key: str) -> None:
     with pytest.raises(SettingsError, match="printable ASCII") as caught:
         Endpoint(server.tei, "", key=key, seconds=10.0)
 
     assert not key or key not in str(caught.value)
 
 
-def test_a_proxy_of_the_environment_is_used(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With its user, unless the host is one that is asked directly."""
+def test_proxy_of_the_environment_is_used_unless_excluded(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", f"http://me:p%40ss@{server.host}")
     seen: list[str] = []
     server.answer, plain = (lambda path, body: (seen.append(path), plain("/embed", body))[1]), server.answer  # type: ignore[method-assign]
@@ -377,17 +365,17 @@ def test_a_proxy_of_the_environment_is_used(server: FakeServer, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("proxy", ["socks5://me:hunter2@host", "me:hunter2", "http://me:hunter2@[::1"])
-def test_a_proxy_that_is_none_is_told(server: FakeServer, monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
-    """Without its password."""
+def test_invalid_proxy_is_refused_without_showing_its_password(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
     monkeypatch.setenv("http_proxy", proxy)
 
-    with pytest.raises(SettingsError, match="the proxy that the environment names for http") as caught:
+    with pytest.raises(SettingsError, match="the environment names an invalid proxy for http") as caught:
         Endpoint(server.tei, "", key=None, seconds=10.0)
     assert "hunter2" not in str(caught.value)
 
 
-def test_without_the_extra_the_pip_line_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A missing package is an error that says what to install."""
+def test_missing_extra_names_the_pip_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "urllib3", None)
 
     with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[remote\]"'):

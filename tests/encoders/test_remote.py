@@ -1,4 +1,4 @@
-"""The model of a server behind the protocol: what it is asked, what it is told by, and a bot that rests on it."""
+"""The remote encoder: batches, prompts, fingerprint, keys, and bots that use it."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ REGISTRY = Registry(
 )
 
 
-class MovedEncoder(WordHashEncoder):
-    """Another model of the same name: each vector is so far from what it was, in a direction of its own."""
+class PerturbedEncoder(WordHashEncoder):
+    """Another model of the same name: each vector moves by `distance` in its own direction."""
 
     def __init__(self, distance: float, seed: int = 1) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class MovedEncoder(WordHashEncoder):
 
 @pytest.fixture
 def encoder(server: FakeServer) -> RemoteEncoder:
-    """Whose server has forgotten what it was asked first."""
+    """The remote encoder; the server's record of the probe request is cleared."""
     encoder = RemoteEncoder(server.openai, "m")
     server.asked.clear()
     return encoder
@@ -55,8 +55,7 @@ def sent(server: FakeServer) -> list[str]:
     return [text for body in server.asked for text in body.get("input", body.get("inputs"))]
 
 
-def test_texts_go_in_bounded_batches(server: FakeServer, encoder: RemoteEncoder) -> None:
-    """Of 32, in order."""
+def test_texts_are_sent_in_batches_of_32(server: FakeServer, encoder: RemoteEncoder) -> None:
     texts = [f"text number {number}" for number in range(70)]
     vectors = encoder.encode(texts)
 
@@ -64,8 +63,7 @@ def test_texts_go_in_bounded_batches(server: FakeServer, encoder: RemoteEncoder)
     assert np.allclose(vectors, server.encoder.encode(texts), atol=1e-6)
 
 
-def test_blank_texts_are_not_sent(server: FakeServer, encoder: RemoteEncoder) -> None:
-    """Servers refuse them; they are rows of zeros. Without any text nobody is asked."""
+def test_blank_texts_give_zeros_and_are_not_sent(server: FakeServer, encoder: RemoteEncoder) -> None:
     vectors = encoder.encode(["", "hello", " \n"])
 
     assert sent(server) == ["hello"]
@@ -75,15 +73,13 @@ def test_blank_texts_are_not_sent(server: FakeServer, encoder: RemoteEncoder) ->
     assert len(server.asked) == 1
 
 
-def test_long_texts_are_cut(server: FakeServer, encoder: RemoteEncoder) -> None:
-    """To what servers take."""
+def test_long_texts_are_cut_to_2000_characters(server: FakeServer, encoder: RemoteEncoder) -> None:
     encoder.encode(["x" * 10_000])
 
     assert sent(server) == ["x" * 2000]
 
 
-def test_prompts_go_before_the_text(server: FakeServer) -> None:
-    """By the kind of text; the fingerprint tells them apart."""
+def test_prompts_are_prefixed_by_kind_and_change_the_fingerprint(server: FakeServer) -> None:
     plain, prompted = (
         RemoteEncoder(server.openai, "m", prompts=prompts) for prompts in ({}, {"query": "ask: ", "utterance": "say: "})
     )
@@ -95,8 +91,7 @@ def test_prompts_go_before_the_text(server: FakeServer) -> None:
     assert not prompted.same_as(plain.fingerprint)
 
 
-def test_a_model_named_e5_is_prompted_as_such(server: FakeServer) -> None:
-    """As it is where it runs here; what the settings say wins."""
+def test_e5_model_gets_its_usual_prompts_unless_settings_override(server: FakeServer) -> None:
     name = "intfloat/multilingual-e5-small"
     usual, given = RemoteEncoder(server.openai, name), RemoteEncoder(server.openai, name, prompts={"query": ""})
     server.asked.clear()
@@ -106,16 +101,14 @@ def test_a_model_named_e5_is_prompted_as_such(server: FakeServer) -> None:
     assert sent(server) == ["query: hello", "hello"]
 
 
-def test_another_number_of_numbers_is_told(server: FakeServer, encoder: RemoteEncoder) -> None:
-    """A model that was swapped for a larger one while this ran."""
+def test_changed_dimension_is_an_error(server: FakeServer, encoder: RemoteEncoder) -> None:
     server.script = [(200, {}, {"data": [{"index": 0, "embedding": [1.0, 2.0, 3.0]}]})]
 
-    with pytest.raises(ModelUnavailableError, match="its vectors had 64 numbers and have 3 now"):
+    with pytest.raises(ModelUnavailableError, match="its vectors had 64 numbers, now they have 3"):
         encoder.encode(["hello"])
 
 
-def test_the_fingerprint_is_that_of_the_model_and_not_of_the_place(server: FakeServer) -> None:
-    """Another address and another dialect have the same; another name has another."""
+def test_fingerprint_depends_on_the_model_name_not_the_url(server: FakeServer) -> None:
     here = RemoteEncoder(server.openai, "m")
     with serving(FakeServer()) as other:
         there = RemoteEncoder(other.tei, "m")
@@ -127,11 +120,10 @@ def test_the_fingerprint_is_that_of_the_model_and_not_of_the_place(server: FakeS
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(("distance", "same"), [(1e-4, True), (1e-2, True), (0.8, False), (3.0, False)])
-def test_the_last_digits_are_another_matter_than_another_model(
+def test_same_as_tolerates_rounding_but_not_another_model(
     server: FakeServer, encoder: RemoteEncoder, distance: float, same: bool, seed: int
 ) -> None:
-    """What half precision and batches move is the same model; a direction that is not is another."""
-    server.encoder = MovedEncoder(distance, seed)
+    server.encoder = PerturbedEncoder(distance, seed)
     again = RemoteEncoder(server.openai, "m")
 
     assert again.same_as(encoder.fingerprint) is same
@@ -141,13 +133,11 @@ def test_the_last_digits_are_another_matter_than_another_model(
 
 
 @pytest.mark.parametrize("change", ["", "-", "none", "word-hash-1", "{}-", "{}-zz", "{}-" + "z" * 32, "{}", "--"])
-def test_fingerprints_of_others_are_others(encoder: RemoteEncoder, change: str) -> None:
-    """Whatever they look like."""
+def test_same_as_refuses_malformed_fingerprints(encoder: RemoteEncoder, change: str) -> None:
     assert not encoder.same_as(change.format(encoder.fingerprint.partition("-")[0]))
 
 
-def test_a_small_model_has_a_fingerprint_too(server: FakeServer) -> None:
-    """As long as that of a large one."""
+def test_small_dimension_has_a_fingerprint(server: FakeServer) -> None:
     server.script = [(200, {}, [[1.0, -2.0, 3.0]] * 4), (200, {}, [[1.0, 2.0, 3.0]] * 4)]
     first, second = RemoteEncoder(server.tei), RemoteEncoder(server.tei)
 
@@ -156,54 +146,55 @@ def test_a_small_model_has_a_fingerprint_too(server: FakeServer) -> None:
     assert not first.same_as(second.fingerprint)
 
 
-def built(server: FakeServer, path: Path) -> Path:
-    """An artefact of the server's model."""
+def build_artefact(server: FakeServer, path: Path) -> Path:
+    """Build an artefact with the server's model."""
     save_artefact(Matcher.load(REGISTRY, encoder=f"remote:{server.openai}#m", cache="off").artefact, path)
     return path
 
 
-def test_a_bot_is_built_and_answers(server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its name in the settings, from YAML and as an artefact, with the key of the environment, which stays there."""
+def test_bot_is_built_and_answers_with_the_key_of_the_environment(
+    server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The artefact does not contain the key."""
     monkeypatch.setenv("INTENTMATCH_REMOTE_KEY", SECRET)
-    file = built(server, tmp_path / "bot.intentmatch")
+    file = build_artefact(server, tmp_path / "bot.intentmatch")
     matcher = Matcher.load(file, cache="off")
-    said = {stage.name: stage.says for stage in matcher.match("please cancel my orders").trace.stages}
+    words = {stage.name: stage.says for stage in matcher.match("please cancel my orders").trace.stages}
 
-    assert said["encode"] == f"remote:{server.openai}#m read the message"
+    assert words["encode"] == f"encoded by remote:{server.openai}#m"
     assert matcher.match("cancel my orders").candidates[0].intent == "stop"
     assert {headers["authorization"] for headers in server.headers} == {f"Bearer {SECRET}"}
     assert SECRET.encode() not in file.read_bytes()
     assert asyncio.run(matcher.amatch("where is the order")).candidates[0].intent == "where"
 
 
-def test_an_artefact_goes_on_at_another_address(server: FakeServer, tmp_path: Path) -> None:
-    """Built where one server is, served where another has the same model, last digits aside."""
-    file = built(server, tmp_path / "bot.intentmatch")
-    with serving(FakeServer(MovedEncoder(1e-2))) as other:
+def test_artefact_works_with_the_same_model_at_another_url(server: FakeServer, tmp_path: Path) -> None:
+    file = build_artefact(server, tmp_path / "bot.intentmatch")
+    with serving(FakeServer(PerturbedEncoder(1e-2))) as other:
         matcher = Matcher.load(file, encoder=f"remote:{other.openai}#m")
 
         assert matcher.match("cancel my orders").candidates[0].intent == "stop"
 
 
-def test_another_model_under_the_same_name_is_found_out(server: FakeServer, tmp_path: Path) -> None:
-    """The artefact is stale."""
-    file = built(server, tmp_path / "bot.intentmatch")
-    server.encoder = MovedEncoder(1.0)
+def test_artefact_is_stale_for_another_model_of_the_same_name(server: FakeServer, tmp_path: Path) -> None:
+    file = build_artefact(server, tmp_path / "bot.intentmatch")
+    server.encoder = PerturbedEncoder(1.0)
 
     with pytest.raises(StaleArtefactError, match="Run `intentmatch build` again"):
         Matcher.load(file)
 
 
-def test_a_tampered_fingerprint_is_stale(server: FakeServer, encoder: RemoteEncoder, tmp_path: Path) -> None:
-    """And nothing worse."""
-    artefact = load_artefact(built(server, tmp_path / "bot.intentmatch"))
+def test_artefact_with_malformed_fingerprint_is_stale(
+    server: FakeServer, encoder: RemoteEncoder, tmp_path: Path
+) -> None:
+    artefact = load_artefact(build_artefact(server, tmp_path / "bot.intentmatch"))
 
     with pytest.raises(StaleArtefactError):
         replace(artefact, encoder_fingerprint="5").check_encoder(encoder)
 
 
-def test_vectors_are_cached_as_of_any_encoder(server: FakeServer, tmp_path: Path) -> None:
-    """A second start asks for nothing but the probes and the self-test."""
+def test_vectors_are_cached(server: FakeServer, tmp_path: Path) -> None:
+    """A second start sends only the probes and the self-test."""
     for _ in range(2):
         server.asked.clear()
         Matcher.load(REGISTRY, encoder=f"remote:{server.openai}#m", cache=str(tmp_path))
@@ -211,8 +202,8 @@ def test_vectors_are_cached_as_of_any_encoder(server: FakeServer, tmp_path: Path
     assert "track my parcel" not in sent(server)
 
 
-def test_a_server_that_goes_away_is_told_and_comes_back(server: FakeServer, tmp_path: Path) -> None:
-    """A message fails with the error that names it; exact hits need no model; the next message is answered."""
+def test_matcher_recovers_after_a_server_error(server: FakeServer, tmp_path: Path) -> None:
+    """A failed message raises; exact hits need no model; the next message is answered."""
     matcher = Matcher.load(REGISTRY, encoder=f"remote:{server.openai}#m", cache="off")
     server.script = [(400, {}, {"error": "the model is being changed"})]
 
@@ -222,8 +213,8 @@ def test_a_server_that_goes_away_is_told_and_comes_back(server: FakeServer, tmp_
     assert matcher.match("something else").candidates
 
 
-def test_our_own_webhook_is_such_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bot rests on the embedded encoder of another, with the key that one asks for, and answers as that would."""
+def test_intentmatch_server_works_as_embedding_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results equal those of the embedded encoder; a missing key is reported."""
     pytest.importorskip("uvicorn", reason="needs the extra [server]")
     messages = ["wo ist mein Paket", "cancel", "what a lovely day", "x" * 5000, "👩‍👩‍👧"]
     with serving_ours(Matcher.load(REGISTRY, cache="off"), keys=[SECRET]) as url:
@@ -237,8 +228,7 @@ def test_our_own_webhook_is_such_a_server(tmp_path: Path, monkeypatch: pytest.Mo
     assert np.allclose([result.score for result in there], [result.score for result in here], atol=1e-5)
 
 
-def test_a_webhook_whose_encoder_is_away_says_so(server: FakeServer) -> None:
-    """503, with the reason, and 200 again when it is back."""
+def test_webhook_answers_503_while_the_remote_encoder_fails(server: FakeServer) -> None:
     pytest.importorskip("fastapi", reason="needs the extra [server]")
     from starlette.testclient import TestClient
 
@@ -250,11 +240,11 @@ def test_a_webhook_whose_encoder_is_away_says_so(server: FakeServer) -> None:
         answers = [client.post("/match", json={"text": f"number {turn}"}) for turn in range(2)]
 
     assert [answer.status_code for answer in answers] == [503, 200]
-    assert "gives no vectors: it answered with the status 404" in answers[0].json()["detail"]
+    assert "gives no vectors: it answered with status 404" in answers[0].json()["detail"]
 
 
-def test_another_time_to_wait_is_taken_up(server: FakeServer, tmp_path: Path) -> None:
-    """When a registry that says so is loaded anew; otherwise the encoder stays, and nobody asks for its probes."""
+def test_reload_replaces_the_encoder_when_remote_seconds_changes(server: FakeServer, tmp_path: Path) -> None:
+    """Otherwise the encoder is reused."""
     file = tmp_path / "bot.yaml"
     text = f"settings: {{encoder: 'remote:{server.openai}#m', cache: off}}\nintents: {{a: {{utterances: [hello]}}}}\n"
     file.write_text(text, encoding="utf-8")
@@ -268,8 +258,8 @@ def test_another_time_to_wait_is_taken_up(server: FakeServer, tmp_path: Path) ->
     assert matcher.encoder is not first
 
 
-def test_the_key_may_stand_in_a_file(server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As secrets are mounted; without the line end."""
+def test_key_is_read_from_a_file(server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the line end."""
     (tmp_path / "key").write_text(f"{SECRET}\n", encoding="utf-8")
     monkeypatch.setenv("INTENTMATCH_REMOTE_KEY_FILE", str(tmp_path / "key"))
     load_encoder(Settings(encoder=f"remote:{server.tei}"))
@@ -278,52 +268,50 @@ def test_the_key_may_stand_in_a_file(server: FakeServer, tmp_path: Path, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "content", "told"),
+    ("name", "value", "content", "expected"),
     [
-        ("INTENTMATCH_REMOTE_KEY", "", None, "must be printable ASCII, and not empty"),
+        ("INTENTMATCH_REMOTE_KEY", "", None, "must be printable ASCII and not empty"),
         ("INTENTMATCH_REMOTE_KEY", "a\nb", None, "must be printable ASCII"),
         ("INTENTMATCH_REMOTE_KEY_FILE", "key", None, "'key' cannot be read: No such file"),
         ("INTENTMATCH_REMOTE_KEY_FILE", "key", b"\xff", "'key' cannot be read: it is not UTF-8"),
-        ("INTENTMATCH_REMOTE_KEY_FILE", "key", b"\n", "must be printable ASCII, and not empty"),
+        ("INTENTMATCH_REMOTE_KEY_FILE", "key", b"\n", "must be printable ASCII and not empty"),
     ],
 )
-def test_a_key_that_is_none_is_told(
+def test_invalid_key_is_refused_before_any_request(
     server: FakeServer,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
     value: str,
     content: bytes | None,
-    told: str,
+    expected: str,
 ) -> None:
-    """Before anyone is asked without it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(name, value)
     if content is not None:
         (tmp_path / "key").write_bytes(content)
 
-    with pytest.raises(SettingsError, match=told):
+    with pytest.raises(SettingsError, match=expected):
         load_encoder(Settings(encoder=f"remote:{server.tei}"))
     assert server.asked == []
 
 
 @pytest.mark.parametrize(
-    ("setting", "told"),
+    ("setting", "expected"),
     [
-        ({"encoder": "remote"}, "write where the model is: remote:https://"),
-        ({"encoder": "remote:#m"}, "write where the model is"),
+        ({"encoder": "remote"}, "the encoder remote needs a URL: write remote:https://"),
+        ({"encoder": "remote:#m"}, "the encoder remote needs a URL"),
         ({"encoder": "remote:text-embedding-3-small"}, "write remote:https://"),
-        ({"encoder": "remote:http://host/embed", "precision": "float16"}, "the server of a remote encoder chooses it"),
+        ({"encoder": "remote:http://host/embed", "precision": "float16"}, "a remote encoder's server chooses it"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(setting: dict[str, str], told: str) -> None:
-    """With what to write."""
-    with pytest.raises(SettingsError, match=told):
+def test_invalid_settings_say_what_to_write(setting: dict[str, str], expected: str) -> None:
+    with pytest.raises(SettingsError, match=expected):
         load_encoder(Settings(**setting))  # type: ignore[arg-type]
 
 
-def test_how_long_to_wait_is_a_setting_of_the_machine(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which does not travel; the default of the class is that of the setting."""
+def test_remote_seconds_is_passed_on_and_local(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The default of the class is the default of the setting."""
     asked: list[float] = []
     plain: Callable[..., None] = RemoteEncoder.__init__
 
@@ -339,8 +327,8 @@ def test_how_long_to_wait_is_a_setting_of_the_machine(server: FakeServer, monkey
     assert "remote_seconds" in LOCAL
 
 
-def test_it_is_an_encoder(encoder: RemoteEncoder) -> None:
-    """One that likes batches, and says nothing of languages."""
+def test_remote_encoder_follows_the_protocol(encoder: RemoteEncoder) -> None:
+    """It prefers batches and declares no languages."""
     assert isinstance(encoder, Encoder)
     assert encoder.batches
     assert not hasattr(encoder, "languages")

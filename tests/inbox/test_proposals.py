@@ -76,8 +76,8 @@ def test_what_is_near_no_intent_becomes_one_or_is_ignored(matcher: Matcher) -> N
     assert [(c.proposal.action, c.proposal.intent) for c in found.clusters] == [
         ("new", "wrap_it_as_a_present"), ("ignore", None), ("ignore", None),
     ]  # fmt: skip
-    assert found.clusters[0].proposal.because.startswith("said 3 times; ")
-    assert found.clusters[1].proposal.because.startswith("said once; ")
+    assert found.clusters[0].proposal.because.startswith("received 3 times; ")
+    assert found.clusters[1].proposal.because.startswith("received once; ")
     assert "nearest, with a mean confidence of 0." in found.clusters[1].proposal.because
 
 
@@ -109,8 +109,20 @@ def test_without_confidence_scores_decide(small: Matcher) -> None:
         ({"order_status": 1}, 1, "add", "order_status", "1 of 1 corrections say so"),
         ({"order_status": 2, "refund_status": 1, None: 1}, 1, "add", "order_status", "2 of 4 corrections say so"),
         ({"dragons": 2}, 1, "new", "dragons", "2 of 2 corrections say so"),
-        ({None: 2, "order_status": 1}, 2, "ignore", None, "said 2 times; 2 of 3 corrections say that it is no intent"),
-        ({None: 2}, 3, "new", "tell_me_a_story_about_dragons", "said 3 times; 2 of 2 corrections say that it is no"),
+        (
+            {None: 2, "order_status": 1},
+            2,
+            "ignore",
+            None,
+            "received 2 times; 2 of 3 corrections say that it is no intent",
+        ),
+        (
+            {None: 2},
+            3,
+            "new",
+            "tell_me_a_story_about_dragons",
+            "received 3 times; 2 of 2 corrections say that it is no",
+        ),
         ({"yes": 1, "no": 1}, 1, "add", "no", "1 of 2 corrections say so"),
     ],
 )

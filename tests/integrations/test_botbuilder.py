@@ -1,8 +1,9 @@
-"""intentmatch as the recognizer of a Bot Framework bot, through the framework's own test adapter and over HTTP."""
+"""The adapter for Bot Framework, a recognizer, with the framework's own test adapter and over HTTP."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -12,20 +13,29 @@ pytest.importorskip("botbuilder.dialogs", reason="needs the extra `botbuilder`")
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 from botbuilder.core import ActivityHandler, Recognizer, RecognizerResult, TurnContext
-from botbuilder.core.adapters import TestAdapter
-from botbuilder.schema import Activity, ActivityTypes, Attachment, ChannelAccount, ConversationAccount
-from chats import DID_YOU_MEAN, NUMBERED, TITLES, TOO_LATE, GatedEncoder, dialogue, example
+from botbuilder.core.adapters import TestAdapter as FrameworkTestAdapter
+from botbuilder.schema import Activity, ConversationAccount
+from contracts.activity_adapter import (
+    IGNORED,
+    ActivityContract,
+    ExampleReply,
+    activity,
+    check_numbered,
+    describe,
+    hold_example_conversation,
+)
+from contracts.order_bot import GatedEncoder, load_example, order_dialogue
 
 from intentmatch import Dialogue, Intent, Matcher, Registry, Utterance
 from intentmatch.integrations.botbuilder import NONE, IntentRecognizer
 
 
 class Chat(ActivityHandler):
-    """A bot that says what its recognizer says, and its users."""
+    """A bot that replies what its recognizer says, and its users."""
 
-    def __init__(self, own: Dialogue | None = None) -> None:
+    def __init__(self, dialogue: Dialogue | None = None) -> None:
         self.encoder = GatedEncoder()
-        self.recognizer = IntentRecognizer(own or dialogue(self.encoder))
+        self.recognizer = IntentRecognizer(dialogue or order_dialogue(self.encoder))
         self.results: list[RecognizerResult] = []
 
     async def on_turn(self, turn_context: TurnContext) -> None:
@@ -34,36 +44,46 @@ class Chat(ActivityHandler):
         if "reply" in result.properties:
             await turn_context.send_activity(result.properties["reply"])
 
-    def hear(self, text: str | None, *, user: str = "anna", **activity: Any) -> list[Activity]:
-        """What is said to a message."""
-        return asyncio.run(self.ahear(text, user=user, **activity))
+    def send(self, text: str | None, **fields: Any) -> list[Activity]:
+        return asyncio.run(self.asend(text, **fields))
 
-    async def ahear(self, text: str | None, *, user: str = "anna", **activity: Any) -> list[Activity]:
-        """What is said to a message."""
-        adapter = TestAdapter(self.on_turn)
-        spoken = {"type": ActivityTypes.message, "channel_id": "webchat", "from_property": ChannelAccount(id=user)}
-        await adapter.receive_activity(Activity(text=text, **{**spoken, **activity}))
+    async def asend(self, text: str | None, **fields: Any) -> list[Activity]:
+        adapter = FrameworkTestAdapter(self.on_turn)
+        await adapter.receive_activity(Activity().deserialize(activity(text, **fields)))
         return adapter.activity_buffer
 
-    def press(self, question: Activity, number: int, **activity: Any) -> list[Activity]:
-        """What is said to a button of a message of the bot."""
-        button = buttons(question)[number - 1]
-        return self.hear(button.text, value=button.value, **activity)
+    def press(self, question: Activity, number: int, **fields: Any) -> list[Activity]:
+        button = self.buttons(question)[number - 1]
+        return self.send(button["text"], value=button["value"], **fields)
+
+    def send_while_encoder_waits(self, text: str) -> list[Activity]:
+        async def main() -> list[Activity]:
+            self.encoder.close_until_loop_runs()
+            return await self.asend(text)
+
+        return asyncio.run(main())
+
+    def text(self, reply: Activity) -> str:
+        return reply.text
+
+    def titles(self, reply: Activity) -> list[str]:
+        return [button["title"] for button in self.buttons(reply)]
+
+    def buttons(self, reply: Activity) -> list[Mapping[str, Any]]:
+        (card,) = reply.attachments
+        assert card.content_type == "application/vnd.microsoft.card.hero"
+        return [button.serialize() for button in card.content.buttons]
+
+    def has_card(self, reply: Activity) -> bool:
+        return bool(reply.attachments)
+
+    def language_hint(self, language: str) -> Mapping[str, Any]:
+        return {"locale": language}
 
     @property
     def top(self) -> str:
-        """The intent that the last message was recognised as."""
+        """The top intent of the last result."""
         return self.results[-1].get_top_scoring_intent().intent
-
-
-def buttons(reply: Activity) -> list[Any]:
-    (card,) = reply.attachments
-    assert card.content_type == "application/vnd.microsoft.card.hero"
-    return card.content.buttons
-
-
-def texts(replies: list[Activity]) -> list[str]:
-    return [reply.text for reply in replies]
 
 
 @pytest.fixture
@@ -71,11 +91,14 @@ def chat() -> Chat:
     return Chat()
 
 
-def test_it_is_a_recognizer_as_any_other(chat):
-    """A message makes a result with the scores of all intents, the best on top."""
+class TestAdapter(ActivityContract):
+    """Bot Framework does what every adapter for activities does."""
+
+
+def test_result_has_scores_of_intents_best_on_top(chat):
     assert isinstance(chat.recognizer, Recognizer)
 
-    chat.hear("where might my order be")
+    chat.send("where might my order be")
     (result,) = chat.results
 
     assert (result.text, chat.top) == ("where might my order be", "order_status")
@@ -85,81 +108,57 @@ def test_it_is_a_recognizer_as_any_other(chat):
     assert result.serialize()["intents"]["order_status"]["score"] > 0
 
 
-def test_the_response_comes_from_the_yaml(chat):
-    """In the language of the message."""
-    assert texts(chat.hear("where is my order")) == ["On its way."]
-    assert texts(chat.hear("wo bleibt meine bestellung")) == ["Unterwegs."]
-
-
-def test_the_test_adapter_of_bot_framework_agrees(chat):
+def test_test_adapter_of_bot_framework_agrees(chat):
     """Its `test` compares what a bot says."""
-    asyncio.run(TestAdapter(chat.on_turn).test("where is my order", "On its way."))
+    asyncio.run(FrameworkTestAdapter(chat.on_turn).test("where is my order", "On its way."))
     with pytest.raises(AssertionError):
-        asyncio.run(TestAdapter(chat.on_turn).test("where is my order", "Cancelled."))
+        asyncio.run(FrameworkTestAdapter(chat.on_turn).test("where is my order", "Cancelled."))
 
 
-def test_a_doubt_is_asked_about_with_buttons(chat):
-    """And is no intent yet."""
-    (question,) = chat.hear("my order")
+def test_ambiguous_message_has_no_intent_yet(chat):
+    chat.send("my order")
 
     assert chat.top == NONE
-    assert question.text == DID_YOU_MEAN
-    assert [button.title for button in buttons(question)] == TITLES
-    assert {button.type for button in buttons(question)} == {"messageBack"}
 
 
-@pytest.mark.parametrize("channel", ["email", "test", "twilio-sms"])
-def test_a_channel_without_buttons_gets_numbers(chat, channel):
-    """Where the user types."""
-    (question,) = chat.hear("my order", channel_id=channel)
+def test_test_channel_gets_numbers(chat):
+    (question,) = chat.send("my order", channelId="test")
 
-    assert question.text == NUMBERED
-    assert not question.attachments
+    check_numbered(chat, question)
 
 
-def test_a_button_chooses(chat):
-    """Once; then its question is over. What it sends as a text is of no account."""
-    (question,) = chat.hear("my order")
+def test_chosen_intent_is_on_top(chat):
+    """With the highest score; a late choice is no intent."""
+    (question,) = chat.send("my order")
 
-    assert texts(chat.hear(None, value=buttons(question)[1].value)) == ["Cancelled."]
+    chat.send(None, value=chat.buttons(question)[1]["value"])
     assert chat.results[-1].intents["cancel_order"].score == 1.0
     assert chat.top == "cancel_order"
-    (late,) = texts(chat.press(question, 1))
-    assert late.startswith(TOO_LATE)
+    chat.press(question, 1)
     assert chat.top == NONE
-
-
-@pytest.mark.parametrize("value", ["im:1:1", {"choice": 7}, {"choice": "red"}, {"choice": ["im:"]}, 7, [], {}])
-def test_a_value_of_someone_elses_chooses_nothing(chat, value):
-    """Cards of the bot's own send values too; the text is what counts then."""
-    chat.hear("my order")
-
-    assert texts(chat.hear("2", value=value)) == ["Cancelled."]
-    assert chat.hear(None, value=value) == []
 
 
 @pytest.mark.parametrize("answer", ["2", "cancel an order", "cancel"])
-def test_a_number_or_words_choose_too(chat, answer):
-    """For those who write on; whatever the answer would mean on its own, the intent is on top."""
-    chat.hear("my order")
+def test_intent_chosen_by_text_is_on_top(chat, answer):
+    """Whatever the answer would mean as a message of its own."""
+    chat.send("my order")
+    chat.send(answer)
 
-    assert texts(chat.hear(answer)) == ["Cancelled."]
     assert chat.top == "cancel_order"
 
 
-def test_none_of_these_is_none(chat):
-    """And nothing is said."""
-    (question,) = chat.hear("my order")
+def test_none_of_these_is_no_intent(chat):
+    """And gets no reply."""
+    (question,) = chat.send("my order")
 
     assert chat.press(question, 3) == []
     assert chat.top == NONE
 
 
-def test_a_slot_is_asked_for(chat):
-    """And is there with the intent, as the entities of LUIS are."""
-    assert texts(chat.hear("take down my name")) == ["What is your name?"]
+def test_slots_become_entities_as_luis_has_them(chat):
+    chat.send("take down my name")
     assert (chat.top, chat.results[-1].entities) == (NONE, {"$instance": {}})
-    assert texts(chat.hear("Anna")) == ["Hello, Anna!"]
+    chat.send("Anna")
     assert chat.top == "tell_name"
     assert chat.results[-1].entities == {
         "name": ["Anna"],
@@ -167,62 +166,37 @@ def test_a_slot_is_asked_for(chat):
     }
 
 
-def test_what_is_not_understood_is_none(chat):
-    """With nothing to say; what came nearest is told below it."""
-    assert chat.hear("quantum chromodynamics") == []
+def test_message_out_of_scope_has_no_intent(chat):
+    """It gets no reply; the nearest intents follow below `NONE`."""
+    assert chat.send("quantum chromodynamics") == []
     assert chat.top == NONE
     assert chat.results[-1].intents[NONE].score == 1.0
     assert len(chat.results[-1].intents) > 1
 
 
-def test_an_intent_may_be_called_none():
-    """As every LUIS app has one."""
+def test_intent_may_be_named_none():
+    """Every LUIS app has such an intent."""
     intents = (Intent(NONE, (Utterance("quantum"),)), Intent("greet", (Utterance("hello"), Utterance("good day"))))
     chat = Chat(Dialogue(Matcher.load(Registry(intents), encoder=GatedEncoder(), threshold=0.4, cache="off")))
 
-    chat.hear("quantum")
+    chat.send("quantum")
     assert (chat.top, chat.results[-1].properties["turn"].intent) == (NONE, NONE)
-    chat.hear("hello")
+    chat.send("hello")
     assert chat.top == "greet"
-    chat.hear("zebra")
+    chat.send("zebra")
     assert chat.top == NONE
 
 
-@pytest.mark.parametrize(
-    "activity",
-    [
-        {"text": ""},
-        {"text": None},
-        {"attachments": [Attachment(content_type="image/png", content_url="http://localhost/x.png")]},
-        {"text": "where is my order", "type": ActivityTypes.message_update},
-        {"text": "where is my order", "type": ActivityTypes.event},
-        {"text": "where is my order", "user": "bot"},
-        {"type": ActivityTypes.conversation_update},
-        {"type": ActivityTypes.typing},
-    ],
-    ids=lambda activity: " ".join(f"{key}={value}" for key, value in activity.items() if key != "attachments"),
-)
-def test_what_is_not_said_to_the_bot_is_none(chat, activity):
-    """Empty messages, what is edited, and the bot's own."""
-    assert chat.hear(**{"text": None, **activity}) == []
+@pytest.mark.parametrize("fields", IGNORED, ids=describe)
+def test_ignored_activities_have_no_intent(chat, fields):
+    chat.send(**fields)
+
     (result,) = chat.results
     assert (chat.top, list(result.intents), result.entities) == (NONE, [NONE], {"$instance": {}})
 
 
-def test_users_and_places_do_not_answer_for_each_other(chat):
-    """What waits for one is not answered by another, nor elsewhere."""
-    (question,) = chat.hear("my order")
-
-    assert chat.hear("2", user="bernd") == []
-    (late,) = texts(chat.press(question, 2, user="bernd"))
-    assert late.startswith(TOO_LATE)
-    assert chat.hear("2", conversation=ConversationAccount(id="elsewhere")) == []
-    assert chat.hear("2", channel_id="msteams") == []
-    assert texts(chat.hear("2")) == ["Cancelled."]
-
-
 @pytest.mark.parametrize(
-    ("mention", "said"),
+    ("mention", "expected"),
     [
         ({"type": "mention", "text": "<at>Bot</at>", "mentioned": {"id": "bot"}}, " where is my order"),
         ({"type": "mention", "text": "<at>Bot</at>", "mentioned": {"id": "bernd"}}, "<at>Bot</at> where is my order"),
@@ -233,26 +207,23 @@ def test_users_and_places_do_not_answer_for_each_other(chat):
         ({}, "<at>Bot</at> where is my order"),
     ],
 )
-def test_a_mention_is_no_part_of_what_is_said(chat, mention, said):
-    """If it is one of the bot."""
-    activity = Activity().deserialize({"entities": [mention]})
+def test_mention_of_bot_is_removed(chat, mention, expected):
+    """Mentions of others, and entities of other shapes, leave the text alone."""
+    chat.send("<at>Bot</at> where is my order", entities=[mention])
 
-    chat.hear("<at>Bot</at> where is my order", entities=activity.entities)
-
-    assert chat.results[-1].text == said
+    assert chat.results[-1].text == expected
 
 
-def test_a_channel_need_not_tell_who_it_is(chat):
-    """Neither the user nor the bot."""
-    activity = Activity(type="message", text="where is my order", conversation=ConversationAccount(id="group"))
+def test_channel_may_name_neither_user_nor_bot(chat):
+    message = Activity(type="message", text="where is my order", conversation=ConversationAccount(id="group"))
 
-    asyncio.run(chat.on_turn(TurnContext(TestAdapter(), activity)))
+    asyncio.run(chat.on_turn(TurnContext(FrameworkTestAdapter(), message)))
 
     assert chat.top == "order_status"
 
 
-def test_a_message_is_recognised_once(chat):
-    """Several dialogs may ask in one turn; they get the same answer, and what waits is not taken for it twice."""
+def test_recognizer_answers_once_a_turn(chat):
+    """Several dialogs may ask in one turn; they get the same answer, and a pending question is answered once."""
     seen = []
 
     async def twice(context: TurnContext) -> None:
@@ -260,69 +231,42 @@ def test_a_message_is_recognised_once(chat):
         seen.append(first.properties["turn"] is second.properties["turn"])
 
     chat.encoder.encoded.clear()
-    asyncio.run(TestAdapter(twice).receive_activity("where might my order be"))
+    asyncio.run(FrameworkTestAdapter(twice).receive_activity("where might my order be"))
 
     assert seen == [True]
     assert chat.encoder.encoded == ["where might my order be"]
 
 
-@pytest.mark.parametrize("locale", ["de-DE", "de", "DE_at"])
-def test_the_locale_of_the_channel_is_a_hint(chat, locale):
-    """For messages that do not tell a language."""
-    assert texts(chat.hear("42 7")) == ["A number."]
-    assert texts(chat.hear("42 7", locale=locale)) == ["Eine Zahl."]
-    assert texts(chat.hear("where is my order", locale="??")) == ["On its way."]
-
-
-def test_the_loop_goes_on_while_a_message_is_read(chat):
-    """A slow model keeps nobody else waiting."""
-
-    async def main() -> list[Activity]:
-        chat.encoder.closed_for_a_moment()
-        return await chat.ahear("where might my order be")
-
-    assert texts(asyncio.run(main())) == ["On its way."]
-
-
-def test_the_example_holds_a_conversation(monkeypatch):
-    """Over HTTP, with a channel that takes the replies; in two languages, with a question of each kind."""
+def test_example_holds_its_conversation(monkeypatch):
+    """Over HTTP, with a channel that receives the replies."""
     monkeypatch.setenv("INTENTMATCH_CACHE", "off")
-    bot = example("botbuilder/bot.py")
-    said: list[dict[str, Any]] = []
+    bot = load_example("botbuilder/bot.py")
+    replies: list[dict[str, Any]] = []
 
-    async def take(request: web.Request) -> web.Response:
-        said.append(await request.json())
+    async def receive(request: web.Request) -> web.Response:
+        replies.append(await request.json())
         return web.json_response({"id": "1"})
 
     async def main() -> None:
         channel = web.Application()
-        channel.router.add_post("/v3/conversations/{conversation}/activities/{activity}", take)
+        channel.router.add_post("/v3/conversations/{conversation}/activities/{activity}", receive)
         async with TestServer(channel) as service, TestClient(TestServer(bot.app)) as client:
 
-            async def hear(text: str | None, value: object = None) -> str:
-                said.clear()
-                body = {
-                    "type": "message",
-                    "id": "1",
-                    "text": text,
-                    "value": value,
-                    "channelId": "emulator",
-                    "serviceUrl": str(service.make_url("/")),
-                    "conversation": {"id": "group"},
-                    "from": {"id": "anna"},
-                    "recipient": {"id": "bot"},
-                }
-                async with client.post("/api/messages", json=body) as response:
+            async def send(text: str | None, value: object = None) -> ExampleReply:
+                replies.clear()
+                place = {"id": "1", "channelId": "emulator", "serviceUrl": str(service.make_url("/"))}
+                async with client.post("/api/messages", json=activity(text, value=value, **place)) as response:
                     assert response.status == 201
-                return said[0]["text"] if said else ""
+                if not replies:
+                    return ExampleReply("")
+                (reply,) = replies
+                if not reply.get("attachments"):
+                    return ExampleReply(reply["text"])
+                buttons = reply["attachments"][0]["content"]["buttons"]
+                titles = [button["title"] for button in buttons]
+                return ExampleReply(reply["text"], titles, [button["value"] for button in buttons])
 
-            assert await hear("my order") == DID_YOU_MEAN
-            button = said[0]["attachments"][0]["content"]["buttons"][1]
-            assert await hear(None, button["value"]) == "Your order is cancelled."
-            assert await hear("where is my order?") == "Your order is on its way."
-            assert await hear("regnet es?") == "In welcher Stadt?"
-            assert await hear("Paris") == "In Paris scheint die Sonne."
-            assert await hear("sing a song") == "Sorry, I can help with orders and the weather."
-            assert await hear("") == ""
+            await hold_example_conversation(send)
+            assert await send("") == ExampleReply("")
 
     asyncio.run(main())

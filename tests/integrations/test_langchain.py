@@ -1,23 +1,18 @@
-"""Intents in chains, graphs and agents of LangChain."""
+"""The adapter for LangChain and LangGraph: intents in chains, graphs and agents."""
 
 from __future__ import annotations
 
 import asyncio
-import importlib
-import os
-import subprocess
-import sys
 import threading
-from pathlib import Path
 from typing import Any, TypedDict
 
 import pytest
-from fakes import WordHashEncoder
 
-from intentmatch import Intent, IntentMatchError, Matcher, MissingExtraError, Registry, UnknownNameError, Utterance
+from intentmatch import IntentMatchError, Matcher, UnknownNameError
 
 pytest.importorskip("langchain", reason="needs the extra `langchain`")
 
+from contracts.agent_tools import ALL_TOOLS, AgentToolsContract, order_matcher
 from langchain.agents import create_agent
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
@@ -30,19 +25,10 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 
 from intentmatch.integrations.langchain import IntentRunnable, IntentToolMiddleware
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "langchain"
-
 
 @pytest.fixture
 def matcher() -> Matcher:
-    intents = (
-        Intent("status", (Utterance("where is my order"), Utterance("track my parcel"))),
-        Intent("cancel", (Utterance("cancel it please"),)),
-        Intent("mute", (Utterance("sound off now"),)),
-        Intent("unmute", (Utterance("sound on now"),)),
-        Intent("vip", (Utterance("my manager"),), when=("vip",)),
-    )
-    return Matcher.load(Registry(intents), encoder=WordHashEncoder(), cache="off", margin=0.4)
+    return order_matcher()
 
 
 @pytest.fixture
@@ -52,7 +38,7 @@ def intents(matcher) -> IntentRunnable:
 
 class TestRunnable:
     @pytest.mark.parametrize(
-        "said",
+        "value",
         [
             "where is my order",
             HumanMessage("where is my order"),
@@ -63,9 +49,9 @@ class TestRunnable:
             ChatPromptTemplate.from_messages([("user", "where is my {what}")]).invoke({"what": "order"}),
         ],
     )
-    def test_whatever_holds_a_message_of_a_user_is_understood(self, intents, said):
-        """Text, a message, a list of them, a state, a prompt: the last thing that the user said."""
-        assert intents.invoke(said).intent == "status"
+    def test_last_message_of_user_is_matched(self, intents, value):
+        """In text, a message, a list of messages, a state or a prompt."""
+        assert intents.invoke(value).intent == "status"
 
     @pytest.mark.parametrize(
         "nothing",
@@ -78,36 +64,34 @@ class TestRunnable:
             HumanMessage([{"type": "image_url", "image_url": "x"}]),
         ],
     )
-    def test_nothing_said_is_no_intent(self, intents, nothing):
-        """The model's own words are not the user's, and an image has none."""
+    def test_input_without_text_of_user_is_out_of_scope(self, intents, nothing):
+        """The model's messages do not count, and an image has no text."""
         assert intents.invoke(nothing).verdict == "out_of_scope"
 
     @pytest.mark.parametrize("wrong", [None, 7, {"question": "where is my order"}, [7], [{"role": "cat"}], [{}]])
-    def test_what_holds_no_message_is_refused(self, intents, wrong):
-        """As the matcher refuses it."""
+    def test_input_without_message_is_refused(self, intents, wrong):
         with pytest.raises(IntentMatchError, match="a message must be text"):
             intents.invoke(wrong)
 
-    def test_options_are_those_of_match(self, intents):
-        """Through `bind`, or with the call."""
+    def test_bind_takes_options_of_match(self, intents):
         assert intents.invoke("my manager").intent is None
         assert intents.bind(context=["vip"]).invoke("my manager").intent == "vip"
         assert intents.bind(context=["vip"]).batch(["my manager"])[0].intent == "vip"
 
-    def test_a_batch_is_encoded_together(self, matcher, intents):
-        """In one call, sync or async; the results are in the order of the messages."""
+    def test_batch_is_encoded_together(self, matcher, intents):
+        """In one call, sync or async; results keep the order of the messages."""
         sizes = []
         encode = matcher.encoder.encode
         matcher.encoder.encode = lambda texts, **options: (sizes.append(len(texts)), encode(texts, **options))[1]
-        said = ["where may my order be", HumanMessage("do cancel it please"), "penguins"]
+        messages = ["where may my order be", HumanMessage("do cancel it please"), "penguins"]
 
-        for results in (intents.batch(said), asyncio.run(intents.abatch(said))):
+        for results in (intents.batch(messages), asyncio.run(intents.abatch(messages))):
             assert [result.intent for result in results] == ["status", "cancel", None]
         assert sizes == [3, 3]
         assert intents.batch([]) == []
 
-    def test_one_bad_message_of_a_batch_spoils_no_other(self, intents):
-        """Where exceptions are to be returned; otherwise it is raised."""
+    def test_invalid_message_of_batch_fails_alone(self, intents):
+        """With `return_exceptions`; otherwise the error is raised."""
         good, bad = intents.batch(["track my parcel", 7], return_exceptions=True)
 
         assert good.intent == "status"
@@ -115,8 +99,8 @@ class TestRunnable:
         with pytest.raises(IntentMatchError, match="not int"):
             intents.batch(["track my parcel", 7])
 
-    def test_it_is_traced_by_its_name(self, intents):
-        """What observes chains sees the message go in and the result come out."""
+    def test_call_is_traced(self, intents):
+        """With the message and the result."""
         runs = []
 
         class Tracer(BaseTracer):
@@ -128,50 +112,50 @@ class TestRunnable:
         assert [run.name for run in runs] == ["IntentRunnable"]
         assert runs[0].outputs["output"].intent == "status"
 
-    def test_its_output_has_a_schema(self, intents):
-        """For whoever serves or draws a chain."""
+    def test_output_has_a_schema(self, intents):
         assert "verdict" in str(intents.get_output_jsonschema())
 
-    def test_the_loop_goes_on(self, matcher, intents):
-        """While a message is encoded, or a batch."""
+    def test_event_loop_runs_while_message_or_batch_is_encoded(self, matcher, intents):
         for call in (lambda: intents.ainvoke("some message"), lambda: intents.abatch(["one thing", "some message"])):
-            went_on = threading.Event()
+            loop_ran = threading.Event()
             encode = matcher.encoder.encode
-            matcher.encoder.encode = lambda *args, on=went_on, encode=encode, **options: (
-                on.wait(10) or pytest.fail("the loop stood still"),
+            matcher.encoder.encode = lambda *args, on=loop_ran, encode=encode, **options: (
+                on.wait(10) or pytest.fail("the event loop was blocked"),
                 encode(*args, **options),
             )[1]
 
-            async def both(call=call, went_on=went_on) -> None:
+            async def both(call=call, loop_ran=loop_ran) -> None:
                 task = asyncio.create_task(call())
                 await asyncio.sleep(0.05)
-                went_on.set()
+                loop_ran.set()
                 await task
 
             asyncio.run(both())
 
 
 class TestRoutes:
-    def test_a_chain_branches_by_intent(self, intents):
-        """The route gets the input and the result; what has no route goes to the last."""
+    def test_chain_branches_by_intent(self, intents):
+        """A route gets the input and the result; intents without a route go to `otherwise`."""
         chain = intents.branch(
-            {"status": lambda taken: f"status of {taken['input']}", "cancel": lambda taken: taken["match"].intent},
-            lambda taken: f"{taken['match'].verdict}!",
+            {
+                "status": lambda matched: f"status of {matched['input']}",
+                "cancel": lambda matched: matched["match"].intent,
+            },
+            lambda matched: f"{matched['match'].verdict}!",
         )
 
-        said = ["track my parcel", "cancel it please", "sound now", "penguins"]
+        messages = ["track my parcel", "cancel it please", "sound now", "penguins"]
         expected = ["status of track my parcel", "cancel", "ambiguous!", "out_of_scope!"]
-        assert chain.batch(said) == expected
-        assert asyncio.run(chain.abatch(said)) == expected
+        assert chain.batch(messages) == expected
+        assert asyncio.run(chain.abatch(messages)) == expected
 
-    def test_it_is_piped_like_any_other(self, intents):
-        """Beside the input, say."""
+    def test_runnable_can_be_piped(self, intents):
         chain = RunnablePassthrough.assign(match=intents) | (lambda state: state["match"].intent)
 
         assert chain.invoke({"messages": [HumanMessage("track my parcel")]}) == "status"
 
-    def test_a_graph_goes_where_the_intent_leads(self, matcher, intents):
-        """A node writes plain values, the edge behind it chooses; one message is encoded once."""
+    def test_graph_follows_the_intent(self, matcher, intents):
+        """The node writes plain values, the edge chooses; the message is encoded once."""
 
         class State(MessagesState):
             match: dict[str, Any]
@@ -195,8 +179,8 @@ class TestRoutes:
         assert [answer("where may my order be"), answer("penguins")] == ["orders: status", "agent"]
         assert matcher.encoder.encoded == ["where may my order be", "penguins"]
 
-    def test_an_edge_without_its_node_leads_elsewhere(self, intents):
-        """Whatever the state is."""
+    def test_edge_without_node_leads_to_otherwise(self, intents):
+        """For any kind of state."""
 
         class State(TypedDict, total=False):
             match: dict[str, Any]
@@ -205,8 +189,8 @@ class TestRoutes:
 
         assert [edge({}), edge(object()), edge({"match": {"intent": "status"}})] == ["agent", "agent", "orders"]
 
-    def test_routes_of_no_intent_are_told_at_once(self, intents):
-        """When the chain or graph is made."""
+    def test_route_of_unknown_intent_is_refused_at_once(self, intents):
+        """When the chain or graph is built."""
         with pytest.raises(UnknownNameError, match="Did you mean 'status'"):
             intents.branch({"statsu": "x"}, "y")
         with pytest.raises(UnknownNameError, match="Did you mean 'status'"):
@@ -232,7 +216,7 @@ def search() -> str:
 
 
 class Model(GenericFakeChatModel):
-    """Calls the tools that it was told to call, and remembers which it was shown."""
+    """Calls the tools that the test lists, and records the tools that it was shown."""
 
     shown: list[list[str]]
 
@@ -241,94 +225,66 @@ class Model(GenericFakeChatModel):
         return self
 
 
-def agent_of(matcher: Matcher, *answers: AIMessage, tools: Any = None, **options: Any) -> tuple[Any, list[list[str]]]:
-    model = Model(messages=iter(answers), shown=[])
-    middleware = [IntentToolMiddleware(matcher, tools)]
-    return create_agent(model, [status, cancel, search], middleware=middleware, **options), model.shown
-
-
 CALL = AIMessage("", tool_calls=[{"name": "status", "args": {}, "id": "1"}])
 DONE = AIMessage("Done.")
 
 
-class TestToolMiddleware:
+class ToolAgent:
+    """An agent of LangChain."""
+
+    def __init__(self, matcher: Matcher, *answers: AIMessage, tools: Any = None, **options: Any) -> None:
+        model = Model(messages=iter(answers or (CALL, DONE)), shown=[])
+        self.shown = model.shown
+        middleware = [IntentToolMiddleware(matcher, tools)]
+        self.agent = create_agent(model, [status, cancel, search], middleware=middleware, **options)
+
+    def run(self, message: Any) -> str:
+        state = self.agent.invoke({"messages": [("user", message)]})
+        return "\n".join(str(message.content) for message in state["messages"])
+
+
+class TestTools(AgentToolsContract):
+    """LangChain does what every adapter for agents does."""
+
+    extra = "langchain"
+    adapter = "langchain"
+    needed_module = "langchain.agents"
+    example_conversation = (
+        ("wo ist die Bestellung XY-1234", "XY-1234 is on its way."),
+        ("cancel my order", "(a model would answer, with the tools order_cancel, search)"),
+        ("my order", "(a model would answer, with the tools order_status, order_cancel, search)"),
+        ("what do penguins eat", "(a model would answer, with the tools order_status, order_cancel, search)"),
+    )
+
+    def new_agent(self, matcher, tools=None):
+        return ToolAgent(matcher, tools=tools)
+
     @pytest.mark.parametrize("mode", ["sync", "async"])
-    def test_the_model_is_shown_the_tool_of_the_intent(self, matcher, mode):
-        """And those that belong to no intent; matched once, though the model is called again after the tool."""
-        agent, shown = agent_of(matcher, CALL, DONE)
+    def test_state_holds_messages_and_no_intents(self, matcher, mode):
+        """The intents of the message are private to the middleware, sync or async."""
+        agent = ToolAgent(matcher, CALL, DONE)
         matcher.encoder.encoded.clear()
-        said = {"messages": [("user", "where may my order be")]}
+        state = {"messages": [("user", "where may my order be")]}
 
-        state = agent.invoke(said) if mode == "sync" else asyncio.run(agent.ainvoke(said))
+        state = agent.agent.invoke(state) if mode == "sync" else asyncio.run(agent.agent.ainvoke(state))
 
-        assert shown == [["status", "search"]] * 2
+        assert agent.shown == [["status", "search"]] * 2
         assert [message.content for message in state["messages"][2:]] == ["on its way", "Done."]
         assert matcher.encoder.encoded == ["where may my order be"]
         assert "intentmatch" not in state
 
-    @pytest.mark.parametrize(
-        ("said", "expected"),
-        [
-            ("penguins", ["status", "cancel", "search"]),
-            ("sound off now", ["status", "cancel", "search"]),
-            ([{"type": "image_url", "image_url": {"url": "x"}}], ["status", "cancel", "search"]),
-        ],
-    )
-    def test_what_is_not_understood_or_has_no_tool_leaves_the_choice_to_the_model(self, matcher, said, expected):
-        """No tool is kept from it that it might need."""
-        agent, shown = agent_of(matcher, DONE)
+    def test_image_without_text_shows_all_tools(self, matcher):
+        agent = ToolAgent(matcher, DONE)
 
-        agent.invoke({"messages": [HumanMessage(said)]})
+        agent.agent.invoke({"messages": [HumanMessage([{"type": "image_url", "image_url": {"url": "x"}}])]})
 
-        assert shown == [expected]
+        assert agent.shown == [ALL_TOOLS]
 
-    def test_an_intent_may_have_several_tools(self, matcher):
-        """By the table that the author gives; where two intents are too close, the tools of both."""
-        tools = {"status": ["status", "search"], "mute": ["status"], "unmute": ["cancel"]}
-        agent, shown = agent_of(matcher, DONE, DONE, tools=tools)
-
-        agent.invoke({"messages": [("user", "track my parcel")]})
-        agent.invoke({"messages": [("user", "sound now")]})
-
-        assert shown == [["status", "search"], ["status", "cancel"]]
-
-    def test_every_turn_of_a_conversation_has_its_own(self, matcher):
-        """What was meant before does not count any more."""
-        agent, shown = agent_of(matcher, DONE, DONE, checkpointer=InMemorySaver())
+    def test_each_turn_of_conversation_has_tools_of_its_own(self, matcher):
+        agent = ToolAgent(matcher, DONE, DONE, checkpointer=InMemorySaver())
         thread = {"configurable": {"thread_id": "1"}}
 
-        agent.invoke({"messages": [("user", "track my parcel")]}, thread)
-        agent.invoke({"messages": [("user", "cancel it please")]}, thread)
+        agent.agent.invoke({"messages": [("user", "track my parcel")]}, thread)
+        agent.agent.invoke({"messages": [("user", "cancel it please")]}, thread)
 
-        assert shown == [["status", "search"], ["cancel", "search"]]
-
-    def test_a_table_of_no_intent_is_told_at_once(self, matcher):
-        """When the agent is made."""
-        with pytest.raises(UnknownNameError, match="Did you mean 'cancel'"):
-            IntentToolMiddleware(matcher, {"cancle": ["cancel"]})
-
-
-def test_a_missing_package_is_named(monkeypatch):
-    """With the line to install it."""
-    monkeypatch.setitem(sys.modules, "langchain.agents", None)
-    monkeypatch.delitem(sys.modules, "intentmatch.integrations.langchain")
-
-    with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[langchain\]"'):
-        importlib.import_module("intentmatch.integrations.langchain")
-
-
-def test_the_example_holds_a_conversation(tmp_path):
-    """What is clear is answered without a model; the rest goes to one, with the tools that it may need."""
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLE / "bot.py")], env={**os.environ, "MODEL": "", "PYTHONUTF8": "1"}, cwd=tmp_path,
-        input="wo ist die Bestellung XY-1234\ncancel my order\nmy order\nwhat do penguins eat\n",
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-
-    assert done.returncode == 0, done.stderr
-    assert [line.removeprefix("> ") for line in done.stdout.splitlines()[:-1]] == [
-        "XY-1234 is on its way.",
-        "(a model would answer, with the tools order_cancel, search)",
-        "(a model would answer, with the tools order_status, order_cancel, search)",
-        "(a model would answer, with the tools order_status, order_cancel, search)",
-    ]
+        assert agent.shown == [["status", "search"], ["cancel", "search"]]

@@ -1,4 +1,4 @@
-"""What the README shows of each framework runs as it stands there."""
+"""Every snippet for a framework, in the README or the guide, runs as it stands there."""
 
 from __future__ import annotations
 
@@ -11,10 +11,16 @@ from pathlib import Path
 
 import pytest
 import yaml
+from documents import GUIDE, documents
 
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-SNIPPETS = dict(re.findall(r"<!-- integration: (\w+) -->\n```\w+\n(.*?)```\n", README, re.DOTALL))
-SHOP = re.search(r"<!-- file: shop/orders.yaml -->\n```yaml\n(.*?)```\n", README, re.DOTALL)[1]
+PREFIX = "integration: "
+SNIPPETS = [
+    pytest.param(document, block, id=f"{document.name}-{block.note.removeprefix(PREFIX)}")
+    for document in documents()
+    for block in document.blocks
+    if block.note.startswith(PREFIX)
+]
+NAMED = {snippet.values[1].note.removeprefix(PREFIX) for snippet in SNIPPETS}
 
 PACKAGES = {
     "agents365": "microsoft_agents.hosting.core",
@@ -50,14 +56,17 @@ BEFORE = {
 
 
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("name", sorted(SNIPPETS))
-def test_the_snippet_runs(name, tmp_path, monkeypatch):
-    """In a folder with the registry of the README's tour."""
+@pytest.mark.parametrize(("document", "snippet"), SNIPPETS)
+def test_snippet_runs(document, snippet, tmp_path, monkeypatch):
+    """In a folder with the files that the document writes."""
+    name, code = snippet.note.removeprefix(PREFIX), snippet.code
     pytest.importorskip(PACKAGES[name], reason=f"needs the extra `{name}`")
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "shop").mkdir()
-    (tmp_path / "shop" / "orders.yaml").write_text(SHOP, encoding="utf-8")
-    code = SNIPPETS[name]
+    for block in document.blocks:
+        if block.note.startswith("file: "):
+            path = tmp_path / block.note.removeprefix("file: ")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.code, encoding="utf-8")
     if name == "mcp":
         assert code.startswith("intentmatch mcp shop/ ")
     elif name == "ovos":
@@ -70,23 +79,24 @@ def test_the_snippet_runs(name, tmp_path, monkeypatch):
     else:
 
         async def run():  # some frameworks want a running loop
-            exec(compile(BEFORE.get(name, "") + code, "README.md", "exec"), {})
+            exec(compile(BEFORE.get(name, "") + code, document.place, "exec"), {})
 
         asyncio.run(run())
 
 
-def test_every_adapter_has_its_snippet():
+def test_every_adapter_has_a_snippet():
     """But for what they share."""
     folder = Path(__file__).parents[2] / "intentmatch" / "integrations"
     adapters = {path.stem for path in folder.glob("*.py")} - {"__init__", "activities", "routes", "tools", "redis"}
 
-    assert set(SNIPPETS) == set(PACKAGES) == adapters
+    assert set(PACKAGES) == NAMED == adapters
 
 
-def test_the_table_names_every_example_and_no_other():
+def test_table_names_every_example_and_no_other():
     """A newcomer finds each folder."""
     folder = Path(__file__).parents[2] / "examples"
-    named = re.findall(r"\]\(examples/(\w+)\)", README)
+    text = (GUIDE / "frameworks.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"\]\(\.\./\.\./examples/(\w+)/?\)", text))
 
     assert sorted(named) == sorted(
         path.name for path in folder.iterdir() if path.is_dir() and path.name not in ("deploy", "__pycache__")

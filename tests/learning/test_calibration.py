@@ -272,7 +272,7 @@ def test_no_more_strangers_are_answered_than_allowed(held_out, allowed):
         assert calibration.cut.note == ""
     else:
         assert found["given"] == 0.0
-        assert calibration.cut.note == "strangers look just like messages in scope"
+        assert calibration.cut.note == "out-of-scope messages cannot be told from messages in scope"
 
 
 @given(HELD_OUT)

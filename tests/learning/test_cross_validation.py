@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from intentmatch.index import ExactIndex
 from intentmatch.learning import cross_validation as room
-from intentmatch.learning import head
+from intentmatch.learning import head, lbfgs
 from intentmatch.learning.cross_validation import HeldOut, cross_validate
 from intentmatch.learning.fusion import fused_score
 from intentmatch.learning.head import Fitting, fit_head, prepare
@@ -103,8 +103,10 @@ def best_of(vectors: np.ndarray, row: int, others: list[int], owners: list[int],
 @BY_AGGREGATION
 def test_a_case_is_what_the_evidence_of_the_rest_says(aggregation, monkeypatch):
     """With a head, each case is that of a registry that was read without its fold, or without its round of intents."""
-    for limit, value in (("_FLAT_ENOUGH", 1e-6), ("_GAIN_ENOUGH", 0.0), ("_MOST_STEPS", 1000)):
-        monkeypatch.setattr(head, limit, value)  # both fitted for as long as there is anything to gain
+    # Both are trained for as long as there is anything to gain.
+    monkeypatch.setattr(head, "_FLAT_ENOUGH", 1e-6)
+    monkeypatch.setattr(lbfgs, "_GAIN_ENOUGH", 0.0)
+    monkeypatch.setattr(lbfgs, "_MOST_STEPS", 1000)
     vectors, words, owners = clusters(5, 5, 5, 5)
     owner = np.array(owners)
 
@@ -405,52 +407,9 @@ def test_blocks_are_put_together_in_their_order(monkeypatch):
     vectors, words, owners = clusters(*(7,) * 7)
     whole = with_head(vectors, words, owners)
 
-    monkeypatch.setattr(room, "_BLOCK", 3)
+    monkeypatch.setattr(room, "CROSS_VALIDATION_MAX_CASES", 3)
 
     parts = with_head(vectors, words, owners)
     assert np.array_equal(parts.rows, whole.rows)
     assert np.array_equal(parts.leading, whole.leading)
     assert parts.evidence == pytest.approx(whole.evidence, abs=1e-5)
-
-
-NUMBERS = st.lists(st.floats(-1.0, 1.0, width=32), min_size=3, max_size=3).map(lambda row: np.array(row, np.float32))
-
-
-@given(NUMBERS)
-def test_without_a_head_the_evidence_is_the_score(scores):
-    """To the last bit; and the scores are left as they are."""
-    before = scores.copy()
-
-    total = fused_score(scores, None)
-    total += 1.0
-
-    assert (fused_score(scores, None).dtype, fused_score(scores, None).tolist()) == (np.float64, before.tolist())
-    assert scores.tobytes() == before.tobytes()
-
-
-def test_evidence_is_the_sum_of_what_speaks():
-    """Score, probability and logit each speak for an intent with a weight that is above nothing."""
-    random = np.random.default_rng(4)
-    scores = random.uniform(-1, 1, size=(50, 3)).astype(np.float32)
-    logits = random.normal(0, 3, size=(50, 3)).astype(np.float32)
-    probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    speaks = np.stack([part.ravel() for part in (scores, probabilities, logits)], axis=1).astype(np.float64)
-
-    total = fused_score(scores, logits).ravel()
-
-    weights = np.linalg.lstsq(speaks, total, rcond=None)[0]
-    assert speaks @ weights == pytest.approx(total, abs=1e-5)
-    assert weights[0] == pytest.approx(1.0, abs=1e-4)
-    assert weights.min() > 0.05
-
-
-@given(NUMBERS, NUMBERS, st.integers(0, 2), st.floats(0.01, 0.5))
-def test_more_that_speaks_for_an_intent_is_more_evidence(scores, logits, intent, more):
-    """Raising its score or its logit raises its evidence, and that of no other."""
-    before = fused_score(scores, logits)
-    raise_it = np.zeros(3, dtype=np.float32)
-    raise_it[intent] = more
-
-    for after in (fused_score(scores + raise_it, logits), fused_score(scores, logits + raise_it)):
-        assert after[intent] > before[intent]
-        assert (np.delete(after, intent) <= np.delete(before, intent) + 1e-6).all()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from intentmatch.learning import head as room
+from intentmatch.learning import lbfgs
 from intentmatch.learning.head import Fitting, Head, fit_head, held_out_logits, nearby, prepare, softmax
 from intentmatch.learning.token_features import DIM, SparseVector
 
@@ -58,8 +59,8 @@ def to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fitting goes on for as long as there is anything to gain, not only for as long as it pays."""
     monkeypatch.setattr(room, "_FLAT_ENOUGH", 1e-6)
     monkeypatch.setattr(room, "_FLAT_ENOUGH_OF_MANY", 1e-6)
-    monkeypatch.setattr(room, "_GAIN_ENOUGH", 0.0)
-    monkeypatch.setattr(room, "_MOST_STEPS", 1000)
+    monkeypatch.setattr(lbfgs, "_GAIN_ENOUGH", 0.0)
+    monkeypatch.setattr(lbfgs, "_MOST_STEPS", 1000)
 
 
 SIZES = {

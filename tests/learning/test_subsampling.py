@@ -96,7 +96,7 @@ def test_what_is_not_learned_from_is_told():
     [sampled] = subsampling_problems(Registry((first, *registry_of(30).intents)), Settings())
     [handed_over] = subsampling_problems(Registry((first, *registry_of(*[10] * 10).intents)), Settings())
 
-    assert str(sampled).startswith("a.yaml:3:1: info [head-sampled] the head is fitted on 40 of 90 utterances")
+    assert str(sampled).startswith("a.yaml:3:1: info [head-sampled] the head is trained on 40 of 90 utterances")
     assert str(handed_over).startswith("a.yaml:3:1: warning [head-too-large] 160 utterances of 11 intents are too many")
 
 
@@ -126,7 +126,7 @@ def test_a_matcher_beyond_a_head_says_so_and_answers():
     assert matcher.artefact.trained_head is None
     assert [problem.rule for problem in matcher.problems] == ["head-too-large"]
     assert [stage.says for stage in result.trace.stages if stage.name == "head"] == [
-        "too many utterances and intents to fit one; cosine decides"
+        "not trained: too many utterances and intents; cosine similarity decides"
     ]
     assert result.candidates[0].intent == "refund"
     assert matcher.artefact.calibration.cases > 0

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intentmatch.encoders.static import EMBEDDED
+from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 from intentmatch.learning.token_features import DIM, VERSION, SparseVector, TokenVectorizer
 from intentmatch.registry import read_registry
 from intentmatch.text.normalize import clean

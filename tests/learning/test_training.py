@@ -148,7 +148,7 @@ def test_a_damaged_file_costs_only_time(
 
     with caplog.at_level(logging.WARNING):
         assert same(first, load_or_train(registry, vectors, labels, Settings(), tmp_path))
-    assert "learning again" in caplog.text
+    assert "training again" in caplog.text
     caplog.clear()
     assert same(first, load_or_train(registry, vectors, labels, Settings(), tmp_path))
     assert caplog.text == ""
@@ -164,7 +164,7 @@ def test_a_folder_that_takes_nothing_is_a_warning(
         assert same(
             load_or_train(registry, vectors, labels, Settings(), tmp_path), train(registry, vectors, labels, Settings())
         )
-    assert "cannot be kept" in caplog.text
+    assert "cannot be cached" in caplog.text
 
 
 def test_old_files_make_room(

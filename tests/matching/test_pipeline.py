@@ -233,7 +233,7 @@ def test_what_would_have_matched_otherwise_is_said() -> None:
     def otherwise(message: str, **options: object) -> list[str]:
         return [s.says for s in bot.match(message, **options).trace.stages if s.name == "otherwise"]  # type: ignore[arg-type]
 
-    assert otherwise("pay by card") == ["pay (1.00) would have matched where checkout or basket is active"]
+    assert otherwise("pay by card") == ["pay (1.00) would have matched if checkout or basket were active"]
     assert otherwise("track my parcel", allowed=["cancel"]) == ["status (1.00) would have matched"]
     assert otherwise("pay by card", context=["basket"]) == []
     assert otherwise("track my parcel") == []
@@ -376,7 +376,7 @@ def test_a_message_of_unknown_letters_is_out_of_scope() -> None:
     result = matcher(encoder=EnglishEncoder()).match("ᎣᏓ ᎠᏂ")
 
     assert (result.verdict, result.candidates, result.trace.decided_by) == ("out_of_scope", (), "empty")
-    assert result.trace.reason == "the encoder fake knows nothing of this message."
+    assert result.trace.reason == "the encoder fake knows no part of this message."
     assert result.trace.stages[-1].says == "letters unknown to fake: 4 of 4 (Cherokee)"
 
 

@@ -138,7 +138,7 @@ def test_the_reason_says_scores_cut_and_where_the_cut_came_from():
     assert decide(of(a=0.3, b=0.2), policy).reason == (
         "a comes nearest with a score of 0.30, below the threshold 0.50 (learned)."
     )
-    assert decide((), policy).reason == "there was nothing to compare the message with."
+    assert decide((), policy).reason == "there is nothing to compare the message with."
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_a_model_with_several_outputs_is_refused(tmp_path: Path) -> None:
     """An entailment model gives three numbers a pair and cannot rank; the error says what can."""
     folder = make_cross_encoder(tmp_path, labels=3)
 
-    with pytest.raises(ModelUnavailableError, match="gives 3 numbers"):
+    with pytest.raises(ModelUnavailableError, match="returns 3 numbers"):
         load_reranker(Settings(reranker=str(folder)))
 
 

@@ -506,7 +506,7 @@ def test_what_cannot_be_learned_is_told(
     told.watch._reloader.train = lambda: 1 / 0
 
     (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
-    until(lambda: "the thresholds from before the edit stay: division by zero" in caplog.text)
+    until(lambda: "the thresholds from before the edit stay in use: division by zero" in caplog.text)
     (folder / "bot.yaml").write_text(FIRST, encoding="utf-8")
     until(lambda: told.intents == {"greet"})
 

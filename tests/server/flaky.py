@@ -10,7 +10,8 @@ from typing import Any
 import httpx2
 
 from intentmatch.core.types import Kind, Vectors
-from intentmatch.encoders.static import EMBEDDED, StaticEncoder
+from intentmatch.encoders.static import StaticEncoder
+from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 
 
 class FlakyEncoder(StaticEncoder):

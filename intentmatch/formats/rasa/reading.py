@@ -1,4 +1,4 @@
-"""Rasa's files: NLU and domain YAML of versions 2 and 3, the JSON of version 0 and the Markdown of version 1."""
+"""Read Rasa's files: NLU and domain YAML of versions 2 and 3, JSON of version 0 and Markdown of version 1."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ _ITEM = re.compile(r"[ \t]*[-*+][ \t]+(?P<text>.*?)[ \t]*")
 
 
 def is_nlu(root: Value) -> bool:
-    """Whether YAML has a block of training data, perhaps an empty one."""
+    """Return whether a YAML root has training data, which may be empty."""
     items = root["nlu"].items()
     return "nlu" in root.keys and (not items or any(kind in item.keys for item in items for kind in KINDS))
 
 
 def is_domain(root: Value) -> bool:
-    """Whether YAML has responses as Rasa names them."""
+    """Return whether a YAML root has responses with Rasa's names."""
     return any(name.startswith(UTTER) for key in _RESPONSES for name in root[key].keys)
 
 
 def is_json(root: Value) -> bool:
-    """Whether JSON is training data."""
+    """Return whether a JSON root is training data."""
     return root["rasa_nlu_data"].is_mapping
 
 
 def is_markdown(file: File) -> bool:
-    """Whether a text has a heading of training data."""
+    """Return whether a file has a Markdown heading of training data."""
     return any(_SECTION.fullmatch(line) for line in _COMMENT.sub("", "\n".join(file.lines)).split("\n"))
 
 
 def read_yaml(file: File, root: Value, bot: Bot) -> None:
-    """`nlu:` and `responses:`."""
+    """Read `nlu:` and `responses:`."""
     for item in root["nlu"].items():
         _read_item(item, file, bot)
     for key in _RESPONSES:
@@ -51,19 +51,20 @@ def read_yaml(file: File, root: Value, bot: Bot) -> None:
                 _read_response(action, variant, bot)
     language = root["language"].text() if root["pipeline"] else None
     if language:
-        hint = f"to take it over, import with --language {language}"
-        bot.draft.note(root["language"].location, "language", f"the bot says that it speaks {language!r}", hint)
+        hint = f"to use it, import with --language {language}"
+        message = f"the language {language!r} of the pipeline is not imported"
+        bot.draft.note(root["language"].location, "language", message, hint)
 
 
 def read_json(file: File, root: Value, bot: Bot) -> None:
-    """`rasa_nlu_data:`."""
+    """Read `rasa_nlu_data:`."""
     data = root["rasa_nlu_data"]
     for key in ("common_examples", "intent_examples", "entity_examples"):
         for example in data[key].items():
             text = example["text"].text()
             name = example["intent"].text()
             if text is None or name is None:
-                bot.draft.warn(example.location, "incomplete-example", "an example without text or intent is left out")
+                bot.draft.warn(example.location, "incomplete-example", "an example without text or intent is skipped")
             else:
                 bot.labelled(name, text, _entities(example, text), example["text"].location)
     for synonym in data["entity_synonyms"].items():
@@ -82,11 +83,11 @@ def read_json(file: File, root: Value, bot: Bot) -> None:
 
 
 def read_markdown(file: File, bot: Bot) -> None:
-    """Sections with a heading such as `## intent:greet`."""
+    """Read Markdown sections with headings such as `## intent:greet`."""
     kind = name = ""
     place = file.location
     values: list[str] = []
-    # Comments go, and the lines that they spread over stay.
+    # Replace comments by their line breaks, so that line numbers stay correct.
     text = _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), file.text.replace("\r\n", "\n"))
     for number, line in enumerate(text.split("\n"), 1):
         here = Location(file.place, number, len(line) - len(line.lstrip()) + 1)
@@ -96,7 +97,7 @@ def read_markdown(file: File, bot: Bot) -> None:
             kind, name = (heading["kind"], heading["name"]) if heading else ("", "")
             place, values = here, []
             if heading is None:
-                bot.draft.warn(here, "unknown-section", "a section that is no training data is left out")
+                bot.draft.warn(here, "unknown-section", "a section that is not training data is skipped")
         elif item is not None and kind == "intent":
             bot.say(name, item["text"], Location(file.place, number, item.start("text") + 1))
         elif item is not None:
@@ -104,13 +105,13 @@ def read_markdown(file: File, bot: Bot) -> None:
         elif line.strip() and kind == "lookup":
             bot.lookup_file(name, line.strip(), file, here)
         elif line.strip() and kind:
-            bot.draft.warn(here, "unread-line", "a line that does not begin with a dash is left out")
+            bot.draft.warn(here, "unread-line", "a line that does not begin with a dash is skipped")
     _end_section(kind, name, values, place, bot)
 
 
 def _end_section(kind: str, name: str, values: list[str], place: Location, bot: Bot) -> None:
     if kind and not name:
-        bot.draft.warn(place, "no-name", f"a section {kind!r} without a name")
+        bot.draft.warn(place, "no-name", f"a section {kind!r} without a name is skipped")
     elif kind == "synonym":
         bot.synonyms(name, values, place)
     elif kind == "regex":
@@ -124,12 +125,12 @@ def _end_section(kind: str, name: str, values: list[str], place: Location, bot: 
 def _read_item(item: Value, file: File, bot: Bot) -> None:
     kind = next((kind for kind in KINDS if kind in item.keys), None)
     if kind is None:
-        bot.draft.warn(item.location, "unknown-key", f"an item without {', '.join(KINDS[:-1])} or lookup is left out")
+        bot.draft.warn(item.location, "unknown-key", f"an item without {', '.join(KINDS[:-1])} or lookup is skipped")
         return
     name = ((item[kind].text() if item[kind].is_text else None) or "").strip()
     if not name:
         place = item[kind].location
-        bot.draft.warn(place, "no-name", f"`{kind}` must be a name; the item is left out", "write it after the colon")
+        bot.draft.warn(place, "no-name", f"`{kind}` must be a name; the item is skipped", "write it after the colon")
         return
     if kind == "intent":
         _read_intent(name, item, file, bot)
@@ -147,19 +148,22 @@ def _read_intent(name: str, item: Value, file: File, bot: Bot) -> None:
     intent = bot.draft.intent(name, item["intent"].location)
     if not item["examples"]:
         bot.draft.warn(
-            item.location, "no-examples", f"{name!r} has no `examples`", "write `examples: |` and lines of `- `"
+            item.location,
+            "no-examples",
+            f"{name!r} has no `examples`",
+            "write `examples: |` and lines that begin with `- `",
         )
     metadata = item["metadata"]
     if metadata.is_mapping:
         intent.metadata.update(metadata.plain())
     elif metadata:
-        bot.draft.not_expressed(metadata.location, f"metadata of {name!r} that is no mapping is left out")
+        bot.draft.not_expressed(metadata.location, f"the metadata of {name!r} is not a mapping; it is skipped")
     for line, place in examples(item["examples"], file, bot.draft):
         bot.say(name, line, place)
 
 
 def examples(value: Value, file: File, draft: Draft) -> Iterator[tuple[str, Location]]:
-    """The lines of a block of text, or the items of a list, each with its place."""
+    """Yield the lines of a text block or the items of a list, with their locations."""
     if isinstance(value.node, Scalar):
         yield from _lines(value.node, file, draft)
         return
@@ -168,18 +172,18 @@ def examples(value: Value, file: File, draft: Draft) -> Iterator[tuple[str, Loca
         if item.is_mapping:
             text = item["text"]
             if item["metadata"]:
-                draft.not_expressed(item["metadata"].location, "metadata of single examples is left out")
+                draft.not_expressed(item["metadata"].location, "metadata of single examples is not imported")
         line = text.text()
         if line is not None:
             yield line.strip().removeprefix("- "), text.location
 
 
 def _lines(block: Scalar, file: File, draft: Draft) -> Iterator[tuple[str, Location]]:
-    """Each line that begins with a dash; a block of text begins in the line below its mark."""
+    """Yield each line that begins with a dash. A text block begins on the line below its `|`."""
     for number, line in enumerate(block.text.split("\n"), block.location.line + 1):
         written = file.lines[number - 1] if number <= len(file.lines) else ""
         bare = line.strip()
-        # In a text that is quoted, or folded, lines are not those of the file.
+        # The lines of quoted or folded text differ from those of the file.
         there = written.strip() == bare
         start = len(written) - len(written.lstrip()) + 1
         place = Location(file.place, number, start) if there else block.location
@@ -187,7 +191,7 @@ def _lines(block: Scalar, file: File, draft: Draft) -> Iterator[tuple[str, Locat
             text = bare[1:].lstrip()
             yield text, Location(place.path, place.line, start + len(bare) - len(text)) if there else place
         elif bare:
-            draft.warn(place, "unread-line", "a line that does not begin with a dash is left out")
+            draft.warn(place, "unread-line", "a line that does not begin with a dash is skipped")
 
 
 def _read_response(action: str, variant: Value, bot: Bot) -> None:
@@ -199,7 +203,7 @@ def _read_response(action: str, variant: Value, bot: Bot) -> None:
         bot.response(action, text, variant["text"].location)
     others = sorted(set(variant.keys) - {"text"})
     if others:
-        bot.draft.not_expressed(variant.location, f"of responses only the text is taken, and not {', '.join(others)}")
+        bot.draft.not_expressed(variant.location, f"of responses only the text is imported, not {', '.join(others)}")
 
 
 def _entities(example: Value, text: str) -> Iterator[Annotation]:
@@ -208,7 +212,7 @@ def _entities(example: Value, text: str) -> Iterator[Annotation]:
         value = entity["value"].text()
         if name is None or start is None or end is None:
             if entity.note is not None:
-                entity.note(entity.location, "bad-label", "an entity without name, start or end is left out", "")
+                entity.note(entity.location, "bad-label", "an entity without a name, start or end is skipped", "")
         else:
             other = value if value != text[max(start, 0) : max(end, 0)] else None
             yield Annotation(name, start, end, other, entity["role"].text(), entity["group"].text())

@@ -1,8 +1,8 @@
-"""Edits of one file's YAML that change no byte outside the lines they are about.
+"""Edit the YAML of one file without changing any byte outside the edited lines.
 
-Text is spliced where a node stands: a tree that is read and written anew, be it one that keeps comments, would fold
-long lines and settle on one indentation, and what is not written anew cannot come out otherwise. After each splice the
-text is read again, and where anything but what was meant has changed, the edit is refused.
+An edit splices text at the position of a node. Writing a parsed tree anew would fold long lines and unify the
+indentation, even with a library that keeps comments. After each splice the text is parsed again, and the edit is
+refused if anything else has changed.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from typing import Any
 import yaml
 
 from intentmatch.core.errors import InputError, Location
-from intentmatch.registry.editing.layout import AS_IT_IS, GONE, Kind, Part, bare, dash, layout, read_as
+from intentmatch.registry.editing.layout import REMOVED, UNCHANGED, Kind, Part, bare, dash, layout, read_as
 from intentmatch.registry.editing.lines import Lines, Splice
 from intentmatch.registry.editing.quoting import Value, in_brackets, in_lines, written
 from intentmatch.registry.reading.nodes import line_and_column
 
 WIDTH = 120
-"""Columns that a list in brackets may grow to."""
+"""Columns up to which a list in brackets may grow."""
 
 _BOM = "\ufeff"
 _COMMA = re.compile(r"(?:\s|#[^\r\n]*)*,")
 
 
 class Document:
-    """A file's text and the layout of its YAML. Immutable; each edit takes parts of it and gives another document.
+    """Text and layout of a YAML file. Immutable: each edit takes parts of this document and returns a new one.
 
-    Raises `InputError` for what cannot be edited, and `yaml.YAMLError` for what is no YAML.
+    Raises `yaml.YAMLError` for invalid YAML; the edits raise `InputError` if a part cannot be edited.
     """
 
     def __init__(self, path: str, text: str) -> None:
@@ -40,34 +40,34 @@ class Document:
         self.root = layout(self.body)
         parts = list(self.root.walk()) if self.root else []
         self._holders = {id(child): part for part in parts if part.kind != "alias" for child in part.children}
-        self._aliases = {id(part.meant): part for part in parts if part.kind == "alias"}
+        self._aliases = {id(part.resolved): part for part in parts if part.kind == "alias"}
 
     @property
     def text(self) -> str:
-        """All of it, with the byte order mark where there is one."""
+        """The whole text, with its byte order mark."""
         return self.mark + self.body
 
     def replaced(self, body: str) -> Document:
-        """Another text for the file. Raises `yaml.YAMLError`."""
+        """Return the document with another text. Raises `yaml.YAMLError`."""
         return Document(self.path, self.mark + body)
 
     def at(self, part: Part) -> Location:
-        """Where a part begins."""
+        """Return the location of a part."""
         return Location(self.path, *line_and_column(self.body, part.start))
 
     def refusal(self, part: Part, why: str) -> InputError:
-        """What is raised where a part cannot be edited."""
-        return InputError(f"{self.at(part).short} cannot be edited here: {why}. Edit it by hand")
+        """Return the error for a part that cannot be edited."""
+        return InputError(f"{self.at(part).short} cannot be edited automatically: {why}. Edit it by hand")
 
     def path_to(self, part: Part) -> tuple[int, ...]:
-        """The way to a part from the root, by positions."""
+        """Return the child positions that lead from the root to a part."""
         holder = self._holders.get(id(part))
         if holder is None:
             return ()
         return (*self.path_to(holder), [id(child) for child in holder.children].index(id(part)))
 
     def follow(self, path: Sequence[int]) -> Part:
-        """The part at the end of a path; there must be one."""
+        """Return the part at a path. Raises `LookupError` if there is none."""
         part = self.root
         for number in path:
             part = part.children[number] if part else None
@@ -76,27 +76,27 @@ class Document:
         return part
 
     def comment_beside(self, part: Part) -> str:
-        """The comment behind a part, with the space before it; what stands between brackets has none of its own."""
-        return self._lines.comment_behind(part.end)
+        """Return the comment after a part, with the space before it; "" for parts inside brackets."""
+        return self._lines.comment_after(part.end)
 
     def with_text(self, part: Part, text: str) -> Document:
-        """Another text where one stands, in the quotes that were there."""
-        self._own(part)
+        """Replace a text and keep its quotes."""
+        self._refuse_shared(part)
         if part.kind != "text" or part.style in ("|", ">"):
-            raise self.refusal(part, "it is not on a line of its own")
+            raise self.refusal(part, "it is not a text on one line")
         if part.text == text and not part.is_empty:
             return self
         start, holder = bare(self.body, part), self._holders.get(id(part))
         new = written(text, part.style, "brackets" if holder and holder.style else "line")
-        # The colon of an empty value needs a space behind it.
+        # The colon of an empty value needs a space after it.
         space = " " if self.body[start - 1 : start] == ":" else ""
         return self._spliced([Splice(start, part.end, space + new)], {id(part): text})
 
     def with_item(self, items: Part, text: str, style: str = "") -> Document:
-        """One more text at the end of a list, in the quotes that all its neighbours have, or else in these."""
-        self._own(items)
+        """Append a text to a list, in the quotes that all its neighbours use, else in `style`."""
+        self._refuse_shared(items)
         if items.kind != "list" and not items.is_empty:
-            raise self.refusal(items, "it is no list")
+            raise self.refusal(items, "it is not a list")
         styles = {item.style for item in items.items if item.kind == "text"}
         style = styles.pop() if len(styles) == 1 and "" not in styles else style
         expected = {id(items): (*read_as(items), text) if items.items else (text,)}
@@ -112,24 +112,24 @@ class Document:
             before = dash(self.body, items, number)
             column, gap = self._lines.column(before), self.body[before + 1 : items.items[number].start]
         line = "-" + (gap if gap and not gap.strip(" ") else " ") + written(text, style)
-        return self._spliced([self._lines.inserted(self._lines.after(items.end), column, [line])], expected)
+        return self._spliced([self._lines.inserted(self._lines.next_line(items.end), column, [line])], expected)
 
     def with_entry(self, mapping: Part | None, key: str, value: Value, number: int | None = None) -> Document:
-        """One more key, at the end or as the `number`th; in brackets always at the end.
+        """Insert a key at position `number` or at the end; in brackets always at the end.
 
-        The mapping of a file without anything is None.
+        `mapping` is None for an empty file.
         """
         if mapping is None:
             new = self._lines.inserted(len(self.body), 0, in_lines(key, value, *self._steps(None)))
             return self._spliced([new], {0: _plain({key: value})})
-        self._own(mapping)
+        self._refuse_shared(mapping)
         if mapping.is_empty:
             column = self._indent(mapping) + self._steps(mapping)[0]
             lines = in_lines(key, value, *self._steps(mapping))
-            new = self._lines.inserted(self._lines.after(mapping.end), column, lines)
+            new = self._lines.inserted(self._lines.next_line(mapping.end), column, lines)
             return self._spliced([new], {id(mapping): _plain({key: value})})
         if mapping.kind != "mapping":
-            raise self.refusal(mapping, "it is no mapping")
+            raise self.refusal(mapping, "it is not a mapping")
         last = len(mapping.entries)
         number = last if number is None or mapping.style else number
         old: tuple[Any, ...] = read_as(mapping)
@@ -143,41 +143,41 @@ class Document:
         return self._spliced([self._in_block(mapping, key, value, number)], expected)
 
     def with_comment(self, part: Part, comment: str) -> Document:
-        """Another comment, or none, beside an item or a value; for that, what stands in brackets is put in lines."""
+        """Replace or remove the comment beside an item or value; brackets around it are opened into lines."""
         holder = self._holders[id(part)]
         if holder.style:
             if not self._can_open(holder):
-                raise self.refusal(holder, f"the comment {comment.strip()!r} has no place in it")
+                raise self.refusal(holder, f"the brackets leave no place for the comment {comment.strip()!r}")
             opened = self._opened(holder)
             return opened.with_comment(opened.follow(self.path_to(part)), comment)
         return self._spliced([Splice(part.end, part.end + len(self.comment_beside(part)), comment)])
 
     def without(self, part: Part, within: Part | None = None, *, comments: bool = False) -> Document:
-        """All but an item, or a key with its value; nor, inside of `within`, what would be left empty by that.
+        """Remove an item, or a key with its value, and parents inside `within` that would become empty.
 
-        What stands beside it on its lines goes with it; so do, if asked for, the comments right above it.
+        Comments on its lines are removed too, and with `comments` also those right above it.
         """
         holder = self._holders[id(part)]
-        self._own(holder)
+        self._refuse_shared(holder)
         while within not in (None, holder) and len(holder.children) == (1 if holder.kind == "list" else 2):
             part, holder = self._key(holder), self._holders[id(holder)]
         spans = holder.entries or tuple((item, item) for item in holder.items)
         number = [id(first) for first, _ in spans].index(id(part))
-        self._unused(*spans[number])
-        expected: dict[int, Any] = {id(inner): GONE for inner in spans[number]}
+        self._refuse_if_referenced(*spans[number])
+        expected: dict[int, Any] = {id(inner): REMOVED for inner in spans[number]}
         if holder.style:
             return self._spliced([self._out_of_brackets(holder, spans, number)], expected)
         if len(spans) == 1:
             expected = {id(holder): ""}
         begin = dash(self.body, holder, number) if holder.kind == "list" else part.start
         if self._lines.before(begin).strip(" "):
-            raise self.refusal(part, "it shares its line with something else")
+            raise self.refusal(part, "it shares its line with another value")
         start = self._lines.comments_above(begin) if comments else self._lines.start(begin)
-        return self._spliced([self._lines.removed(start, self._lines.after(spans[number][1].end))], expected)
+        return self._spliced([self._lines.removed(start, self._lines.next_line(spans[number][1].end))], expected)
 
     def nested(self, value: Part, key: str) -> Document:
-        """What stands under a key, under another key inside it: a list becomes a mapping of one."""
-        self._own(value)
+        """Move a value below a new key: a list becomes a mapping with one entry."""
+        self._refuse_shared(value)
         name = written(key, place="key")
         expected = {id(value): ((key, read_as(value)),)}
         if self._holders[id(value)].style:
@@ -188,14 +188,14 @@ class Document:
         if value.style:
             start = len(self.body[: value.start].rstrip(" "))
             return self._spliced([Splice(start, value.start, f"{ending}{margin}{name}: ")], expected)
-        start, end = self._lines.after(self._key(value).end), self._lines.after(value.end)
+        start, end = self._lines.next_line(self._key(value).end), self._lines.next_line(value.end)
         moved = self._lines.moved(start, end, step)
         return self._spliced([Splice(start, end, f"{margin}{name}:{ending}{moved}")], expected)
 
     def _in_block(self, mapping: Part, key: str, value: Value, number: int) -> Splice:
-        """One more key in a mapping that stands in lines; in brackets if all its neighbours are."""
+        """Insert a key into a block mapping; its value is in brackets if all its neighbours are."""
         column = self._indent(mapping.children[0])
-        alike = [one.meant for _, one in mapping.entries if one.meant.children and mapping is not self.root]
+        alike = [one.resolved for _, one in mapping.entries if one.resolved.children and mapping is not self.root]
         short = f"{written(key, place='key')}: {in_brackets(value)}"
         is_short = not isinstance(value, str) and alike and all(one.style for one in alike)
         fits = is_short and column + len(short) <= WIDTH
@@ -204,12 +204,12 @@ class Document:
             return self._lines.inserted(self._lines.comments_above(mapping.children[0].start), column, lines)
         above, last = mapping.entries[number - 1]
         before = mapping.entries[number - 2][1] if number > 1 else None
-        if before and self._lines.has_blank(self._lines.after(before.end), self._lines.start(above.start)):
+        if before and self._lines.has_blank(self._lines.next_line(before.end), self._lines.start(above.start)):
             lines = ["", *lines]
         return self._lines.inserted(self._lines.comments_below(last.end, column), column, lines)
 
     def _in_brackets(self, part: Part, piece: str) -> list[Splice]:
-        """One more piece in a list or mapping in brackets."""
+        """Append a piece to a list or mapping in brackets."""
         if not part.children:
             return [Splice(part.end - 1, part.end - 1, piece)]
         starts = [child.start for child in (part.items or part.children[::2])]
@@ -217,7 +217,7 @@ class Document:
         if self._has_own_lines(starts[-1], end, part):
             found = _COMMA.match(self.body, end)
             line = piece + ("," if found else "")
-            below = self._lines.after(found.end() if found else end)
+            below = self._lines.next_line(found.end() if found else end)
             new = self._lines.inserted(below, self._lines.column(starts[-1]), [line])
             return [new] if found else [Splice(end, end, ","), new]
         space = self._lines.ending + " " * self._lines.column(starts[0]) if self._is_wide(part, piece) else " "
@@ -226,29 +226,29 @@ class Document:
     def _out_of_brackets(self, holder: Part, spans: Sequence[tuple[Part, Part]], number: int) -> Splice:
         start, end = spans[number][0].start, spans[number][1].end
         found = _COMMA.match(self.body, end)
-        behind = found.end() if found else end
-        if self._has_own_lines(start, behind, holder):
-            return Splice(self._lines.start(start), self._lines.after(behind), "")
+        after = found.end() if found else end
+        if self._has_own_lines(start, after, holder):
+            return Splice(self._lines.start(start), self._lines.next_line(after), "")
         if number + 1 < len(spans):
             following = spans[number + 1][0].start
-            return Splice(start, behind if "#" in self.body[end:following] else following, "")
+            return Splice(start, after if "#" in self.body[end:following] else following, "")
         if number:
             before = spans[number - 1][1].end
             return Splice(start if "#" in self.body[before:start] else before, end, "")
-        return Splice(start, behind, "")
+        return Splice(start, after, "")
 
     def _has_own_lines(self, start: int, end: int, holder: Part) -> bool:
-        """Whether nothing stands beside this but a comma and a comment."""
-        behind = self._lines.behind(end).strip().removeprefix(",").strip()
+        """Return whether only a comma and a comment share the lines of a span."""
+        after = self._lines.rest_of_line(end).strip().removeprefix(",").strip()
         apart = not self._lines.same(holder.start, start) and not self._lines.same(end, holder.end)
-        return apart and not self._lines.before(start).strip() and behind[:1] in ("", "#")
+        return apart and not self._lines.before(start).strip() and after[:1] in ("", "#")
 
     def _is_wide(self, part: Part, piece: str) -> bool:
-        """Whether a line would be, with one more piece in these brackets."""
+        """Return whether one more piece in these brackets would make the line too long."""
         return bool(part.children) and len(self._lines.whole(part.children[-1].end)) + len(piece) + 2 > WIDTH
 
     def _can_open(self, part: Part) -> bool:
-        """Whether what stands in brackets is on one line, and could as well stand in lines."""
+        """Return whether brackets are on one line, below a key, so that they can be opened into lines."""
         holder = self._holders.get(id(part))
         if holder is not None and holder.style:
             return self._can_open(holder)
@@ -259,7 +259,7 @@ class Document:
         return self._opened(part) if self._is_wide(part, piece) and self._can_open(part) else None
 
     def _opened(self, part: Part) -> Document:
-        """What stands in brackets behind a key, in lines below it; of brackets in brackets the outermost."""
+        """Open brackets after a key into lines below it; of nested brackets, the outermost."""
         holder = self._holders[id(part)]
         if holder.style:
             return self._opened(holder)
@@ -267,20 +267,20 @@ class Document:
         lines = [f"- {self.body[item.start : item.end]}" for item in part.items]
         lines += [self.body[key.start : value.end] for key, value in part.entries]
         start = len(self.body[: bare(self.body, part)].rstrip(" "))
-        below = self._lines.inserted(self._lines.after(part.end), indent, lines)
+        below = self._lines.inserted(self._lines.next_line(part.end), indent, lines)
         return self._spliced([Splice(start, part.end, ""), below])
 
     def _indent(self, part: Part) -> int:
-        """The column of a key, or of the key that a value belongs to."""
+        """Return the column of a key, or of a value's key."""
         return self._lines.column(self._key(part).start)
 
     def _key(self, part: Part) -> Part:
-        """The key of a value; anything else as it is."""
+        """Return the key of a value; for any other part, the part itself."""
         holder = self._holders.get(id(part))
         return next((key for key, value in (holder.entries if holder else ()) if value is part), part)
 
     def _steps(self, near: Part | None) -> tuple[int, int]:
-        """How far mappings, and the dashes of lists, stand to the right of their keys: as the nearest ones do."""
+        """Return the indentation of mappings and of list dashes below their keys, as in the nearest examples."""
         step = self._step("mapping", near) or 2
         before_dash = self._step("list", near)
         return step, step if before_dash is None else before_dash
@@ -295,28 +295,28 @@ class Document:
             near = self._holders.get(id(near))
         return None
 
-    def _own(self, part: Part) -> None:
-        """Refuse to edit what stands for something elsewhere too."""
+    def _refuse_shared(self, part: Part) -> None:
+        """Refuse to edit an alias, or a part that an alias elsewhere repeats."""
         if part.kind == "alias":
-            there = self.at(part.meant).short
-            raise self.refusal(part, f"it is written as *{part.text}, which stands for what is at {there}")
+            target = self.at(part.resolved).short
+            raise self.refusal(part, f"it is the alias *{part.text} of the value at {target}")
         above: Part | None = part
         while above is not None:
             alias = self._aliases.get(id(above))
             if alias is not None:
-                raise self.refusal(part, f"as *{alias.text} it is also used at {self.at(alias).short}")
+                raise self.refusal(part, f"it is also used as *{alias.text} at {self.at(alias).short}")
             above = self._holders.get(id(above))
 
-    def _unused(self, *parts: Part) -> None:
-        """Refuse to take away what something elsewhere stands for."""
+    def _refuse_if_referenced(self, *parts: Part) -> None:
+        """Refuse to remove a part that an alias elsewhere refers to."""
         inside = [inner for part in parts for inner in part.walk()]
         for inner in inside:
             alias = self._aliases.get(id(inner))
             if alias is not None and alias not in inside:
-                raise self.refusal(inner, f"as *{alias.text} it is also used at {self.at(alias).short}")
+                raise self.refusal(inner, f"it is also used as *{alias.text} at {self.at(alias).short}")
 
-    def _spliced(self, splices: Sequence[Splice], expected: Mapping[int, Any] = AS_IT_IS) -> Document:
-        """With other text in some places; `expected` is what shall be read there, by the identity of parts."""
+    def _spliced(self, splices: Sequence[Splice], expected: Mapping[int, Any] = UNCHANGED) -> Document:
+        """Apply splices and verify the result; `expected` maps the id of each edited part to its new value."""
         body = self.body
         for splice in sorted(splices, reverse=True):
             body = body[: splice.start] + splice.text + body[splice.end :]
@@ -327,12 +327,12 @@ class Document:
             new = None
         if new is None or new.root is None or read_as(new.root) != wanted:
             line = line_and_column(self.body, min(splices).start)[0]
-            raise InputError(f"{self.path}:{line} is written in a way that cannot be edited here. Edit it by hand")
+            raise InputError(f"{self.path}:{line} cannot be edited automatically in its YAML layout. Edit it by hand")
         return new
 
 
 def _plain(value: Value) -> Any:
-    """A new value as `_data` gives it."""
+    """Return a new value in the form that `read_as` returns."""
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""The files of a registry as they are edited, and where in them an intent and its lines stand."""
+"""Files of a registry during an edit, and the positions of intents and lines in them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INTENTS, UTTERANCES, NEGATIVES = "intents", "utterances", "not"
 
 
 class Entry(NamedTuple):
-    """Where a file describes an intent."""
+    """The description of an intent in one file."""
 
     file: Path
     document: Document
@@ -26,12 +26,12 @@ class Entry(NamedTuple):
 
     @property
     def language(self) -> str | None:
-        """Of the lines of the file that do not say their own."""
+        """Language of the lines that do not declare their own."""
         return file_language(self.document)
 
 
 class Listing(NamedTuple):
-    """The utterances or the negatives of an intent in one language and file."""
+    """The utterances or negatives of an intent in one language and file."""
 
     entry: Entry
     key: str
@@ -41,72 +41,75 @@ class Listing(NamedTuple):
 
 @dataclass(frozen=True)
 class Folder:
-    """The files of a registry, in the middle of being edited."""
+    """The files of a registry during an edit. Immutable."""
 
     path: Path
     documents: Mapping[Path, Document]
 
     def replaced(self, file: Path, document: Document) -> Folder:
-        """With a file in place of what had its name, or added."""
+        """Return the folder with a file replaced or added."""
         return replace(self, documents={**self.documents, file: document})
 
     def entries(self, intent: str | None = None) -> Iterator[Entry]:
-        """Where intents, or one of them, are described."""
+        """Yield the descriptions of all intents, or of one."""
         for file, document in self.documents.items():
             intents = under(document.root, INTENTS)
-            for name, value in intents.meant.entries if intents else ():
+            for name, value in intents.resolved.entries if intents else ():
                 if intent in (None, name.text.strip()):
                     yield Entry(file, document, name, value)
 
-    def known(self, intent: str) -> list[Entry]:
-        """Where an intent is described. Raises `UnknownNameError` where it is nowhere."""
+    def require(self, intent: str) -> list[Entry]:
+        """Return the descriptions of an intent. Raises `UnknownNameError` if there are none."""
         found = list(self.entries(intent))
         if not found:
             raise UnknownNameError("intent", intent, [entry.name.text.strip() for entry in self.entries()])
         return found
 
     def lines(self, key: str, intent: str | None = None) -> Iterator[Listing]:
-        """The lists of utterances or negatives."""
+        """Yield the lists of utterances or negatives, of one intent or of all."""
         for entry in self.entries(intent):
             value = under(entry.value, key)
             if value is None:
                 continue
-            if value.meant.kind == "list":
+            if value.resolved.kind == "list":
                 yield Listing(entry, key, entry.language, value)
-            for code, inner in value.meant.entries:
+            for code, inner in value.resolved.entries:
                 yield Listing(entry, key, language_code(code.text), inner)
 
     def find(self, text: str, key: str, intent: str | None = None, language: str | None = None) -> tuple[Listing, Part]:
-        """The one line that reads so, if need be but for case and punctuation. Raises `InputError` for none or many."""
+        """Find the one line with a text: exact, else as a sentence, else ignoring case and punctuation.
+
+        Raises `InputError` for no match or several.
+        """
         lists = [lines for lines in self.lines(key, intent) if language in (None, lines.language)]
-        there = [(lines, item) for lines in lists for item in lines.part.meant.items if item.meant.kind == "text"]
+        texts = [(lines, item) for lines in lists for item in lines.part.resolved.items if item.resolved.kind == "text"]
         found = (
-            [pair for pair in there if pair[1].meant.text == text]
-            or [pair for pair in there if sentence(pair[1].meant.text) == text]
-            or [pair for pair in there if fold(sentence(pair[1].meant.text)) == fold(text) != ""]
+            [pair for pair in texts if pair[1].resolved.text == text]
+            or [pair for pair in texts if sentence(pair[1].resolved.text) == text]
+            or [pair for pair in texts if fold(sentence(pair[1].resolved.text)) == fold(text) != ""]
         )
         if not found:
             kind = "negatives" if key == NEGATIVES else key
             owner = (f" of {intent!r}" if intent else "") + (f" in {language}" if language else "")
-            raise InputError(f"“{text}” is none of the {kind}{owner}")
+            raise InputError(f"“{text}” is not among the {kind}{owner}")
         if len(found) > 1:
             places = ", ".join(lines.entry.document.at(item).short for lines, item in found)
-            raise InputError(f"“{text}” stands more than once: {places}. Say of which intent, and in which language")
+            raise InputError(f"“{text}” occurs more than once: {places}. Specify the intent and the language")
         return found[0]
 
 
 def file_language(document: Document) -> str | None:
-    """The language of what a file says without naming one."""
+    """Return the `language:` of a file."""
     found = under(document.root, "language")
-    return language_code(found.meant.text) if found else None
+    return language_code(found.resolved.text) if found else None
 
 
 def under(part: Part | None, key: str) -> Part | None:
-    """What stands under a key, if there is anything; an alias is looked through."""
-    return part.meant.get(key) if part is not None else None
+    """Return the value under a key of a mapping or of its alias, None without one."""
+    return part.resolved.get(key) if part is not None else None
 
 
 def sentence(line: str) -> str:
-    """What a line says: of a template that stands for one sentence, that."""
+    """Return the sentence of a template that has only one, otherwise the line itself."""
     found = parse(line).sentence
     return line if found is None else found.text

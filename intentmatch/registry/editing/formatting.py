@@ -1,12 +1,11 @@
-"""One layout for all files: `intentmatch format`.
+"""Standard layout of YAML files, for `intentmatch format`.
 
-Two columns of indentation, in front of dashes too; no quotes that are not needed, no spaces at the end of a line, at
-most one blank line, and none at either end. What stands in brackets stays in them, on one line if that is not too long
-and otherwise in lines of its own; brackets with comments among them stay as they are. Order, comments and texts are the
-author's.
+The layout indents by two columns, in front of dashes too. It removes unneeded quotes, trailing spaces, repeated blank
+lines, and blank lines at the start and end. Brackets remain, on one line if they fit and otherwise opened into lines;
+brackets that contain comments are left as they are. Order, comments and texts do not change.
 
-The lines are made from the layout. The libraries that keep comments while they read and write a tree, ruamel.yaml
-among them, lose those between brackets, and write `+1` or `1e999`, which to us are texts, in another way.
+The writer works on the layout of the source. Libraries that keep comments in a parsed tree, such as ruamel.yaml, lose
+comments between brackets and rewrite `+1` or `1e999`, which are texts here.
 """
 
 from __future__ import annotations
@@ -27,76 +26,76 @@ from intentmatch.registry.editing.quoting import Place, is_plain, written
 from intentmatch.registry.reading.comments import LINE_BREAK, comments
 
 _STEP = 2
-# What begins or ends a document.
+# Start or end of a document.
 _MARKER = re.compile(r"%.*|(?:---|\.\.\.)(?=\s|\Z)")
 _TO_COMMENT = re.compile(r"\s*:?\s*(?:[&!]\S*\s+)*")
-# What an author wrote by its code or name, so that it can be seen.
+# An escape that the author wrote to make a character visible.
 _ESCAPE = re.compile(r'\\[^"\\]')
 _Point = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Every file in the one layout."""
+    """Brings every file into the standard layout."""
 
     def apply(self, folder: Folder) -> Folder:
-        """Write each anew. Raises `InputError` where that would change what a file says."""
+        """Format every file. Raises `InputError` if that would change the content of a file."""
         for file, document in folder.documents.items():
             folder = folder.replaced(file, formatted(document))
         return folder
 
 
 def formatted(document: Document) -> Document:
-    """A file in the one layout."""
-    refusal = InputError(f"{document.path} cannot be formatted without changing what it says. Format it by hand")
+    """Return a file in the standard layout. Raises `InputError` if that would change its content."""
+    refusal = InputError(f"{document.path} cannot be formatted without changing its content. Format it by hand")
     try:
         new = document.replaced(_Writer(document.body).text(document.root))
     except yaml.YAMLError:
         raise refusal from None
-    if _said(new) != _said(document):
+    if _content(new) != _content(document):
         raise refusal
     return new
 
 
-def _said(document: Document) -> tuple[object, list[str]]:
+def _content(document: Document) -> tuple[object, list[str]]:
     read = read_as(document.root) if document.root else None
     return read, [comment.text for comment in comments(document.body)]
 
 
 class _Note(NamedTuple):
-    """A comment, or what begins or ends the document; places count from 0."""
+    """A comment, or a marker such as `---`; line and column count from 0."""
 
     line: int
     column: int
     text: str
     alone: bool
-    """Whether it has a line of its own."""
+    """Whether it is alone on its line."""
 
 
 class _Writer:
-    """Makes the lines, from top to bottom."""
+    """Writes the formatted lines from top to bottom."""
 
     def __init__(self, body: str) -> None:
         self._body = body
         self._old = LINE_BREAK.split(body)
         self._starts = [0, *(found.end() for found in LINE_BREAK.finditer(body))]
-        self._notes = deque(self._note(comment.line - 1, comment.column - 1) for comment in comments(body))
+        self._notes = deque(self._note_at(comment.line - 1, comment.column - 1) for comment in comments(body))
         self._lines: list[str] = []
 
     def text(self, root: Part | None) -> str:
-        """The file anew."""
+        """Return the formatted file."""
         end = (len(self._old), 0)
         span = (self._point(root.start)[0], self._point(root.end)[0]) if root else end
         self._mark_ends(*span)
         if root is not None:
-            self._above(self._point(root.start), 0)
+            self._emit_above(self._point(root.start), 0)
             self._value("", root, 0, end)
-        self._say_until(end, 0)
+        self._emit_notes_until(end, 0)
         ending = "\r\n" if "\r\n" in self._body else "\n"
         return "".join(line + ending for line in self._lines)
 
     def _mark_ends(self, first: int, last: int) -> None:
-        """Treat `---` and its like as the comments around them are, so that they keep their place."""
+        """Treat `---`, `...` and directives outside the root as comments, so that they keep their position."""
         for number, line in enumerate(self._old):
             found = None if first < number <= last else _MARKER.match(line)
             if found:
@@ -104,57 +103,57 @@ class _Writer:
         self._notes = deque(sorted(self._notes))
 
     def _children(self, part: Part, indent: int, limit: _Point, key_column: int) -> None:
-        """What stands in a list or mapping, on lines of its own; what follows it begins at `limit`."""
+        """Emit the items of a list or mapping as lines; `limit` is where the next part begins."""
         units = part.entries or tuple((item, item) for item in part.items)
         for number, (first, value) in enumerate(units):
             following = self._begin(part, number + 1) if number + 1 < len(units) else limit
-            self._above(self._begin(part, number), indent)
+            self._emit_above(self._begin(part, number), indent)
             key = first if part.kind == "mapping" else None
             head = f"{self._inline(key, 'key')}:" if key else "-"
             self._value(" " * indent + head, value, indent, following, key)
         column = self._begin(part, 0)[1]
-        # A comment as deep as the list and as its key is rather about the next key.
+        # A comment at the indentation of both the list and its key belongs to the next key.
         while column > key_column and self._notes and self._notes[0].alone and self._notes[0][:2] < limit:
             if self._notes[0].column < column:
                 break
-            self._say(indent)
+            self._emit_note(indent)
 
     def _begin(self, part: Part, number: int) -> _Point:
-        """Where an item, or its dash, or a key with its value begins."""
+        """Return the start of an item (at its dash) or of a key."""
         if part.kind == "list" and not part.style:
             return self._point(dash(self._body, part, number))
         return self._point((part.items or part.children[::2])[number].start)
 
     def _value(self, head: str, value: Part, indent: int, limit: _Point, key: Part | None = None) -> None:
-        """What stands behind a dash or a colon."""
+        """Emit the value after a dash or a colon."""
         line = self._on_one_line(value, len(head) + 1)
-        if line is None and value.children and not (value.style and self._among(value)):
+        if line is None and value.children and not (value.style and self._has_note_inside(value)):
             self._block(head, value, indent, limit, key)
             return
-        self._say_until(self._point(value.start), indent)
+        self._emit_notes_until(self._point(value.start), indent)
         column = self._point(key.start)[1] if key else max(0, self._point(value.start)[1] - _STEP)
         lines = self._raw(value, indent, column) if line is None else [line]
-        while self._among(value):
+        while self._has_note_inside(value):
             self._notes.popleft()
         lines[0] = f"{head} {lines[0]}".rstrip() if head else lines[0]
-        lines[-1] += self._beside(value.end)
+        lines[-1] += self._note_beside(value.end)
         self._lines += lines
 
     def _block(self, head: str, value: Part, indent: int, limit: _Point, key: Part | None) -> None:
-        """A list or mapping below its key, or beside its dash."""
+        """Emit a list or mapping below its key, or beside its dash."""
         properties = self._properties(value)
         column = -1 if key is None else self._point(key.start)[1]
         if not head:
             self._children(value, indent, limit, column)
         elif key is not None or properties:
-            beside = self._beside(value.end if value.style else key.end if key else value.start)
+            beside = self._note_beside(value.end if value.style else key.end if key else value.start)
             self._lines.append(f"{head} {properties}".rstrip() + beside)
             self._children(value, indent + _STEP, limit, column)
         else:
             first = value
             while first.kind != "alias" and first.children:
                 first = first.children[0]
-            self._say_until(self._point(first.start), indent)
+            self._emit_notes_until(self._point(first.start), indent)
             mark = len(self._lines)
             self._children(value, indent + _STEP, limit, column)
             while not self._lines[mark]:
@@ -162,15 +161,15 @@ class _Writer:
             self._lines[mark] = f"{head} {self._lines[mark].lstrip(' ')}"
 
     def _on_one_line(self, part: Part, column: int) -> str | None:
-        """A value as it stands behind a key, if it can be on that line."""
-        if part.kind in ("list", "mapping") and (not part.style or self._among(part)):
+        """Return a value that fits on the line of its key, otherwise None."""
+        if part.kind in ("list", "mapping") and (not part.style or self._has_note_inside(part)):
             return None
         text = self._inline(part)
         is_one = part.kind == "alias" or (part.kind == "text" and not self._has_break(part))
         return text if text is not None and (is_one or column + len(text) <= WIDTH) else None
 
     def _inline(self, part: Part, place: Place = "line") -> str | None:
-        """A part without a line break, None for a text that has some."""
+        """Return a part without line breaks, None for a text that needs them."""
         properties = self._properties(part)
         if part.kind == "alias":
             return f"*{part.text}" + " " * (place == "key")
@@ -189,7 +188,7 @@ class _Writer:
         return f"{properties}{part.style}{', '.join(pieces)}{closing}"
 
     def _raw(self, part: Part, indent: int, column: int) -> list[str]:
-        """The lines of a part as they are, only moved; the key or dash in front of it stood in this column."""
+        """Return the lines of a part unchanged but indented; its key or dash was in `column`."""
         first, *more = LINE_BREAK.split(self._body[part.start : part.end])
         if part.style in ("|", ">"):
             return [first.rstrip(), *self._raw_block(part, first, more, indent)]
@@ -198,8 +197,8 @@ class _Writer:
         return [first, *(line if line.strip() else "" for line in lines)]
 
     def _raw_block(self, part: Part, header: str, lines: list[str], indent: int) -> list[str]:
-        said = next((line for line in LINE_BREAK.split(part.text) if line.strip()), "")
-        begin = next((_depth(line) for line in lines if line.strip()), 0) - _depth(said)
+        filled = next((line for line in LINE_BREAK.split(part.text) if line.strip()), "")
+        begin = next((_depth(line) for line in lines if line.strip()), 0) - _depth(filled)
         digit = re.match(r"\S*?([1-9])", header[bare(self._body, part) - part.start :])
         moved = " " * (indent + (int(digit[1]) if digit else _STEP))
         below = self._point(part.end)[0] + 1
@@ -209,33 +208,33 @@ class _Writer:
         return [moved + line[begin:] if len(line) > begin else "" for line in lines]
 
     def _properties(self, part: Part) -> str:
-        """Anchor and tag, with a space behind them."""
+        """Return anchor and tag, each followed by a space."""
         return "".join(f"{word} " for word in self._body[part.start : bare(self._body, part)].split())
 
-    def _above(self, point: _Point, indent: int) -> None:
-        """The comments above something, and a blank line if there is one."""
-        self._say_until(point, indent)
+    def _emit_above(self, point: _Point, indent: int) -> None:
+        """Emit the comments above a point, and a blank line if the source has one."""
+        self._emit_notes_until(point, indent)
         line, column = point
         if not self._old[line][:column].strip(" -") and line:
-            self._blank(line)
+            self._emit_blank(line)
 
-    def _blank(self, line: int) -> None:
-        """A blank line where there is one above this."""
+    def _emit_blank(self, line: int) -> None:
+        """Emit a blank line if the source has one above this line."""
         if line and not self._old[line - 1].strip() and self._lines and self._lines[-1]:
             self._lines.append("")
 
-    def _say_until(self, point: _Point, indent: int) -> None:
+    def _emit_notes_until(self, point: _Point, indent: int) -> None:
         while self._notes and self._notes[0][:2] < point:
-            self._say(indent)
+            self._emit_note(indent)
 
-    def _say(self, indent: int) -> None:
+    def _emit_note(self, indent: int) -> None:
         note = self._notes.popleft()
         if note.alone:
-            self._blank(note.line)
+            self._emit_blank(note.line)
         self._lines.append(" " * indent + note.text)
 
-    def _beside(self, end: int) -> str:
-        """The comment that is next behind a place on its line, with the space before it."""
+    def _note_beside(self, end: int) -> str:
+        """Take the comment right after a position, with the space before it."""
         if not self._notes or self._notes[0].alone:
             return ""
         note = self._notes[0]
@@ -250,11 +249,11 @@ class _Writer:
     def _has_break(self, part: Part) -> bool:
         return LINE_BREAK.search(self._body, bare(self._body, part), part.end) is not None
 
-    def _among(self, part: Part) -> bool:
-        """Whether the next comment stands inside a part."""
+    def _has_note_inside(self, part: Part) -> bool:
+        """Return whether the next comment is inside a part."""
         return bool(self._notes) and self._point(part.start) <= self._notes[0][:2] < self._point(part.end)
 
-    def _note(self, line: int, column: int) -> _Note:
+    def _note_at(self, line: int, column: int) -> _Note:
         old = self._old[line]
         return _Note(line, column, old[column:].rstrip(), alone=not old[:column].strip())
 

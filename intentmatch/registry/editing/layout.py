@@ -1,6 +1,6 @@
-"""The written form of a file: every node of its YAML with the piece of text that it takes up.
+"""Layout of a YAML text: every node with its span and style, for edits in place.
 
-`nodes` tells what was said; this tells where and how, for those who change a piece and leave the rest.
+`reading.nodes` parses the same text for its content only.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import yaml
 
 from intentmatch.registry.reading.nodes import LOADER
 
-AS_IT_IS: Mapping[int, Any] = MappingProxyType({})
-GONE: Any = object()
-"""In place of a key or item: not there."""
+UNCHANGED: Mapping[int, Any] = MappingProxyType({})
+REMOVED: Any = object()
+"""Expected value of a removed key or item."""
 
 Kind = Literal["text", "list", "mapping", "alias"]
 
@@ -27,45 +27,45 @@ _TO_DASH = re.compile(r"(?:\s|#[^\r\n]*)*-")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """A node as it is written: `text[start:end]` of its file, with its anchor and tag."""
+    """A node as written: `text[start:end]` of its file, including anchor and tag."""
 
     kind: Kind
     start: int
     end: int
     style: str = ""
-    """Of a text its quotes, or | or > for a block; of a list or mapping its opening bracket, if there is one."""
+    """Quote of a text, | or > of a block text, or opening bracket of a list or mapping; "" without one."""
     text: str = ""
-    """What a text is read as; of an alias its name."""
+    """Content of a text, or name of an alias."""
     children: tuple[Part, ...] = ()
-    """Items, or keys and values in turn; of an alias what it stands for."""
+    """Items of a list, alternating keys and values of a mapping, or the target of an alias."""
     anchor: str | None = None
 
     @property
     def entries(self) -> tuple[tuple[Part, Part], ...]:
-        """Keys and values of a mapping; of anything else none."""
+        """Keys and values of a mapping; empty for other parts."""
         return tuple(zip(self.children[::2], self.children[1::2], strict=True)) if self.kind == "mapping" else ()
 
     @property
     def items(self) -> tuple[Part, ...]:
-        """What stands in a list; of anything else nothing."""
+        """Items of a list; empty for other parts."""
         return self.children if self.kind == "list" else ()
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is written where a value might be."""
+        """Whether it is a value without any text."""
         return self.kind == "text" and not self.style and not self.text
 
     @property
-    def meant(self) -> Part:
-        """What is read here: of an alias what it stands for."""
+    def resolved(self) -> Part:
+        """The part itself, or the target of an alias."""
         return self.children[0] if self.kind == "alias" else self
 
     def get(self, key: str) -> Part | None:
-        """The value under a key of a mapping."""
+        """Return the value under a key of a mapping, None without one."""
         return next((value for name, value in self.entries if name.text == key), None)
 
     def walk(self) -> Iterator[Part]:
-        """This and everything written in it, in the order of the text."""
+        """Yield this part and all parts written inside it, in text order."""
         yield self
         if self.kind != "alias":
             for child in self.children:
@@ -73,10 +73,10 @@ class Part:
 
 
 def layout(text: str) -> Part | None:
-    """The root of the only document in a text, None where there is nothing. Raises `yaml.YAMLError`."""
+    """Return the root part of a text with one document, None for an empty one. Raises `yaml.YAMLError`."""
     anchors: dict[str, Part] = {}
     root: Part | None = None
-    # Each open collection: its start event and the parts read so far.
+    # Start event and parts so far of each open collection.
     open_: list[tuple[Any, list[Part]]] = []
     for event in yaml.parse(text, Loader=LOADER):
         if isinstance(event, yaml.CollectionStartEvent):
@@ -103,7 +103,7 @@ def _part(text: str, event: Any, end: Any, children: list[Part], anchors: dict[s
     if isinstance(event, yaml.ScalarEvent):
         style = event.style or ""
         if style in ("|", ">") or not event.value:
-            # For the reader, these end where the next thing begins.
+            # PyYAML ends these at the start of the next token.
             while last and text[last - 1].isspace():
                 last -= 1
         return Part("text", min(first, last), last, style, event.value, anchor=event.anchor)
@@ -115,13 +115,13 @@ def _part(text: str, event: Any, end: Any, children: list[Part], anchors: dict[s
 
 
 def bare(text: str, part: Part) -> int:
-    """Where a part begins behind its anchor and tag."""
+    """Return the start of a part after its anchor and tag."""
     found = _PROPERTIES.match(text, part.start, part.end)
     return found.end() if found else part.start
 
 
 def dash(text: str, block: Part, number: int) -> int:
-    """Where the dash of an item stands in a list that is written in lines."""
+    """Return the position of an item's dash in a block list."""
     found = _TO_DASH.match(text, block.items[number - 1].end if number else bare(text, block))
     return found.end() - 1 if found else block.items[number].start
 
@@ -130,14 +130,16 @@ class _Alias(NamedTuple):
     name: str
 
 
-def read_as(part: Part, instead: Mapping[int, Any] = AS_IT_IS) -> Any:
-    """What is read: texts, and tuples of items or of keys with values; `instead` by the identity of a part."""
-    if id(part) in instead:
-        return instead[id(part)]
+def read_as(part: Part, overrides: Mapping[int, Any] = UNCHANGED) -> Any:
+    """Return the content of a part as texts and nested tuples; `overrides` maps the id of a part to its content."""
+    if id(part) in overrides:
+        return overrides[id(part)]
     if part.kind == "text":
         return part.text
     if part.kind == "alias":
         return _Alias(part.text)
     if part.kind == "list":
-        return tuple(read for item in part.items if (read := read_as(item, instead)) is not GONE)
-    return tuple((read_as(k, instead), read_as(v, instead)) for k, v in part.entries if instead.get(id(k)) is not GONE)
+        return tuple(read for item in part.items if (read := read_as(item, overrides)) is not REMOVED)
+    return tuple(
+        (read_as(k, overrides), read_as(v, overrides)) for k, v in part.entries if overrides.get(id(k)) is not REMOVED
+    )

@@ -1,4 +1,4 @@
-"""A text as its lines: where they begin and end, and what stands beside and above them."""
+"""Lines of a text: their boundaries, neighbouring text and comments, and splices of whole lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COMMENT_LINE = re.compile(r"([ \t]*)#[^\r\n]*(?:\r\n|\n|\r|\Z)")
 
 
 class Splice(NamedTuple):
-    """Text to stand in place of a part of another."""
+    """Replacement text for a span."""
 
     start: int
     end: int
@@ -27,44 +27,44 @@ class Lines:
         self.text = text
         found = _BREAK.search(text)
         self.ending = found[0] if found else "\n"
-        """What lines end with."""
+        """The line ending that the text uses."""
 
     def start(self, position: int) -> int:
-        """Where the line with this position begins."""
+        """Return the start of the line with this position."""
         return max(self.text.rfind("\n", 0, position), self.text.rfind("\r", 0, position)) + 1
 
-    def after(self, position: int) -> int:
-        """Where the next line begins."""
+    def next_line(self, position: int) -> int:
+        """Return the start of the next line."""
         found = _BREAK.search(self.text, position)
         return found.end() if found else len(self.text)
 
     def column(self, position: int) -> int:
-        """How many characters stand before a position on its line."""
+        """Return the column of a position, from 0."""
         return position - self.start(position)
 
     def same(self, position: int, other: int) -> bool:
-        """Whether two positions are on one line."""
+        """Return whether two positions are on one line."""
         return self.start(position) == self.start(other)
 
     def whole(self, position: int) -> str:
-        """The line with this position, without its ending."""
-        return self.text[self.start(position) : self.after(position)].rstrip("\r\n")
+        """Return the line with this position, without its ending."""
+        return self.text[self.start(position) : self.next_line(position)].rstrip("\r\n")
 
     def before(self, position: int) -> str:
-        """What stands before a position on its line."""
+        """Return the text before a position on its line."""
         return self.text[self.start(position) : position]
 
-    def behind(self, position: int) -> str:
-        """What stands behind a position on its line."""
-        return self.text[position : self.after(position)].rstrip("\r\n")
+    def rest_of_line(self, position: int) -> str:
+        """Return the text after a position on its line."""
+        return self.text[position : self.next_line(position)].rstrip("\r\n")
 
-    def comment_behind(self, position: int) -> str:
-        """The comment behind a position, with the space before it."""
+    def comment_after(self, position: int) -> str:
+        """Return the comment after a position, with the space before it."""
         found = _COMMENT.match(self.text, position)
         return found[0] if found else ""
 
     def comments_above(self, position: int) -> int:
-        """Where the comments begin that stand right above a line and as deep as what is at this position."""
+        """Return the start of the comment lines right above a line that are in the column of this position."""
         start, column = self.start(position), self.column(position)
         while start:
             above = self.start(self._end_before(start))
@@ -75,33 +75,33 @@ class Lines:
         return start
 
     def comments_below(self, position: int, column: int) -> int:
-        """Where the next line begins, or the one below comments there that stand deeper than a column."""
-        place = self.after(position)
+        """Return the start of the next line, after any comment lines that are indented deeper than `column`."""
+        place = self.next_line(position)
         while (found := _COMMENT_LINE.match(self.text, place)) and len(found[1]) > column:
             place = found.end()
         return place
 
     def has_blank(self, start: int, end: int) -> bool:
-        """Whether any of the lines between two is blank."""
+        """Return whether a span contains a blank line."""
         return any(not line.strip() for line in _BREAK.split(self.text[start:end])[:-1])
 
     def inserted(self, place: int, column: int, lines: Sequence[str]) -> Splice:
-        """New lines at the beginning of one; a text without a line ending at its end stays so."""
+        """Insert lines before the line at `place`; a text without a final line ending stays without one."""
         text = self.ending.join(" " * column + line if line else "" for line in lines)
         if place and self.text[place - 1] not in "\r\n":
             return Splice(place, place, self.ending + text)
         return Splice(place, place, text + self.ending)
 
     def moved(self, start: int, end: int, columns: int) -> str:
-        """Whole lines moved to the right."""
+        """Return whole lines indented by more columns."""
         return _FILLED_LINE.sub(" " * columns + r"\g<0>", self.text[start:end])
 
     def removed(self, start: int, end: int) -> Splice:
-        """Whole lines gone, likewise."""
+        """Remove whole lines; a text without a final line ending stays without one."""
         if start and self.text[end - 1] not in "\r\n":
             start = self._end_before(start)
         return Splice(start, end, "")
 
     def _end_before(self, start: int) -> int:
-        """Where the line ends, without its ending, that stands above the one that begins here."""
+        """Return the end, without its line ending, of the line above the one that starts here."""
         return start - (2 if self.text.endswith("\r\n", 0, start) else 1)

@@ -1,4 +1,4 @@
-"""Edits of a registry's files: worked out and examined first, shown, and written only if nothing came between."""
+"""Plan edits of a registry: compute and validate them, show a diff, and write them if no file has changed since."""
 
 from __future__ import annotations
 
@@ -20,56 +20,56 @@ from intentmatch.storage.atomic import refuse_locked, swap_files
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _PLACE = re.compile(r":\d+")
-# Of a file with one of these, not everything was read.
+# Rules of files that could not be read completely.
 _UNREADABLE = ("yaml-syntax", "alias-expansion", "encoding", "unreadable")
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What becomes of one file."""
+    """Old and new text of one file."""
 
     path: Path
     old: str | None
-    """None where there is no such file yet."""
+    """None for a new file."""
     new: str
 
     @property
     def diff(self) -> str:
-        """What changes, as `diff -u` shows it."""
+        """Unified diff of the file."""
         return unified(self.old, self.new, str(self.path))
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What edits make of the files of a registry. Nothing is written yet."""
+    """Planned changes to the files of a registry; `write` writes them."""
 
     path: Path
     files: tuple[Change, ...]
-    """Those that change, in the order of the reader; none where the edits change nothing."""
+    """Changed files in the order of the reader; empty if the edits change nothing."""
     registry: Registry
-    """What the files will hold."""
+    """The registry after the edits."""
     problems: tuple[Problem, ...]
-    """What will be wrong with it, places in the files as they will be."""
+    """Problems of that registry, located in the new files."""
     brought: tuple[Problem, ...]
-    """Those among them that the edits bring."""
+    """The problems that the edits introduce."""
     read: Mapping[Path, bytes] = field(repr=False)
-    """What every file held when the edits were worked out."""
+    """Content of every file when the edits were planned."""
 
     @property
     def errors(self) -> tuple[Problem, ...]:
-        """Those that the edits bring and that no registry loads with: with any, nothing can be written."""
+        """The errors that the edits introduce; `write` refuses to write if there are any."""
         return tuple(problem for problem in self.brought if problem.severity == "error")
 
     @property
     def diff(self) -> str:
-        """What changes in all files, as `diff -u` shows it."""
+        """Unified diff of all files."""
         return "".join(change.diff for change in self.files)
 
     def write(self) -> None:
         """Write all files or none.
 
-        Raises `RegistryError` if the edits bring errors, `ChangedMeanwhileError` if any file of the registry is not
-        what it was when they were worked out, and `InputError` where a file cannot be written.
+        Raises `RegistryError` if the edits introduce errors, `ChangedMeanwhileError` if any file of the registry has
+        changed since they were planned, and `InputError` if a file cannot be written.
         """
         if self.errors:
             raise RegistryError(self.errors)
@@ -82,7 +82,7 @@ class Changes:
             raise InputError(f"{error.filename or self.path} cannot be written: {error.strerror or error}") from error
 
     def _unchanged(self) -> None:
-        """Raise `ChangedMeanwhileError` unless all that was read is as it was, and nobody is about to change it."""
+        """Raise `ChangedMeanwhileError` if a file has changed since it was read, or is locked for a change."""
         mine = {change.path for change in self.files}
         files = yaml_files(self.path)
         for file in sorted({*files, *self.read, *mine}):
@@ -96,14 +96,14 @@ class Changes:
 
 
 def plan(path: str | os.PathLike[str], edits: Iterable[Edit]) -> Changes:
-    """What the edits, one after the other, make of the files of a registry.
+    """Plan edits, applied one after the other, to the files of a registry.
 
-    Raises `RegistryError` where a file is no YAML, and `InputError` for an edit that cannot be made.
+    Raises `RegistryError` if a file is not valid YAML, and `InputError` if an edit is impossible.
     """
     if not is_yaml(path):
-        raise InputError(f"{path} is no YAML: edit the folder that it was built from")
+        raise InputError(f"{path} is not YAML: edit the folder that it was built from")
     held = {file: _bytes(file) for file in yaml_files(path)}
-    _, before = examine(path, instead=held)
+    _, before = examine(path, overrides=held)
     unreadable = [problem for problem in before if problem.rule in _UNREADABLE]
     if unreadable:
         raise RegistryError(unreadable)
@@ -112,9 +112,9 @@ def plan(path: str | os.PathLike[str], edits: Iterable[Edit]) -> Changes:
     for edit in edits:
         folder = edit.apply(folder)
     new = {file: document.text for file, document in folder.documents.items()}
-    registry, after = examine(path, instead={file: text.encode("utf-8") for file, text in new.items()})
+    registry, after = examine(path, overrides={file: text.encode("utf-8") for file, text in new.items()})
     changed = [Change(file, old.get(file), text) for file, text in new.items() if text != old.get(file)]
-    return Changes(Path(path), tuple(changed), registry, tuple(after), _brought(before, after), held)
+    return Changes(Path(path), tuple(changed), registry, tuple(after), _new_problems(before, after), held)
 
 
 def plan_utterances(
@@ -128,28 +128,34 @@ def plan_utterances(
     new: bool = False,
     file: str | os.PathLike[str] | None = None,
 ) -> Changes:
-    """What adding utterances to an intent makes of the files of a registry: `diff` shows it, `write()` writes it.
+    """Plan adding utterances to an intent: `diff` of the result shows the change, `write()` writes it.
 
-    `language` is that of the file, or the only one that the intent has, if it is None. `negative` utterances go to
-    `not:`. In a `template` brackets are marks; otherwise a text is what users say, to the letter. A `new` intent begins
-    with the utterances, in `file` where there are several to choose from, or where it is to have one of its own.
+    Args:
+        path: the YAML file or folder of the registry.
+        intent: name of the intent.
+        utterances: texts to add.
+        language: BCP-47 code; None for the only language of the intent, or the language of the file.
+        negative: add the texts to `not:` instead.
+        template: read brackets in the texts as template marks; otherwise the texts are literal.
+        new: create the intent.
+        file: the file of a new intent; required if the registry has several files. It may be a new file.
 
-    Raises `RegistryError` where a file is no YAML, `UnknownNameError` for an intent that is not there, and `InputError`
-    for what cannot be added.
+    Raises `RegistryError` if a file is not valid YAML, `UnknownNameError` if the intent does not exist, and
+    `InputError` if the utterances cannot be added.
     """
     if isinstance(utterances, str) or not all(isinstance(text, str) for text in utterances):
         raise InputError(f"utterances must be a list of texts, not {utterances!r}")
     if new and negative:
-        raise InputError(f"the intent {intent!r} cannot be begun with a negative: an intent begins with an utterance")
+        raise InputError(f"the new intent {intent!r} cannot start with a negative: add an utterance first")
     if file is not None and not new:
-        raise InputError(f"{file} is for a new intent: one that is there has its file")
+        raise InputError(f"only a new intent takes a file, not an existing one: {file}")
     place = None if file is None else Path(file)
     more = additions(intent, utterances, language=language, negative=negative, template=template, new=new, file=place)
     return plan(path, more)
 
 
 def unified(old: str | None, new: str, path: str) -> str:
-    """What changes in a file, as `diff -u` shows it; None is a file that is not there yet."""
+    """Return a unified diff of a file; `old` is None for a new file."""
     lines = _LINE.findall(old or ""), _LINE.findall(new)
     shown = difflib.unified_diff(*lines, fromfile="/dev/null" if old is None else path, tofile=path)
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in shown)
@@ -162,11 +168,14 @@ def _bytes(file: Path) -> bytes:
         raise InputError(f"{file} cannot be read: {error.strerror or error}") from error
 
 
-def _brought(before: Sequence[Problem], after: Sequence[Problem]) -> tuple[Problem, ...]:
-    """Those of a kind of which a file has more than it had, and that it did not have. Places move with every edit."""
+def _new_problems(before: Sequence[Problem], after: Sequence[Problem]) -> tuple[Problem, ...]:
+    """Return the problems that are new: more of their rule in their file, and a new message.
+
+    Locations are ignored, because edits move lines.
+    """
     more = Counter(map(_kind, after)) - Counter(map(_kind, before))
-    said = {_PLACE.sub("", problem.message) for problem in before}
-    return tuple(p for p in after if _kind(p) in more and _PLACE.sub("", p.message) not in said)
+    known = {_PLACE.sub("", problem.message) for problem in before}
+    return tuple(p for p in after if _kind(p) in more and _PLACE.sub("", p.message) not in known)
 
 
 def _kind(problem: Problem) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""A text, a list or a mapping as YAML: without quotes where none are needed, in lines or in brackets."""
+"""Write texts, lists and mappings as YAML, in lines or in brackets, with quotes only where needed."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from intentmatch.registry.editing.layout import layout
 Value = str | Sequence["Value"] | Mapping[str, "Value"]
 
 Place = Literal["line", "brackets", "key"]
-"""Where a text is to stand: behind a dash or a colon, between brackets, in front of a colon."""
+"""Position of a text: after a dash or a colon, between brackets, or before a colon."""
 
 _PROBES: Mapping[Place, str] = {"line": "- {}\n", "brackets": "[{}]\n", "key": "{{{}: }}\n"}
 _RESOLVER: Any = yaml.resolver.Resolver()
 _STRING = "tag:yaml.org,2002:str"
-# Control characters, and what YAML takes for the end of a line or the beginning of a file.
+# Control characters, line breaks of YAML, and byte order marks.
 _TO_ESCAPE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-# Numbers and truth values for readers of YAML 1.2, and for some of 1.1.
+# Numbers and booleans of YAML 1.2, and of some YAML 1.1 parsers.
 _NO_TEXT = re.compile(r"[yYnN]|0o[0-7]+|[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?", re.ASCII)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def written(text: str, style: str = "", place: Place = "line") -> str:
-    """A text on one line, in these quotes or without any if that can be; otherwise in double ones.
+    """Write a text on one line, in the quotes `style` if possible, otherwise in double quotes.
 
-    Raises `InputError` for what is no Unicode text.
+    Raises `InputError` for a lone surrogate, which UTF-8 cannot encode.
     """
     if _SURROGATE.search(text):
-        raise InputError(f"{text!r} cannot be written: it holds half a character")
+        raise InputError(f"{text!r} cannot be written: it contains a lone surrogate")
     if style == "'" and not _TO_ESCAPE.search(text):
         return "'" + text.replace("'", "''") + "'"
     if not style and is_plain(text, place):
@@ -42,7 +42,7 @@ def written(text: str, style: str = "", place: Place = "line") -> str:
 
 
 def is_plain(text: str, place: Place = "line") -> bool:
-    """Whether a text needs no quotes: every reader of YAML takes it for this text, and for no number or truth value."""
+    """Return whether a text needs no quotes: no YAML parser reads it as a number, a boolean or another text."""
     if _TO_ESCAPE.search(text) or "\t" in text or _NO_TEXT.fullmatch(text):
         return False
     if _RESOLVER.resolve(yaml.ScalarNode, text, (True, False)) != _STRING:
@@ -55,7 +55,7 @@ def is_plain(text: str, place: Place = "line") -> bool:
 
 
 def in_brackets(value: Value) -> str:
-    """A value on one line."""
+    """Write a value on one line."""
     if isinstance(value, str):
         return written(value, place="brackets")
     if isinstance(value, Mapping):
@@ -64,7 +64,7 @@ def in_brackets(value: Value) -> str:
 
 
 def in_lines(key: str, value: Value, step: int, before_dash: int) -> list[str]:
-    """A key and its value on lines of their own, the key at the margin."""
+    """Write a key and its value as lines; the key is in column 0."""
     name = written(key, place="key")
     if isinstance(value, str):
         return [f"{name}: {written(value)}"]

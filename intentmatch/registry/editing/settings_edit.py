@@ -1,4 +1,4 @@
-"""Other values in a file's `settings:` block, with a word on each."""
+"""Edit the `settings:` block of a file, with a comment beside each value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HEAD = ("version", "language")
 
 
 class Setting(NamedTuple):
-    """A value and what is to be said of it."""
+    """A value and the comment beside it."""
 
     value: str
     comment: str = ""
@@ -24,10 +24,10 @@ class Setting(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChangeSettings:
-    """Settings of one file.
+    """Sets settings in one file.
 
-    A value that stands there keeps its quotes and its comment, unless that begins with `mark`: then it is one of ours,
-    and told anew.
+    An existing value keeps its quotes and its comment. A comment that starts with `mark` was written by this edit
+    before, and is replaced.
     """
 
     file: Path
@@ -35,14 +35,14 @@ class ChangeSettings:
     mark: str = ""
 
     def apply(self, folder: Folder) -> Folder:
-        """Change those that are there, and put the others below them."""
+        """Change the existing settings, and append the others. Raises `InputError` for a file outside the folder."""
         if self.file not in folder.documents:
             raise InputError(f"{self.file} is not among the files of {folder.path}")
         return folder.replaced(self.file, _changed(folder.documents[self.file], self.values, self.mark))
 
 
 def with_settings(text: str, values: Mapping[str, Setting], mark: str = "") -> str:
-    """The YAML of a file with these settings."""
+    """Return a YAML text with these settings."""
     return _changed(Document("the settings", text), values, mark).text
 
 
@@ -56,7 +56,7 @@ def _changed(document: Document, values: Mapping[str, Setting], mark: str) -> Do
         elif block is not None:
             document = document.with_entry(block, name, setting.value)
         else:
-            # Below what is about the whole file, otherwise above everything.
+            # Below `version` and `language`, otherwise at the top.
             heads = [n for n, (key, _) in enumerate(root.entries, 1) if key.text in _HEAD] if root else []
             document = document.with_entry(root, _KEY, {name: setting.value}, max(heads, default=0))
         document = _commented(document, name, setting, mark)
@@ -64,7 +64,7 @@ def _changed(document: Document, values: Mapping[str, Setting], mark: str) -> Do
 
 
 def _commented(document: Document, name: str, setting: Setting, mark: str) -> Document:
-    """With our word beside a setting, where there is room and the author has not said anything."""
+    """Write the comment beside a setting, unless the author wrote one there or brackets leave no place."""
     block = document.root.get(_KEY) if document.root else None
     value = block.get(name) if block else None
     if block is None or value is None or block.style:

@@ -1,1 +1,1 @@
-"""YAML files to a `Registry`, with a problem and its place for everything that is wrong."""
+"""Read YAML files into a `Registry`, with a located `Problem` for every mistake."""

@@ -1,4 +1,4 @@
-"""The comments of YAML text, with their places, and how far down each one speaks."""
+"""Comments of a YAML text, each with its position and the lines that it applies to."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ import yaml
 
 from intentmatch.registry.reading.nodes import LOADER
 
-# Where YAML ends a line, and so where the reader's positions count one.
+# YAML's line breaks; the positions of the reader count these.
 LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 
 _Place = tuple[int, int]
 
 
 class Comment(NamedTuple):
-    """What stands behind a `#`, and the lines it is about; lines and columns count from 1."""
+    """The text after a `#` and the lines that it applies to; lines and columns count from 1."""
 
     line: int
     column: int
     text: str
     first: int
-    """The line that it stands on or, where it has a line of its own, the next one with content."""
+    """The line of the comment or, for a comment on its own line, the next line with content."""
     last: int
-    """The last line of what begins there: of a key, all that is indented below it."""
+    """The last line of the block that starts at `first`, with everything indented below a key."""
 
 
 def comments(text: str) -> list[Comment]:
-    """Every comment of a YAML text, in order; none where the text is no YAML, which is for the reader to say.
+    """Return the comments of a YAML text in order; none for invalid YAML, which the reader reports.
 
-    A `#` inside a quoted or a block text is no comment.
+    A `#` inside a quoted text or a block text does not start a comment.
     """
     if "#" not in text:
         return []
@@ -54,7 +54,7 @@ def comments(text: str) -> list[Comment]:
 
 
 def _comment(lines: Sequence[str], blocks: Sequence[int], number: int, column: int) -> Comment:
-    """The comment at a position, both from 0; `blocks` are the lines that hold more than a comment."""
+    """Make the comment at a 0-based position; `blocks` are the lines that hold more than a comment."""
     at = bisect_right(blocks, number) - 1
     own_line = at < 0 or blocks[at] != number
     if own_line:
@@ -73,13 +73,13 @@ def _comment(lines: Sequence[str], blocks: Sequence[int], number: int, column: i
 
 
 def _depth(line: str) -> float:
-    """How far a line is indented; a list may stand right below its key, and counts as half a step deeper."""
+    """Indentation of a line; a list item counts half a step deeper, because it may align with its key."""
     bare = line.lstrip(" ")
     return len(line) - len(bare) + (0.5 if bare.startswith("- ") else 0.0)
 
 
 def _scalars(text: str) -> list[tuple[_Place, _Place]] | None:
-    """Start and end, each line and column from 0, of every quoted and block text; None for what is no YAML."""
+    """Return 0-based start and end of every quoted and block text, or None for invalid YAML."""
     try:
         tokens = [token for token in yaml.scan(text, Loader=LOADER) if isinstance(token, yaml.ScalarToken)]
     except yaml.YAMLError:

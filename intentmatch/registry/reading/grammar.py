@@ -1,7 +1,7 @@
-"""Positioned nodes of one file to the values of `types`, noting every departure from the grammar on the way.
+"""Turn the nodes of one file into values of `core.types`, and report every violation of the grammar.
 
-A file has the keys in `FILE_KEYS`, an intent those in `INTENT_KEYS`, a test those in `TEST_KEYS`. Utterances, negatives
-and rules are templates; nothing is expanded here, and no name is looked up.
+`FILE_KEYS`, `INTENT_KEYS` and `TEST_KEYS` list the keys of a file, an intent and a test. Utterances, negatives and
+rules are templates. This module neither expands them nor resolves the names in them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from intentmatch.core.errors import InputError, Location, Problem
 from intentmatch.core.types import Case, Intent, Rule, Utterance
 from intentmatch.registry.reading.nodes import MAX_DEPTH, Mapping, Node, NodeError, Scalar
 from intentmatch.registry.reading.nodes import Sequence as ListNode
-from intentmatch.registry.reading.page import Page, is_empty
+from intentmatch.registry.reading.page import ALIAS_HINT, NAME_HINT, Page, is_empty
 from intentmatch.registry.reading.slot_grammar import SlotEntry, SlotGrammar
 from intentmatch.registry.templates.syntax import MARKS, Blank, Template, Use, is_name, parse
 
@@ -28,46 +28,48 @@ INTENT_KEYS = (
 )  # fmt: skip
 TEST_KEYS = ("text", "intent", "language")
 OUT_OF_SCOPE = "out_of_scope"
-"""Stands for the name of an intent in a test."""
+"""The value of a test's `intent:` that expects no intent."""
 
-# Numbers that a double can hold; longer ones stay text.
+# Numbers that a double can hold; longer ones remain text.
 _JSON_LITERAL = re.compile(r"true|false|null|-?(0|[1-9][0-9]{0,99})(\.[0-9]{1,99})?([eE][+-]?[0-9]{1,2})?")
-# All templates together may be so many times as long as the file.
+# All templates together may be this many times as long as the file; aliases repeat them.
 _ALIASED = 8
 _MARK = re.compile(f"[{re.escape(MARKS)}]")
 
 
 class Reference(NamedTuple):
-    """A place where a template names a rule or a slot."""
+    """A use of a rule or a slot in a template."""
 
     sign: Literal["rule", "slot"]
     name: str
     location: Location
     owner: str
-    """The intent whose line it is or, in a rule, that rule."""
+    """The intent or the rule that the template belongs to."""
     language: str | None
 
 
 @dataclass
 class FileContent:
-    """What one file holds."""
+    """Content of one file, with names not yet resolved."""
 
     path: str = ""
     intents: list[Intent] = field(default_factory=list)
     settings: dict[str, tuple[Any, Location]] = field(default_factory=dict)
     tests: list[Case] = field(default_factory=list)
     slots: list[SlotEntry] = field(default_factory=list)
-    """Of the file."""
-    slots_of_intents: list[tuple[str, SlotEntry]] = field(default_factory=list)
+    """Slots of the file's own `slots:` block."""
+    intent_slots: list[tuple[str, SlotEntry]] = field(default_factory=list)
+    """Intent name and slot."""
     rules: list[Rule] = field(default_factory=list)
     references: list[Reference] = field(default_factory=list)
-    """In the lines of intents."""
-    references_of_rules: list[Reference] = field(default_factory=list)
+    """References in utterances and negatives."""
+    rule_references: list[Reference] = field(default_factory=list)
+    """References in rules."""
     includes: list[tuple[str, Location]] = field(default_factory=list)
 
 
 class FileGrammar:
-    """Reads the nodes of one file; `problems` fills up as it goes."""
+    """Reads the nodes of one file and collects problems."""
 
     def __init__(self, path: str, text: str) -> None:
         self._page = Page(path, text)
@@ -76,13 +78,13 @@ class FileGrammar:
 
     @property
     def problems(self) -> list[Problem]:
-        """What was noted so far."""
+        """Problems found so far."""
         return self._page.problems
 
     def read(self, root: Node | None) -> FileContent:
-        """The content of the file; what could not be understood is left out and stands in `problems`.
+        """Return the content of the file without its invalid parts, which are in `problems`.
 
-        Raises `NodeError` where aliases blow the file up.
+        Raises `NodeError` if aliases expand the file beyond its size limit.
         """
         page, content = self._page, self._content
         if root is None:
@@ -110,7 +112,7 @@ class FileGrammar:
     def _version(self, node: Node) -> None:
         text = self._page.text(node, "`version`")
         if text is not None and text != GRAMMAR_VERSION:
-            message = f"version {text!r} of the file grammar is not known here"
+            message = f"unsupported grammar version {text!r}"
             hint = f"write `version: {GRAMMAR_VERSION}`, or upgrade intentmatch"
             self._page.error(node.location, "version", message, hint)
 
@@ -137,13 +139,12 @@ class FileGrammar:
         for key, value in self._page.entries(node, "`rules`"):
             name = key.text.strip()
             if not is_name(name):
-                hint = "begin with a letter, and go on with letters, digits, _, - and ."
-                self._page.error(key.location, "bad-name", f"{name!r} can be no name of a rule", hint)
+                self._page.error(key.location, "bad-name", f"{name!r} is not a valid rule name", NAME_HINT)
                 continue
             templates = self._page.texts_by_language(value, f"rule {name!r}", "template")
             for language, template in templates.items():
                 parsed = self._parsed(template, fragment=True)
-                self._content.references_of_rules += self._references(parsed, template, name, language or None)
+                self._content.rule_references += self._references(parsed, template, name, language or None)
             yield Rule(name, {language: template.text for language, template in templates.items()}, key.location)
 
     def _intent(self, key: Scalar, node: Node) -> Intent:
@@ -155,9 +156,9 @@ class FileGrammar:
 
         titles: dict[str, str] = {}
         if isinstance(entries.get("title"), Mapping):
-            titles = page.said(entries["title"], "`title`", "title")
+            titles = page.localized(entries["title"], "`title`", "title")
         if "slots" in entries:
-            self._content.slots_of_intents += [(name, e) for e in self._slots.read(entries["slots"], refine=True)]
+            self._content.intent_slots += [(name, e) for e in self._slots.read(entries["slots"], refine=True)]
         return Intent(
             name=name,
             utterances=tuple(self._utterances(entries["utterances"], "utterances", name))
@@ -167,7 +168,7 @@ class FileGrammar:
             title=_first_title(titles, page.language) if titles else text("title"),
             description=text("description"),
             threshold=self._threshold(entries["threshold"]) if "threshold" in entries else None,
-            responses=page.said(entries["response"], "`response`", "response") if "response" in entries else {},
+            responses=page.localized(entries["response"], "`response`", "response") if "response" in entries else {},
             metadata=self._metadata(entries["metadata"]) if "metadata" in entries else {},
             location=key.location,
             when=tuple(dict.fromkeys(tag.text.strip() for tag in page.texts(entries["when"], "`when`")))
@@ -183,14 +184,14 @@ class FileGrammar:
         try:
             return settings.fraction(text)
         except ValueError as error:
-            self._page.error(node.location, "threshold", f"threshold {text!r} is not usable: {error}")
+            self._page.error(node.location, "threshold", f"invalid threshold {text!r}: {error}")
             return None
 
     def _utterances(self, node: Node, key: str, intent: str) -> Iterator[Utterance]:
         for language, lines in self._page.by_language(node, f"`{key}`"):
             for item in self._page.items(lines, f"`{key}`"):
                 if isinstance(item, Scalar):
-                    # Most lines have no mark, and need not be parsed to know that.
+                    # Most lines have no mark and need no parsing.
                     marked = _MARK.search(item.text)
                     yield (
                         self._template(item, language, intent)
@@ -198,11 +199,11 @@ class FileGrammar:
                         else Utterance(item.text, language, item.location)
                     )
                 else:
-                    hint = 'put the whole line in double quotes: ": " inside and [ or { in front are marks of YAML'
+                    hint = 'put the whole line in double quotes: ": ", and [ or { at its start, have a meaning in YAML'
                     self._page.error(item.location, "wrong-type", "an utterance must be text", hint)
 
     def _template(self, node: Scalar, language: str | None, intent: str) -> Utterance:
-        """A line with marks: the one sentence that it is or, where it is more than that, the template."""
+        """Read a line with marks: as its single sentence if it has only one, otherwise as a template."""
         parsed = self._parsed(node)
         self._content.references += self._references(parsed, node, intent, language)
         if parsed.sentence is None:
@@ -212,7 +213,7 @@ class FileGrammar:
         return Utterance(text, language, node.location, template, marks)
 
     def _parsed(self, node: Scalar, *, fragment: bool = False) -> Template:
-        # An alias of a long template costs a character and takes as long as the template itself.
+        # An alias of a long template is short to write, but as slow to parse as the template itself.
         self._page.visit(node, len(node.text) // _ALIASED)
         parsed = parse(node.text, fragment=fragment)
         if parsed.flaw is not None:
@@ -239,10 +240,10 @@ class FileGrammar:
         entries = {key.text: value for key, value in page.entries(node, "a test", TEST_KEYS)}
         lacking = next((key for key in ("text", "intent") if key not in entries), None)
         if lacking is not None:
-            # What is neither a mapping nor empty has been complained of already.
+            # `entries` has already reported a value that is neither a mapping nor empty.
             if isinstance(node, Mapping) or (isinstance(node, Scalar) and not node.text):
-                message = f"a test needs `text` and `intent`, and this has no `{lacking}`"
-                hint = f"for a message that no intent should answer, write `intent: {OUT_OF_SCOPE}`"
+                message = f"a test needs `text` and `intent`, but `{lacking}` is missing"
+                hint = f"for an out-of-scope message, write `intent: {OUT_OF_SCOPE}`"
                 page.error(node.location, "incomplete-test", message, hint)
             return
         text = page.text(entries["text"], "`text`")
@@ -253,14 +254,14 @@ class FileGrammar:
             yield Case(text, expected, language, node.location)
 
     def _expected(self, node: Node) -> tuple[str, ...]:
-        """The intents that a test names; none with a problem noted."""
+        """Return the intents that a test expects; empty after reporting a problem."""
         if not isinstance(node, ListNode):
             name = self._page.text(node, "`intent`")
             return () if name is None else (name.strip(),)
         named = [self._page.text(item, "an intent") for item in self._page.items(node, "`intent`")]
         names = tuple(dict.fromkeys(name.strip() for name in named if name is not None))
         if None not in named and (len(names) < 2 or OUT_OF_SCOPE in names):
-            message = "a list in `intent` must name two or more intents: those that the bot should ask about"
+            message = "a list in `intent` must name two or more intents: the ones the bot should ask about"
             self._page.error(node.location, "wrong-type", message, "write a single name without brackets")
         return () if None in named or len(names) < 2 or OUT_OF_SCOPE in names else names
 
@@ -273,10 +274,10 @@ class FileGrammar:
         return value if isinstance(value, dict) else {}
 
     def _json(self, node: Node, level: int = 1) -> Any:
-        """Metadata as JSON would read it: 3, 1.5, true, false and null unquoted; everything else is text."""
+        """Convert metadata to JSON values: unquoted 3, 1.5, true, false and null; everything else is text."""
         if level > MAX_DEPTH:
             message = f"aliases nest `metadata` deeper than {MAX_DEPTH} levels"
-            raise NodeError(Problem(node.location, "error", "alias-expansion", message, "write the lines out"))
+            raise NodeError(Problem(node.location, "error", "alias-expansion", message, ALIAS_HINT))
         if isinstance(node, Mapping):
             return {key.text: self._json(value, level + 1) for key, value in self._page.entries(node, "`metadata`")}
         if isinstance(node, ListNode):
@@ -286,5 +287,5 @@ class FileGrammar:
 
 
 def _first_title(titles: dict[str, str], language: str | None) -> str:
-    """The one for readers of any language: that of the file's own, else the English, else the first."""
+    """Return the default title: in the file's language, else English, else the first one."""
     return next(titles[code] for code in (language, "en", *titles) if code in titles)

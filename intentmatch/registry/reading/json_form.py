@@ -1,7 +1,6 @@
-"""A registry as plain JSON values, and back: all that an answer needs, without the tests.
+"""Convert a registry to plain JSON values and back, without its tests.
 
-The sentences of one line share its template and place, and intents share the slots that are the same: both may be
-many times as many as what they are made of.
+The form stores the template and location of a line once for all its sentences, and equal slots once for all intents.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from intentmatch.core.types import Intent, Mark, Registry, Rule, Slot, SlotValue
 
 
 def to_plain(registry: Registry) -> dict[str, Any]:
-    """The registry as values that JSON has."""
+    """Return the registry as JSON values."""
     slots = _Table()
     return {
         "settings": dict(registry.settings),
@@ -44,15 +43,15 @@ def to_plain(registry: Registry) -> dict[str, Any]:
 
 
 def from_plain(values: Mapping[str, Any]) -> Registry:
-    """The inverse of `to_plain`. Raises `KeyError`, `TypeError` or `ValueError` for anything else."""
-    slots = [_slot_of(slot) for slot in values["all_slots"]]
+    """Return the registry that `to_plain` stored. Raises `KeyError`, `TypeError` or `ValueError` for other values."""
+    slots = [_read_slot(slot) for slot in values["all_slots"]]
     intents = (
         Intent(
             **{
                 **intent,
-                "location": _place_of(intent["location"]),
-                "utterances": _lines_of(intent["utterances"]),
-                "negatives": _lines_of(intent["negatives"]),
+                "location": _read_place(intent["location"]),
+                "utterances": _read_lines(intent["utterances"]),
+                "negatives": _read_lines(intent["negatives"]),
                 "slots": tuple(slots[number] for number in intent["slots"]),
                 "when": tuple(intent["when"]),
             }
@@ -63,19 +62,19 @@ def from_plain(values: Mapping[str, Any]) -> Registry:
         tuple(intents),
         values["settings"],
         slots=tuple(slots[number] for number in values["slots"]),
-        rules=tuple(Rule(name, templates, _place_of(place)) for name, templates, place in values["rules"]),
+        rules=tuple(Rule(name, templates, _read_place(place)) for name, templates, place in values["rules"]),
     )
 
 
 class _Table:
-    """Each value once."""
+    """Numbered table of distinct values."""
 
     def __init__(self) -> None:
         self.values: list[Any] = []
         self._numbers: dict[str, int] = {}
 
     def number(self, value: Any) -> int:
-        """The number of a value, which is added where it is new."""
+        """Return the number of a value; add a new value to the table."""
         number = self._numbers.setdefault(json.dumps(value), len(self.values))
         if number == len(self.values):
             self.values.append(value)
@@ -83,7 +82,7 @@ class _Table:
 
 
 def _lines(utterances: Sequence[Utterance]) -> list[list[Any]]:
-    """A list for each line: text, language and place or, of sentences one after the other, what they share and they."""
+    """Return one list per line: text, language and location, and for a template a fourth item with its sentences."""
     lines: list[list[Any]] = []
     last = Utterance("")
     for one in utterances:
@@ -97,10 +96,10 @@ def _lines(utterances: Sequence[Utterance]) -> list[list[Any]]:
     return lines
 
 
-def _lines_of(lines: Iterable[list[Any]]) -> tuple[Utterance, ...]:
+def _read_lines(lines: Iterable[list[Any]]) -> tuple[Utterance, ...]:
     found: list[Utterance] = []
     for text, code, place, *sentences in lines:
-        location, language = _place_of(place), code and intern(code)
+        location, language = _read_place(place), code and intern(code)
         if not sentences:
             found.append(Utterance(text, language, location))
         for sentence, *parts in sentences[0] if sentences else ():
@@ -111,21 +110,22 @@ def _lines_of(lines: Iterable[list[Any]]) -> tuple[Utterance, ...]:
 
 def _slot(slot: Slot) -> list[Any]:
     values = [[value.value, _lines(value.synonyms)] for value in slot.values]
-    said = slot.required, dict(slot.questions)
-    return [slot.name, slot.kind, values, list(slot.patterns), _lines(slot.examples), *said, _place(slot.location)]
+    examples, questions = _lines(slot.examples), dict(slot.questions)
+    patterns, place = list(slot.patterns), _place(slot.location)
+    return [slot.name, slot.kind, values, patterns, examples, slot.required, questions, place]
 
 
-def _slot_of(values: list[Any]) -> Slot:
+def _read_slot(values: list[Any]) -> Slot:
     name, kind, pairs, patterns, examples, required, questions, place = values
-    of_list = tuple(SlotValue(value, _lines_of(synonyms)) for value, synonyms in pairs)
-    said = required, questions, _place_of(place)
-    return Slot(name, kind, of_list, tuple(patterns), _lines_of(examples), *said)
+    slot_values = tuple(SlotValue(value, _read_lines(synonyms)) for value, synonyms in pairs)
+    location = _read_place(place)
+    return Slot(name, kind, slot_values, tuple(patterns), _read_lines(examples), required, questions, location)
 
 
 def _place(location: Location | None) -> list[Any] | None:
     return None if location is None else [location.path, location.line, location.column]
 
 
-def _place_of(values: list[Any] | None) -> Location | None:
-    # A file's name comes with each of its lines; it need not be kept so often.
+def _read_place(values: list[Any] | None) -> Location | None:
+    # Every line names its file: intern the name to keep one copy in memory.
     return None if values is None else Location(intern(values[0]), *values[1:])

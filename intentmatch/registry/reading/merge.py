@@ -1,4 +1,4 @@
-"""One registry of many files: an intent may be spread over them, but says each thing about itself once."""
+"""Merge files into one registry. An intent may span files, but declares each property only once."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from intentmatch.registry.reading.grammar import FileContent
 from intentmatch.registry.reading.names import Names
 
 
-def merged(contents: Sequence[FileContent]) -> tuple[Registry, list[Problem]]:
-    """The unexpanded registry, each intent with its slots, and what does not go together."""
+def merge_files(contents: Sequence[FileContent]) -> tuple[Registry, list[Problem]]:
+    """Return the unexpanded registry, with slots resolved for each intent, and the conflicts between files."""
     problems: list[Problem] = []
     intents: dict[str, Intent] = {}
     settings: dict[str, tuple[Any, Location]] = {}
@@ -23,18 +23,18 @@ def merged(contents: Sequence[FileContent]) -> tuple[Registry, list[Problem]]:
             if known is None:
                 intents[intent.name] = intent
             else:
-                problems += _contradictions(known, intent)
-                intents[intent.name] = _joined(known, intent)
+                problems += _redefinitions(known, intent)
+                intents[intent.name] = _merged(known, intent)
         for name, (value, location) in content.settings.items():
             if name in settings:
                 hint = f"the first one is at {settings[name][1].short}; keep one of the two"
-                message = f"setting {name!r} stands in two files"
+                message = f"setting {name!r} is set in two files"
                 problems.append(Problem(location, "error", "setting-redefined", message, hint))
             settings.setdefault(name, (value, location))
     names = Names(contents)
     registry = Registry(
         tuple(
-            replace(intent, slots=slots) if (slots := names.slots_of(name)) else intent
+            replace(intent, slots=slots) if (slots := names.intent_slots(name)) else intent
             for name, intent in intents.items()
         ),
         {name: value for name, (value, _) in settings.items()},
@@ -46,23 +46,23 @@ def merged(contents: Sequence[FileContent]) -> tuple[Registry, list[Problem]]:
     return registry, problems + names.problems()
 
 
-def _contradictions(known: Intent, more: Intent) -> Iterator[Problem]:
-    said_twice = [
+def _redefinitions(known: Intent, more: Intent) -> Iterator[Problem]:
+    repeated = [
         key
         for key in ("title", "description", "threshold", "when")
         if getattr(known, key) not in (None, ()) and getattr(more, key) not in (None, ())
     ]
-    said_twice += [f"response {language}".strip() for language in known.responses if language in more.responses]
-    said_twice += [f"metadata {key}" for key in known.metadata if key in more.metadata]
+    repeated += [f"response {language}".strip() for language in known.responses if language in more.responses]
+    repeated += [f"metadata {key}" for key in known.metadata if key in more.metadata]
     place = more.location or Location("registry")
     first = known.location.short if known.location else "elsewhere"
-    for what in said_twice:
-        message = f"intent {more.name!r} is given its {what} a second time"
-        hint = f"it is also described at {first}; keep one of the two"
+    for what in repeated:
+        message = f"intent {more.name!r} declares its {what} twice"
+        hint = f"the intent is also described at {first}; keep one of the two"
         yield Problem(place, "error", "intent-redefined", message, hint)
 
 
-def _joined(known: Intent, more: Intent) -> Intent:
+def _merged(known: Intent, more: Intent) -> Intent:
     return replace(
         known,
         utterances=known.utterances + more.utterances,

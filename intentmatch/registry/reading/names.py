@@ -1,4 +1,4 @@
-"""What the names in templates stand for: each intent's slots, and every name that nothing or too much answers to."""
+"""Resolve the names in templates: find each intent's slots, and report unknown, ambiguous and unused names."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ _KEYS = {"kind": "type", "patterns": "pattern", "questions": "ask"}
 
 
 class Names:
-    """The slots and rules of a registry's files, and who uses them; looking a name up notes what is wrong with it."""
+    """Slots and rules of a registry's files and their uses; a lookup reports unknown and ambiguous names."""
 
     def __init__(self, contents: Sequence[FileContent]) -> None:
         self.slots = tuple(slot for content in contents for entry in content.slots if (slot := entry.slot()))
-        """Of the files, in their order."""
+        """Slots that files declare outside intents, in file order."""
         self.rules = tuple(rule for content in contents for rule in content.rules)
         self._slots, self._rules = Scope(self.slots), Scope(self.rules)
         self._entries: dict[str, list[SlotEntry]] = {}
         self._lines: dict[str, list[Reference]] = {}
         self._in_rules: dict[tuple[str | None, str, str], list[Reference]] = {}
         for content in contents:
-            for intent, entry in content.slots_of_intents:
+            for intent, entry in content.intent_slots:
                 self._entries.setdefault(intent, []).append(entry)
             for reference in content.references:
                 self._lines.setdefault(reference.owner, []).append(reference)
-            for reference in content.references_of_rules:
+            for reference in content.rule_references:
                 key = content.path, reference.owner, reference.language or ""
                 self._in_rules.setdefault(key, []).append(reference)
         self._used: set[int] = set()
         self._problems: dict[Problem, None] = {}
 
-    def slots_of(self, intent: str) -> tuple[Slot, ...]:
-        """The slots that an intent declares, then those of files that its lines name, themselves or by a rule."""
+    def intent_slots(self, intent: str) -> tuple[Slot, ...]:
+        """Return the slots that an intent declares, then the file slots that its lines or their rules name."""
         own = self._declared(intent)
         refined = [entry for entry in self._entries.get(intent, ()) if own[entry.name].kind is None]
         named = [Reference("slot", entry.name, entry.location, intent, None) for entry in refined]
@@ -51,14 +51,16 @@ class Names:
             if slot is not None:
                 first = shared.setdefault(slot.name, slot)
                 if _meaning(first) != _meaning(slot):
-                    message = f"{slot.name!r} is another slot here ({_short(slot)}) than elsewhere in {intent!r}"
-                    hint = f"declare it in one file only, or in the intent; the first is at {_short(first)}"
+                    message = (
+                        f"intent {intent!r} uses two different slots {slot.name!r}: {_short(first)}, {_short(slot)}"
+                    )
+                    hint = "declare the slot in one file only, or in the intent"
                     self._note(reference.location, "error", "slot-redefined", message, hint)
         declared = {name: entry.slot(shared.pop(name, None)) for name, entry in own.items()}
         return tuple(slot for slot in (*declared.values(), *shared.values()) if slot)
 
     def problems(self) -> list[Problem]:
-        """What was noted so far, what is wrong in rules that no line uses, and what nothing uses."""
+        """Return all problems: those found so far, those in rules that no line uses, and unused slots and rules."""
         declared = {entry.name for entries in self._entries.values() for entry in entries}
         for references in self._in_rules.values():
             for reference in references:
@@ -68,27 +70,27 @@ class Names:
                     self._slot(reference)
         for rule in self.rules:
             if id(rule) not in self._used and rule.location:
-                self._note(rule.location, "warning", "unused-rule", f"nothing uses the rule {rule.name!r}", _UNUSED)
+                self._note(rule.location, "warning", "unused-rule", f"the rule {rule.name!r} is not used", _UNUSED)
         for slot in self.slots:
             if id(slot) not in self._used and slot.location:
-                self._note(slot.location, "warning", "unused-slot", f"no intent uses the slot {slot.name!r}", _UNUSED)
+                self._note(slot.location, "warning", "unused-slot", f"the slot {slot.name!r} is not used", _UNUSED)
         return list(self._problems)
 
     def _declared(self, intent: str) -> dict[str, SlotEntry]:
-        """What an intent says of each slot; in several files, each thing once."""
+        """Return an intent's declaration of each slot, merged over files; report what two files both declare."""
         own: dict[str, SlotEntry] = {}
         for entry in self._entries.get(intent, ()):
             known = own.setdefault(entry.name, entry)
-            if twice := [] if known is entry else [name for name in entry.said if name in known.said]:
-                said = ", ".join(f"`{_KEYS.get(name, name)}`" for name in twice)
-                message = f"slot {entry.name!r} of {intent!r} is given its {said} a second time"
-                hint = f"it is also described at {known.location.short}; keep one of the two"
+            if repeated := [] if known is entry else [name for name in entry.fields if name in known.fields]:
+                keys = ", ".join(f"`{_KEYS.get(name, name)}`" for name in repeated)
+                message = f"slot {entry.name!r} of {intent!r} declares {keys} twice"
+                hint = f"the slot is also described at {known.location.short}; keep one of the two"
                 self._note(entry.location, "error", "slot-redefined", message, hint)
-            own[entry.name] = replace(known, **{**entry.said, **known.said})
+            own[entry.name] = replace(known, **{**entry.fields, **known.fields})
         return own
 
     def _named_in_lines(self, intent: str) -> Iterator[Reference]:
-        """Every slot that the lines of an intent name, in them and in the rules that they use."""
+        """Yield every slot that an intent's lines name, directly or through rules."""
         waiting = [(reference, reference.language) for reference in reversed(self._lines.get(intent, ()))]
         seen: set[tuple[int, str | None]] = set()
         while waiting:
@@ -99,7 +101,7 @@ class Names:
             rule = self._rule(reference)
             key = None if rule is None else key_of(rule, language)
             if rule is not None and rule.templates and key is None:
-                message = f"the rule {rule.name!r} ({_short(rule)}) says nothing in {language or 'no language'}"
+                message = f"the rule {rule.name!r} ({_short(rule)}) has no template for {language or 'any language'}"
                 hint = f"add a template with the key `{language}` to it" if language else "give the line a language"
                 self._note(reference.location, "error", "unknown-rule", message, hint)
             elif rule is not None and key is not None and (id(rule), language) not in seen:
@@ -111,8 +113,8 @@ class Names:
         found = self._rules.get(reference.name, reference.location.path)
         if found is not None:
             self._used.add(id(found))
-        elif several := self._rules.several(reference.name):
-            self._note(reference.location, "error", "ambiguous-rule", *_ambiguous(reference, several))
+        elif definitions := self._rules.definitions(reference.name):
+            self._note(reference.location, "error", "ambiguous-rule", *_ambiguous(reference, definitions))
         else:
             self._note(reference.location, "error", "unknown-rule", *_unknown(reference, self._rules.names))
         return found
@@ -121,8 +123,8 @@ class Names:
         found = self._slots.get(reference.name, reference.location.path)
         if found is not None:
             self._used.add(id(found))
-        elif several := self._slots.several(reference.name):
-            self._note(reference.location, "error", "ambiguous-slot", *_ambiguous(reference, several))
+        elif definitions := self._slots.definitions(reference.name):
+            self._note(reference.location, "error", "ambiguous-slot", *_ambiguous(reference, definitions))
         else:
             self._note(reference.location, "error", "unknown-slot", *_unknown(reference, self._slots.names))
         return found
@@ -132,23 +134,23 @@ class Names:
 
 
 def _meaning(slot: Slot) -> tuple[object, ...]:
-    """All that a slot says, without the places."""
-    said = [
-        [(line.text, line.language) for line in lines] for lines in (*(v.synonyms for v in slot.values), slot.examples)
+    """Everything that a slot declares, without locations."""
+    lines = [
+        [(line.text, line.language) for line in group] for group in (*(v.synonyms for v in slot.values), slot.examples)
     ]
     values = [value.value for value in slot.values]
-    return slot.kind, values, said, slot.patterns, slot.required, slot.questions
+    return slot.kind, values, lines, slot.patterns, slot.required, slot.questions
 
 
-def _ambiguous(reference: Reference, several: Sequence[Rule | Slot]) -> tuple[str, str]:
-    places = " and ".join(map(_short, several))
-    message = f"the {reference.sign} {reference.name!r} is defined in several files, and not in this one: {places}"
-    return message, "rename one of them, or define it once for all"
+def _ambiguous(reference: Reference, definitions: Sequence[Rule | Slot]) -> tuple[str, str]:
+    places = " and ".join(map(_short, definitions))
+    message = f"the {reference.sign} {reference.name!r} is defined in several files, but not in this one: {places}"
+    return message, "rename one of them, or define it in one file only"
 
 
 def _unknown(reference: Reference, known: Iterable[str]) -> tuple[str, str]:
     nearest = suggest(reference.name, known)
-    hint = f"declare it below `{reference.sign}s:`, or write a backslash before the bracket to make it text"
+    hint = f"declare it below `{reference.sign}s:`, or put a backslash before the bracket to read it as text"
     return f"there is no {reference.sign} {reference.name!r}", f"did you mean `{nearest}`?" if nearest else hint
 
 

@@ -1,7 +1,7 @@
-"""YAML text to positioned nodes. Every scalar stays the text its author wrote: `no`, `12:30` and `007` are text.
+"""Parse YAML text to nodes with locations. Every scalar remains text: `no`, `12:30` and `007` are texts.
 
-Built on PyYAML's event stream rather than on `yaml.compose`, because composing recurses in C and a file of opening
-brackets would take the whole process down.
+The parser reads PyYAML's event stream. `yaml.compose` recurses in C, so a file of opening brackets would crash the
+process.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import yaml
 
 from intentmatch.core.errors import Location, Problem
 
-# Our grammar is six levels deep; `metadata` may go further.
+# The grammar needs six levels; `metadata` may nest deeper.
 MAX_DEPTH = 32
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -25,22 +25,22 @@ _HINTS = (
     ("mapping values are not allowed", 'put a text that contains ": " in double quotes'),
     ("did not find expected key", "check the indentation and the quotes of this line and the one above it"),
     ("block sequence entries are not allowed", "start the list on a line of its own"),
-    ("cannot start any token", "put a text that begins with this character in double quotes"),
+    ("cannot start any token", "put a text that starts with this character in double quotes"),
     ("found unexpected end of stream", "the quote opened here is never closed"),
     ("did not find expected ',' or", "a bracket is never closed, or a comma is missing"),
-    ("alphabetic or numeric character", "put a text that begins with * or & in double quotes"),
+    ("alphabetic or numeric character", "put a text that starts with * or & in double quotes"),
     ("unknown escape character", "write two backslashes for one, or use single quotes"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A piece of text."""
+    """A text."""
 
     location: Location
     text: str
     plain: bool
-    """Written without quotes, so that it could also be read as a number, a truth value or nothing."""
+    """Whether it is unquoted, so that it could also be a number, a boolean or empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """Keys and values in the order of the file; equal keys are all kept, for the reader to complain about."""
+    """Keys and values in file order; repeated keys are kept, so that the reader can report them."""
 
     location: Location
     entries: tuple[tuple[Node, Node], ...]
@@ -63,7 +63,7 @@ Node = Scalar | Sequence | Mapping
 
 
 class NodeError(Exception):
-    """The text is no YAML that we read; carries the one problem that ended the reading."""
+    """Raised for a text that cannot be parsed; `problem` says why and where."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -71,16 +71,16 @@ class NodeError(Exception):
 
 
 def parse(text: str, path: str) -> Node | None:
-    """The root node of the only document in `text`, or None for an empty one. Raises `NodeError`."""
+    """Return the root node of a text with one document, None for an empty text. Raises `NodeError`."""
     roots = parse_all(text, path, most=1)
     return roots[0] if roots else None
 
 
 def parse_all(text: str, path: str, most: int | None = None) -> tuple[Node, ...]:
-    """The root node of each document in `text`, of which there may be so many. Raises `NodeError`."""
+    """Return the root node of each document, of which at most `most` are allowed. Raises `NodeError`."""
     forbidden = yaml.reader.Reader.NON_PRINTABLE.search(text)
     if forbidden is not None:
-        # Found here because libyaml gives the position in bytes, and PyYAML's own reader in characters.
+        # Checked here because libyaml would report the position in bytes, not in characters.
         line, column = line_and_column(text, forbidden.start())
         message = f"character U+{ord(forbidden[0]):04X} is not allowed in YAML"
         problem = Problem(Location(path, line, column), "error", "yaml-syntax", message, "remove the character")
@@ -92,17 +92,17 @@ def parse_all(text: str, path: str, most: int | None = None) -> tuple[Node, ...]
         message = ", ".join(filter(None, (error.problem, error.context))) or "not readable as YAML"
         mark = error.problem_mark or error.context_mark
         if mark and mark.index >= len(text):
-            # Something left open was noticed at the end of the file; the author wants to know where it began.
+            # An unclosed bracket or quote is noticed at the end of the file; report where it begins.
             mark = error.context_mark or mark
         place = Location(path, mark.line + 1, mark.column + 1) if mark else Location(path)
-        # libyaml does not say which character it stumbled over.
+        # libyaml's message does not include the character at fault.
         signs = f"{message} {text[mark.index : mark.index + 1]!r}" if mark else message
         hint = next((hint for sign, hint in _HINTS if sign in signs), "")
         raise NodeError(Problem(place, "error", "yaml-syntax", message, hint)) from None
 
 
 def line_and_column(text: str, position: int) -> tuple[int, int]:
-    """Line and column, both from 1, of a position in a text."""
+    """Return the 1-based line and column of a position in a text."""
     before = text[:position]
     return before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
 
@@ -110,12 +110,12 @@ def line_and_column(text: str, position: int) -> tuple[int, int]:
 def _documents(events: Iterator[Any], path: str, most: int | None) -> tuple[Node, ...]:
     anchors: dict[str, Node] = {}
     roots: list[Node] = []
-    # Each open collection: its start event and the nodes read so far.
+    # Start event and nodes so far of each open collection.
     open_: list[tuple[Any, list[Node]]] = []
     for event in events:
         if isinstance(event, yaml.DocumentStartEvent):
             if len(roots) == most:
-                raise NodeError(_problem(event, path, "more than one document in a file", "remove the line of ---"))
+                raise NodeError(_problem(event, path, "more than one document in a file", "remove the --- line"))
             anchors = {}
             continue
         if isinstance(event, yaml.CollectionStartEvent):
@@ -134,10 +134,10 @@ def _documents(events: Iterator[Any], path: str, most: int | None) -> tuple[Node
 
 
 def _node(event: Any, path: str, open_: list[tuple[Any, list[Node]]], anchors: dict[str, Node]) -> Node | None:
-    """The node that an event completes, or None for an event that completes none."""
+    """Return the node that an event completes, None if it completes none."""
     if isinstance(event, yaml.AliasEvent):
         if event.anchor not in anchors:
-            hint = "put a text that begins with * in double quotes"
+            hint = "put a text that starts with * in double quotes"
             raise NodeError(_problem(event, path, f"undefined alias *{event.anchor}", hint))
         return anchors[event.anchor]
     node: Node

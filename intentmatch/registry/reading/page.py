@@ -1,4 +1,4 @@
-"""The nodes of one file taken apart: text, keys and languages, noting every departure from what was expected."""
+"""Read texts, lists, keys and languages from the nodes of one file, and report unexpected ones."""
 
 from __future__ import annotations
 
@@ -11,29 +11,32 @@ from intentmatch.registry.reading.nodes import Mapping, Node, NodeError, Scalar
 from intentmatch.registry.reading.nodes import Sequence as ListNode
 from intentmatch.text.normalize import language_code
 
+NAME_HINT = "start with a letter, then use letters, digits, _, - and ."
+ALIAS_HINT = "write the lines out instead of using aliases"
+
 
 class Page:
-    """One file as it is read; `problems` fills up on the way."""
+    """One file that is being read; `problems` collects its mistakes."""
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
         self._text = text
         self.problems: list[Problem] = []
         self.language: str | None = None
-        """Of everything in the file that does not say its own."""
-        # A file cannot hold more nodes than characters, unless aliases multiply them without end.
+        """Language of every text in the file that does not declare its own."""
+        # A file cannot hold more nodes than characters, unless aliases multiply them.
         self._visits_left = len(text)
 
     def text(self, node: Node, what: str) -> str | None:
-        """The text of a node that must be some; None with a problem noted."""
+        """Return the text of a scalar node; report anything else and return None."""
         if isinstance(node, Scalar) and (node.text.strip() or not node.plain):
             return node.text
         hint = "write the text after the colon"
-        self.error(node.location, "wrong-type", f"{what} must be text, and is {found(node)}", hint)
+        self.error(node.location, "wrong-type", f"{what} must be text, not {found(node)}", hint)
         return None
 
     def items(self, node: Node, what: str, hint: str = "start each line with `- `") -> Iterator[Node]:
-        """The items of a node that must be a list."""
+        """Yield the items of a list node; report anything else."""
         if not isinstance(node, ListNode):
             self.error(node.location, "wrong-type", f"{what} must be a list", hint)
             return
@@ -42,12 +45,12 @@ class Page:
             yield item
 
     def texts(self, node: Node, what: str) -> list[Scalar]:
-        """The texts of a node that may be one or a list of them."""
+        """Return the texts of a node that is one text or a list of texts."""
         items = [node] if isinstance(node, Scalar) else list(self.items(node, what, "write a text, or a list of them"))
         return [item for item in items if self.text(item, what) is not None and isinstance(item, Scalar)]
 
     def entries(self, node: Node, what: str, known: Sequence[str] | None = None) -> Iterator[tuple[Scalar, Node]]:
-        """Key and value of a mapping; repeated, unknown and non-text keys are noted and left out."""
+        """Yield the keys and values of a mapping; report and skip repeated, unknown and non-text keys."""
         if is_empty(node):
             return
         if not isinstance(node, Mapping):
@@ -59,31 +62,31 @@ class Page:
             if not isinstance(key, Scalar) or not key.text.strip():
                 self.error(key.location, "wrong-type", f"a key in {what} must be text")
             elif key.text in seen:
-                hint = f"the first one is in line {seen[key.text].line}; merge the two or rename one"
-                self.error(key.location, "duplicate-key", f"{key.text!r} stands twice in {what}", hint)
+                hint = f"the first one is on line {seen[key.text].line}; merge the two or rename one"
+                self.error(key.location, "duplicate-key", f"duplicate key {key.text!r} in {what}", hint)
             elif known is not None and key.text not in known:
                 seen[key.text] = key.location
                 nearest = suggest(key.text, known)
-                hint = f"did you mean `{nearest}`?" if nearest else f"known are {', '.join(known)}"
+                hint = f"did you mean `{nearest}`?" if nearest else f"known keys: {', '.join(known)}"
                 self.error(key.location, "unknown-key", f"unknown key {key.text!r} in {what}", hint)
             else:
                 seen[key.text] = key.location
                 yield key, value
 
     def by_language(self, node: Node, what: str) -> Iterator[tuple[str | None, Node]]:
-        """What a node says in each language: the keys of a mapping, or all of it in the language of the file."""
+        """Yield language and node: one pair per key of a mapping, or the node itself in the file's language."""
         if not isinstance(node, Mapping):
             yield self.language, node
             return
         for code, value in self.entries(node, what):
             yield self.canonical(code), value
 
-    def said(self, node: Node, what: str, one: str) -> dict[str, str]:
-        """One text, or one for each language; the key "" holds one without a language."""
+    def localized(self, node: Node, what: str, one: str) -> dict[str, str]:
+        """Return texts by language, from one text or a mapping; "" is the key of a text without a language."""
         return {language: text.text for language, text in self.texts_by_language(node, what, one).items()}
 
     def texts_by_language(self, node: Node, what: str, one: str) -> dict[str, Scalar]:
-        """As `said`, with the place of each."""
+        """Return the nodes of the texts that `localized` returns."""
         texts: dict[str, Scalar] = {}
         if not isinstance(node, Mapping):
             if self.text(node, what) is not None and isinstance(node, Scalar):
@@ -100,12 +103,12 @@ class Page:
         return texts
 
     def language_code(self, node: Node) -> str | None:
-        """The code that a node must be."""
+        """Return the BCP-47 code in a node; report anything else and return None."""
         text = self.text(node, "`language`")
         return self.canonical(node) if isinstance(node, Scalar) and text is not None else None
 
     def canonical(self, node: Scalar) -> str | None:
-        """A BCP-47 code in its usual case, or None with a problem noted."""
+        """Return a BCP-47 code in its usual case; report an invalid one and return None."""
         code = language_code(node.text)
         if code is None or "_" in node.text:
             hint = f"write {code}" if code else "use a BCP-47 code such as en, pt-BR or zh-Hant"
@@ -114,38 +117,38 @@ class Page:
         return code
 
     def place(self, node: Scalar, position: int) -> Location:
-        """Where a character of a text stands, where the file has the text as it is; otherwise where the text begins."""
+        """Locate a character of a text; return the start of a text that is folded or holds escapes."""
         path, line, column = node.location.path, node.location.line, node.location.column
-        behind = self._lines[line - 1][column - 1 :]
-        quote = behind[:1] if not node.plain else ""
-        as_it_is = behind.startswith(f"{quote}{node.text}{quote}")
-        return Location(path, line, column + len(quote) + position) if as_it_is else node.location
+        source = self._lines[line - 1][column - 1 :]
+        quote = source[:1] if not node.plain else ""
+        verbatim = source.startswith(f"{quote}{node.text}{quote}")
+        return Location(path, line, column + len(quote) + position) if verbatim else node.location
 
     @cached_property
     def _lines(self) -> list[str]:
         return LINE_BREAK.split(self._text)
 
     def visit(self, node: Node, cost: int = 1) -> None:
-        """Count a node. Raises `NodeError` where aliases blow the file up."""
+        """Count a node. Raises `NodeError` if aliases expand the file beyond its size limit."""
         self._visits_left -= cost
         if self._visits_left < 0:
-            message = "aliases multiply the content of this file without end"
-            raise NodeError(Problem(node.location, "error", "alias-expansion", message, "write the lines out"))
+            message = "aliases expand this file beyond its size limit"
+            raise NodeError(Problem(node.location, "error", "alias-expansion", message, ALIAS_HINT))
 
     def error(self, location: Location, rule: str, message: str, hint: str = "") -> None:
-        """Note what no registry loads with."""
+        """Report an error: the registry cannot be loaded."""
         self.problems.append(Problem(location, "error", rule, message, hint))
 
     def warn(self, location: Location, rule: str, message: str, hint: str = "") -> None:
-        """Note what is likely a mistake."""
+        """Report a likely mistake."""
         self.problems.append(Problem(location, "warning", rule, message, hint))
 
 
 def is_empty(node: Node) -> bool:
-    """Whether there is nothing behind a key."""
+    """Return whether a key has no value."""
     return isinstance(node, Scalar) and node.plain and not node.text
 
 
 def found(node: Node) -> str:
-    """What a node that is no text is instead."""
+    """Name what a node holds in place of a text, for error messages."""
     return "empty" if isinstance(node, Scalar) else "a list" if isinstance(node, ListNode) else "a mapping"

@@ -1,4 +1,4 @@
-"""A folder or file of YAML to one `Registry`, with every problem of every file collected first."""
+"""Read a YAML file or folder into one `Registry`, and collect the problems of all files."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ from intentmatch.registry import checks as rules
 from intentmatch.registry.reading import nodes
 from intentmatch.registry.reading.comments import Comment, comments
 from intentmatch.registry.reading.grammar import FileContent, FileGrammar
-from intentmatch.registry.reading.merge import merged
+from intentmatch.registry.reading.merge import merge_files
 from intentmatch.registry.templates.expansion import expand as expanded
 
 SUFFIXES = (".yaml", ".yml")
 
 
 Remembered = dict[Path, tuple[bytes, FileContent, tuple[Problem, ...]]]
-"""Files as they were last read: a digest of what each held, what stands in it, and what is wrong with it."""
+"""Cache of parsed files: digest, content and problems by path."""
 
 
 def read_registry(
     path: str | os.PathLike[str], *, expand: bool = True, remembered: Remembered | None = None
 ) -> Registry:
-    """The registry in a YAML file, or in all YAML files of a folder and its subfolders, with what they include.
+    """Read a YAML file, or all YAML files of a folder and its subfolders, with the files that they include.
 
-    Each template becomes the sentences that it stands for; with `expand=False` there is one utterance a line of the
-    author instead. Files that hold what is `remembered` of them are not taken apart again. Raises `RegistryError` with
-    every error of every file. Warnings alone raise nothing; see `examine`.
+    Templates are expanded into sentences; `expand=False` keeps one utterance per line. Files whose content matches
+    the `remembered` cache are not parsed again.
+
+    Raises `RegistryError` with the errors of all files. Warnings alone do not raise; `examine` returns them.
     """
     registry, problems = examine(path, expand=expand, remembered=remembered)
     if any(problem.severity == "error" for problem in problems):
@@ -43,32 +44,32 @@ def examine(
     path: str | os.PathLike[str],
     *,
     expand: bool = True,
-    instead: Mapping[Path, bytes] | None = None,
+    overrides: Mapping[Path, bytes] | None = None,
     remembered: Remembered | None = None,
 ) -> tuple[Registry, list[Problem]]:
-    """Whatever could be read, and every problem found, sorted by place. Never raises for bad content.
+    """Return what could be read, and all problems sorted by location. Never raises for invalid content.
 
-    The problems are the same with `expand=False`: those of the lines, and of all sentences that they stand for.
-    `instead` is read in place of what these files hold, whether they are there or not. `remembered` is as for
-    `read_registry`, and afterwards holds these files and no others.
+    The problems are the same with `expand=False`. `overrides` gives the content of files by path, in place of what
+    is on disk; the files need not exist. `remembered` is the cache of `read_registry`; it is updated to hold exactly
+    the files read.
     """
-    contents, problems = _contents(Path(path), instead or {}, remembered)
+    contents, problems = _read_files(Path(path), overrides or {}, remembered)
     if not contents and not problems:
-        problems.append(_nothing_there(Path(path)))
-    unexpanded, found = merged(contents)
+        problems.append(_not_found(Path(path)))
+    unexpanded, found = merge_files(contents)
     problems += found
     registry, found = expanded(unexpanded)
     problems += found
-    # A registry left empty by errors above would only repeat them.
+    # In a registry that is empty because of errors, the checks would only repeat them.
     if registry.intents or all(problem.severity != "error" for problem in problems):
-        everywhere = Location(str(path))
+        root = Location(str(path))
         found = rules.check(registry)
-        problems += [replace(p, location=everywhere) if p.location == NOWHERE else p for p in found]
+        problems += [replace(p, location=root) if p.location == NOWHERE else p for p in found]
     return registry if expand else unexpanded, sorted(problems)
 
 
 def read_comments(path: str | os.PathLike[str]) -> dict[str, list[Comment]]:
-    """The comments of each file that `examine` would read; of one that it complains about, perhaps none."""
+    """Return the comments of each file that `examine` would read; invalid files may have none."""
     found: dict[str, list[Comment]] = {}
     for file in yaml_files(path):
         try:
@@ -79,29 +80,29 @@ def read_comments(path: str | os.PathLike[str]) -> dict[str, list[Comment]]:
 
 
 def yaml_files(path: str | os.PathLike[str]) -> list[Path]:
-    """The files that `examine` would read, in its order."""
-    return [Path(content.path) for content in _contents(Path(path), {})[0]]
+    """Return the files that `examine` would read, in its order."""
+    return [Path(content.path) for content in _read_files(Path(path), {})[0]]
 
 
 def own_files(path: str | os.PathLike[str]) -> list[Path]:
-    """The YAML files at a path, without those that they include."""
+    """Return the YAML files at a path, without the files that they include."""
     return _files(Path(path))[0]
 
 
 def folders(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """The folder at a path and its subfolders, in which `examine` looks for files; none where there is a file."""
+    """Yield the folder at a path and its visible subfolders; nothing for a file."""
     for folder, subfolders, _ in os.walk(path):
         subfolders[:] = [name for name in subfolders if not name.startswith(".")]
         yield Path(folder)
 
 
 def included(file: Path, raw: bytes | None = None) -> list[str]:
-    """What a file says to include, as it says it; of one that cannot be read, nothing. `raw` is as for `read_text`."""
+    """Return the `include:` entries of a file as written; none for an invalid file. `raw` is as for `read_text`."""
     return [name for name, _ in _read_file(file, raw)[0].includes]
 
 
 def read_tests(path: str | os.PathLike[str]) -> tuple[Case, ...]:
-    """The `tests:` of one YAML file, which needs no intents. Raises `RegistryError` with every error of the file."""
+    """Return the `tests:` of one YAML file, which needs no intents. Raises `RegistryError` with all its errors."""
     content, problems = _read_file(Path(path))
     if any(problem.severity == "error" for problem in problems):
         raise RegistryError(problems)
@@ -109,9 +110,9 @@ def read_tests(path: str | os.PathLike[str]) -> tuple[Case, ...]:
 
 
 def read_text(file: Path, raw: bytes | None = None) -> str:
-    """A file of UTF-8, with or without a byte order mark. Raises `RegistryError` saying which byte is none.
+    """Decode a UTF-8 file, with or without a byte order mark; `raw` is its content if already read.
 
-    `raw` is what the file holds, where that is known already.
+    Raises `RegistryError` if the file cannot be read, or with the location of the first invalid byte.
     """
     try:
         raw = file.read_bytes() if raw is None else raw
@@ -120,7 +121,7 @@ def read_text(file: Path, raw: bytes | None = None) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        # The error counts from behind a byte order mark; `error.object` is what it counts in.
+        # `error.start` counts in `error.object`, which has no byte order mark.
         before = error.object[: error.start].decode("utf-8")
         place = Location(str(file), *nodes.line_and_column(before, len(before)))
         message = f"byte 0x{error.object[error.start]:02X} is not UTF-8"
@@ -128,15 +129,12 @@ def read_text(file: Path, raw: bytes | None = None) -> str:
 
 
 def is_yaml(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is for this reader: a folder, a file with a YAML suffix, or nothing at all (which it reports)."""
+    """Return whether this reader handles a path: a folder, a YAML file, or a missing path (which it reports)."""
     return not Path(path).is_file() or Path(path).suffix.lower() in SUFFIXES
 
 
 def _files(path: Path) -> tuple[list[Path], list[Problem]]:
-    """The YAML files at a path, in an order that does not depend on the file system, and what could not be looked into.
-
-    Hidden files and folders are left out.
-    """
+    """Return the sorted YAML files at a path without hidden ones, and a problem for each unreadable folder."""
     problems: list[Problem] = []
 
     def note(error: OSError) -> None:
@@ -159,20 +157,20 @@ def _unreadable(path: str | os.PathLike[str], error: OSError) -> Problem:
     return Problem(Location(str(path)), "error", "unreadable", error.strerror or str(error))
 
 
-def _nothing_there(path: Path) -> Problem:
+def _not_found(path: Path) -> Problem:
     place = Location(str(path))
     if path.is_dir():
         return Problem(place, "error", "no-files", "there is no .yaml or .yml file here", "add one with `intents:`")
     return Problem(place, "error", "not-found", "there is no such file or folder", "name a folder of .yaml files")
 
 
-def _contents(
-    path: Path, instead: Mapping[Path, bytes], remembered: Remembered | None = None
+def _read_files(
+    path: Path, overrides: Mapping[Path, bytes], remembered: Remembered | None = None
 ) -> tuple[list[FileContent], list[Problem]]:
-    """What stands in the files at a path and in those that they include, each read once, and what is wrong with it."""
+    """Read the files at a path and the files that they include, each once; return contents and problems."""
     contents: list[FileContent] = []
     files, problems = _files(path)
-    new = [file for file in instead if not file.exists()]
+    new = [file for file in overrides if not file.exists()]
     seen: set[Path] = set()
     waiting = sorted([*files, *new], reverse=True)
     while waiting:
@@ -180,13 +178,13 @@ def _contents(
         if (known := Path(os.path.realpath(file))) in seen:
             continue
         seen.add(known)
-        content, found = _read_file(file, instead.get(file), remembered)
+        content, found = _read_file(file, overrides.get(file), remembered)
         contents.append(content)
         problems += found
         included: list[Path] = []
         for name, place in content.includes:
-            some, found = _included(file.parent / name, place)
-            included += some
+            more, found = _included(file.parent / name, place)
+            included += more
             problems += found
         waiting += included[::-1]
     if remembered is not None:
@@ -196,31 +194,31 @@ def _contents(
 
 
 def _included(path: Path, place: Location) -> tuple[list[Path], list[Problem]]:
-    """The files that an `include:` names; what is wrong with it stands at its own place."""
+    """Return the files that an `include:` entry names; its problems are located at the entry."""
     files, problems = _files(path)
     if not files and not problems:
-        problems = [_nothing_there(path)]
+        problems = [_not_found(path)]
     return files, [replace(p, location=place, message=f"{path}: {p.message}") for p in problems]
 
 
 def _read_file(
     file: Path, raw: bytes | None = None, remembered: Remembered | None = None
 ) -> tuple[FileContent, Sequence[Problem]]:
-    """What stands in a file and what is wrong with it; of one that is no YAML, nothing."""
+    """Return content and problems of a file, from the cache if unchanged; invalid YAML has no content."""
     if remembered is None:
-        return _taken_apart(file, raw)
+        return _parse_file(file, raw)
     try:
         raw = file.read_bytes() if raw is None else raw
     except OSError:
-        return _taken_apart(file)
+        return _parse_file(file)
     digest = hashlib.sha256(raw).digest()
     if file not in remembered or remembered[file][0] != digest:
-        content, problems = _taken_apart(file, raw)
+        content, problems = _parse_file(file, raw)
         remembered[file] = digest, content, tuple(problems)
     return remembered[file][1:]
 
 
-def _taken_apart(file: Path, raw: bytes | None = None) -> tuple[FileContent, list[Problem]]:
+def _parse_file(file: Path, raw: bytes | None = None) -> tuple[FileContent, list[Problem]]:
     nothing = FileContent(str(file))
     try:
         text = read_text(file, raw)

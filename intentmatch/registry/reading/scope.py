@@ -1,4 +1,4 @@
-"""What a name means where: a slot or rule of one file holds for the whole folder, unless two files define the name."""
+"""Scope of slot and rule names: folder-wide, but file-local if several files define the same name."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ T = TypeVar("T", bound=_Named)
 
 
 class Scope(Generic[T]):
-    """The slots or the rules of a registry; where two files define one name, each holds in its own file."""
+    """Slots or rules by name; if several files define a name, each definition holds in its own file."""
 
     def __init__(self, things: Iterable[T]) -> None:
-        self._of: dict[str, dict[str | None, T]] = {}
+        self._by_name: dict[str, dict[str | None, T]] = {}
         for thing in things:
-            self._of.setdefault(thing.name, {}).setdefault(path_of(thing.location), thing)
+            self._by_name.setdefault(thing.name, {}).setdefault(path_of(thing.location), thing)
 
     @property
     def names(self) -> Collection[str]:
-        """Every name that something has."""
-        return self._of.keys()
+        """All defined names."""
+        return self._by_name.keys()
 
     def get(self, name: str, path: str | None) -> T | None:
-        """What a name means in a file; None where it means nothing, or one of several."""
-        by_path = self._of.get(name, {})
+        """Return the definition of a name as seen from a file; None if it is unknown or ambiguous there."""
+        by_path = self._by_name.get(name, {})
         return by_path.get(path) or (next(iter(by_path.values())) if len(by_path) == 1 else None)
 
-    def several(self, name: str) -> list[T]:
-        """Everything that has a name."""
-        return list(self._of.get(name, {}).values())
+    def definitions(self, name: str) -> list[T]:
+        """Return all definitions of a name."""
+        return list(self._by_name.get(name, {}).values())
 
 
 def path_of(location: Location | None) -> str | None:
-    """The file of a place."""
+    """Return the path of a location."""
     return None if location is None else location.path

@@ -1,4 +1,4 @@
-"""What a file says of slots: below its own `slots:`, and below those of its intents."""
+"""Read `slots:` blocks of files and of intents."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from intentmatch.core.errors import Location, suggest
 from intentmatch.core.types import Slot, SlotKind, SlotValue, Utterance
 from intentmatch.registry.reading.nodes import Mapping as MappingNode
 from intentmatch.registry.reading.nodes import Node, Scalar
-from intentmatch.registry.reading.page import Page, found, is_empty
+from intentmatch.registry.reading.page import NAME_HINT, Page, found, is_empty
 from intentmatch.registry.templates.syntax import is_name
 from intentmatch.text.normalize import fold
 from intentmatch.text.regexes import ExpressionError, compiled
 
 SLOT_KEYS = ("type", "values", "pattern", "examples", "required", "ask")
 KINDS: tuple[SlotKind, ...] = get_args(SlotKind)
-_MADE_OF: Mapping[str, SlotKind] = {"values": "list", "pattern": "pattern"}
+# Keys that imply a type and that the type requires.
+_KIND_KEYS: Mapping[str, SlotKind] = {"values": "list", "pattern": "pattern"}
 
 
 @dataclass(frozen=True, slots=True)
 class SlotEntry:
-    """What one place says of a slot; None where it says nothing."""
+    """One declaration of a slot; None for every field that it leaves open."""
 
     name: str
     location: Location
@@ -34,31 +35,30 @@ class SlotEntry:
     questions: Mapping[str, str] | None = None
 
     @property
-    def said(self) -> dict[str, Any]:
-        """The fields of a slot that it says something of."""
+    def fields(self) -> dict[str, Any]:
+        """The fields that it declares, by name."""
         fields = ("kind", "values", "patterns", "examples", "required", "questions")
         return {name: value for name in fields if (value := getattr(self, name)) is not None}
 
     def slot(self, base: Slot | None = None) -> Slot | None:
-        """A slot of its own, where it says of which kind; otherwise `base` refined, and None where there is none."""
+        """Return a new slot if it declares a kind, otherwise `base` with these fields (None without a base)."""
         if self.kind is not None:
-            return Slot(self.name, location=self.location, **self.said)
-        return None if base is None else replace(base, location=self.location, **self.said)
+            return Slot(self.name, location=self.location, **self.fields)
+        return None if base is None else replace(base, location=self.location, **self.fields)
 
 
 class SlotGrammar:
-    """Reads the slots of one page."""
+    """Reads the slots of one file."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
 
     def read(self, node: Node, *, refine: bool = False) -> Iterator[SlotEntry]:
-        """The entries of a `slots:` block; those of an intent may refine what stands elsewhere."""
+        """Yield the entries of a `slots:` block; with `refine`, an entry may refine a slot declared elsewhere."""
         for key, value in self._page.entries(node, "`slots`"):
             name = key.text.strip()
             if not is_name(name):
-                hint = "begin with a letter, and go on with letters, digits, _, - and ."
-                self._page.error(key.location, "bad-name", f"{name!r} can be no name of a slot", hint)
+                self._page.error(key.location, "bad-name", f"{name!r} is not a valid slot name", NAME_HINT)
                 continue
             before = len(self._page.problems)
             entry = self._entry(name, key, value)
@@ -69,57 +69,57 @@ class SlotGrammar:
     def _entry(self, name: str, key: Scalar, node: Node) -> SlotEntry:
         page = self._page
         entries = {inner.text: (inner, value) for inner, value in page.entries(node, f"slot {name!r}", SLOT_KEYS)}
-        said = {text: value for text, (_, value) in entries.items()}
-        kind = self._kind(said)
-        for made_of, needed_by in _MADE_OF.items():
-            if made_of in said and needed_by != kind:
-                message = f"`{made_of}` says nothing in slot {name!r}, which is of type {kind}"
-                page.error(entries[made_of][0].location, "bad-slot", message, "remove it, or make two slots of it")
+        fields = {text: value for text, (_, value) in entries.items()}
+        kind = self._kind(fields)
+        for key_name, needed_by in _KIND_KEYS.items():
+            if key_name in fields and needed_by != kind:
+                message = f"`{key_name}` has no effect in slot {name!r}, which is of type {kind}"
+                page.error(entries[key_name][0].location, "bad-slot", message, "remove it, or make two slots")
         return SlotEntry(
             name,
             key.location,
             kind,
-            values=tuple(self._values(said["values"])) if "values" in said else None,
-            patterns=tuple(self._patterns(said["pattern"])) if "pattern" in said else None,
-            examples=tuple(self._lines(said["examples"], "examples")) if "examples" in said else None,
-            required=self._truth(said["required"]) if "required" in said else None,
-            questions=page.said(said["ask"], "`ask`", "question") if "ask" in said else None,
+            values=tuple(self._values(fields["values"])) if "values" in fields else None,
+            patterns=tuple(self._patterns(fields["pattern"])) if "pattern" in fields else None,
+            examples=tuple(self._lines(fields["examples"], "examples")) if "examples" in fields else None,
+            required=self._boolean(fields["required"]) if "required" in fields else None,
+            questions=page.localized(fields["ask"], "`ask`", "question") if "ask" in fields else None,
         )
 
-    def _kind(self, said: Mapping[str, Node]) -> SlotKind | None:
-        """What is said, or follows from what is there."""
-        if "type" not in said:
-            return next((kind for key, kind in _MADE_OF.items() if key in said), None)
-        text = self._page.text(said["type"], "`type`")
+    def _kind(self, fields: Mapping[str, Node]) -> SlotKind | None:
+        """Return the declared type, or the type that the other keys imply."""
+        if "type" not in fields:
+            return next((kind for key, kind in _KIND_KEYS.items() if key in fields), None)
+        text = self._page.text(fields["type"], "`type`")
         if text is not None and text not in KINDS:
             nearest = suggest(text, KINDS)
-            hint = f"did you mean `{nearest}`?" if nearest else f"known are {', '.join(KINDS)}"
-            self._page.error(said["type"].location, "bad-slot", f"there is no type {text!r} of slots", hint)
+            hint = f"did you mean `{nearest}`?" if nearest else f"known types: {', '.join(KINDS)}"
+            self._page.error(fields["type"].location, "bad-slot", f"unknown slot type {text!r}", hint)
         return next((kind for kind in KINDS if kind == text), "any")
 
     def _check_complete(self, entry: SlotEntry, *, refine: bool) -> None:
-        """Note what an entry lacks."""
-        lacking = next((key for key, kind in _MADE_OF.items() if kind == entry.kind), None)
+        """Report what an entry lacks."""
+        lacking = next((key for key, kind in _KIND_KEYS.items() if kind == entry.kind), None)
         if lacking and not (entry.values or entry.patterns):
             message = f"slot {entry.name!r} has no `{lacking}`"
-            self._page.error(entry.location, "bad-slot", message, f"write them below `{lacking}:`")
+            self._page.error(entry.location, "bad-slot", message, f"add them below `{lacking}:`")
         if entry.kind is None and not refine:
-            hint = f"list its `values`, give a `pattern`, or a `type`: {', '.join(KINDS)}"
-            self._page.error(entry.location, "bad-slot", f"slot {entry.name!r} does not say what it takes", hint)
+            hint = f"add `values`, a `pattern`, or a `type`: {', '.join(KINDS)}"
+            self._page.error(entry.location, "bad-slot", f"slot {entry.name!r} has no type", hint)
 
     def _values(self, node: Node) -> Iterator[SlotValue]:
-        """Values, in a list or with what else users say for them; a word that stands for two is noted."""
+        """Yield values from a list, or with their synonyms from a mapping; report words that name two values."""
         taken: dict[str, str] = {}
         for value, synonyms in self._pairs(node):
             if not isinstance(value, Scalar) or not fold(value.text):
-                self._wordless(value, "a value")
+                self._report_wordless(value, "a value")
                 continue
-            for said in (Utterance(value.text, None, value.location), *synonyms):
-                other = taken.setdefault(fold(said.text), value.text)
+            for synonym in (Utterance(value.text, None, value.location), *synonyms):
+                other = taken.setdefault(fold(synonym.text), value.text)
                 if other != value.text:
-                    message = f"“{said.text}” stands for {other!r} already, and not for {value.text!r} too"
-                    hint = "remove one of the two; the first is taken"
-                    self._page.warn(said.location or value.location, "duplicate-value", message, hint)
+                    message = f"“{synonym.text}” stands for both {other!r} and {value.text!r}"
+                    hint = "remove one of the two; the first one is used"
+                    self._page.warn(synonym.location or value.location, "duplicate-value", message, hint)
             yield SlotValue(value.text, synonyms)
 
     def _pairs(self, node: Node) -> Iterator[tuple[Node, tuple[Utterance, ...]]]:
@@ -131,34 +131,34 @@ class SlotGrammar:
                 yield item, ()
 
     def _lines(self, node: Node, key: str) -> Iterator[Utterance]:
-        """What users say; what is below no language is for all of them, whatever the language of the file."""
-        in_languages = self._page.by_language(node, f"`{key}`") if isinstance(node, MappingNode) else [(None, node)]
-        for language, some in in_languages:
-            for item in self._page.texts(some, f"`{key}`"):
+        """Yield synonyms or examples; without a language key they hold for all languages, not just the file's."""
+        by_language = self._page.by_language(node, f"`{key}`") if isinstance(node, MappingNode) else [(None, node)]
+        for language, lines in by_language:
+            for item in self._page.texts(lines, f"`{key}`"):
                 if fold(item.text):
                     yield Utterance(item.text, language, item.location)
                 else:
-                    self._wordless(item, f"one of `{key}`")
+                    self._report_wordless(item, f"one of `{key}`")
 
-    def _wordless(self, node: Node, what: str) -> None:
-        said = (
-            f"{node.text!r} has no words" if isinstance(node, Scalar) else f"{what} must be text, and is {found(node)}"
-        )
-        self._page.error(node.location, "bad-slot", said, "write what users say")
+    def _report_wordless(self, node: Node, what: str) -> None:
+        message = f"{what} must be text, not {found(node)}"
+        if isinstance(node, Scalar):
+            message = f"{node.text!r} has no words"
+        self._page.error(node.location, "bad-slot", message, "write words that users say")
 
     def _patterns(self, node: Node) -> Iterator[str]:
-        """Regular expressions that can be searched for."""
+        """Yield valid regular expressions; report invalid ones."""
         for item in self._page.texts(node, "`pattern`"):
             try:
                 compiled(item.text)
             except ExpressionError as error:
                 place = self._page.place(item, error.position)
-                self._page.error(place, "bad-pattern", f"the regular expression cannot be read: {error}")
+                self._page.error(place, "bad-pattern", f"invalid regular expression: {error}")
             else:
                 yield item.text
 
-    def _truth(self, node: Node) -> bool | None:
+    def _boolean(self, node: Node) -> bool | None:
         if isinstance(node, Scalar) and node.text in ("true", "false"):
             return node.text == "true"
-        self._page.error(node.location, "bad-slot", "`required` must be true or false", "write one of the two")
+        self._page.error(node.location, "bad-slot", "`required` must be true or false", "write `true` or `false`")
         return None

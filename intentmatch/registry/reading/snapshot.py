@@ -1,7 +1,7 @@
-"""What the files of a registry hold, as a value: a change of it can be told from a change of their dates.
+"""Digests of a registry's files, to detect changes of content rather than of dates.
 
-Files are read one after the other while editors, `git` and deployments write them. `steadily` makes sure that what was
-read is one state of theirs and not half of each of two.
+Editors, `git` and deployments may write files while they are read. `steadily` reads again until the files did not
+change during a read, so that the result never mixes two states.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from intentmatch.core.errors import InputError, IntentMatchError
 from intentmatch.registry.reading.reader import included, is_yaml, own_files
 
 Content = Mapping[str, str]
-"""Path of each file to a digest of what it holds: `EMPTY` for nothing, or for what cannot be read."""
+"""Digest of each file by path; `EMPTY` for an empty or unreadable file."""
 
 EMPTY = ""
 
@@ -27,7 +27,7 @@ _ATTEMPTS = 5
 
 
 def content(path: str | os.PathLike[str]) -> Content:
-    """What the files at a path hold now: the YAML that is read from there, or an artefact."""
+    """Return the current digests of the files at a path: YAML files with their includes, or an artefact."""
     if not is_yaml(path):
         return {str(path): _identity(Path(path))}
     found: dict[str, str] = {}
@@ -38,18 +38,18 @@ def content(path: str | os.PathLike[str]) -> Content:
         if (known := os.path.realpath(file)) in seen:
             continue
         seen.add(known)
-        held = _held(file)
-        found[str(file)] = hashlib.sha256(held).hexdigest() if held else EMPTY
-        # Looking for the word spares reading the YAML, which takes ten times as long.
-        for name in _included(file, held) if b"include" in held else ():
+        raw = _file_bytes(file)
+        found[str(file)] = hashlib.sha256(raw).hexdigest() if raw else EMPTY
+        # Parsing takes ten times as long as searching for the word.
+        for name in _included(file, raw) if b"include" in raw else ():
             waiting += own_files(file.parent / name)
     return found
 
 
 def steadily(path: str | os.PathLike[str], read: Callable[[], _Read]) -> tuple[_Read, Content]:
-    """What `read` makes of the files at a path, and what they held; read again where they changed meanwhile.
+    """Return the result of `read` with the digests of the files; repeat `read` if the files changed during it.
 
-    Raises what `read` does, and `InputError` for files that never hold still.
+    Raises the errors of `read`, and `InputError` if the files change during every attempt.
     """
     for _ in range(_ATTEMPTS):
         before = content(path)
@@ -61,24 +61,24 @@ def steadily(path: str | os.PathLike[str], read: Callable[[], _Read]) -> tuple[_
             continue
         if content(path) == before:
             return found, before
-    raise InputError(f"the files of {path} change while they are read; try again when nothing is writing them")
+    raise InputError(f"the files of {path} kept changing while they were read; try again when nothing writes to them")
 
 
-def _held(file: Path) -> bytes:
+def _file_bytes(file: Path) -> bytes:
     try:
-        # What stands in a pipe can be read once only, and not by us.
+        # Reading a pipe would consume it.
         return file.read_bytes() if file.is_file() else b""
     except OSError:
         return b""
 
 
 @lru_cache(maxsize=256)
-def _included(file: Path, held: bytes) -> list[str]:
-    return included(file, held)
+def _included(file: Path, raw: bytes) -> list[str]:
+    return included(file, raw)
 
 
 def _identity(file: Path) -> str:
-    """Of an artefact, which may be large and is always replaced whole."""
+    """Identify an artefact by its file status: it may be large, and is always replaced as a whole."""
     try:
         state = file.stat()
     except OSError:

@@ -1,1 +1,1 @@
-"""Templates: their syntax, expansion into sentences, and the slots they fill."""
+"""Templates: syntax, expansion into sentences, and fillers of slots."""

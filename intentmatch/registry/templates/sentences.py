@@ -1,6 +1,6 @@
-"""The sentences that a template stands for: counted without writing them out, taken one at a time, or sampled.
+"""Sentences of a template: counted without expansion, generated one at a time, or sampled.
 
-Nothing here recurses, so no line and no chain of rules is too deep.
+The algorithms are iterative, so nested groups and chains of rules of any depth work.
 """
 
 from __future__ import annotations
@@ -20,35 +20,35 @@ from intentmatch.registry.templates.syntax import (
     Use,
     Words,
     escape,
-    joined,
+    join,
     parse,
 )
 from intentmatch.text.normalize import in_words
 
 LONGEST = 10_000
-"""Characters of a sentence, as of a message: what is longer is no line of an author, but rules without end."""
+"""Longest sentence in characters, the same as for a message; a longer one comes from exploding rules."""
 
 
 class TooLongError(Exception):
-    """A sentence of a template is longer than anything that anybody would say."""
+    """A template has a sentence of more than `LONGEST` characters."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Wordings:
-    """All sentences of a template, told apart by rank: 0, 1, ... `count - 1`. Slots do not multiply them."""
+    """The sentences of a template, numbered by rank from 0 to `count - 1`. Slot values do not multiply them."""
 
     template: Template
     rules: Mapping[str, Wordings]
     counts: tuple[int, ...]
-    """Of each node, how many wordings it has."""
+    """Number of wordings of each node."""
     breadths: tuple[int, ...]
-    """Of each node, how few wordings of it show every alternative in it."""
+    """For each node, the smallest number of wordings that show all its alternatives."""
     length: int
-    """Of the longest sentence, in characters, and one for each rule and group in it."""
+    """Characters of the longest sentence, plus one for each rule and group in it."""
 
     @classmethod
     def from_template(cls, template: Template, rules: Mapping[str, Wordings]) -> Wordings:
-        """Count, node by node."""
+        """Count the wordings of a template. Raises `TooLongError`."""
         counts: list[int] = []
         breadths: list[int] = []
         lengths: list[int] = []
@@ -76,33 +76,33 @@ class Wordings:
 
     @property
     def count(self) -> int:
-        """How many there are; where the author says the same in two ways it counts twice."""
+        """Number of wordings; two wordings may read the same."""
         return self.counts[-1]
 
     def sentences(self, fill: Fill | None = None, limit: int | None = None) -> Iterator[Sentence]:
-        """The sentences in the order of the template; a sample of them where there are more than the limit."""
+        """Return the sentences in template order, or a sample if there are more than `limit`."""
         return (self.sentence(rank, fill) for rank in self.ranks(limit))
 
     def ranks(self, limit: int | None = None) -> Iterable[int]:
-        """Every rank or, where there are more than the limit, so many of them: always the same for one template.
+        """Return all ranks, or a sample of `limit` ranks that is always the same for one template.
 
-        Of those, the first show every alternative of every group, as far as the limit goes; chance picks the rest.
+        The sample first covers every alternative of every group, as far as `limit` allows; the rest is random.
         """
         if limit is None or self.count <= limit:
             return range(self.count)
         chance = random.Random(self.template.text.encode("utf-8", "surrogatepass"))  # noqa: S311 - no secret
-        hands = _Hands(chance)
-        chosen = {self._shown(hands) for _ in range(min(limit, self.breadths[-1]))}
+        rotation = _Rotation(chance)
+        chosen = {self._covering_rank(rotation) for _ in range(min(limit, self.breadths[-1]))}
         while len(chosen) < limit:
             chosen.add(chance.randrange(self.count))
         return sorted(chosen)
 
     def sentence(self, rank: int, fill: Fill | None = None) -> Sentence:
-        """The sentence of a rank. Without `fill` a slot is its name."""
-        return joined(self._leaves(rank), fill, single_spaced=self.template.varied)
+        """Return the sentence of a rank. Without `fill`, a slot is replaced by its name."""
+        return join(self._leaves(rank), fill, single_spaced=self.template.varied)
 
     def _leaves(self, rank: int) -> Iterator[Words | Blank]:
-        """The words and slots of a rank, in their order."""
+        """Yield the words and slots of a rank in order."""
         waiting = [(self, len(self.counts) - 1, rank)]
         while waiting:
             inside, number, rank = waiting.pop()
@@ -123,8 +123,8 @@ class Wordings:
             else:
                 yield node
 
-    def _shown(self, hands: _Hands) -> int:
-        """The rank of a wording that shows what is next to be shown of every group in it."""
+    def _covering_rank(self, rotation: _Rotation) -> int:
+        """Return the rank of a wording that shows the next alternative of every group."""
         rank = 0
         waiting = [(self, len(self.counts) - 1, 1)]
         while waiting:
@@ -138,7 +138,7 @@ class Wordings:
                     waiting.append((inside, item, weight))
                     weight *= inside.counts[item]
             elif isinstance(node, Choice):
-                turn = hands.turn((id(inside), number), inside.breadths[number])
+                turn = rotation.turn((id(inside), number), inside.breadths[number])
                 for item in node.items:
                     if turn < inside.breadths[item]:
                         waiting.append((inside, item, weight))
@@ -149,17 +149,17 @@ class Wordings:
 
 
 class Rules(dict[str, Wordings]):
-    """Rules of one language, each put together from those that it uses.
+    """Wordings of the rules of one language, by name.
 
-    One that is not there, uses itself or is too long stands for its name.
+    An unknown, recursive or oversized rule is replaced by its name.
     """
 
     def __init__(self, templates: Mapping[str, Template]) -> None:
         super().__init__()
         self.circles: list[tuple[str, ...]] = []
-        """Rules of which each uses the next, and the last the first."""
+        """Cycles of rules: each rule uses the next one, and the last uses the first."""
         self.too_long: list[str] = []
-        """Rules with a sentence that is too long."""
+        """Rules with a sentence of more than `LONGEST` characters."""
         for name in templates:
             if name not in self:
                 self._add(name, templates)
@@ -168,7 +168,7 @@ class Rules(dict[str, Wordings]):
         return Wordings.from_template(parse(escape(in_words(name))), {})
 
     def _add(self, first: str, templates: Mapping[str, Template]) -> None:
-        # The uses of each rule on the way down that are still to be looked at.
+        # Depth-first search: the open rules, each with its remaining uses.
         open_ = {first: iter(templates[first].uses)}
         while open_:
             name, uses = next(reversed(open_.items()))
@@ -188,15 +188,15 @@ class Rules(dict[str, Wordings]):
                 open_[below] = iter(templates[below].uses)
 
 
-class _Hands:
-    """Goes round every group in an order of its own, so that groups of one size do not go in step."""
+class _Rotation:
+    """Rotates through the alternatives of each group; random steps keep groups of one size out of phase."""
 
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
         self._next: dict[tuple[int, int], tuple[int, int]] = {}
 
     def turn(self, group: tuple[int, int], turns: int) -> int:
-        """Each of `turns` numbers once, and then again."""
+        """Return the next number below `turns` for a group; each number comes once per round."""
         now, step = self._next.get(group) or (self._chance.randrange(turns), self._step(turns))
         self._next[group] = (now + step) % turns, step
         return now

@@ -1,9 +1,9 @@
-"""What stands for a slot where a template becomes a sentence.
+"""Texts that fill the slots of a template when it is expanded into sentences.
 
-A list has its values for that, in the words of the sentence's language: so what users say most is among the sentences,
-and the words around it are learned apart from it. Other kinds have the examples that their author gives. Without any, a
-number or a date is what users write, and the rest is its own name: "where is order number" is about what "where is
-order 12345" is about, and nothing else is known of it.
+A list slot is filled with its values, in the language of the sentence. The model thus sees common values, and learns
+the words around them separately. Other kinds use the examples of their author. Without examples, numbers, dates and
+times use common texts, and all other slots use their own name: "where is order number" is close enough to "where is
+order 12345".
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ DATES: Mapping[str, tuple[str, ...]] = {
     "vi": ("hôm nay", "ngày mai", "thứ Hai"),
     "zh": ("今天", "明天", "星期一"),
 }
-"""Today, tomorrow, Monday."""
+"""Today, tomorrow and Monday in each language."""
 
 
 class Fillers:
-    """The fillers of an intent's slots, taken in turn, so that its lines between them show all of a short list."""
+    """Fillers of an intent's slots, used in rotation so that its lines together cover short lists."""
 
     def __init__(self, slots: Iterable[Slot]) -> None:
         self._slots = {slot.name: slot for slot in slots}
         self._turns: dict[tuple[str, str | None], Iterator[str]] = {}
 
     def next(self, name: str, language: str | None) -> str:
-        """The next text for a slot in a language; of a slot that is not there, its name."""
+        """Return the next text for a slot in a language; an unknown slot is filled with its name."""
         turn = self._turns.get((name, language))
         if turn is None:
             slot = self._slots.get(name)
@@ -66,12 +66,12 @@ class Fillers:
 
 
 def fillers(slot: Slot, language: str | None) -> list[str]:
-    """Everything that may stand for a slot in a sentence of a language, the most usual first; at least one."""
+    """Return the texts that fill a slot in a language, the most usual first; at least one."""
     if slot.examples:
         texts = _in_language(slot.examples, language) or [example.text for example in slot.examples]
     elif slot.kind == "list":
         ways = [_in_language(value.synonyms, language, value.value) for value in slot.values]
-        # Every value in one way first, then each in another.
+        # Each value once, then the synonyms.
         texts = [text for turn in zip_longest(*ways) for text in turn if text is not None]
     elif slot.kind == "date":
         texts = list(next((DATES[code] for code in language_range(language or "") if code in DATES), ()))
@@ -84,7 +84,7 @@ def fillers(slot: Slot, language: str | None) -> list[str]:
 
 
 def _in_language(lines: Iterable[Utterance], language: str | None, *neutral: str) -> list[str]:
-    """What is said in a language or what it falls back to; else what is said in none, the neutral first."""
+    """Return the texts of a language or of its fallbacks, else `neutral` and the texts without a language."""
     by_language: dict[str, list[str]] = {"": list(neutral)}
     for line in lines:
         by_language.setdefault(line.language or "", []).append(line.text)

@@ -1,8 +1,8 @@
-"""Templates: an author's line with marks, and the sentences that it stands for.
+"""Template syntax: parse an author's line with marks into nodes.
 
-`(a|b)` is one of several, `[a]` or `[a|b]` may be left out, `<name>` is a rule, `{name}` a slot, and `{name=Berlin}` a
-slot with the value that stands there. Marks work inside words too. A backslash takes the meaning from a mark; what
-cannot be a mark is text, and so are round brackets without a bar. Nothing here recurses, so no line can be too deep.
+`(a|b)` is an alternative, `[a]` or `[a|b]` is optional, `<name>` is a rule, `{name}` is a slot, and `{name=Berlin}` is
+a slot with a value. Marks also work inside words. A backslash escapes a mark. Brackets that form no mark are text, and
+so are round brackets without a bar. The parser is iterative, so groups may nest to any depth.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from intentmatch.core.types import Mark
 from intentmatch.text.normalize import in_words
 
 MARKS = "()[]{}<>|\\"
-"""A line without any of these is no template."""
+"""A line without any of these characters is not a template."""
 
 _NAME = r"[^\W\d][^\s!-,/:-@\[-^`{-~]*"
 _SPECIAL = r"[()\[\]{}<>|\\=]"
@@ -31,22 +31,22 @@ _UNESCAPE = re.compile(rf"\\({_SPECIAL})")
 _NEEDS_ESCAPE = re.compile(r"[()\[\]{}<>|\\]")
 _SPACE = re.compile(r"\s+")
 _PAIRS = {")": "(", "]": "["}
-# What stands beside a bracket in a face or an arrow.
+# Neighbours of a bracket in a smiley or an arrow.
 _FACE = frozenset(":;=-^'")
 
 Fill = Callable[[str], str]
-"""The text that stands for a slot, by its name; asked once for each place of each sentence."""
+"""Returns the text for a slot name; called once for each slot of each sentence."""
 
 
 class Sentence(NamedTuple):
-    """One of the sentences of a template."""
+    """A sentence of a template."""
 
     text: str
     marks: tuple[Mark, ...] = ()
 
 
 class Flaw(NamedTuple):
-    """What is wrong at a position of a text, and how to mend it."""
+    """A mistake at a position of a text, and how to fix it."""
 
     position: int
     message: str
@@ -55,14 +55,14 @@ class Flaw(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Text as it stands."""
+    """Literal text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Blank:
-    """A slot, to be filled in, or with the value that the author gave it."""
+    """A slot, with the value that the author gave it, if any."""
 
     slot: str
     position: int
@@ -71,7 +71,7 @@ class Blank:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A rule."""
+    """A use of a rule."""
 
     rule: str
     position: int
@@ -79,14 +79,14 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Nodes one after the other, by number."""
+    """A sequence of nodes, by node number."""
 
     items: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of several nodes, by number."""
+    """A choice between nodes, by node number."""
 
     items: tuple[int, ...]
 
@@ -96,32 +96,32 @@ Node = Words | Blank | Use | Series | Choice
 
 @dataclass(frozen=True)
 class Template:
-    """A line that was parsed."""
+    """A parsed line."""
 
     text: str
-    """As the author wrote it."""
+    """The line as the author wrote it."""
     nodes: tuple[Node, ...]
-    """Each behind all that it is made of; the last is the whole."""
+    """Nodes in post-order: children come before their parent, and the root is last."""
     flaw: Flaw | None = None
-    """The first mark that is read as text and looks like a mistake."""
+    """The first mark that is read as text but looks like a mistake."""
 
     @cached_property
     def uses(self) -> tuple[Use, ...]:
-        """The places of rules."""
+        """The rules that it uses."""
         return tuple(node for node in self.nodes if isinstance(node, Use))
 
     @cached_property
     def blanks(self) -> tuple[Blank, ...]:
-        """The places of slots."""
+        """The slots that it names."""
         return tuple(node for node in self.nodes if isinstance(node, Blank))
 
     @cached_property
     def varied(self) -> bool:
-        """Whether the author left anything open but values of slots; then spaces are no longer his to count."""
+        """Whether it has alternatives or rules; the spaces of its sentences are then normalised."""
         return any(isinstance(node, (Choice, Use)) for node in self.nodes)
 
     def renamed(self, rules: Mapping[str, str]) -> Template:
-        """The same with other names of rules."""
+        """Return the template with rules renamed."""
         if all(name == new for name, new in rules.items()):
             return self
         nodes = (Use(rules.get(n.rule, n.rule), n.position) if isinstance(n, Use) else n for n in self.nodes)
@@ -129,14 +129,14 @@ class Template:
 
     @cached_property
     def sentence(self) -> Sentence | None:
-        """The only sentence that this can be, whatever rules and slots there are; None where there is a choice."""
+        """The single sentence of a template without alternatives, rules and open slots; otherwise None."""
         if self.varied or any(blank.value is None for blank in self.blanks):
             return None
-        return joined(node for node in self.nodes if isinstance(node, (Words, Blank)))
+        return join(node for node in self.nodes if isinstance(node, (Words, Blank)))
 
 
 def parse(text: str, *, fragment: bool = False) -> Template:
-    """Any text as a template. In a fragment, which is what a rule stands for, `a|b` needs no brackets."""
+    """Parse any text as a template. In a fragment, the text of a rule, `a|b` needs no brackets."""
     tokens = list(_TOKEN.finditer(text))
     brackets = _brackets(tokens)
     builder = _Builder()
@@ -171,14 +171,14 @@ def parse(text: str, *, fragment: bool = False) -> Template:
 
 
 def escape(text: str) -> str:
-    """A text as a template, or a part of one, that stands for nothing else."""
+    """Escape all marks, so that the result is a template of exactly this text."""
     return _NEEDS_ESCAPE.sub(r"\\\g<0>", text)
 
 
 def labelled(text: str, marks: Iterable[Mark] = ()) -> str:
-    """A sentence with the values of slots in it as a template; of marks that overlap, the first.
+    """Write a sentence and its slot values as a template: `to {city=Berlin}`.
 
-    A mark without text, or with a name that is none (see `is_name`), is left out.
+    Of overlapping marks the first is used. Marks without text or with an invalid name (see `is_name`) are left out.
     """
     pieces: list[str] = []
     end = 0
@@ -187,19 +187,22 @@ def labelled(text: str, marks: Iterable[Mark] = ()) -> str:
             pieces += [escape(text[end : mark.start]), f"{{{mark.slot}={escape(text[mark.start : mark.end])}}}"]
             end = mark.end
     if not pieces:
-        # Most lines need no backslash: a face, an arrow and a lone bracket are no marks.
+        # Most lines need no escapes: smileys, arrows and single brackets are not marks.
         found = parse(text)
         return text if found.flaw is None and found.sentence == Sentence(text) else escape(text)
     return "".join([*pieces, escape(text[end:])])
 
 
 def is_name(text: str) -> bool:
-    """Whether a rule or slot can have this name."""
+    """Return whether a text is a valid name of a rule or slot."""
     return re.fullmatch(_NAME, text) is not None
 
 
-def joined(leaves: Iterable[Words | Blank], fill: Fill | None = None, *, single_spaced: bool = False) -> Sentence:
-    """Words and slots as one text; without `fill` a slot is its name. Of single spaces what was left out leaves one."""
+def join(leaves: Iterable[Words | Blank], fill: Fill | None = None, *, single_spaced: bool = False) -> Sentence:
+    """Join words and slots to a sentence; without `fill`, a slot is replaced by its name.
+
+    With `single_spaced`, runs of spaces become one space, such as those around an omitted option.
+    """
     text = ""
     marks: list[Mark] = []
     for leaf in leaves:
@@ -220,12 +223,12 @@ def joined(leaves: Iterable[Words | Blank], fill: Fill | None = None, *, single_
 
 
 class _Builder:
-    """Puts nodes together, each behind all that it is made of."""
+    """Builds the nodes of a template in post-order."""
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self._text: list[str] = []
-        # Of each open bracket its alternatives so far, each of them a list of nodes.
+        # The alternatives so far of each open bracket, each a list of node numbers.
         self._open: list[list[list[int]]] = [[[]]]
 
     def text(self, text: str) -> None:
@@ -249,7 +252,7 @@ class _Builder:
         self._open[-1][-1].append(self._choice(alternatives))
 
     def whole(self) -> tuple[Node, ...]:
-        """All nodes; what was added last is made of all others."""
+        """Return all nodes; the root is last."""
         self._end_text()
         self._choice(self._open.pop())
         return tuple(self.nodes)
@@ -269,47 +272,47 @@ class _Builder:
 
 
 class _Brackets(NamedTuple):
-    """The round and square brackets that are one of two: a closing one belongs to the nearest of its kind."""
+    """Positions of paired round and square brackets; a closing bracket pairs with the nearest open one of its kind."""
 
     groups: frozenset[int]
-    """Where those stand that are marks."""
+    """Positions of pairs that are marks."""
     text: frozenset[int]
-    """Where those stand that are text: round ones without a bar between them."""
+    """Positions of pairs that are text: round brackets without a bar between them."""
 
 
 def _brackets(tokens: Iterable[re.Match[str]]) -> _Brackets:
     groups: set[int] = set()
     text: set[int] = set()
-    # Of each bracket that is open its kind, its place, and whether there is a bar behind it.
+    # Kind and position of each open bracket, and whether a bar follows it.
     waiting: list[tuple[str, int, bool]] = []
-    of_kind = Counter[str]()
+    open_of_kind = Counter[str]()
     for token in tokens:
         if token[0] in ("(", "["):
             waiting.append((token[0], token.start(), False))
-            of_kind[token[0]] += 1
+            open_of_kind[token[0]] += 1
         elif token[0] == "|" and waiting:
             waiting[-1] = (*waiting[-1][:2], True)
-        elif of_kind[kind := _PAIRS.get(token[0], "")]:
+        elif open_of_kind[kind := _PAIRS.get(token[0], "")]:
             bracket, position, barred = waiting.pop()
             while bracket != kind:
-                of_kind[bracket] -= 1
+                open_of_kind[bracket] -= 1
                 bracket, position, outside = waiting.pop()
                 barred = barred or outside
-            of_kind[kind] -= 1
+            open_of_kind[kind] -= 1
             (groups if barred or kind == "[" else text).update((position, token.start()))
     return _Brackets(frozenset(groups), frozenset(text))
 
 
 def _flaw(text: str, lone: Sequence[int], *, marked: bool) -> Flaw | None:
-    """The first of the lone marks that nobody would write as text: `:)`, `<3` and `->` are fine."""
+    """Return the first unpaired mark that is probably a mistake; `:)`, `<3` and `->` are not."""
     for position in lone:
         mark, before, after = text[position], text[max(position - 1, 0) : position], text[position + 1 : position + 2]
         if mark == "|":
-            return Flaw(position, "`|` outside of brackets is read as text", "write `(a|b)`, or `\\|` for the text")
+            return Flaw(position, "`|` outside brackets is read as text", "write `(a|b)`, or `\\|` for a literal bar")
         if before in _FACE or after in _FACE:
             continue
         inside = after if mark in "([{<" else before
         if (marked and mark not in "<>") or (inside.isalpha() and (marked or mark not in ")>")):
-            hint = f"write its other half, or `\\{mark}` for the text"
-            return Flaw(position, f"`{mark}` is read as text: it is one half of a mark", hint)
+            hint = f"add the matching bracket, or write `\\{mark}` for a literal one"
+            return Flaw(position, f"unmatched `{mark}` is read as text", hint)
     return None

@@ -20,7 +20,8 @@ from intentmatch import Matcher
 from intentmatch.core.errors import InputError, UnavailableError
 from intentmatch.core.result import MatchResult
 from intentmatch.core.types import Kind, Vectors
-from intentmatch.encoders.static import EMBEDDED, StaticEncoder
+from intentmatch.encoders.static import StaticEncoder
+from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 from intentmatch.encoders.tokenizer.unigram import read_unigram
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.snapshot import Snapshot

@@ -1,0 +1,41 @@
+"""`intentmatch build`: write a registry as one artefact file."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from intentmatch.cli.commands import cli
+from intentmatch.cli.options import load, set_option, takes_intents
+from intentmatch.cli.render import output
+
+
+@cli.command()
+@takes_intents()
+@click.option(
+    "--output", "-o", "target", required=True, type=click.Path(dir_okay=False), help="Artefact file to write."
+)
+@set_option
+def build(intents: str, target: str, settings: tuple[str, ...]) -> None:
+    """Build a registry into one artefact file.
+
+    The file holds vectors, trained head and thresholds. It needs no YAML and can be copied to another machine.
+
+    \b
+    Example:
+      intentmatch build intents/ -o shop.intentmatch && intentmatch match -i shop.intentmatch "hello"
+    """
+    from intentmatch.artefact.store import save_artefact
+
+    start = time.perf_counter()
+    matcher = load(intents, settings)
+    artefact = matcher.artefact
+    save_artefact(artefact, target)
+    size = Path(target).stat().st_size / 1e6
+    registry = artefact.registry
+    click.echo(f"{target}: {len(registry)} intents, {len(registry.utterances)} utterances, {size:.1f} MB")
+    click.echo(f"  encoder {artefact.encoder_name}, fingerprint {artefact.fingerprint}")
+    click.echo(f"  in {time.perf_counter() - start:.1f} s")
+    output.problems(matcher.problems, "human")

@@ -1,0 +1,215 @@
+"""The commands `import`, `export` and `formats`: read and write the files of other programs."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from intentmatch.cli.commands import cli
+from intentmatch.cli.options import json_option, takes_intents
+from intentmatch.cli.render import output
+from intentmatch.core.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from intentmatch.core.types import Registry
+    from intentmatch.formats import Imported
+    from intentmatch.formats.kit.format import Files
+
+_NATIVE = "intentmatch"
+# An imported bot may have hundreds of problems of one rule.
+_SHOWN_PER_RULE = 5
+_TARGET = click.Path(path_type=Path)
+_format_option = click.option("--format", "-f", "form", metavar="NAME", help="Format, as listed by `formats`.")
+_force_option = click.option("--force", is_flag=True, help="Overwrite existing files.")
+
+
+@cli.command("import")
+@click.argument("path", type=click.Path(exists=True))
+@_format_option
+@click.option("--output", "-o", "target", type=_TARGET, help="Folder to write the YAML to; if missing, only report.")
+@click.option("--language", "-l", metavar="CODE", help="BCP-47 code of texts without a language.")
+@click.option(
+    "--columns", metavar="COLUMN=NAME,...", help="Columns of a table; NAME is text, intent, language or response."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON value: the contents and every problem.")
+@_force_option
+def import_(
+    path: str,
+    form: str | None,
+    target: Path | None,
+    language: str | None,
+    columns: str | None,
+    as_json: bool,
+    force: bool,
+) -> None:
+    """Convert the files of another program to YAML.
+
+    PATH is a file, a folder or a zip. The format is detected from the contents unless --format names the format. The
+    report lists everything that intentmatch cannot express or had to leave out, with its place.
+
+    \b
+    Examples:
+      intentmatch import rasa-bot/
+      intentmatch import agent.zip -o intents/
+      intentmatch import faq.xlsx --columns text=Frage,intent=Thema --language de -o faq/
+
+    Exit codes: 0 done; 2 something could not be read, and nothing was written.
+    """
+    from intentmatch import formats
+
+    found = formats.read(path, form, language=language, columns=_pairs(columns))
+    files, left_out = formats.render(found.registry, _NATIVE)
+    problems = sorted({*found.problems, *left_out, *_repeated(found.registry)})
+    errors = _errors(problems)
+    if target is not None and not errors:
+        formats.put(files, _folder(target), force=force)
+        problems += (written := _validated(target))
+        errors = _errors(written)
+    if as_json:
+        output.as_json(_to_dict(found, problems))
+    else:
+        _show_problems(problems)
+        _show_summary(found, files, problems, target if not errors else None)
+    sys.exit(InputError.exit_code if errors else 0)
+
+
+@cli.command()
+@takes_intents()
+@_format_option
+@click.option("--output", "-o", "target", required=True, type=_TARGET, help="File, folder or .zip to write.")
+@_force_option
+def export(intents: str, form: str | None, target: Path, force: bool) -> None:
+    """Convert a registry to a format of another program.
+
+    Everything that the other format cannot express is reported with its place.
+
+    \b
+    Examples:
+      intentmatch export intents/ --format rasa -o rasa-bot/
+      intentmatch export intents/ --format csv -o utterances.csv
+    """
+    from intentmatch import formats
+    from intentmatch.registry import read_registry
+
+    if form is None:
+        known = ", ".join(name for name, found in formats.formats().items() if found.write)
+        raise InputError(f"name the format with --format, one of {known}")
+    registry = read_registry(intents, expand=False)
+    problems = formats.write(registry, form, target, force=force)
+    _show_problems(problems)
+    lost = f"; {output.counted(len(problems), 'problem')}" if problems else ""
+    click.echo(f"{target}: {_counts(registry)}{lost}")
+
+
+@cli.command("formats")
+@json_option
+def formats_(as_json: bool) -> None:
+    """List the formats that can be read and written.
+
+    \b
+    Examples:
+      intentmatch formats
+      intentmatch formats --json
+    """
+    from intentmatch import formats
+
+    found = formats.formats().values()
+    if as_json:
+        for each in found:
+            reads, writes = each.read is not None, each.write is not None
+            output.as_json({"format": each.name, "reads": reads, "writes": writes, "what": each.title})
+        return
+    rows = [[f.name, "yes" if f.read else "", "yes" if f.write else "", f.title] for f in found]
+    output.table(["format", "read", "written", "what it is"], rows)
+
+
+def _pairs(text: str | None) -> dict[str, str]:
+    """Parse --columns. InputError if it is not `COLUMN=NAME,...`."""
+    pairs: dict[str, str] = {}
+    for pair in (text or "").split(","):
+        column, separator, name = pair.partition("=")
+        if text and not (separator and name.strip()):
+            raise InputError(f"--columns takes COLUMN=NAME,..., not {text!r}")
+        if separator:
+            pairs[column.strip()] = name.strip()
+    return pairs
+
+
+def _repeated(registry: Registry) -> list[Problem]:
+    """Return the duplicate utterances, located in the files that were read."""
+    from intentmatch.registry import check
+
+    return [problem for problem in check(registry) if problem.rule == "duplicate-utterance"]
+
+
+def _folder(path: Path) -> Path:
+    """Create the folder if needed. InputError if it cannot be created."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+    return path
+
+
+def _validated(folder: Path) -> list[Problem]:
+    """Return the errors in the written YAML; its warnings were reported when the files were read."""
+    from intentmatch.registry import examine
+
+    return _errors(examine(folder)[1])
+
+
+def _errors(problems: Sequence[Problem]) -> list[Problem]:
+    return [problem for problem in problems if problem.severity == "error"]
+
+
+def _slots(registry: Registry) -> list[str]:
+    slots = (*registry.slots, *(slot for intent in registry for slot in intent.slots))
+    return list(dict.fromkeys(slot.name for slot in slots))
+
+
+def _to_dict(found: Imported, problems: Sequence[Problem]) -> dict[str, object]:
+    return {
+        "format": found.format,
+        "intents": len(found.registry),
+        "utterances": len(found.registry.utterances),
+        "languages": list(found.registry.languages),
+        "entities": _slots(found.registry),
+        "problems": [output.problem_to_dict(problem) for problem in problems],
+    }
+
+
+def _show_summary(found: Imported, files: Files, problems: Sequence[Problem], written: Path | None) -> None:
+    """Print the contents, the YAML files, and the number of problems."""
+    click.echo(f"{found.format}: {_counts(found.registry)}, slots: {' '.join(_slots(found.registry)) or 'none'}")
+    rows = [[name, str(content.count("\n") if isinstance(content, str) else 0)] for name, content in files.items()]
+    output.table([f"written to {written}" if written else "to be written with --output", "lines"], rows)
+    counts = Counter(problem.severity for problem in problems)
+    numbers = [
+        output.counted(counts["error"], "error"),
+        output.counted(counts["warning"], "warning"),
+        output.counted(counts["info"], "note"),
+    ]
+    click.echo(click.style(", ".join(numbers), fg="red" if counts["error"] else "yellow" if problems else "green"))
+
+
+def _show_problems(problems: Sequence[Problem]) -> None:
+    """Print the first problems of each rule, and the number of the others."""
+    shown: Counter[str] = Counter()
+    for problem in problems:
+        shown[problem.rule] += 1
+        if shown[problem.rule] <= _SHOWN_PER_RULE:
+            output.problems([problem], "human")
+    for rule, count in shown.items():
+        if count > _SHOWN_PER_RULE:
+            click.echo(f"... and {count - _SHOWN_PER_RULE} more [{rule}]")
+
+
+def _counts(registry: Registry) -> str:
+    languages = " ".join(registry.languages) or "not stated"
+    intents = output.counted(len(registry), "intent")
+    return f"{intents}, {output.counted(len(registry.utterances), 'utterance')}, languages: {languages}"

@@ -1,0 +1,168 @@
+"""`intentmatch guide`: the manual that is shipped in the package, in the terminal."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from intentmatch.cli.commands import cli
+from intentmatch.core.errors import InputError
+
+FOLDER = Path(__file__).parents[1] / "guide"
+GROUPS = {
+    "Start here": ("getting-started", "faq", "glossary"),
+    "Write intents": (
+        "writing-intents",
+        "templates",
+        "slots",
+        "languages",
+        "context-and-conversation",
+        "lint-and-diff",
+        "yaml-reference",
+    ),
+    "Measure and improve": ("thresholds", "evaluate", "inbox", "settings"),
+    "Use in a program": ("python-api", "frameworks", "cli"),
+    "Run as a server": ("webhook", "security", "operate", "several-bots", "protocols"),
+    "Encoders and size": ("encoders", "gpu-and-onnx", "distil", "large-registries"),
+    "Come from elsewhere": (
+        "import-export",
+        "coming-from-rasa",
+        "coming-from-dialogflow",
+        "coming-from-luis-and-clu",
+        "coming-from-watson",
+        "coming-from-semantic-router",
+    ),
+    "Look inside": ("how-it-works",),
+}
+"""The topics in reading order."""
+
+_WIDEST = 100
+_CODE_THEME = "ansi_dark"
+"""Has the terminal's own background."""
+_SUGGESTED = 3
+_SIMILAR = 65.0
+_TOKEN = re.compile(
+    r"^(?P<mark>```|~~~).*?^(?P=mark)[^\n]*$"
+    r"|(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)"
+    r"|(?P<comment><!--.*?-->\n?)"
+    r"|\[(?P<words>(?:[^][]|\[[^]]*\])*)\]\((?P<target>[^)\s]+)\)",
+    re.DOTALL | re.MULTILINE,
+)
+"""Code, in which nothing is changed; a comment; a link."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the guide."""
+
+    topic: str
+    title: str
+    about: str
+    """The first sentence: what the reader will have at the end of the page."""
+    text: str
+    """The Markdown without its HTML comments."""
+
+
+@cli.command()
+@click.argument("topic", required=False)
+def guide(topic: str | None) -> None:
+    """List the pages of the guide, or show the page TOPIC.
+
+    In a pipe or a file the page is plain Markdown.
+
+    \b
+    Examples:
+      intentmatch guide
+      intentmatch guide slots
+      intentmatch guide yaml-reference | less
+    """
+    if topic is None:
+        _list()
+        return
+    page = read_page(topic.removesuffix(".md").lower())
+    if not sys.stdout.isatty():
+        click.echo(page.text)
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    console = Console()
+    console.print(Markdown(with_commands(page.text), code_theme=_CODE_THEME), width=min(console.width, _WIDEST))
+
+
+def topics() -> list[str]:
+    """The topics that exist, in reading order."""
+    found = {path.stem for path in FOLDER.glob("*.md")}
+    ordered = [topic for group in GROUPS.values() for topic in group if topic in found]
+    return ordered + sorted(found - set(ordered))
+
+
+def read_page(topic: str) -> Page:
+    """Read a page. Raises InputError with similar topics if there is none of this name."""
+    known = topics()
+    if topic not in known:
+        similar = similar_topics(topic, known)
+        hint = f"did you mean {' or '.join(f'`{name}`' for name in similar)}? " if similar else ""
+        raise InputError(f"the guide has no topic {topic!r}: {hint}`intentmatch guide` lists all topics")
+    markdown = (FOLDER / f"{topic}.md").read_text(encoding="utf-8")
+    text = _TOKEN.sub(lambda token: "" if token["comment"] else token[0], markdown).strip()
+    title, _, rest = text.partition("\n")
+    paragraph = " ".join(rest.strip().partition("\n\n")[0].split())
+    sentence = re.match(r".*?[.:](?= [A-Z\"`(]|$)", paragraph)
+    about = _TOKEN.sub(lambda token: token["words"] or token[0], sentence[0] if sentence else paragraph)
+    about = about.removeprefix("At the end of this page ").replace("`", "").replace("*", "")
+    about = about if about.startswith("intentmatch") else about[:1].upper() + about[1:]
+    return Page(topic, title.removeprefix("# "), about, text)
+
+
+def similar_topics(topic: str, known: list[str]) -> list[str]:
+    """The topics that contain a word, or are spelled most like it."""
+    from rapidfuzz import process
+
+    containing = [name for name in known if topic and topic in name]
+    spelled = [name for name, _, _ in process.extract(topic, known, score_cutoff=_SIMILAR)]
+    return (containing or spelled)[:_SUGGESTED]
+
+
+def with_commands(text: str) -> str:
+    """Markdown whose links to other pages name the command that shows them, and those into the clone the path."""
+    known = topics()
+
+    def shown(token: re.Match[str]) -> str:
+        if token["target"] is None or re.match(r"[a-z]+:", token["target"]):
+            return token[0]
+        file = token["target"].partition("#")[0]
+        if file.removesuffix(".md") in known:
+            return f"{token['words']} (`intentmatch guide {file.removesuffix('.md')}`)"
+        return f"{token['words']} (`{file.removeprefix('../../')}`)" if file else str(token["words"])
+
+    return _TOKEN.sub(shown, text)
+
+
+def _list() -> None:
+    found = topics()
+    grouped = {topic for group in GROUPS.values() for topic in group}
+    widest = max(map(len, found))
+    for heading, group in {**GROUPS, "More": [topic for topic in found if topic not in grouped]}.items():
+        pages = [read_page(topic) for topic in group if topic in found]
+        if pages:
+            click.echo(click.style(heading, bold=True))
+            for page in pages:
+                _list_one(page, widest)
+            click.echo()
+    click.echo("Show one with: intentmatch guide TOPIC")
+
+
+def _list_one(page: Page, widest: int) -> None:
+    indent = " " * (widest + 4)
+    described = f"{page.title}. {page.about}".replace("?. ", "? ")
+    if sys.stdout.isatty():
+        width = min(shutil.get_terminal_size().columns, _WIDEST) - len(indent)
+        described = f"\n{indent}".join(textwrap.wrap(described, max(width, 20)))
+    click.echo("  " + click.style(page.topic.ljust(widest), fg="cyan") + "  " + described)

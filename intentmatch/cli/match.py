@@ -1,0 +1,69 @@
+"""`intentmatch match`: match messages from the command line or from standard input."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from intentmatch.cli.commands import cli
+from intentmatch.cli.options import json_option, load, set_option, standard_input, takes_intents
+from intentmatch.cli.render import answer, output
+
+EXIT_CODES = {"matched": 0, "ambiguous": 3, "out_of_scope": 4}
+"""Exit code for the verdict of a single message."""
+
+
+@cli.command()
+@click.argument("messages", nargs=-1)
+@takes_intents(positional=None)
+@click.option("--language", "-l", metavar="CODE", help="BCP-47 code of the messages; detected if not given.")
+@click.option("--top-k", "-k", type=click.IntRange(1), metavar="N", help="Number of candidates to show.")
+@click.option("--allow", multiple=True, metavar="INTENT", help="Consider only this intent; repeatable.")
+@click.option("--context", multiple=True, metavar="TAG", help="Activate intents with `when: TAG`; repeatable.")
+@click.option("--why", is_flag=True, help="Explain the answer, stage by stage.")
+@json_option
+@set_option
+def match(
+    messages: tuple[str, ...],
+    intents: str,
+    language: str | None,
+    top_k: int | None,
+    allow: tuple[str, ...],
+    context: tuple[str, ...],
+    why: bool,
+    as_json: bool,
+    settings: tuple[str, ...],
+) -> None:
+    """Match messages to intents.
+
+    Without MESSAGES, or with `-` as the only one, each line of standard input is a message.
+
+    \b
+    Examples:
+      intentmatch match "wo ist mein Paket?"
+      intentmatch match --intents shop/ --why "cancel that"
+      intentmatch match --json - < messages.txt
+
+    Exit codes for a single message: 0 matched, 3 ambiguous, 4 out of scope.
+    """
+    texts = list(messages)
+    if not texts and sys.stdin.isatty():
+        raise click.UsageError("Give a message, or pipe lines into the command.")
+    if texts in ([], ["-"]):
+        texts = [line.rstrip("\r\n") for line in standard_input()]
+    options: dict[str, Any] = {"language": language, "top_k": top_k, "allowed": allow or None, "context": context}
+    results = load(intents, settings).match_many(texts, **options)
+    for number, result in enumerate(results):
+        if as_json:
+            output.as_json(result.to_dict())
+            continue
+        if len(results) > 1:
+            click.echo(("\n" if number else "") + click.style(f"> {result.message}", bold=True))
+        answer.result(result)
+        if why:
+            click.echo()
+            answer.why(result)
+    if len(results) == 1:
+        sys.exit(EXIT_CODES[results[0].verdict])

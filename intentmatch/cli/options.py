@@ -1,0 +1,121 @@
+"""Options and arguments that several commands share, and the values they stand for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from intentmatch.cli.render import progress
+from intentmatch.core.errors import InputError
+
+if TYPE_CHECKING:
+    from intentmatch.matching.matcher import Matcher
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+DEFAULT_INTENTS = "intents"
+INTENTS_VARIABLE = "INTENTMATCH_INTENTS"
+INTENTS_HELP = (
+    f"Folder or file of YAML, or a built artefact.  [env var: {INTENTS_VARIABLE}; default: {DEFAULT_INTENTS}]"
+)
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+OUTPUT_FILE = click.Path(dir_okay=False, path_type=Path)
+OUTPUT_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+def default_intents() -> str:
+    """Return the registry that is used if none is given."""
+    return os.environ.get(INTENTS_VARIABLE) or DEFAULT_INTENTS
+
+
+class _PositionalOption(click.Option):
+    """An option that a positional argument gives as well."""
+
+    def __init__(self, declarations: Sequence[str], *, positional: str, **attributes: Any) -> None:
+        super().__init__(declarations, **attributes)
+        self.positional = click.Argument([f"{self.name}_argument"], metavar=positional, required=False)
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the parser of the command read both forms."""
+        super().add_to_parser(parser, ctx)
+        self.positional.add_to_parser(parser, ctx)
+
+    def get_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Show the positional argument in the usage line."""
+        return [f"[{self.positional.metavar}]"]
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
+        """Return the value of either form, with its source. InputError if both are given."""
+        option, argument = opts.get(self.name or ""), opts.get(self.positional.name or "")
+        if not isinstance(argument, str):
+            return super().consume_value(ctx, opts)
+        if isinstance(option, str):
+            raise InputError(
+                f"{self.positional.metavar} is given twice, as the argument {argument!r} and as --intents {option!r}: "
+                "remove one of them"
+            )
+        return argument, ParameterSource.COMMANDLINE
+
+
+def takes_intents(name: str = "intents", *, positional: str | None = "INTENTS") -> Callable[[_Command], _Command]:
+    """Return the decorator of a command that takes a registry: `-i/--intents`, and a positional argument as well.
+
+    The command receives one value under `name`. `positional` is the argument in the usage line; it is None for commands
+    whose other positional arguments stand in the way. Without either form the value is `$INTENTMATCH_INTENTS`, then
+    "intents". If both are given, InputError is raised.
+    """
+    attributes: dict[str, Any] = {
+        "metavar": "PATH",
+        "default": DEFAULT_INTENTS,
+        "envvar": INTENTS_VARIABLE,
+        "help": INTENTS_HELP,
+    }
+    if positional is None:
+        return click.option("-i", "--intents", name, **attributes)
+    return click.option("-i", "--intents", name, cls=_PositionalOption, positional=positional, **attributes)
+
+
+set_option = click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting, such as threshold=0.5; repeatable."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, one value per line.")
+
+
+def settings_from(pairs: Iterable[str]) -> dict[str, str]:
+    """Parse the `NAME=VALUE` pairs of --set. InputError if one has no `=`."""
+    settings = {}
+    for pair in pairs:
+        name, separator, value = pair.partition("=")
+        if not separator:
+            raise InputError(f"--set takes NAME=VALUE, not {pair!r}")
+        settings[name.strip()] = value.strip()
+    return settings
+
+
+def load(intents: str, settings: Iterable[str]) -> Matcher:
+    """Load a matcher under the settings of the command line, with a progress bar for long builds."""
+    from intentmatch.matching.matcher import Matcher
+
+    explicit: dict[str, Any] = settings_from(settings)
+    with progress.encoding_bar() as update:
+        return Matcher.load(intents, progress=update, **explicit)
+
+
+def standard_input() -> Iterator[str]:
+    """Yield the lines of standard input; bytes that are not UTF-8 become replacement characters."""
+    return (line.decode("utf-8", "replace") for line in sys.stdin.buffer)
+
+
+def write_text(target: Path, text: str) -> None:
+    """Write a report that the user asked for. InputError if the file cannot be written."""
+    try:
+        target.write_text(text, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise InputError(f"{target} cannot be written: {error.strerror or error}") from error

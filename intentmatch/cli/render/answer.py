@@ -1,0 +1,100 @@
+"""Answers of the matcher: the result of one message, its explanation, and one turn of a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from intentmatch.cli.render import output
+
+if TYPE_CHECKING:
+    from intentmatch.core.result import Candidate, Entity, MatchResult
+    from intentmatch.core.types import Registry
+    from intentmatch.dialogue import Turn
+
+_COLOURS = {"matched": "green", "ambiguous": "yellow", "out_of_scope": "red"}
+
+
+def result(found: MatchResult) -> None:
+    """Print one answer: the verdict, the numbers behind the verdict, and the runners-up."""
+    headline = found.intent or found.verdict.replace("_", " ")
+    title = found.candidates[0].title if found.intent else None
+    click.echo(click.style(headline, fg=_COLOURS[found.verdict], bold=True) + (f"  {title}" if title else ""))
+    facts = [f"score {found.score:.2f}"]
+    if found.confidence is not None:
+        facts.insert(
+            0, f"confidence {found.confidence:.0%}" + ("" if found.intent else f" in {found.candidates[0].intent}")
+        )
+    if found.trace.threshold is not None:
+        facts.append(f"threshold {found.trace.threshold:.2f} ({found.trace.threshold_origin})")
+    if found.language:
+        facts.append(f"language {found.language}")
+    click.echo("  " + "   ".join(facts))
+    runners_up = found.candidates[1:] if found.intent else found.candidates
+    if found.intent:
+        click.echo(f"  nearest: {_nearest(found.candidates[0])}")
+        for line in _slots(found):
+            click.echo(f"  {line}")
+    else:
+        click.echo(f"  {found.trace.reason}")
+    if runners_up:
+        click.echo()
+        measure = "score" if found.confidence is None else "confidence"
+        output.table(
+            ["runners-up" if found.intent else "candidates", measure, "nearest utterance"],
+            [[c.intent, c.measured, _nearest(c)] for c in runners_up],
+        )
+
+
+def why(found: MatchResult) -> None:
+    """Print the explanation, and each stage with its duration."""
+    click.echo(found.explain())
+    for stage in found.trace.stages:
+        click.echo(click.style(f"  {stage.name:9} {stage.microseconds:7.0f} µs  {stage.says}", dim=True))
+
+
+def turn(taken: Turn, registry: Registry) -> None:
+    """Print one turn of a conversation: the bot's reply, and the reasons in dim lines."""
+    if taken.intent is not None:
+        reply = taken.text or registry[taken.intent].title_in(taken.language) or taken.intent
+    else:
+        reply = taken.text or "(out of scope: this is where your bot's fallback answers)"
+    colour = "ambiguous" if taken.choices else "matched" if taken.understood else "out_of_scope"
+    click.echo(click.style(f"bot> {reply}".replace("\n", "\n     "), fg=_COLOURS[colour]))
+    for line in _reasons(taken):
+        click.echo(click.style(f"     {line}", dim=True))
+
+
+def _reasons(taken: Turn) -> Iterator[str]:
+    """Yield the reasons for a turn, one per line."""
+    result = taken.result
+    if result is None or taken.answers:
+        yield f"{taken.intent or taken.pending or 'none of these'}: your answer to the question"
+    if result is not None:
+        confidence = "" if result.confidence is None else f", confidence {result.confidence:.0%}"
+        yield f"{result.intent or result.verdict}{confidence}: {result.trace.reason}"
+    yield from _entities(taken.entities)
+    if taken.asks_for is not None:
+        yield f"{taken.asks_for}: missing  “{taken.reply}”"
+
+
+def _nearest(candidate: Candidate) -> str:
+    """Return the nearest utterance of a candidate with its place, or an empty string."""
+    if candidate.utterance is None:
+        return ""
+    place = f"  {candidate.utterance.location.short}" if candidate.utterance.location else ""
+    return f"“{candidate.utterance.text}”{place}"
+
+
+def _slots(found: MatchResult) -> Iterator[str]:
+    """Yield the values of the intent's slots, and the questions for missing ones."""
+    yield from _entities(found.entities)
+    for missing in found.missing:
+        yield f"{missing.slot}: missing" + (f"  “{missing.question}”" if missing.question else "")
+
+
+def _entities(entities: Iterable[Entity]) -> Iterator[str]:
+    for entity in entities:
+        yield f"{entity.slot}: {entity.value}" + ("" if entity.text == entity.value else f"  “{entity.text}”")

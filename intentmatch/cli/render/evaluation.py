@@ -1,0 +1,161 @@
+"""The evaluation: the numbers, the worst intents and confusions, the learning curve, and the gates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from intentmatch.cli.render import output
+
+if TYPE_CHECKING:
+    from intentmatch.evaluation.gate import Check
+    from intentmatch.evaluation.metrics import IntentRow, LanguageRow
+    from intentmatch.evaluation.outcomes import Outcome
+    from intentmatch.evaluation.reports.report import Part, Report
+
+_MOST_INTENTS = 10
+_MOST_CONFUSIONS = 6
+_EXAMPLES_PER_CONFUSION = 2
+_MOST_HINTS = 8
+
+
+def report(found: Report) -> None:
+    """Print each part (held-out utterances, test cases) and the learning curve."""
+    for number, part in enumerate(found.parts):
+        if number:
+            click.echo()
+        _part(part)
+    if found.curve:
+        _curve(found)
+
+
+def gate(checks: Sequence[Check]) -> None:
+    """Print the gates: passed ones to standard output, failed ones to standard error."""
+    for check in checks:
+        if check.passed:
+            click.echo("\n" + click.style("passed: ", fg="green", bold=True) + check.says)
+        else:
+            click.echo(click.style("gate failed: ", fg="red", bold=True) + check.says, err=True)
+
+
+def _part(part: Part) -> None:
+    """Print the numbers of one part, then languages, intents and confusions."""
+    from intentmatch.evaluation.metrics import intent_rows, language_rows
+    from intentmatch.evaluation.reports.report import HELD_OUT, TITLES
+
+    n = part.numbers
+    outside = "left out" if part.name == HELD_OUT else "out of scope"
+    title = f"{TITLES[part.name].capitalize()}: {n.in_scope} in scope, {n.cases - n.in_scope} {outside}"
+    title += " with their intent" if part.name == HELD_OUT else ""
+    click.echo(click.style(title, bold=True))
+    output.table(["", "", ""], _numbers(part, outside))
+    if part.not_asked:
+        utterances = output.counted(part.not_asked, "utterance")
+        click.echo(f"  {utterances} not measured: without the held-out ones, the intent would have none.")
+    if part.negatives:
+        wrong = sum(negative.taken for negative in part.negatives)
+        click.echo(f"  {wrong} of {len(part.negatives)} negative utterances (`not:`) matched their intent.")
+    languages = language_rows(part.outcomes)
+    if len(languages) > 1:
+        _languages(languages, outside)
+    rows = [row for row in intent_rows(part.outcomes) if row.cases]
+    if rows:
+        _intents(sorted(rows, key=lambda row: (row.recall or 0.0, row.intent)))
+    _confusions(part)
+
+
+def _numbers(part: Part, outside: str) -> list[list[str]]:
+    """Return rows of name, value and meaning; `outside` names the cases without a right intent."""
+    from intentmatch.evaluation.reports.number_format import decimal, percent
+    from intentmatch.evaluation.reports.report import HELD_OUT
+
+    n = part.numbers
+    rows = [
+        ["overall accuracy", percent(n.overall), "right answers among all, out of scope included"],
+        ["accuracy", percent(n.accuracy), "right intents among those in scope"],
+        ["macro F1", decimal(n.macro_f1), "mean over intents, among those in scope"],
+        ["asked about", percent(n.asked), "of those in scope: ambiguous, with the right intent among the rivals"],
+        ["refused", percent(n.lost), "of those in scope: wrongly out of scope"],
+        ["another intent", percent(n.wrong), "of those in scope: a wrong intent matched"],
+        ["out-of-scope recall", percent(n.oos_recall), f"of those {outside}: refused"],
+        ["out-of-scope precision", percent(n.oos_precision), f"of the refused: {outside}"],
+        ["AUROC", decimal(n.auroc), f"chance that one in scope ranks above one {outside}"],
+        ["calibration error", decimal(n.ece), "of the confidence" + (", in scope" if part.name == HELD_OUT else "")],
+        ["coverage", percent(n.coverage), f"matched; {percent(n.precision)} of these are right"],
+    ]
+    if part.latency is not None:
+        timed = f"for one match, over {part.latency.messages} messages; p99 {part.latency.p99:,.0f} µs"
+        rows.append(["latency p50", f"{part.latency.p50:,.0f} µs", timed])
+    return rows
+
+
+def _languages(rows: Sequence[LanguageRow], outside: str) -> None:
+    from intentmatch.evaluation.reports.number_format import percent
+
+    output.heading("Languages")
+    output.table(
+        ["language", "in scope", "accuracy", outside, "refused"],
+        [
+            [r.language or "not stated", str(r.in_scope), percent(r.accuracy), str(r.out_of_scope), percent(r.refused)]
+            for r in rows
+        ],
+    )
+
+
+def _intents(rows: Sequence[IntentRow]) -> None:
+    from intentmatch.evaluation.reports.number_format import decimal, percent
+
+    more = f", {_MOST_INTENTS} of {len(rows)}" if len(rows) > _MOST_INTENTS else ""
+    output.heading(f"Intents, the worst first{more}")
+    cells = [
+        [
+            r.intent,
+            *map(str, (r.cases, r.right, r.asked, r.lost)),
+            percent(r.precision),
+            percent(r.recall),
+            decimal(r.f1),
+        ]
+        for r in rows[:_MOST_INTENTS]
+    ]
+    output.table(["intent", "cases", "right", "asked", "refused", "precision", "recall", "F1"], cells)
+
+
+def _confusions(part: Part) -> None:
+    from intentmatch.evaluation.metrics import confusions
+
+    # Only matches can confuse two intents; the share of refusals is among the numbers.
+    matched = [o for o in part.outcomes if o.verdict == "matched"]
+    found = confusions([o for o in matched if o.in_scope]) or confusions(matched)
+    if not found:
+        return
+    output.heading("Worst confusions")
+    for confusion in found[:_MOST_CONFUSIONS]:
+        click.echo(f"  {len(confusion.outcomes)} x {confusion.expected} answered with {confusion.answer}")
+        for outcome in confusion.outcomes[:_EXAMPLES_PER_CONFUSION]:
+            click.echo(click.style(f"      {_line(outcome)}", dim=True))
+
+
+def _line(outcome: Outcome) -> str:
+    """Return the message of a case with its place, and the nearest utterance."""
+    from intentmatch.evaluation.reports.number_format import place
+
+    message = f"“{outcome.case.text}” {place(outcome.case.location)}".rstrip()
+    if outcome.nearest is None:
+        return message
+    return f"{message}  nearest: “{outcome.nearest.text}” {place(outcome.nearest.location)}".rstrip()
+
+
+def _curve(found: Report) -> None:
+    """Print the learning curve and the intents that more utterances would help."""
+    from intentmatch.evaluation.reports.number_format import percent
+
+    output.heading("Learning curve")
+    output.table(
+        ["of each intent's utterances", "in all", "accuracy"],
+        [[f"{point.share:.0%}", str(point.utterances), percent(point.accuracy)] for point in found.curve],
+    )
+    for hint in found.hints[:_MOST_HINTS]:
+        gain = f"{100 * hint.gain:+.1f} points from the last doubling"
+        click.echo(f"  {hint.intent}: {percent(hint.accuracy)}, {gain}: {hint.says}")

@@ -1,0 +1,27 @@
+"""The tokenizer of the embedded model, which token features use whatever the encoder."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer, read_unigram
+
+EMBEDDED = Path(__file__).parents[1] / "multilingual-static"
+"""Folder of the embedded model."""
+
+MAX_PIECES = 512
+"""Pieces of a text that are used. Later pieces barely change the direction of a sum, and a pasted document stays
+cheap."""
+
+
+@lru_cache(1)
+def embedded_tokenizer() -> UnigramTokenizer:
+    """Return the tokenizer of the embedded model, read once per process.
+
+    Raises `ValueError` if its `tokenizer.json` is not the file of this release.
+    """
+    tokenizer = read_unigram(EMBEDDED / "tokenizer.json", whole=True)
+    if tokenizer is None:
+        raise ValueError("it is not the file of this release; reinstall intentmatch")
+    return tokenizer

@@ -1,0 +1,41 @@
+"""`intentmatch build`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from command_line import run
+
+
+def test_match_reads_the_artefact_without_the_yaml(shop: str, tmp_path: Path) -> None:
+    target = str(tmp_path / "out" / "shop.intentmatch")
+
+    done = run("build", shop, "-o", target)
+    Path(shop, "shop.yaml").unlink()
+
+    assert done.exit_code == 0
+    assert "2 intents, 8 utterances" in done.stdout
+    assert run("match", "-i", target, "cancel my order").stdout.startswith("cancel")
+
+
+def test_build_warns_of_languages_that_the_encoder_does_not_cover(shop: str, tmp_path: Path) -> None:
+    """The warning has its place, and the file is written."""
+    more = "intents:\n  hi:\n    utterances: {en: [hello], ln: [mbote]}\n"
+    Path(shop, "more.yaml").write_text(more, encoding="utf-8")
+    target = tmp_path / "shop.intentmatch"
+
+    done = run("build", shop, "-o", str(target))
+
+    assert (done.exit_code, target.exists()) == (0, True)
+    assert "more.yaml:3:36: warning [language-not-covered] static was not trained on ln" in done.stdout
+
+
+def test_artefact_finds_the_same_slots_as_the_yaml(booking: str, tmp_path: Path) -> None:
+    built = str(tmp_path / "booking.intentmatch")
+    assert run("build", booking, "-o", built).exit_code == 0
+
+    for message in ("book a table for three in Munchen", "book a table and bring my dog", "einen Tisch in Roma buchen"):
+        fresh, kept = (json.loads(run("match", "-i", where, "--json", message).stdout) for where in (booking, built))
+        assert fresh["entities"]
+        assert (fresh["entities"], fresh["missing"]) == (kept["entities"], kept["missing"])

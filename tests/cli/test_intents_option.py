@@ -1,0 +1,179 @@
+"""`-i/--intents` and the positional INTENTS: the same for every command that takes a registry.
+
+The tests walk the list of commands: a new command has to stand in WORDS, or in NO_REGISTRY.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from intentmatch.cli.commands import cli
+from intentmatch.cli.options import INTENTS_HELP
+
+YAML = """\
+language: en
+intents:
+  status: {utterances: [where is my order, track my parcel, has it been shipped yet]}
+  cancel: {utterances: [cancel my order, I do not want it any more, call off my purchase]}
+"""
+
+# What a command needs besides the registry, to finish quickly and without leaving the folder.
+WORDS = {
+    "match": ["cancel my order"],
+    "chat": [],
+    "validate": [],
+    "lint": [],
+    "format": [],
+    "add": ["status", "any news", "--yes"],
+    "move": ["track my parcel", "cancel", "--yes"],
+    "rename": ["status", "state", "--yes"],
+    "remove": ["track my parcel", "--yes"],
+    "inbox show": ["misses.sqlite"],
+    "inbox apply": ["misses.sqlite", "--cluster", "1", "--ignore"],
+    "eval": ["--folds", "2"],
+    "diff": ["HEAD", "--folds", "2"],
+    "tune": [],
+    "explain-thresholds": [],
+    "build": ["-o", "out.intentmatch"],
+    "serve": ["--show-config"],
+    "export": ["--format", "csv", "-o", "out.csv"],
+}
+# `mcp` would wait for an agent: its options are compared, and it is not run.
+NOT_RUN = {"mcp"}
+NO_REGISTRY = {"schema", "encoders", "export-onnx", "distill", "import", "formats", "guide"}
+# Their other positional arguments leave no place for a positional registry.
+OPTION_ONLY = {"match", "add", "move", "rename", "remove", "inbox show", "inbox apply"}
+POSITIONAL = sorted({*WORDS, *NOT_RUN} - OPTION_ONLY)
+
+
+def commands(group: click.Group = cli, prefix: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Every command with its name; those of a group inside as "inbox show"."""
+    with click.Context(group) as context:
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            assert command is not None
+            if isinstance(command, click.Group):
+                yield from commands(command, f"{prefix}{name} ")
+            else:
+                yield f"{prefix}{name}", command
+
+
+COMMANDS = dict(commands())
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A git clone with a registry in `shop`, none in `intents`, and an inbox."""
+    from intentmatch import Matcher
+    from intentmatch.inbox import Inbox
+
+    monkeypatch.chdir(tmp_path)
+    Path("shop").mkdir()
+    Path("shop/shop.yaml").write_text(YAML, encoding="utf-8")
+    inbox = Inbox("misses.sqlite")
+    inbox.record(Matcher.load("shop").match("do you ship to norway"))
+    assert inbox.flush()
+    identity = ["-c", "user.name=n", "-c", "user.email=n@example.org"]
+    for words in (["init", "-q"], ["add", "shop"], ["commit", "-qm", "first"]):
+        subprocess.run(["git", *identity, *words], check=True)
+    return Path("shop")
+
+
+def run(name: str, *more: str) -> Result:
+    words = [*name.split(), *WORDS.get(name, []), *more]
+    return CliRunner().invoke(cli, words, catch_exceptions=False, input="hello\n")
+
+
+def found_nothing(done: Result) -> bool:
+    """Whether a command ended with the error of a missing registry, which is a finding for `lint`."""
+    return done.exit_code == 2 or "error [not-found]" in done.stdout
+
+
+def test_every_command_is_listed_here() -> None:
+    assert set(COMMANDS) == {*WORDS, *NOT_RUN, *NO_REGISTRY}
+
+
+def option_of(name: str) -> list[click.Parameter]:
+    return [parameter for parameter in COMMANDS[name].params if "-i" in parameter.opts]
+
+
+@pytest.mark.parametrize("name", sorted(NO_REGISTRY))
+def test_commands_without_registry_have_no_such_option(name: str) -> None:
+    assert option_of(name) == []
+
+
+@pytest.mark.parametrize("name", sorted({*WORDS, *NOT_RUN}))
+def test_option_has_the_same_names_and_help_everywhere(name: str) -> None:
+    (option,) = option_of(name)
+
+    assert isinstance(option, click.Option)
+    assert (option.opts, option.metavar, option.help) == (["-i", "--intents"], "PATH", INTENTS_HELP)
+    shown = " ".join(run(name, "--help").stdout.split())
+    assert "-i, --intents PATH" in shown
+    assert "env var: INTENTMATCH_INTENTS; default: intents" in shown
+    assert ("[INTENTS]" in shown or "OLD [NEW]" in shown) is (name in POSITIONAL)
+
+
+@pytest.mark.parametrize("flag", ["-i", "--intents"])
+@pytest.mark.parametrize("name", sorted(WORDS))
+def test_option_names_the_registry(shop: Path, name: str, flag: str) -> None:
+    done = run(name, flag, "shop")
+
+    assert done.exit_code in (0, 1), done.output
+    assert "error:" not in done.stderr
+
+
+@pytest.mark.parametrize("name", sorted(set(POSITIONAL) - NOT_RUN))
+def test_positional_names_the_registry(shop: Path, name: str) -> None:
+    done = run(name, "shop")
+
+    assert done.exit_code in (0, 1), done.output
+    assert "error:" not in done.stderr
+
+
+@pytest.mark.parametrize("name", sorted(WORDS))
+def test_default_is_the_folder_intents(shop: Path, name: str) -> None:
+    assert found_nothing(run(name))
+
+    shop.rename("intents")
+    # In the commit the folder has its old name.
+    found = CliRunner().invoke(cli, ["diff", "HEAD:shop", "intents", "--folds", "2"]) if name == "diff" else run(name)
+    assert found.exit_code in (0, 1), found.output
+
+
+@pytest.mark.parametrize("name", sorted(WORDS))
+def test_environment_replaces_the_default(shop: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("INTENTMATCH_INTENTS", "shop")
+
+    assert run(name).exit_code in (0, 1)
+    assert found_nothing(run(name, "-i", "no-such-folder"))
+
+
+@pytest.mark.parametrize("name", POSITIONAL)
+def test_giving_both_is_an_error_that_says_so(shop: Path, name: str) -> None:
+    done = run(name, "shop", "--intents", "shop/shop.yaml")
+
+    argument = "NEW" if name == "diff" else "INTENTS"
+    assert done.exit_code == 2
+    assert done.stderr == (
+        f"error: {argument} is given twice, as the argument 'shop' and as --intents 'shop/shop.yaml': "
+        "remove one of them\n"
+    )
+
+
+def test_option_wins_over_the_configuration_file_of_serve(shop: Path) -> None:
+    shutil.copytree("shop", "other")
+    Path("serve.yaml").write_text("intents: no-such-folder\n", encoding="utf-8")
+
+    done = run("serve", "--config", "serve.yaml", "-i", "other")
+
+    assert done.exit_code == 0, done.output
+    (line,) = [line for line in done.stdout.splitlines() if line.split()[:1] == ["intents"]]
+    assert line.split() == ["intents", "other", "argument"]

@@ -1,0 +1,84 @@
+"""`intentmatch explain-thresholds`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from intentmatch.cli.commands import cli
+
+INTENTS = Path(__file__).parents[2] / "intents"
+TINY = """\
+version: 1
+intents:
+  greet: {utterances: {en: [hello, hi there]}, threshold: 0.7}
+  leave: {utterances: {en: [goodbye, see you]}}
+"""
+
+
+def run(*words: str) -> Result:
+    done = CliRunner().invoke(cli, ["explain-thresholds", *words], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def rows_of(*words: str) -> dict[str, dict[str, Any]]:
+    return {row["for"]: row for row in json.loads(run(*words, "--json").stdout)["thresholds"]}
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> str:
+    (tmp_path / "bot.yaml").write_text(TINY, encoding="utf-8")
+    return str(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def shipped() -> dict[str, dict[str, Any]]:
+    return rows_of(str(INTENTS))
+
+
+def test_learned_thresholds_have_measured_effects(shipped: dict[str, dict[str, Any]]) -> None:
+    """There is a default, one per language and one per intent with enough cases, all on the confidence."""
+    common = shipped["everything else"]
+
+    assert common["on"] == "confidence"
+    assert 0.5 < common["precision"] < 1
+    assert 0.5 < common["coverage"] < 1
+    assert 0 < common["refused"] < 1
+    assert common["cases"] > 1000
+    assert {"language en", "language de"} <= set(shipped)
+    assert any(name.startswith("intent ") for name in shipped)
+    assert all(row["cases"] >= 60 for row in shipped.values())
+
+
+def test_higher_target_precision_raises_the_threshold_and_lowers_coverage(shipped: dict[str, dict[str, Any]]) -> None:
+    strict = rows_of(str(INTENTS), "--set", "target=precision=0.95")["everything else"]
+    common = shipped["everything else"]
+
+    assert strict["threshold"] > common["threshold"]
+    assert strict["precision"] >= 0.95 > common["precision"]
+    assert strict["coverage"] < common["coverage"]
+    assert "95%" in common["note"]
+
+
+def test_authors_threshold_has_its_place_and_no_measured_effect(tiny: str) -> None:
+    """It applies to the score; a tiny registry learns no threshold."""
+    rows = rows_of(tiny)
+
+    assert rows["intent greet"]["threshold"] == 0.7
+    assert "bot.yaml:3" in rows["intent greet"]["from"]
+    assert (rows["everything else"]["threshold"], rows["everything else"]["on"]) == (0.4, "score")
+    assert all(row["precision"] is row["cases"] is None for row in rows.values())
+
+
+def test_table_follows_target_and_margin_with_their_origins(tiny: str) -> None:
+    shown = run(tiny, "--set", "margin=0.1").stdout
+
+    assert "target: precision 0.95, give_up 0.005 (default)" in shown
+    assert "margin: 0.100 of the score (argument)" in shown
+    assert "everything else" in shown
+    assert "precision" in shown

@@ -1,0 +1,50 @@
+"""The embedded tokenizer: read once, and without an encoder."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from intentmatch.encoders.tokenizer import embedded
+from intentmatch.encoders.tokenizer.embedded import EMBEDDED, embedded_tokenizer
+from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer
+
+
+@pytest.fixture
+def fresh() -> Iterator[None]:
+    embedded_tokenizer.cache_clear()
+    yield
+    embedded_tokenizer.cache_clear()
+
+
+def test_tokenizer_is_read_once() -> None:
+    assert embedded_tokenizer() is embedded_tokenizer()
+
+
+def test_pieces_are_those_of_the_whole_vocabulary() -> None:
+    vocabulary = json.loads((EMBEDDED / "tokenizer.json").read_bytes())["model"]["vocab"]
+    whole = UnigramTokenizer(vocabulary, unknown=1)
+
+    for text in ("where is my package", "wo ist mein Paket?", "我的包裹在哪里"):
+        assert embedded_tokenizer().encode(text, 99) == whole.encode(text, 99)
+
+
+def test_other_tokenizer_in_the_folder_is_refused(fresh: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tokenizer.json").write_text('{"model": {"type": "WordPiece"}}', encoding="utf-8")
+    monkeypatch.setattr(embedded, "EMBEDDED", tmp_path)
+
+    with pytest.raises(ValueError, match="not the file of this release; reinstall intentmatch"):
+        embedded_tokenizer()
+
+
+@pytest.mark.parametrize("module", ["intentmatch.encoders.tokenizer.embedded", "intentmatch.learning.token_features"])
+def test_import_does_not_load_an_encoder(module: str) -> None:
+    code = f"import sys, {module}; print('intentmatch.encoders.static' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "False\n"

@@ -1,0 +1,73 @@
+"""Scores and head logits become one number per intent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from intentmatch.learning.fusion import (
+    LOGIT_WEIGHT,
+    PROBABILITY_WEIGHT,
+    fused_score,
+    head_term,
+    head_term_of_one,
+)
+
+NUMBERS = st.lists(st.floats(-1.0, 1.0, width=32), min_size=3, max_size=3).map(lambda row: np.array(row, np.float32))
+
+
+@given(NUMBERS)
+def test_without_a_head_the_evidence_is_the_score(scores):
+    """To the last bit; and the scores are left as they are."""
+    before = scores.copy()
+
+    total = fused_score(scores, None)
+    total += 1.0
+
+    assert (fused_score(scores, None).dtype, fused_score(scores, None).tolist()) == (np.float64, before.tolist())
+    assert scores.tobytes() == before.tobytes()
+
+
+def test_evidence_is_the_sum_of_what_speaks():
+    """Score, probability and logit each speak for an intent with a weight that is above nothing."""
+    random = np.random.default_rng(4)
+    scores = random.uniform(-1, 1, size=(50, 3)).astype(np.float32)
+    logits = random.normal(0, 3, size=(50, 3)).astype(np.float32)
+    probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    speaks = np.stack([part.ravel() for part in (scores, probabilities, logits)], axis=1).astype(np.float64)
+
+    total = fused_score(scores, logits).ravel()
+
+    weights = np.linalg.lstsq(speaks, total, rcond=None)[0]
+    assert speaks @ weights == pytest.approx(total, abs=1e-5)
+    assert weights[0] == pytest.approx(1.0, abs=1e-4)
+    assert weights.min() > 0.05
+
+
+@given(NUMBERS, NUMBERS, st.integers(0, 2), st.floats(0.01, 0.5))
+def test_more_that_speaks_for_an_intent_is_more_evidence(scores, logits, intent, more):
+    """Raising its score or its logit raises its evidence, and that of no other."""
+    before = fused_score(scores, logits)
+    raise_it = np.zeros(3, dtype=np.float32)
+    raise_it[intent] = more
+
+    for after in (fused_score(scores + raise_it, logits), fused_score(scores, logits + raise_it)):
+        assert after[intent] > before[intent]
+        assert (np.delete(after, intent) <= np.delete(before, intent) + 1e-6).all()
+
+
+@given(NUMBERS)
+def test_head_term_weighs_probability_and_logit(logits):
+    probabilities = np.exp(logits.astype(np.float64)) / np.exp(logits.astype(np.float64)).sum()
+
+    assert head_term(logits) == pytest.approx(PROBABILITY_WEIGHT * probabilities + LOGIT_WEIGHT * logits, abs=1e-6)
+
+
+@given(NUMBERS)
+def test_head_term_of_one_logit_agrees_with_all(logits):
+    """The scalar form exists for speed; it must rank as the array form does."""
+    term = head_term_of_one(logits)
+
+    assert [term(float(logit)) for logit in logits] == pytest.approx(head_term(logits).tolist(), abs=1e-6)

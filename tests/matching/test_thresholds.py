@@ -1,0 +1,82 @@
+"""Thresholds and margin in use: the author's where one is written, the learned ones otherwise."""
+
+from __future__ import annotations
+
+import pytest
+
+from intentmatch.core.errors import Location
+from intentmatch.core.settings import resolve
+from intentmatch.core.types import Intent, Registry, Utterance
+from intentmatch.learning.calibration import Calibration, LearnedCut
+from intentmatch.matching.policy import Cut
+from intentmatch.matching.thresholds import FALLBACK_MARGIN, FALLBACK_THRESHOLD, policy_of
+
+PLAIN = Registry((Intent("greet", (Utterance("hello"),)), Intent("leave", (Utterance("goodbye"),))))
+
+
+def cut(value: float) -> LearnedCut:
+    return LearnedCut(value, precision=0.9, coverage=0.9, refused=0.9, cases=100)
+
+
+LEARNED = Calibration(
+    curve=(-1.0, 4.0), cut=cut(0.7), by_language={"de": cut(0.6)}, by_intent={"greet": cut(0.8)}, margin=0.3, cases=100
+)
+
+
+def test_small_registry_uses_fallbacks_on_the_score():
+    policy = policy_of(PLAIN, resolve({}), Calibration())
+
+    assert policy.default == Cut(FALLBACK_THRESHOLD, "the default; too few utterances to learn one")
+    assert (policy.by_language, policy.by_intent) == ({}, {})
+    assert (policy.margin, policy.margin_on_score) == (FALLBACK_MARGIN, True)
+
+
+def test_learned_thresholds_are_on_the_confidence():
+    """By language and by intent too; the learned margin is on the evidence."""
+    policy = policy_of(PLAIN, resolve({}), LEARNED)
+
+    assert policy.default == Cut(0.7, "learned from this registry", "confidence")
+    assert policy.by_language == {"de": Cut(0.6, "learned for de", "confidence")}
+    assert policy.by_intent == {"greet": Cut(0.8, "learned for greet", "confidence")}
+    assert (policy.margin, policy.margin_on_score) == (0.3, False)
+
+
+def test_threshold_setting_replaces_all_learned_thresholds():
+    policy = policy_of(PLAIN, resolve({"threshold": 0.5}), LEARNED)
+
+    assert policy.default == Cut(0.5, "argument")
+    assert (policy.by_language, policy.by_intent) == ({}, {})
+    assert policy.margin_on_score is False
+
+
+def test_threshold_of_one_language_leaves_the_learned_default():
+    """What is written for one language is not replaced by what was learned for another."""
+    policy = policy_of(PLAIN, resolve({"threshold": {"fr": 0.5}}), LEARNED)
+
+    assert policy.default == Cut(0.7, "learned from this registry", "confidence")
+    assert policy.by_language == {"fr": Cut(0.5, "for fr, argument")}
+    assert policy.by_intent == {}
+
+
+@pytest.mark.parametrize("calibration", [Calibration(), LEARNED], ids=["fallback", "learned"])
+@pytest.mark.parametrize(
+    ("location", "origin"),
+    [(None, "the author's, from code"), (Location("bot/a.yaml", 4, 7), "the author's, bot/a.yaml:4")],
+)
+def test_threshold_of_intent_wins(calibration, location, origin):
+    """A threshold of 0 is a threshold."""
+    registry = Registry((Intent("greet", (Utterance("hello"),), threshold=0.0, location=location),))
+
+    assert policy_of(registry, resolve({}), calibration).by_intent == {"greet": Cut(0.0, origin)}
+
+
+@pytest.mark.parametrize("calibration", [Calibration(), LEARNED], ids=["fallback", "learned"])
+def test_margin_setting_is_on_the_score(calibration):
+    policy = policy_of(PLAIN, resolve({"margin": 0.0}), calibration)
+
+    assert (policy.margin, policy.margin_on_score) == (0.0, True)
+
+
+def test_band_is_taken_from_the_settings():
+    assert policy_of(PLAIN, resolve({"band": 0.25}), LEARNED).band == 0.25
+    assert policy_of(PLAIN, resolve({}), LEARNED).band is None

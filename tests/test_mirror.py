@@ -1,0 +1,132 @@
+"""The tests mirror the package: every module has a test file in the same folder, or is listed here with its tests.
+
+`intentmatch/slots/clock.py` is tested in `tests/slots/test_clock.py`; words may stand around the module's name, as in
+`test_slot_clock.py`, because two test files may not have the same name.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import intentmatch
+
+PACKAGE = Path(intentmatch.__file__).parent
+TESTS = Path(__file__).parent
+WITHOUT_TESTS = {"__init__", "__main__"}
+
+CONSTANTS = {"runtime/block_sizes.py"}
+"""Modules that hold constants alone."""
+
+TESTED_IN: dict[str, str] = {
+    # What commands print is tested with the command.
+    "cli/chat.py": "cli/test_commands.py",
+    "cli/origins.py": "cli/test_serve_command.py",
+    "cli/show.py": "cli/test_commands.py",
+    "cli/show_diff.py": "cli/test_diff_command.py",
+    "cli/show_inbox.py": "cli/test_inbox_command.py",
+    "cli/show_report.py": "cli/test_evaluate.py",
+    # Parts of a result, a turn or a trace are tested where they are put together.
+    "core/result.py": "matching/test_pipeline.py",
+    "dialogue/turn_logic.py": "dialogue/test_dialogue.py",
+    "dialogue/turns.py": "dialogue/test_dialogue.py",
+    "matching/trace.py": "matching/test_pipeline.py",
+    # Parts of one comparison or one report.
+    "evaluation/compare/changes.py": "evaluation/compare/test_diff.py",
+    "evaluation/compare/paired.py": "evaluation/compare/test_diff.py",
+    "evaluation/compare/sides.py": "evaluation/compare/test_gitref.py",
+    "evaluation/rasa.py": "evaluation/test_evaluation_cases.py",
+    "evaluation/reports/diff_page.py": "evaluation/compare/test_diff.py",
+    "evaluation/reports/html.py": "evaluation/reports/test_evaluation_documents.py",
+    "evaluation/reports/junit.py": "evaluation/reports/test_evaluation_documents.py",
+    "evaluation/reports/number_format.py": "evaluation/reports/test_evaluation_report.py",
+    "evaluation/reports/svg_plots.py": "evaluation/reports/test_evaluation_documents.py",
+    "evaluation/runner.py": "evaluation/test_evaluation_run.py",
+    # A dialect is tested as a whole, by the contract of a format and by files of its own.
+    "formats/hassil/": "formats/test_hassil.py",
+    "formats/lu/": "formats/test_lu.py",
+    "formats/rasa/": "formats/test_rasa_format.py",
+    "formats/delimited.py": "formats/kit/test_tables.py",
+    "formats/records.py": "formats/kit/test_tables.py",
+    "formats/spreadsheet.py": "formats/kit/test_tables.py",
+    # What dialects share is tested by the contract of a format, which every dialect runs.
+    "formats/kit/archive.py": "formats/kit/test_source.py",
+    "formats/kit/by_language.py": "contracts/format.py",
+    "formats/kit/format.py": "contracts/format.py",
+    "formats/kit/losses.py": "contracts/format.py",
+    "formats/kit/roles.py": "formats/kit/test_prebuilt.py",
+    "formats/kit/slot_mentions.py": "contracts/format.py",
+    "formats/kit/unroll.py": "contracts/format.py",
+    "formats/kit/yaml_writer.py": "contracts/format.py",
+    # Proposals become edits; entries are stored by the inbox.
+    "inbox/edits.py": "inbox/test_proposals.py",
+    "inbox/store.py": "inbox/test_inbox.py",
+    # Every index obeys one contract.
+    "index/approximate.py": "index/test_index_contract.py",
+    "index/device.py": "index/test_index_contract.py",
+    # Held-out cases leave near-duplicates out.
+    "learning/near_duplicates.py": "learning/test_cross_validation.py",
+    # Rules are tested with files that break them.
+    "lint/catalogue.py": "lint/test_lint_run.py",
+    "lint/shape.py": "lint/test_lint_rules.py",
+    "lint/subject.py": "lint/test_lint_rules.py",
+    "registry/checks.py": "artefact/test_build.py",
+    # A registry is read and edited as a whole, from valid and invalid files in tests/registry/data.
+    "registry/editing/folder.py": "registry/editing/test_edits.py",
+    "registry/reading/grammar.py": "registry/reading/test_reader.py",
+    "registry/reading/merge.py": "registry/reading/test_reader.py",
+    "registry/reading/nodes.py": "registry/reading/test_reader.py",
+    "registry/reading/page.py": "registry/reading/test_reader.py",
+    "registry/reading/scope.py": "registry/reading/test_includes.py",
+    "registry/reading/slot_grammar.py": "registry/reading/test_reader.py",
+    "registry/templates/rules.py": "registry/templates/test_expansion.py",
+    # A pool owns its bots and models; the server is tested over HTTP.
+    "server/bots/bot.py": "server/bots/test_pool.py",
+    "server/bots/folder.py": "server/bots/test_pool.py",
+    "server/bots/memory.py": "server/bots/test_pool.py",
+    "server/bots/model_pool.py": "server/bots/test_pool.py",
+    "server/middleware/request_log.py": "server/process/test_logs.py",
+    "server/process/slow_clients.py": "server/middleware/test_limits.py",
+    "server/process/workers.py": "cli/test_serve_workers.py",
+    "server/protocols/host.py": "server/protocols/test_protocols.py",
+    "server/routes/operations.py": "server/test_server_states.py",
+    # Words of a message and numbers in words are tested through what is read from them.
+    "slots/message.py": "slots/test_slot_reader.py",
+    "slots/neighbours.py": "slots/test_slot_reader.py",
+    "slots/number_words.py": "slots/test_slot_numbers.py",
+}
+"""Modules, or folders of modules, without a test file of their own, and the file that tests them."""
+
+MODULES = [
+    path.relative_to(PACKAGE).as_posix() for path in sorted(PACKAGE.rglob("*.py")) if path.stem not in WITHOUT_TESTS
+]
+
+
+def own_test_files(module: str) -> list[Path]:
+    """The files in the folder of the same name whose name contains the module's."""
+    path = Path(module)
+    name = re.compile(rf"test_(\w+_)?{re.escape(path.stem)}(_\w+)?")
+    return [file for file in (TESTS / path.parent).glob("test_*.py") if name.fullmatch(file.stem)]
+
+
+def is_listed(module: str) -> bool:
+    return module in CONSTANTS or any(module == key or (key[-1] == "/" and module.startswith(key)) for key in TESTED_IN)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_module_has_a_test_file_or_is_listed(module):
+    assert own_test_files(module) or is_listed(module), f"add tests/{Path(module).parent}/test_{Path(module).stem}.py"
+
+
+@pytest.mark.parametrize("listed", [*sorted(CONSTANTS), *TESTED_IN])
+def test_listed_module_exists_and_has_no_test_file(listed):
+    """Otherwise the entry can go."""
+    assert (PACKAGE / listed).exists()
+    assert listed.endswith("/") or own_test_files(listed) == []
+
+
+@pytest.mark.parametrize("file", sorted(set(TESTED_IN.values())))
+def test_listed_test_file_exists(file):
+    assert (TESTS / file).is_file()

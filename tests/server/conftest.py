@@ -1,4 +1,4 @@
-"""A small bot, and clients of its webhook."""
+"""A small bot, and clients of its server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests of a server share that wait for its encoder: the encoder, and a question that is asked meanwhile."""
+"""An encoder that tests can block or break, and a request that is made meanwhile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of several bots share: bots, and clients of them."""
+"""Shared by the tests of several bots: folders of bots, and clients."""
 
 from __future__ import annotations
 

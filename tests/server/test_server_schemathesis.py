@@ -1,7 +1,6 @@
-"""Requests made from the OpenAPI document, good ones and bad ones: what is answered is what the document says.
+"""Requests generated from the OpenAPI document, valid and invalid: the answers must be as documented.
 
-Whether a key is asked for, whether what breaks the document is refused, whether status, media type, headers and body
-are as documented, whether other methods are: Schemathesis knows what to try.
+Schemathesis checks keys, refusals, status codes, media types, headers, bodies and methods.
 """
 
 from __future__ import annotations
@@ -64,22 +63,21 @@ bounded = settings(max_examples=30, deadline=None, derandomize=True, suppress_he
 
 @document(keys=[KEY], admin_keys=[ADMIN_KEY]).parametrize()
 @bounded
-def test_with_keys_every_answer_is_as_documented(case: schemathesis.Case) -> None:
-    """To whoever may do everything; and each call is also tried without a key and with a wrong one."""
+def test_answers_with_keys_are_as_documented(case: schemathesis.Case) -> None:
+    """Each call is also tried without a key and with a wrong one."""
     case.call_and_validate(headers={"Authorization": f"Bearer {ADMIN_KEY}"}, excluded_checks=EXCLUDED)
 
 
 @document().parametrize()
 @bounded
-def test_without_keys_every_answer_is_as_documented(case: schemathesis.Case) -> None:
-    """To anybody."""
+def test_answers_without_keys_are_as_documented(case: schemathesis.Case) -> None:
     case.call_and_validate(excluded_checks=EXCLUDED)
 
 
 @document_of_several().parametrize()
 @bounded
-def test_of_several_bots_every_answer_is_as_documented(case: schemathesis.Case) -> None:
-    """Also of those that are not there, which most are that Schemathesis thinks of."""
+def test_answers_of_several_bots_are_as_documented(case: schemathesis.Case) -> None:
+    """Of unknown bots too, which most generated names are."""
     if len(case.path_parameters.get("bot", "")) % 2:
         case.path_parameters["bot"] = "shop"
     case.call_and_validate(headers={"Authorization": f"Bearer {ADMIN_KEY}"}, excluded_checks=EXCLUDED)

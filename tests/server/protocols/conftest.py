@@ -23,17 +23,17 @@ def bot() -> Matcher:
 
 
 @pytest.fixture(scope="session")
-def speaker(bot: Matcher) -> Iterator[TestClient]:
+def protocol_client(bot: Matcher) -> Iterator[TestClient]:
     """A client of a server that speaks every protocol and has no keys."""
-    with client(bot) as speaking:
-        yield speaking
+    with client(bot) as caller:
+        yield caller
 
 
 @pytest.fixture(scope="session")
 def guarded(bot: Matcher) -> Iterator[TestClient]:
     """As `speaker`, of a server with keys."""
-    with client(bot, keys=["another", KEY]) as speaking:
-        yield speaking
+    with client(bot, keys=["another", KEY]) as caller:
+        yield caller
 
 
 @pytest.fixture

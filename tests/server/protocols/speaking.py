@@ -1,4 +1,4 @@
-"""What the tests of protocols share: the bot, a client of it, and things that it may find."""
+"""Shared by the tests of protocols: the bot, a client, and results to look for."""
 
 from __future__ import annotations
 

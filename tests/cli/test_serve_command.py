@@ -31,7 +31,7 @@ GOOD = "intents:\n  greet:\n    utterances: [hello, hi there]\n"
 def until(condition: Callable[[], object]) -> None:
     deadline = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < deadline, "it never came about"
+        assert time.monotonic() < deadline, "timed out"
         time.sleep(0.02)
 
 
@@ -42,7 +42,7 @@ def free_port() -> int:
 
 
 def ask(port: int, text: str, path: str = "/match") -> dict:
-    """The answer to a message; nothing while there is no server."""
+    """The response to a message; empty while there is no server."""
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}{path}", json.dumps({"text": text}).encode(), {"content-type": "application/json"}
     )
@@ -157,7 +157,7 @@ def test_missing_extra_for_watch_is_named_before_serving(tmp_path: Path, monkeyp
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A certificate that nobody has signed, and its key."""
+    """A self-signed certificate and its key."""
     openssl = shutil.which("openssl")
     if openssl is None:
         pytest.skip("needs the program openssl to make a certificate")

@@ -20,7 +20,7 @@ BOT = "settings: {top_k: 3}\nintents: {greet: {utterances: [hello, hi there]}}\n
 
 @pytest.fixture
 def bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file of intents, with nothing in the environment but no cache."""
+    """A file of intents; the environment only turns the cache off."""
     monkeypatch.setenv("INTENTMATCH_CACHE", "off")
     (tmp_path / "bot.yaml").write_text(BOT, encoding="utf-8")
     return tmp_path / "bot.yaml"

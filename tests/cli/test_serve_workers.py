@@ -27,12 +27,12 @@ pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="signals a
 def until(condition: Callable[[], object]) -> None:
     deadline = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < deadline, "it never came about"
+        assert time.monotonic() < deadline, "timed out"
         time.sleep(0.05)
 
 
 class Server:
-    """`intentmatch serve`, with its log."""
+    """A running `intentmatch serve`, with its log."""
 
     def __init__(self, home: Path, workers: int = 1) -> None:
         self.workers = workers
@@ -67,7 +67,7 @@ class Server:
         return self.log_file.read_text()
 
     def ask(self, path: str, body: object = None, headers: dict[str, str] | None = None) -> tuple[int, str]:
-        """Over a connection of its own, so that any worker may answer."""
+        """Call over a new connection, so that any worker may answer."""
         data = None if body is None else json.dumps(body).encode()
         call = urllib.request.Request(
             f"http://127.0.0.1:{self.port}{path}", data, {"content-type": "application/json", **(headers or {})}
@@ -82,7 +82,7 @@ class Server:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A bot to be edited."""
+    """A bot that a test may edit."""
     (tmp_path / "intents").mkdir()
     (tmp_path / "intents" / "bot.yaml").write_text(GOOD, encoding="utf-8")
     return tmp_path

@@ -244,6 +244,6 @@ except MissingExtraError as error:
 
 
 def without_times(result: dict) -> dict:
-    """A result without what no two runs have in common."""
+    """A result without its times."""
     stages = [{**stage, "microseconds": 0} for stage in result["trace"]["stages"]]
     return {**result, "trace": {**result["trace"], "stages": stages}}

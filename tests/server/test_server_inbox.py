@@ -20,7 +20,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def keeping(folder: Path, file: Path) -> Iterator[TestClient]:
-    """A client of a webhook with an inbox."""
+    """A client of a server with an inbox."""
     with TestClient(create_app(Matcher.load(folder, inbox=file)), raise_server_exceptions=False) as client:
         yield client
 
@@ -36,7 +36,7 @@ def test_missed_messages_are_kept(keeping: TestClient, file: Path) -> None:
 
 
 def flushed(client: TestClient) -> bool:
-    """What was left with the webhook is written."""
+    """Stop the server, which flushes the inbox."""
     client.__exit__()
     return True
 

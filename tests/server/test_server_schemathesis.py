@@ -28,11 +28,11 @@ intents:
     utterances: {en: [goodbye], de: [tschüss]}
 """
 
-# Names of intents and codes of languages are right or wrong by the registry, of which the document knows nothing.
+# The document does not know which intent names and language codes are valid: the registry does.
 EXCLUDED = [positive_data_acceptance]
 
 
-# The operations are wanted when tests are collected, before there are any fixtures.
+# Schemathesis needs the operations at collection time, before any fixture.
 FOLDER = tempfile.TemporaryDirectory()
 atexit.register(FOLDER.cleanup)
 
@@ -42,7 +42,7 @@ def document(**options: Any) -> Any:
     folder = Path(FOLDER.name)
     (folder / "bot.yaml").write_text(INTENTS, encoding="utf-8")
     matcher = Matcher.load(folder, cache="off", inbox=folder / "inbox.sqlite")
-    # A list that is too long should not be a body that is too large.
+    # A list that is too long must not be a body that is too large.
     app = create_app(matcher, max_batch=5, max_body=10_000_000, **options)
     return schemathesis.openapi.from_asgi("/openapi.json", app)
 

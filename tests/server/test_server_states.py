@@ -39,7 +39,7 @@ def test_server_is_not_ready_while_it_warms_up(folder: Path) -> None:
     server = threading.Thread(target=serve)
     server.start()
     try:
-        while (answer := early.get("/readyz")).status_code == 200:  # until the server has begun to
+        while (answer := early.get("/readyz")).status_code == 200:  # until the server has started to
             assert not started.is_set()
         assert (answer.status_code, answer.json()["type"]) == (503, "urn:intentmatch:warming")
         assert early.get("/healthz").status_code == early.get("/version").status_code == 200

@@ -18,7 +18,7 @@ PATIENCE = 60.0
 def until(condition: Callable[[], object]) -> None:
     deadline = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < deadline, "it never came about"
+        assert time.monotonic() < deadline, "timed out"
         time.sleep(0.01)
 
 

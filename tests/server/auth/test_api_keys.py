@@ -68,7 +68,7 @@ def test_bearer_token_is_found(header: str, token: str | None) -> None:
 
 @pytest.fixture
 def served(matcher: Matcher) -> Callable[..., Callable[..., Any]]:
-    """Serve a bot with some options; then ask it with some key."""
+    """Serve a bot with these options, and return what calls it with a key."""
 
     def serve(**options: Any) -> Callable[..., Any]:
         client = TestClient(create_app(matcher, **options), raise_server_exceptions=False)
@@ -200,7 +200,7 @@ def test_keys_and_messages_are_neither_logged_nor_sent_back(matcher: Matcher, ca
         for body in ({"text": "my secret"}, {"text": 1, "my secret": 1}, {"text": "my secret", "language": "no code"}):
             client.post("/match", json=body, headers={"x-api-key": key})
         client.post("/reload", headers={"x-api-key": key})
-    # What the client of the test says of itself is not ours.
+    # The test client has a logger of its own.
     said = "".join(record.getMessage() for record in caplog.records if not record.name.startswith("http"))
     assert not [secret for secret in ("-key", "secret") if secret in said]
     assert "-key" not in repr(vars(app.state.access))

@@ -23,7 +23,7 @@ KINDS: dict[str, tuple[Callable[..., Signature], str, str]] = {
 
 
 def posted(signature: Signature, body: bytes, headers: dict[str, str]) -> tuple[int, str]:
-    """What a route answers that is guarded by a signature."""
+    """The response of a route guarded by a signature."""
     app = FastAPI()
     problems.install(app)
 

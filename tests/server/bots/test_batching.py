@@ -38,7 +38,7 @@ _NO_OPTIONS = MatchOptions()
 
 
 class Gate(WordHashEncoder):
-    """A stand-in that gains from batches, and can be held up while it encodes."""
+    """An encoder that gains from batches, and that a test can block."""
 
     batches = True
 
@@ -61,7 +61,7 @@ class Gate(WordHashEncoder):
 
     @contextmanager
     def shut(self) -> Iterator[None]:
-        """Whatever is encoded meanwhile takes until the end."""
+        """Block the encoder until the end of the context."""
         self.entered.clear()
         self.go_on.clear()
         try:
@@ -70,19 +70,19 @@ class Gate(WordHashEncoder):
             self.go_on.set()
 
     async def busy(self) -> None:
-        """Once a batch is being encoded."""
+        """Wait until a batch is being encoded."""
         assert await asyncio.to_thread(self.entered.wait, PATIENCE)
 
 
 @pytest.fixture
 def encoder() -> Gate:
-    """One that nobody has asked for anything but the utterances."""
+    """An encoder that has encoded nothing yet."""
     return Gate()
 
 
 @pytest.fixture
 def bot(folder: Path, encoder: Gate) -> Matcher:
-    """A matcher that gains from batches."""
+    """A matcher whose encoder gains from batches."""
     matcher = Matcher.load(folder, encoder=encoder, cache="off")
     encoder.calls.clear()
     return matcher
@@ -96,7 +96,7 @@ def run(scenario: Callable[[], Awaitable[None]]) -> None:
 
 
 async def result(queue: BatchQueue, bot: Matcher, text: str, options: MatchOptions = _NO_OPTIONS) -> MatchResult:
-    """What the queue answers to one message."""
+    """The result of one message in the queue."""
     return (await queue.match(bot, text, options)).result
 
 
@@ -121,7 +121,7 @@ def new_queue(bounds: Batching | None = None) -> BatchQueue:
 
 
 async def settled() -> None:
-    """What is ready to run has run."""
+    """Let the event loop run everything that is ready."""
     for _ in range(10):
         await asyncio.sleep(0)
 

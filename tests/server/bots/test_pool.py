@@ -35,7 +35,7 @@ BROKEN = "intents:\n  greet: {}\n"
 
 
 def loads(monkeypatch: pytest.MonkeyPatch, before: Callable[[], object] = lambda: None) -> list[str]:
-    """The bots that are loaded from now on, as they are."""
+    """Collect the matchers that are loaded from now on."""
     original, found = Source.engine, []
 
     def engine(self: Source, *args: Any, **options: Any) -> Any:

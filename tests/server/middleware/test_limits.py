@@ -84,7 +84,7 @@ def test_invalid_cors_origin_is_refused(matcher: Matcher, origin: str) -> None:
 
 @contextmanager
 def served(matcher: Matcher, **options: Any) -> Iterator[Callable[[bytes], bytes]]:
-    """A real server, and how to send it bytes and hear all that it says until it hangs up."""
+    """A real server, and a function that sends it bytes and returns all it sends until it closes the connection."""
     listening = socket.create_server(("127.0.0.1", 0))
     patience: Any = partial(SlowClientProtocol, head_seconds=options.get("body_seconds", 60.0))
     config = uvicorn.Config(create_app(matcher, **options), log_config=None, timeout_keep_alive=1, http=patience)

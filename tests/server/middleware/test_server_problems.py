@@ -261,7 +261,7 @@ def test_file_name_that_is_not_utf8_is_escaped(tmp_path: Path, admin: dict[str, 
 
 
 def checked(answer: Any) -> ProblemDetails:
-    """The problem in a 4xx answer, which must have the documented shape and nothing else."""
+    """The problem in a 4xx response, which must have exactly the documented shape."""
     assert 400 <= answer.status_code < 500
     assert answer.headers["content-type"] == "application/problem+json"
     details = ProblemDetails.model_validate(answer.json())

@@ -21,7 +21,7 @@ from intentmatch.server.process.logs import log_config
 
 @pytest.fixture
 def configured() -> Iterator[Callable[..., None]]:
-    """Turns the log of `serve` on, until the end of the test."""
+    """Configures logging as `serve` does, until the end of the test."""
     loggers = ("intentmatch", "intentmatch.server.observed", "intentmatch.server.messages")
     loggers = (*loggers, "uvicorn", "uvicorn.error", "uvicorn.access")
     before = {

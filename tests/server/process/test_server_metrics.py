@@ -20,7 +20,7 @@ from intentmatch.server import create_app
 
 @pytest.fixture
 def client(matcher: Matcher) -> Iterator[TestClient]:
-    """A client of an app whose counts begin here."""
+    """A client of a new app, whose counts start at zero."""
     with TestClient(create_app(matcher), raise_server_exceptions=False) as client:
         yield client
 

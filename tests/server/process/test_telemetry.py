@@ -25,7 +25,7 @@ PARENT = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0
 
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
-    """Where spans end up; a process cannot change its provider, so that the tests lend one."""
+    """The exporter of all spans. A process cannot change its tracer provider, so the tests patch in one."""
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)

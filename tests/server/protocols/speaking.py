@@ -43,5 +43,5 @@ NO_DAY = Missing("day", "On which day?")
 
 
 def client(bot: Matcher, **options: Any) -> TestClient:
-    """A client that sees a 500 as an answer, as real ones do."""
+    """A client that gets a 500 as a response, as real clients do."""
     return TestClient(create_app(bot, **{"protocols": list(PROTOCOLS), **options}), raise_server_exceptions=False)

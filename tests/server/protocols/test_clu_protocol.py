@@ -26,7 +26,7 @@ URL = "/language/:analyze-conversations?api-version=2023-04-01"
 
 
 def task(text: str, language: str | None = None, **parameters: Any) -> dict:
-    """A request as the SDK's samples have it."""
+    """A request as in the samples of the SDK."""
     item = {"participantId": "1", "id": "1", "modality": "text", "language": language, "text": text}
     return {
         "kind": "Conversation",

@@ -178,7 +178,7 @@ def test_project_names_the_bot(protocol_client: TestClient, bot: Matcher, monkey
 
 @contextmanager
 def webhook(reply: bytes, status: int = 200, seconds: float = 0.0) -> Iterator[tuple[str, list[dict]]]:
-    """A server that says this to whoever posts to it; its URL, and what it was asked."""
+    """A server with this reply: its URL, and the requests it gets."""
     requests: list[dict] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -186,7 +186,7 @@ def webhook(reply: bytes, status: int = 200, seconds: float = 0.0) -> Iterator[t
             length = int(self.headers["content-length"])
             requests.append({"path": self.path, **json.loads(self.rfile.read(length))})
             time.sleep(seconds)
-            with suppress(BrokenPipeError):  # by a caller who does not wait
+            with suppress(BrokenPipeError):  # by a client that has gone
                 self.send_response(status)
                 self.send_header("location", self.path)
                 self.send_header("content-length", str(len(reply)))
@@ -194,7 +194,7 @@ def webhook(reply: bytes, status: int = 200, seconds: float = 0.0) -> Iterator[t
                 self.wfile.write(reply)
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
     thread = Thread(target=server.serve_forever, daemon=True)

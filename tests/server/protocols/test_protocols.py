@@ -26,7 +26,7 @@ from intentmatch.server.protocols.load import PROTOCOLS
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a protocol is asked, and how it says that something is wrong."""
+    """How to call a protocol, and what its errors look like."""
 
     path: str
     body: Callable[[Any], Any]
@@ -114,7 +114,7 @@ UNREADABLE = {
 
 
 def refused(name: str, answer: Any, *statuses: int) -> None:
-    """The answer is an error in the protocol's shape, with one of these statuses."""
+    """Assert that the response is an error in the protocol's shape, with one of these statuses."""
     assert answer.status_code in (statuses or (400,))
     assert answer.headers["content-type"] == "application/json"
     assert DIALECTS[name].code(answer.json()) in (answer.status_code, 400, None)

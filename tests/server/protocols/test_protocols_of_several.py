@@ -18,7 +18,7 @@ KEYS = ["shop:one", "bank:two", "*:all"]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two bots that know of themselves, and a broken one."""
+    """Two bots, each with an intent of its own name, and a broken one."""
     folder = tmp_path_factory.mktemp("several")
     for name in ("bank", "shop", "torn"):
         (folder / name).mkdir()
@@ -36,7 +36,7 @@ def open_to_all(folder: Path) -> Iterator[TestClient]:
 
 @pytest.fixture(scope="module")
 def with_keys(folder: Path) -> Iterator[TestClient]:
-    """A client of a server with keys for each."""
+    """A client of a server with a key for each bot."""
     with TestClient(create_app(BotFolder(folder), protocols=list(PROTOCOLS), keys=KEYS)) as client:
         yield client
 
@@ -82,7 +82,7 @@ CODES = {
 
 
 def code(body: dict[str, Any]) -> str:
-    """What an error is called, wherever the protocol has that."""
+    """The code of an error, wherever the protocol has it."""
     error = body.get("error", body)
     return str(error.get("reason") or error.get("status") or error.get("type") or error["code"])
 

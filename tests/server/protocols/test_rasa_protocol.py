@@ -14,7 +14,7 @@ from intentmatch import Matcher
 
 
 def parse(client: TestClient, text: str) -> dict:
-    """What the server makes of a text."""
+    """The parsed result of a text."""
     answer = client.post("/model/parse", json={"text": text})
     assert answer.status_code == 200
     return answer.json()

@@ -92,7 +92,7 @@ def test_only_unsendable_text_is_escaped() -> None:
 
 
 def found(value: Any, key: str) -> Iterator[Any]:
-    """Every value under a key, however deep."""
+    """Every value of a key, at any depth."""
     if isinstance(value, dict):
         if key in value:
             yield value[key]

@@ -16,12 +16,12 @@ from intentmatch.server.middleware.request_log import LoggedRoute
 from intentmatch.server.routes.pages import page
 
 _BOUNDS = {
-    "minLength": "at least {} characters",
-    "maxLength": "at most {} characters",
-    "minItems": "at least {} items",
-    "maxItems": "at most {} items",
-    "minimum": "at least {}",
-    "maximum": "at most {}",
+    "minLength": "{} or more characters",
+    "maxLength": "up to {} characters",
+    "minItems": "{} or more items",
+    "maxItems": "up to {} items",
+    "minimum": "{} or more",
+    "maximum": "up to {}",
 }
 _PLACEHOLDERS: Mapping[str, Any] = {"string": "...", "integer": 1, "number": 1.0, "boolean": True, "array": []}
 
@@ -130,9 +130,10 @@ class _Page:
 
     def _fields(self, schema: Mapping[str, Any]) -> str:
         required = schema.get("required", ())
+        fields = sorted(schema.get("properties", {}).items(), key=lambda field: field[0] not in required)
         rows = [
             (f"<code>{escape(name)}</code>", self._type(field), self._meaning(field, required=name in required))
-            for name, field in schema.get("properties", {}).items()
+            for name, field in fields
         ]
         return _table(["field", "type", "meaning"], rows)
 

@@ -1,4 +1,4 @@
-"""A command as it looks in a terminal."""
+"""Run a command in a terminal."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import sys
 
 
 def in_a_terminal(*words: str, typed: bytes = b"") -> tuple[int, bytes]:
-    """The exit code of `intentmatch WORDS`, and all that it wrote to a terminal of 120 columns.
+    """Run `intentmatch WORDS` in a terminal of 120 columns; return the exit code and everything it wrote.
 
-    `typed` is what stands ready to be read from the keyboard.
+    `typed` is the keyboard input.
     """
     leader, follower = pty.openpty()
     process = subprocess.Popen(
@@ -25,7 +25,7 @@ def in_a_terminal(*words: str, typed: bytes = b"") -> tuple[int, bytes]:
     try:
         while chunk := os.read(leader, 65536):
             shown += chunk
-    except OSError:  # how Linux says that the other end was closed
+    except OSError:  # Linux: the other end was closed
         pass
     process.wait()
     os.close(leader)

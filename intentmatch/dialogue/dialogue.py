@@ -15,6 +15,7 @@ from intentmatch.dialogue.stores import MemoryStore, Store
 from intentmatch.dialogue.turn_logic import DialogueOptions, UserInput, next_turn
 from intentmatch.dialogue.turns import Turn
 from intentmatch.matching.matcher import Matcher
+from intentmatch.matching.snapshot import Snapshot
 from intentmatch.text.normalize import language_code
 
 _log = logging.getLogger(__name__)
@@ -36,7 +37,7 @@ class Dialogue:
 
     def __init__(
         self,
-        matcher: Matcher,
+        matcher: Matcher | Snapshot,
         *,
         store: Store | None = None,
         patience: float = 300.0,

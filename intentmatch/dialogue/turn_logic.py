@@ -50,7 +50,9 @@ class NextTurn:
     pending: Pending | None = None
 
 
-def next_turn(matcher: Matcher, options: DialogueOptions, user_input: UserInput, pending: Pending | None) -> NextTurn:
+def next_turn(
+    matcher: Matcher | Snapshot, options: DialogueOptions, user_input: UserInput, pending: Pending | None
+) -> NextTurn:
     """Compute the next turn from a message and the open question, if there is one."""
     return _TurnLogic(matcher.snapshot(), options, user_input).next_turn(pending)
 

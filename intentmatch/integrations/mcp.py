@@ -116,9 +116,7 @@ class _EditTools:
         new: Annotated[bool, Field(description="Create the intent, which does not exist yet.")] = False,
         file: Annotated[str | None, Field(description="The .yaml file for a new intent, if there are several.")] = None,
         negative: Annotated[bool, Field(description="They look like this intent but do not belong to it.")] = False,
-        confirm: Annotated[
-            str | None, Field(description="What the preview of the same call returned.")
-        ] = None,
+        confirm: Annotated[str | None, Field(description="What the preview of the same call returned.")] = None,
     ) -> dict[str, Any]:
         """Add utterances to an intent, in two steps.
 

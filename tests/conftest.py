@@ -1,4 +1,4 @@
-"""What holds for every test: nothing of the user's own settings or cache is seen or touched."""
+"""Settings for all tests: the user's own settings and cache are neither read nor changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 # A failing `assert` in a contract shows its values, as one in a test file does.
 pytest.register_assert_rewrite("contracts")
 
-# The same examples in every run, so that a red suite always means a change in the code. To look further afield:
+# The same examples in every run, so that a failure always means a change in the code. For more examples, run
 # pytest --hypothesis-profile=wide
 hypothesis.settings.register_profile("suite", deadline=None, derandomize=True)
 hypothesis.settings.register_profile("wide", deadline=None, max_examples=3000)
@@ -19,7 +19,7 @@ hypothesis.settings.load_profile("suite")
 
 @pytest.fixture(autouse=True)
 def _own_cache_and_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A cache folder of its own for each test, and no other setting in the environment."""
+    """Give each test a cache folder of its own and no other setting in the environment."""
     for variable in [name for name in os.environ if name.startswith("INTENTMATCH_")]:
         monkeypatch.delenv(variable)
     monkeypatch.setenv("INTENTMATCH_CACHE", str(tmp_path_factory.mktemp("cache")))

@@ -1,4 +1,4 @@
-"""Servers of embeddings on this machine: one that says what a test wants, and our own."""
+"""Local embedding servers: a scripted fake, and our own server."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from intentmatch import Matcher
 from intentmatch.core.types import Encoder
 
 HANG_UP = object()
-"""In place of an answer: half of one, and the connection is reset."""
+"""Scripted in place of an answer: send half an answer and reset the connection."""
 
 Answer = tuple[int, dict[str, str], Any]
-"""Status, headers, and a body: JSON values, or bytes as they are."""
+"""Status, headers, and body: JSON values or raw bytes."""
 
 
 class FakeServer:
-    """Speaks both dialects with the vectors of an encoder, unless `script` has something else to say first.
+    """Serves the OpenAI and TEI protocols with the vectors of an encoder, after the answers in `script`.
 
-    Each of `script` is the next answer, or makes it of what was asked. `asked` are the bodies, `headers` the headers.
+    An item of `script` is an answer or a function from the request body to an answer. `asked` holds the bodies of all
+    requests, `headers` their headers.
     """
 
     def __init__(self, encoder: Encoder | None = None) -> None:
@@ -47,16 +48,16 @@ class FakeServer:
         return f"http://{self.host}/embed"
 
     def rows(self, body: dict[str, Any]) -> list[list[float]]:
-        """What the encoder says, not of unit length."""
+        """Return the vectors of the encoder, scaled so that they do not have unit length."""
         vectors = self.encoder.encode(body["input"] if "input" in body else body["inputs"]) * 3.0
         return [[float(number) for number in row] for row in vectors]
 
     def answer(self, path: str, body: dict[str, Any]) -> Any:
-        said = self.script.pop(0) if self.script else None
-        if callable(said):
-            said = said(body)
-        if said is not None:
-            return said
+        scripted = self.script.pop(0) if self.script else None
+        if callable(scripted):
+            scripted = scripted(body)
+        if scripted is not None:
+            return scripted
         rows = self.rows(body)
         return 200, {}, rows if path == "/embed" else openai_answer(rows)
 
@@ -67,13 +68,13 @@ def openai_answer(rows: list[Any]) -> dict[str, Any]:
 
 
 def slowly(seconds: float) -> Callable[[dict[str, Any]], None]:
-    """An answer as usual, after a while."""
+    """Delay the normal answer."""
     return lambda body: time.sleep(seconds)
 
 
 @contextmanager
 def serving(server: FakeServer) -> Iterator[FakeServer]:
-    """The server, as long as the block lasts."""
+    """Run the server for the duration of the block."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -91,7 +92,7 @@ def serving(server: FakeServer) -> Iterator[FakeServer]:
             if answer is HANG_UP:
                 self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{")
                 self.wfile.flush()
-                # Without lingering the peer is told that the connection is reset.
+                # With SO_LINGER 0, closing resets the connection.
                 self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 self.close_connection = True
                 return

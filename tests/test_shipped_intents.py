@@ -1,4 +1,4 @@
-"""The registry in `intents/`: the demo, the documentation and a test registry."""
+"""The registry in `intents/`, which serves as demo, documentation and test data."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ def matcher() -> Matcher:
     return Matcher.load(SHIPPED, cache="off")
 
 
-def test_is_as_large_as_it_says(registry: Registry) -> None:
-    """At least 32 intents, each titled, with 6 to 12 English utterances and 3 to 6 in each other language."""
+def test_registry_has_the_documented_size(registry: Registry) -> None:
     assert len(registry) >= 32
     assert set(registry.languages) == LANGUAGES
     for intent in registry:
@@ -39,8 +38,7 @@ def test_is_as_large_as_it_says(registry: Registry) -> None:
         assert all(3 <= by_language[language] <= 6 for language in LANGUAGES - {"en"}), intent.name
 
 
-def test_shows_negatives(registry: Registry) -> None:
-    """Some intents that are easily confused carry negative utterances."""
+def test_registry_has_negatives(registry: Registry) -> None:
     assert sum(bool(intent.negatives) for intent in registry) >= 4
 
 
@@ -57,21 +55,18 @@ def test_shows_negatives(registry: Registry) -> None:
         ("merci beaucoup", "thanks"),
     ],
 )
-def test_understands_everyday_messages(matcher: Matcher, message: str, intent: str) -> None:
-    """Messages in several languages find their intent with the embedded encoder."""
+def test_everyday_messages_match(matcher: Matcher, message: str, intent: str) -> None:
     assert matcher.match(message).intent == intent
 
 
 @pytest.mark.parametrize(
     "message", ["what is the capital of Peru", "recommend me a good book", "how tall is mount everest"]
 )
-def test_refuses_what_is_none_of_its_business(matcher: Matcher, message: str) -> None:
-    """Messages about something else are out of scope."""
+def test_unrelated_messages_are_out_of_scope(matcher: Matcher, message: str) -> None:
     assert matcher.match(message).verdict == "out_of_scope"
 
 
-def test_the_demo_message_shows_runners_up(matcher: Matcher) -> None:
-    """The first command of the README is no exact hit, or there would be no runners-up to show."""
+def test_demo_message_of_the_readme_shows_runners_up(matcher: Matcher) -> None:
     result = matcher.match("wo ist mein Paket?")
 
     assert result.trace.decided_by == "head"
@@ -80,12 +75,8 @@ def test_the_demo_message_shows_runners_up(matcher: Matcher) -> None:
     assert result.language == "de"
 
 
-def test_is_healthy(registry: Registry) -> None:
-    """No error by meaning either: each language is written where it says, and nothing is thin, doubled or left out.
-
-    What stays are lines that the embedded encoder takes for another intent's, and neighbours such as booking, moving
-    and cancelling an appointment: true, and the price of 46 intents that belong to one shop.
-    """
+def test_lint_finds_no_errors_and_few_overlaps(registry: Registry) -> None:
+    """The remaining warnings are true: 46 intents of one shop have similar neighbours."""
     report = lint(SHIPPED, cache="off")
     count = Counter(problem.rule for problem in report.problems)
 

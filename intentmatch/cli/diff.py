@@ -95,7 +95,7 @@ def diff(
     cases = cases_of(tests, [intent.name for intent in after.registry])
     names = str(sides[0]), str(sides[1])
     with progress.stages(progress.QUIET_SECONDS) as tell:
-        found = compare(before, after, names=names, tests=cases, messages=logged, folds=folds, seed=seed, tell=tell)
+        found = compare(before, after, names=names, tests=cases, messages=logged, folds=folds, seed=seed, progress=tell)
     failed = found.failed(fail_on)
     if as_json is not None:
         write_text(as_json, to_json(found))

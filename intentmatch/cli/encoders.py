@@ -137,9 +137,9 @@ def distill(
     resolved = resolve({**settings_from(settings), "encoder": teacher})
     encoder = load_encoder(resolved)
     with progress.stages() as tell:
-        corpus = read_corpus(pairs, english, held_out=held_out, tell=tell)
+        corpus = read_corpus(pairs, english, held_out=held_out, progress=tell)
         tell(f"{len(corpus.sentences):,} English sentences, {len(corpus.translations):,} pairs", 0, None)
         folder = work or target.with_name(f"{target.name}.work")
-        train(corpus, encoder, target, chosen, work=folder, device=resolved.device, tell=tell)
+        train(corpus, encoder, target, chosen, work=folder, device=resolved.device, progress=tell)
     size = sum(file.stat().st_size for file in target.iterdir()) / 1e6
     click.echo(f"{target}: {size:.1f} MB. Use it with the setting encoder=static:{target}")

@@ -104,7 +104,7 @@ def evaluate(
     matcher = load(intents, settings)
     cases = cases_of(tests, [intent.name for intent in matcher.registry]) if tests else None
     with progress.stages(progress.QUIET_SECONDS) as tell:
-        report = measure(matcher, tests=cases, folds=folds, seed=seed, curve=curve, tell=tell)
+        report = measure(matcher, tests=cases, folds=folds, seed=seed, curve=curve, progress=tell)
     checks = _checks(report, fail_under, before, DEFAULT_DROP if max_drop is None else max_drop)
     _write_reports(report, checks, as_json, junit, html)
     evaluation.report(report)

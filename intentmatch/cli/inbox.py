@@ -226,7 +226,7 @@ def _compare(matcher: Matcher, changes: Changes, messages: Sequence[Missed], set
     asked = [Case(message.text, None, message.language) for message in messages if message.text]
     names = ("intents before", "intents after")
     with progress.stages(progress.QUIET_SECONDS) as tell:
-        found = compare(matcher, edited, names=names, messages=asked, tell=tell)
+        found = compare(matcher, edited, names=names, messages=asked, progress=tell)
     click.echo()
     comparison.diff(found, found.failed("worse"))
 

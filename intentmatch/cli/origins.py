@@ -1,8 +1,9 @@
-"""Options of a command from words, the environment or a file, and where each of them came from."""
+"""Options of a command from the command line, the environment or a file, and where each value came from."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,36 +13,64 @@ from click.core import ParameterSource
 from intentmatch.core.errors import Location, Problem, RegistryError, suggest
 from intentmatch.registry.reading import nodes
 
-_NOT_OF_A_FILE = frozenset({"config", "show_config", "help"})
+_NOT_IN_A_FILE = frozenset({"config", "show_config", "help"})
 _PLACES = "intentmatch.places"
+
+_FORMER_NAMES: Mapping[str, str] = {
+    "cors_origins": "origins",
+    "allowed_hosts": "hosts",
+    "trusted_proxies": "proxies",
+}
+"""What options of `serve` were called in 0.1.0, in a file and in the environment."""
+
+
+class ConfigurableCommand(click.Command):
+    """A command whose options may also come from the environment and from the file of `--config`.
+
+    There, each option answers to the name of its flag (`cors-origin`), to its own name (`cors_origins`) and to its
+    former one (`origins`). In the environment, the prefix is that of the context setting `auto_envvar_prefix`.
+    """
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        prefix = self.context_settings["auto_envvar_prefix"]
+        for option in self.params:
+            option.envvar = [*_variables(option), *(f"{prefix}_{name.upper()}" for name in _names(option))]
+
+
+def _names(parameter: click.Parameter) -> list[str]:
+    """Every name of a parameter, that of its flag first, with underscores."""
+    flags = [flag.removeprefix("--").replace("-", "_") for flag in parameter.opts if flag.startswith("--")]
+    own = parameter.name or ""
+    return list(dict.fromkeys([*flags, own, _FORMER_NAMES.get(own, own)]))
 
 
 def read_config(context: click.Context, parameter: click.Parameter, file: Path | None) -> Path | None:
-    """Take the options of a YAML file as defaults: a mapping of their names to values.
+    """Take options from a YAML file, a mapping of names to values, as defaults. A callback of click.
 
-    Raises `RegistryError` with every problem of the file at its place. What is wrong with a value is told as it is for
-    a word.
+    Raises `RegistryError` with every problem of the file and its place. Click itself reports an invalid value, as it
+    does for one on the command line.
     """
     if file is None:
         return None
-    known = {each.name: each for each in context.command.params if each.name and each.name not in _NOT_OF_A_FILE}
+    options = [each for each in context.command.params if each.name not in _NOT_IN_A_FILE]
+    known = {name: option for option in options for name in _names(option)}
     values: dict[str, Any] = {}
     problems: list[Problem] = []
     places: dict[str, Location] = context.meta.setdefault(_PLACES, {})
     for name, place, value in _entries(file):
-        key = name.replace("-", "_")
-        if key not in known:
-            nearest = suggest(key, known)
-            hint = f"did you mean `{nearest}`?" if nearest else f"known are {', '.join(sorted(known))}"
-            problems.append(Problem(place, "error", "unknown-option", f"there is no option `{name}`", hint))
-        elif key in values:
+        option = known.get(name.replace("-", "_"))
+        if option is None:
+            problems.append(_unknown(name, place, options))
+            continue
+        key = option.name or ""
+        if key in values:
             hint = f"the first is at {places[key].short}"
             problems.append(Problem(place, "error", "duplicate-key", f"`{name}` is there twice", hint))
-        elif isinstance(value, tuple) and not known[key].multiple:
+        elif isinstance(value, tuple) and not option.multiple:
             problems.append(Problem(place, "error", "option", f"`{name}` takes one value", "write it without a list"))
         else:
-            many = known[key].multiple and not isinstance(value, tuple)
-            values[key] = (value,) if many else value
+            values[key] = (value,) if option.multiple and not isinstance(value, tuple) else value
             places[key] = place
     if problems:
         raise RegistryError(problems)
@@ -49,17 +78,24 @@ def read_config(context: click.Context, parameter: click.Parameter, file: Path |
     return file
 
 
+def _unknown(name: str, place: Location, options: list[click.Parameter]) -> Problem:
+    flags = sorted(_names(option)[0].replace("_", "-") for option in options)
+    nearest = suggest(name.replace("_", "-"), flags)
+    hint = f"did you mean `{nearest}`?" if nearest else f"known are {', '.join(flags)}"
+    return Problem(place, "error", "unknown-option", f"there is no option `{name}`", hint)
+
+
 def options_with_origins(context: click.Context) -> Iterator[tuple[str, str, str]]:
-    """Each option with its value, and where that came from, in words."""
+    """Yield each option with its value and where that came from, in words."""
     places: dict[str, Location] = context.meta.get(_PLACES, {})
     for parameter in context.command.params:
         name = parameter.name or ""
-        if name in _NOT_OF_A_FILE:
+        if name in _NOT_IN_A_FILE:
             continue
         value = context.params[name]
         source = context.get_parameter_source(name)
         if source is ParameterSource.ENVIRONMENT:
-            origin = f"environment {_variable(context, parameter)}"
+            origin = f"environment {_variable(parameter)}"
         elif source is ParameterSource.DEFAULT_MAP:
             origin = places[name].short
         else:
@@ -67,10 +103,13 @@ def options_with_origins(context: click.Context) -> Iterator[tuple[str, str, str
         yield name, _shown(value), origin
 
 
-def _variable(context: click.Context, parameter: click.Parameter) -> str:
-    if parameter.envvar:
-        return str(parameter.envvar)
-    return f"{context.auto_envvar_prefix}_{(parameter.name or '').upper()}"
+def _variable(parameter: click.Parameter) -> str:
+    """The environment variable that a parameter was read from: the first that is not empty."""
+    return next(variable for variable in _variables(parameter) if os.environ.get(variable))
+
+
+def _variables(parameter: click.Parameter) -> Sequence[str]:
+    return [parameter.envvar] if isinstance(parameter.envvar, str) else parameter.envvar or ()
 
 
 def _shown(value: Any) -> str:
@@ -89,7 +128,7 @@ def _entries(file: Path) -> Iterator[tuple[str, Location, str | tuple[str, ...]]
     if root is None:
         return
     if not isinstance(root, nodes.Mapping):
-        raise RegistryError([Problem(root.location, "error", "option", "this is no mapping of options to values")])
+        raise RegistryError([Problem(root.location, "error", "option", "the file must map options to values")])
     for key, value in root.entries:
         name = key.text if isinstance(key, nodes.Scalar) else "?"
         yield name, key.location, _value(value)

@@ -1,4 +1,4 @@
-"""The command `serve`: the webhook under uvicorn."""
+"""The command `serve`: the HTTP server under uvicorn."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ import click
 
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import FILE, load, set_option, settings_from, takes_intents
-from intentmatch.cli.origins import options_with_origins, read_config
+from intentmatch.cli.origins import ConfigurableCommand, options_with_origins, read_config
 from intentmatch.cli.render import output
 from intentmatch.core import plugins
 from intentmatch.core.errors import InputError
+from intentmatch.server.config import ServerConfig
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -23,130 +24,95 @@ if TYPE_CHECKING:
     from intentmatch.dialogue import Store
     from intentmatch.matching.matcher import Matcher
     from intentmatch.server import BotFolder
+    from intentmatch.server.bots.reloads import ReloadCounter
+
+_Command = Callable[..., Any]
+_Source = Callable[[], "Matcher | BotFolder"]
+_COUNT, _SECONDS = click.IntRange(1), click.FloatRange(0, min_open=True)
 
 
-@cli.command(context_settings={"auto_envvar_prefix": "INTENTMATCH_SERVE"})
+def _option(*flags: str, **attributes: Any) -> Callable[[_Command], _Command]:
+    """A flag for the option of `ServerConfig` of the same name, with the default that stands there."""
+    name = flags[-1].removeprefix("--").replace("-", "_")
+    default = ServerConfig().option(name)
+    shown = default not in (None, False, ())
+    return click.option(*flags, default=default, show_default=shown, **attributes)
+
+
+@cli.command(cls=ConfigurableCommand, context_settings={"auto_envvar_prefix": "INTENTMATCH_SERVE"})
 @takes_intents()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option(
-    "--port",
-    "-p",
-    default=8080,
-    show_default=True,
-    type=click.IntRange(0, 65535),
-    help="Port to listen on; 0 picks a free one.",
-)
-@click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Processes that answer.")
-@click.option("--watch", is_flag=True, help="Take up files that change by themselves; broken ones are told in the log.")
+@_option("--host", help="Address to listen on.")
+@_option("-p", "--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 picks a free one.")
+@_option("--workers", type=_COUNT, help="Number of processes.")
+@_option("--watch", is_flag=True, help="Reload files that change. Invalid files are reported in the log.")
 @click.option(
     "--bots/--no-bots",
     default=None,
-    help="INTENTS is a folder of bots, or it is one registry; without either it is of bots where it is called `bots` "
-    "and has no YAML in itself.",
+    help="INTENTS is a folder of bots, or one registry. By default it is a folder of bots if it is called `bots` and "
+    "has no YAML of its own.",
 )
-@click.option(
-    "--preload", multiple=True, metavar="PATTERN", help="Bots to load at the start, as in 'shop-*'; others when asked."
-)
+@click.option("--preload", multiple=True, metavar="PATTERN", help="Bots to load at the start, such as 'shop-*'.")
 @click.option(
     "--bots-memory",
-    type=click.IntRange(1),
+    type=_COUNT,
     metavar="MB",
-    help="Of all loaded bots, models not counted; those asked least recently make room.",
+    help="Memory for all loaded bots, without models; the least recently used are unloaded.",
 )
-@click.option("--max-text", default=2000, show_default=True, type=click.IntRange(1), help="Characters of a message.")
-@click.option("--max-batch", default=256, show_default=True, type=click.IntRange(1), help="Messages of a batch.")
-@click.option("--max-body", default=1_000_000, show_default=True, type=click.IntRange(1), help="Bytes of a request.")
-@click.option(
-    "--body-seconds",
-    default=10.0,
-    show_default=True,
-    type=click.FloatRange(0, min_open=True),
-    help="For it to arrive, and for the head before it.",
-)
-@click.option(
-    "--max-together", default=32, show_default=True, type=click.IntRange(1), help="Messages that are encoded together."
-)
-@click.option("--max-queue", default=1024, show_default=True, type=click.IntRange(1), help="Messages that wait.")
-@click.option(
-    "--max-wait", default=10.0, show_default=True, type=click.FloatRange(0.1), help="Seconds that a message waits."
-)
-@click.option(
-    "--protocol", "protocols", multiple=True, metavar="NAME", help="Also speak rasa, clu, dialogflow or openai."
-)
-@click.option(
-    "--fulfillment", metavar="URL", help="Dialogflow's webhook, for intents with `metadata: {webhook: true}`."
-)
-@click.option("--keys-file", type=FILE, help="Keys of callers, one a line; otherwise $INTENTMATCH_KEYS.")
+@_option("--max-text", type=_COUNT, help="Characters of a message.")
+@_option("--max-batch", type=_COUNT, help="Messages of a batch.")
+@_option("--max-body", type=_COUNT, help="Bytes of a request body.")
+@_option("--body-seconds", type=_SECONDS, help="Seconds for a body to arrive, and for the request head before it.")
+@_option("--max-together", type=_COUNT, help="Messages encoded in one call.")
+@_option("--max-queue", type=_COUNT, help="Messages that may wait; more are answered with 503.")
+@_option("--max-wait", type=click.FloatRange(0.1), help="Seconds that a message may wait.")
+@_option("--protocol", "protocols", multiple=True, metavar="NAME", help="Also speak rasa, clu, dialogflow or openai.")
+@_option("--fulfillment", metavar="URL", help="Dialogflow webhook for intents with `metadata: {webhook: true}`.")
+@click.option("--keys-file", type=FILE, help="API keys, one per line. Default: $INTENTMATCH_KEYS.")
 @click.option(
     "--admin-keys-file",
     type=FILE,
-    help="Keys for admin calls, which are off without; otherwise $INTENTMATCH_ADMIN_KEYS.",
+    help="Keys for admin calls, which are off without any. Default: $INTENTMATCH_ADMIN_KEYS.",
 )
-@click.option("--rate-limit", metavar="N/PERIOD", help="Requests of a key, or of an address without; as in 600/minute.")
+@_option("--rate-limit", metavar="N/PERIOD", help="Requests per key, or per address without keys, such as 600/minute.")
+@_option(
+    "--cors-origin", "cors_origins", multiple=True, metavar="ORIGIN", help="Pages of ORIGIN may call from a browser."
+)
+@_option("--allowed-host", "allowed_hosts", multiple=True, metavar="NAME", help="Answer only requests for this host.")
+@_option(
+    "--trusted-proxy", "trusted_proxies", multiple=True, metavar="ADDRESS", help="Believe its X-Forwarded headers."
+)
+@_option("--tls-cert", type=FILE, help="PEM file with the certificate chain; serves HTTPS.")
+@_option("--tls-key", type=FILE, help="PEM file with the private key, if it is not in the same file.")
+@click.option("--store", metavar="URL", help="Redis that keeps conversations, such as redis://localhost:6379/0.")
+@_option("--log-format", type=click.Choice(["text", "json"]), help="Format of the log.")
+@_option("--log-messages", is_flag=True, help="Log messages and verdicts.")
+@_option("--telemetry", is_flag=True, help="Emit one OpenTelemetry span per match.")
+@_option("--shutdown-seconds", type=_COUNT, help="Seconds for accepted requests to finish after SIGTERM.")
 @click.option(
-    "--cors-origin", "origins", multiple=True, metavar="ORIGIN", help="A page at ORIGIN may call from a browser."
+    "--config", type=FILE, is_eager=True, callback=read_config, expose_value=False, help="YAML file of options."
 )
-@click.option("--allowed-host", "hosts", multiple=True, metavar="NAME", help="Answer only requests for such a host.")
-@click.option("--trusted-proxy", "proxies", multiple=True, metavar="ADDRESS", help="Believe its X-Forwarded headers.")
-@click.option("--tls-cert", type=FILE, help="Certificate, with those between it and the root: serves HTTPS.")
-@click.option("--tls-key", type=FILE, help="Its private key, where it is not in the same file.")
-@click.option("--store", metavar="URL", help="Redis that keeps what conversations wait for: redis://localhost:6379/0.")
-@click.option(
-    "--log-format", default="text", show_default=True, type=click.Choice(["text", "json"]), help="Format of the log."
-)
-@click.option("--log-messages", is_flag=True, help="Log what users say, and what was made of it.")
-@click.option("--telemetry", is_flag=True, help="A span of OpenTelemetry for each match.")
-@click.option(
-    "--shutdown-seconds",
-    default=30,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Time for the requests that are being answered when the server is told to stop.",
-)
-@click.option("--config", type=FILE, is_eager=True, callback=read_config, expose_value=False, help="YAML of options.")
-@click.option("--show-config", is_flag=True, help="Show every option and setting, and where it comes from, and end.")
+@click.option("--show-config", is_flag=True, help="Print every option and setting with its origin, and exit.")
 @set_option
 @click.pass_context
 def serve(
     context: click.Context,
+    /,
     intents: str,
-    host: str,
-    port: int,
-    workers: int,
-    watch: bool,
     bots: bool | None,
     preload: tuple[str, ...],
     bots_memory: int | None,
-    max_text: int,
-    max_batch: int,
-    max_body: int,
-    body_seconds: float,
-    max_together: int,
-    max_queue: int,
-    max_wait: float,
-    protocols: tuple[str, ...],
-    fulfillment: str | None,
     keys_file: Path | None,
     admin_keys_file: Path | None,
-    rate_limit: str | None,
-    origins: tuple[str, ...],
-    hosts: tuple[str, ...],
-    proxies: tuple[str, ...],
-    tls_cert: Path | None,
-    tls_key: Path | None,
     store: str | None,
-    log_format: str,
-    log_messages: bool,
-    telemetry: bool,
-    shutdown_seconds: int,
     show_config: bool,
     settings: tuple[str, ...],
+    **options: Any,
 ) -> None:
     """Serve INTENTS over HTTP; /docs describes the API.
 
-    Every option may also stand in the environment (--max-text as INTENTMATCH_SERVE_MAX_TEXT) or in the file that
-    --config names (max-text: 500). A word wins over the environment, and that over the file. When it is told to stop,
-    the server answers what it has begun to. A hangup (SIGHUP) has the files read again.
+    Every option can also be set in the environment (--max-text as INTENTMATCH_SERVE_MAX_TEXT) or in the file of
+    --config (max-text: 500). The command line wins over the environment, and the environment over the file. SIGTERM
+    stops the server after it has finished accepted requests. SIGHUP reloads the files.
 
     \b
     Examples:
@@ -159,69 +125,70 @@ def serve(
     if show_config:
         _show_config(context, intents, settings, bots)
         return
-    uvicorn = plugins.require("uvicorn", what="The webhook", extra="server")
+    plugins.require("uvicorn", what="The webhook", extra="server")
     from intentmatch.server.auth.api_keys import file_keys
-    from intentmatch.server.bots.reloads import Reloads
-    from intentmatch.server.process.logs import log_config
-    from intentmatch.server.process.slow_clients import Patience
 
-    reloads = Reloads(shared=workers > 1)
-    make_app = partial(
-        _app,
-        partial(_served, intents, settings, bots, preload, bots_memory),
-        watch=watch,
-        telemetry=telemetry,
-        max_text=max_text,
-        max_batch=max_batch,
-        max_body=max_body,
-        body_seconds=body_seconds,
-        max_together=max_together,
-        max_queue=max_queue,
-        max_wait=max_wait,
-        protocols=protocols,
-        fulfillment=fulfillment,
+    config = ServerConfig().with_options(
+        **options,
         keys=None if keys_file is None else file_keys(keys_file),
         admin_keys=None if admin_keys_file is None else file_keys(admin_keys_file),
-        rate_limit=rate_limit,
-        cors_origins=origins,
-        allowed_hosts=hosts,
-        store=store,
-        reloads=reloads,
     )
-    # Also where workers will make their own: what is wrong is told here, once, and their vectors are in the cache then.
+    _run(partial(_source, intents, settings, bots, preload, bots_memory), config, store)
+
+
+def _run(source: _Source, config: ServerConfig, store: str | None) -> None:
+    """Serve until told to stop, in one process or in several."""
+    import uvicorn
+
+    from intentmatch.server.bots.reloads import ReloadCounter
+    from intentmatch.server.process.workers import serve_together
+
+    workers = config.listener.workers
+    reloads = ReloadCounter(shared=workers > 1)
+    make_app = partial(_app, source, config, store, reloads)
+    # Also where workers will make their own app: mistakes are reported here, once, and their vectors are then cached.
     app = make_app()
-    listening = dict(
-        http=partial(Patience, head_seconds=body_seconds),
-        host=host,
-        port=port,
-        proxy_headers=bool(proxies),
-        forwarded_allow_ips=list(proxies),
-        server_header=False,
-        log_config=log_config(uvicorn.config.LOGGING_CONFIG, log_format, messages=log_messages),
-        timeout_graceful_shutdown=shutdown_seconds,
-        **_tls(tls_cert, tls_key),
-    )
     if workers == 1:
-        reloads.heed_hangups()
-        uvicorn.run(app, **listening)
+        reloads.request_on_hangup()
+        uvicorn.run(app, **_uvicorn_options(config))
     else:
         del app
-        from intentmatch.server.process.workers import serve_together
-
-        serve_together(make_app, reloads, workers, **listening)
+        serve_together(make_app, reloads, workers, **_uvicorn_options(config))
 
 
-def _app(load: Callable[[], Matcher | BotFolder], *, store: str | None, **options: Any) -> FastAPI:
-    """The webhook of one process."""
+def _app(
+    source: Callable[[], Matcher | BotFolder], config: ServerConfig, store: str | None, reloads: ReloadCounter
+) -> FastAPI:
+    """The app of one process."""
     from intentmatch.server import create_app
 
-    return create_app(load(), store=None if store is None else _store(store), **options)
+    return create_app(source(), config, store=None if store is None else _store(store), reloads=reloads)
 
 
-def _served(
+def _uvicorn_options(config: ServerConfig) -> dict[str, Any]:
+    import uvicorn
+
+    from intentmatch.server.process.logs import log_config
+    from intentmatch.server.process.slow_clients import SlowClientProtocol
+
+    listener = config.listener
+    return dict(
+        http=partial(SlowClientProtocol, head_seconds=config.limits.body_seconds),
+        host=listener.host,
+        port=listener.port,
+        proxy_headers=bool(listener.trusted_proxies),
+        forwarded_allow_ips=list(listener.trusted_proxies),
+        server_header=False,
+        log_config=log_config(uvicorn.config.LOGGING_CONFIG, listener.log_format, messages=listener.log_messages),
+        timeout_graceful_shutdown=listener.shutdown_seconds,
+        **_tls(listener.tls_cert, listener.tls_key),
+    )
+
+
+def _source(
     intents: str, settings: tuple[str, ...], bots: bool | None, preload: tuple[str, ...], memory: int | None
 ) -> Matcher | BotFolder:
-    """One bot, loaded, or the folder of several."""
+    """One bot, loaded, or a folder of bots."""
     from intentmatch.server.bots.folder import BotFolder, is_bot_folder
 
     if is_bot_folder(intents) if bots is None else bots:
@@ -241,7 +208,7 @@ def _store(url: str) -> Store:
 
 
 def _tls(cert: Path | None, key: Path | None) -> dict[str, str]:
-    """What uvicorn wants to know for HTTPS. Raises `InputError` where it could not be served."""
+    """Uvicorn's options for HTTPS. Raises `InputError` if these files cannot serve it."""
     if cert is None:
         if key is not None:
             raise InputError("--tls-key goes with --tls-cert")
@@ -250,16 +217,16 @@ def _tls(cert: Path | None, key: Path | None) -> dict[str, str]:
 
     files = {"ssl_certfile": str(cert), "ssl_keyfile": str(key or cert)}
     try:
-        # An empty password: a server has nobody to ask for one.
+        # An empty password, so that OpenSSL never prompts for one.
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key or cert, password="")
     except (OSError, ValueError) as error:
-        reason = f"they are no certificate in PEM with its own, unencrypted key ({error})"
+        reason = f"it needs a PEM certificate with its own, unencrypted key ({error})"
         raise InputError(f"HTTPS cannot be served with {' and '.join(sorted(set(files.values())))}: {reason}") from None
     return files
 
 
 def _show_config(context: click.Context, intents: str, settings: tuple[str, ...], bots: bool | None) -> None:
-    """The options of the server, and the settings of what it serves; of several bots those that hold for all."""
+    """Print the options of the server and the settings of its bot; of several bots, the settings they share."""
     from intentmatch.artefact.store import load_artefact
     from intentmatch.core.settings import PARSERS, resolve
     from intentmatch.registry import is_yaml, read_registry
@@ -280,7 +247,7 @@ def _show_config(context: click.Context, intents: str, settings: tuple[str, ...]
 
 
 def _keys(context: click.Context) -> Iterator[tuple[str, str, str]]:
-    """How many keys there are of each kind, and where from: that they were found can be seen, and none of them."""
+    """Yield the number of keys of each kind and where they come from, but never a key."""
     from intentmatch.server.auth.api_keys import ADMIN_KEYS, KEYS, environment_keys, file_keys
 
     for option, variable in (("keys_file", KEYS), ("admin_keys_file", ADMIN_KEYS)):

@@ -60,7 +60,7 @@ def tune(intents: str, more: tuple[str, ...], write: bool, named: Path | None, s
     target = _target_file(intents, registry, named) if write else None
     encoders = _encoders(resolved, more)
     with progress.stages(progress.QUIET_SECONDS) as tell:
-        found = try_all(registry, resolved, encoders, cache=VectorCache.at(resolved.cache), tell=tell)
+        found = try_all(registry, resolved, encoders, cache=VectorCache.at(resolved.cache), progress=tell)
     _show(found)
     values = _values(found)
     click.echo("\n" + _block(values, resolved))
@@ -129,7 +129,7 @@ def _values(found: Tuning) -> dict[str, Setting]:
     from intentmatch.registry.editing.settings_edit import Setting
 
     chosen = found.chosen.choice._asdict()
-    return {name: Setting(value, found.worth(name)) for name, value in chosen.items()}
+    return {name: Setting(value, found.gain_of(name)) for name, value in chosen.items()}
 
 
 def _block(values: Mapping[str, Setting], settings: Settings) -> str:

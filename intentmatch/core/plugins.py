@@ -1,4 +1,4 @@
-"""Look up encoders, rerankers and formats by name. Only this module reads entry points.
+"""SearchResult up encoders, rerankers and formats by name. Only this module reads entry points.
 
 Built-ins are a table of import strings, so that using one imports only that one. Other packages add names through the
 entry-point groups `intentmatch.encoders`, `intentmatch.rerankers` and `intentmatch.formats`. An encoder or reranker

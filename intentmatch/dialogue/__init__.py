@@ -1,4 +1,4 @@
-"""Talking to one user over several messages: which intent is meant, and what is still missing for it."""
+"""Conversations over several messages: ask which intent is meant and for missing slots, and understand the answer."""
 
 from intentmatch.dialogue.dialogue import Dialogue
 from intentmatch.dialogue.phrases import Phrases

@@ -1,4 +1,4 @@
-"""Which of several choices an answer means, by its number or in its words."""
+"""Find the choice that an answer means, by its number or its words."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from rapidfuzz import fuzz
 from intentmatch.text.normalize import fold
 
 _SAME_WORDS = 85.0
-# What makes an emoji of a digit: 1️⃣.
+# Code points that turn a digit into an emoji: 1️⃣.
 _NO_KEYCAP = dict.fromkeys([0xFE0F, 0x20E3])
 
 
 def choice_by_number(answer: str, count: int) -> int | None:
-    """The number from 1 to `count` that an answer is, in any script's digits and with any punctuation; else None."""
+    """Read an answer as a number from 1 to `count`, in the digits of any script; None if it is no such number."""
     folded = fold(answer.translate(_NO_KEYCAP))
     if not folded or len(folded) > 3 or not all(unicodedata.decimal(letter, None) is not None for letter in folded):
         return None
@@ -24,11 +24,11 @@ def choice_by_number(answer: str, count: int) -> int | None:
 
 
 def choice_by_words(answer: str, choices: Sequence[Collection[str]]) -> int | None:
-    """The number, from 1, of the choice that has a name so like the answer that no other comes near; else None."""
+    """Return the number, from 1, of the only choice with a name similar to the answer; None if there is no such one."""
     key = fold(answer)
     if not key:
         return None
-    alike = [max((fuzz.ratio(key, fold(name)) for name in names), default=0.0) for names in choices]
-    best = max(alike, default=0.0)
-    near = [number for number, likeness in enumerate(alike, 1) if likeness >= (100.0 if best == 100.0 else _SAME_WORDS)]
-    return near[0] if len(near) == 1 else None
+    similarities = [max((fuzz.ratio(key, fold(name)) for name in names), default=0.0) for names in choices]
+    required = 100.0 if max(similarities, default=0.0) == 100.0 else _SAME_WORDS
+    similar = [number for number, similarity in enumerate(similarities, 1) if similarity >= required]
+    return similar[0] if len(similar) == 1 else None

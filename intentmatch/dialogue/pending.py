@@ -1,4 +1,4 @@
-"""A question that was asked, as it waits in a store."""
+"""Open questions, and their text form in a store."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from intentmatch.text.normalize import language_code
 _VERSION = 1
 
 PREFIX = "im:"
-"""Of the ids of choices, so that what a pressed button sends can be told from what others send."""
+"""Prefix of the ids of choices, which distinguishes them from the payloads of other buttons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,29 +21,29 @@ class WhichIntent:
     """The question "did you mean ...?"."""
 
     message: str
-    """That which may mean any of them; the one that is chosen finds its slots in it."""
+    """The ambiguous message; the slots of the chosen intent are read from it."""
     intents: tuple[str, ...]
-    """As they were numbered, from 1; the number after the last is "none of these"."""
+    """The choices, numbered from 1; the number after the last one is "none of these"."""
     id: str
-    """What the buttons' ids begin with, so that a button of an older question is known as such."""
+    """Part of the ids of the buttons; it differs for each question, so that old buttons are recognized."""
     language: str | None
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """What the buttons send, "none of these" last."""
+        """Ids of the buttons, with "none of these" last."""
         return tuple(f"{PREFIX}{self.id}:{number}" for number in range(1, len(self.intents) + 2))
 
 
 @dataclass(frozen=True, slots=True)
 class WhichValue:
-    """The question for a slot."""
+    """The question for the value of a slot."""
 
     intent: str
     slot: str
     entities: tuple[Entity, ...]
-    """Found so far."""
+    """Entities found so far."""
     left: int
-    """How many more times it may be asked."""
+    """How many more times the bot may ask for the slot."""
     language: str | None
 
 
@@ -51,18 +51,18 @@ Pending = WhichIntent | WhichValue
 
 
 def new_id() -> str:
-    """An id of a question."""
+    """Return a random id for a question."""
     return secrets.token_urlsafe(6)
 
 
 def to_text(pending: Pending) -> str:
-    """For a store."""
+    """Serialize a question as ASCII text for a store."""
     kind = "intent" if isinstance(pending, WhichIntent) else "value"
     return json.dumps({"version": _VERSION, "kind": kind, **asdict(pending)})
 
 
-def of_text(text: str | None) -> Pending | None:
-    """The inverse of `to_text`. None for what is no such text, as another release of this may have left behind."""
+def from_text(text: str | None) -> Pending | None:
+    """Read the text that `to_text` wrote; None if it is invalid or from an incompatible release."""
     try:
         values: dict[str, Any] = json.loads(text or "null")
         if values.pop("version") != _VERSION:
@@ -74,22 +74,25 @@ def of_text(text: str | None) -> Pending | None:
             pending = WhichValue(**{**values, "entities": tuple(Entity(**entity) for entity in values["entities"])})
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
-    return pending if _sound(pending) else None
+    return pending if _is_valid(pending) else None
 
 
-def _sound(pending: Pending) -> bool:
-    """Whether all that it holds is of the kind that it should be."""
+def _is_valid(pending: Pending) -> bool:
+    """Whether all fields have the right types."""
     language: object = pending.language
     if language is not None and not (isinstance(language, str) and language_code(language) == language):
         return False
     if isinstance(pending, WhichIntent):
-        return _are(str, pending.message, pending.id, *pending.intents)
-    of_entities = [
-        _are(str, one.slot, one.text) and _are(int, one.start, one.end) and _are((str, int, float), one.value)
-        for one in pending.entities
-    ]
-    return _are(str, pending.intent, pending.slot) and _are(int, pending.left) and all(of_entities)
+        return _all_are(str, pending.message, pending.id, *pending.intents)
+    if not (_all_are(str, pending.intent, pending.slot) and _all_are(int, pending.left)):
+        return False
+    return all(
+        _all_are(str, entity.slot, entity.text)
+        and _all_are(int, entity.start, entity.end)
+        and _all_are((str, int, float), entity.value)
+        for entity in pending.entities
+    )
 
 
-def _are(kinds: type | tuple[type, ...], *values: object) -> bool:
+def _all_are(kinds: type | tuple[type, ...], *values: object) -> bool:
     return all(isinstance(value, kinds) for value in values)

@@ -1,4 +1,4 @@
-"""What a bot says of its own accord, in many languages."""
+"""Built-in phrases of the bot, in 32 languages."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from intentmatch.text.normalize import language_range
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """In one language."""
+    """The phrases of the bot in one language."""
 
     did_you_mean: str
-    """Above the choices."""
+    """Heading of the choices."""
     none_of_these: str
-    """The last of the choices."""
+    """Title of the last choice."""
     please_tell: str
-    """Asks for a slot that has no question of its own; `{slot}` stands for its name in words."""
+    """Question for a slot that has no `ask`; `{slot}` is replaced by the name of the slot in words."""
     too_late: str
-    """To a button of a question that is over."""
+    """Reply to a button of a question that is no longer open."""
 
 
 def phrases_for(language: str | None, own: Mapping[str, Phrases]) -> Phrases:
-    """Those of a language or what it falls back to, the caller's own first; otherwise the English ones."""
+    """Return the phrases for a language or its fallbacks, at last for English; `own` phrases take precedence."""
     known = {**shipped(), **own}
     return next(known[code] for code in [*(language_range(language) if language else []), "en"] if code in known)
 
 
 @cache
 def shipped() -> Mapping[str, Phrases]:
-    """What is said in each language that there is something for."""
+    """Return the built-in phrases by language code."""
     values = yaml.safe_load(Path(__file__).with_name("phrases.yaml").read_text(encoding="utf-8"))
-    return {code: Phrases(**said) for code, said in values.items()}
+    return {code: Phrases(**phrases) for code, phrases in values.items()}

@@ -1,4 +1,4 @@
-"""Where a question waits for its answer."""
+"""Stores that keep the open question of each conversation."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ _MOST = 100_000
 
 @runtime_checkable
 class Store(Protocol):
-    """Keeps one short text a conversation, for a while. Called from any thread; may raise what it likes."""
+    """Keeps one short text per conversation for a limited time.
+
+    Its methods are called from any thread, and may raise any exception.
+    """
 
     def put(self, conversation: str, text: str, seconds: float) -> None:
-        """Keep a text for so many seconds, in place of the one before."""
+        """Keep a text for this many seconds; it replaces the previous text of the conversation."""
 
     def pop(self, conversation: str) -> str | None:
-        """The text of a conversation, which is then gone, in one step: of two callers one gets it. None without one."""
+        """Remove and return the text of a conversation atomically; None if there is none."""
 
 
 class MemoryStore:
-    """In the memory of this process, for the `most` conversations that were the last to be asked something."""
+    """Keeps texts in the memory of this process, for the `most` latest conversations."""
 
     def __init__(self, most: int = _MOST, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = most
@@ -32,7 +35,7 @@ class MemoryStore:
         self._kept: OrderedDict[str, tuple[float, str]] = OrderedDict()
 
     def put(self, conversation: str, text: str, seconds: float) -> None:
-        """Keep a text for so many seconds, in place of the one before."""
+        """Keep a text for this many seconds; it replaces the previous text of the conversation."""
         with self._lock:
             self._kept.pop(conversation, None)
             self._kept[conversation] = (self._clock() + seconds, text)
@@ -40,7 +43,7 @@ class MemoryStore:
                 self._kept.popitem(last=False)
 
     def pop(self, conversation: str) -> str | None:
-        """The text of a conversation, which is then gone; None without one that is still kept."""
+        """Remove and return the text of a conversation atomically; None if there is none or it has expired."""
         with self._lock:
-            until, text = self._kept.pop(conversation, (0.0, ""))
-        return text if text and self._clock() < until else None
+            expires, text = self._kept.pop(conversation, (0.0, ""))
+        return text if text and self._clock() < expires else None

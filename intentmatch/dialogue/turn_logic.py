@@ -1,4 +1,4 @@
-"""What one message does to a conversation: a `Turn`, and the question that waits after it. No store, no clock."""
+"""The logic of a conversation, as a function of the message and the open question, without store or clock."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from intentmatch.matching.snapshot import Snapshot
 from intentmatch.text.normalize import in_words
 
 _MOST_CHOICES = 4
-_MOSTLY = 0.5
-_BLANK = re.compile(r"\{([^{}]+)\}")
+_MOST_OF_MESSAGE = 0.5
+_PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class DialogueOptions:
-    """How a dialogue asks."""
+    """Options of a dialogue."""
 
     attempts: int
     phrases: Mapping[str, Phrases]
-    """The caller's own, by language code."""
+    """The caller's phrases by language code."""
 
 
 @dataclass(frozen=True, slots=True)
 class UserInput:
-    """A message and what came with it."""
+    """A message with its button, language, context and time."""
 
     text: str
     chosen: str | None
@@ -44,15 +44,17 @@ class UserInput:
 
 @dataclass(frozen=True, slots=True)
 class NextTurn:
-    """What comes of a message."""
+    """The turn, and the question that is open after it."""
 
     turn: Turn
     pending: Pending | None = None
 
 
-def next_turn(matcher: Matcher, options: DialogueOptions, user_input: UserInput, pending: Pending | None) -> NextTurn:
-    """What to do about a message while a question waits, or none."""
-    return _TurnLogic(matcher.snapshot(), options, user_input).on(pending)
+def next_turn(
+    matcher: Matcher | Snapshot, options: DialogueOptions, user_input: UserInput, pending: Pending | None
+) -> NextTurn:
+    """Compute the next turn from a message and the open question, if there is one."""
+    return _TurnLogic(matcher.snapshot(), options, user_input).next_turn(pending)
 
 
 class _TurnLogic:
@@ -62,9 +64,9 @@ class _TurnLogic:
         self._options = options
         self._input = user_input
 
-    def on(self, pending: Pending | None) -> NextTurn:
+    def next_turn(self, pending: Pending | None) -> NextTurn:
         user_input = self._input
-        if not self._still_there(pending):
+        if not self._is_answerable(pending):
             pending = None
         if user_input.chosen is not None:
             return self._pressed(user_input.chosen, pending)
@@ -77,10 +79,10 @@ class _TurnLogic:
                 return self._chosen(pending, pending.intents.index(among.intent) + 1, result)
         if isinstance(pending, WhichValue):
             return self._answered(pending, result)
-        return self._said(result)
+        return self._matched(result)
 
-    def _still_there(self, pending: Pending | None) -> bool:
-        """Whether the registry knows what was asked about; it may have been read again since."""
+    def _is_answerable(self, pending: Pending | None) -> bool:
+        """Whether the registry still has the intents or the slot of the question after a possible reload."""
         if isinstance(pending, WhichIntent):
             return all(name in self._registry for name in pending.intents)
         return pending is not None and pending.slot in self._slots(pending.intent)
@@ -95,7 +97,7 @@ class _TurnLogic:
         return NextTurn(Turn(self._input.text, reply=self._phrases(language).too_late, language=language), pending)
 
     def _number(self, pending: WhichIntent) -> int | None:
-        """The number of the choice that a message is the answer of, if it is one's number or title."""
+        """Return the number of the choice whose number or title the message is, or None."""
         number = choice_by_number(self._input.text, len(pending.choices))
         if number is not None:
             return number
@@ -108,18 +110,18 @@ class _TurnLogic:
         if number > len(pending.intents):
             return NextTurn(Turn(self._input.text.strip() or pending.message, result=result, language=language))
         name = pending.intents[number - 1]
-        meant = self._matcher.match(pending.message, language=language, allowed=[name], now=self._input.now)
-        entities = meant.entities
-        if meant.intent is None:
-            # The message did not pass on its own, but what it holds may be read; free text needs a message that did.
+        matched = self._matcher.match(pending.message, language=language, allowed=[name], now=self._input.now)
+        entities = matched.entities
+        if matched.intent is None:
+            # Below the threshold, slots are still read from the message, except free text.
             slots = [slot.name for slot in self._slots(name).values() if slot.kind != "any"]
             entities = self._fill(pending.message, name, slots, language)
-        return self._settled(name, entities, language, result)
+        return self._with_intent(name, entities, language, result)
 
-    def _said(self, result: MatchResult) -> NextTurn:
+    def _matched(self, result: MatchResult) -> NextTurn:
         language = result.language or self._input.language
         if result.intent is not None:
-            return self._settled(result.intent, result.entities, language, result)
+            return self._with_intent(result.intent, result.entities, language, result)
         if result.verdict == "ambiguous":
             return self._ask_which(result, language)
         return NextTurn(Turn(self._input.text, result=result, language=language))
@@ -129,63 +131,63 @@ class _TurnLogic:
         pending = WhichIntent(self._input.text, names, new_id(), language)
         phrases = self._phrases(language)
         titles = [self._registry[name].title_in(language) or in_words(name) for name in names]
-        told = zip(pending.choices, [*titles, phrases.none_of_these], [*names, None], strict=True)
-        choices = tuple(Choice(*choice) for choice in told)
+        columns = zip(pending.choices, [*titles, phrases.none_of_these], [*names, None], strict=True)
+        choices = tuple(Choice(*column) for column in columns)
         turn = Turn(self._input.text, reply=phrases.did_you_mean, choices=choices, result=result, language=language)
         return NextTurn(turn, pending)
 
     def _answered(self, pending: WhichValue, result: MatchResult) -> NextTurn:
-        """A message while a slot is asked for: its value, another request, or neither."""
-        meant = (result.intent,) if result.intent else tuple(rival.intent for rival in result.rivals)
-        other = bool(meant) and pending.intent not in meant
+        """Handle a message after the question for a slot: a value, another request, or neither."""
+        intents = (result.intent,) if result.intent else tuple(rival.intent for rival in result.rivals)
+        other = bool(intents) and pending.intent not in intents
         if other and result.trace.decided_by == "exact":
-            return self._said(result)
+            return self._matched(result)
         found = self._values(pending)
-        told = {entity.slot for entity in found}
-        if other and (pending.slot not in told or _covered(found, self._input.text) < _MOSTLY):
-            return self._said(result)
+        slots = {entity.slot for entity in found}
+        if other and (pending.slot not in slots or _covered(found, self._input.text) < _MOST_OF_MESSAGE):
+            return self._matched(result)
         if result.intent == pending.intent:
-            found = [*found, *(entity for entity in result.entities if entity.slot not in told)]
+            found = [*found, *(entity for entity in result.entities if entity.slot not in slots)]
         entities = _joined(pending.entities, found)
         if any(entity.slot == pending.slot for entity in found):
-            return self._settled(pending.intent, entities, pending.language, result)
+            return self._with_intent(pending.intent, entities, pending.language, result)
         if pending.left > 0:
             return self._ask_value(replace(pending, entities=entities, left=pending.left - 1), result)
-        return self._said(result)
+        return self._matched(result)
 
     def _values(self, pending: WhichValue) -> list[Entity]:
-        """What a message says for the slot that is asked for, and beside that for others that are still missing."""
-        there = {entity.slot for entity in pending.entities}
+        """Read the value of the requested slot from the message, and values of other missing slots beside it."""
+        known = {entity.slot for entity in pending.entities}
         slots = self._slots(pending.intent).values()
-        lacking = [slot.name for slot in slots if slot.name not in there and slot.kind != "any"]
-        asked = self._fill(self._input.text, pending.intent, [pending.slot], pending.language)
-        beside = self._fill(self._input.text, pending.intent, lacking, pending.language) if len(lacking) > 1 else ()
-        clear = (one for one in beside if all(one.end <= it.start or it.end <= one.start for it in asked))
-        return [*asked, *(one for one in clear if one.slot != pending.slot)]
+        missing = [slot.name for slot in slots if slot.name not in known and slot.kind != "any"]
+        requested = self._fill(self._input.text, pending.intent, [pending.slot], pending.language)
+        others = self._fill(self._input.text, pending.intent, missing, pending.language) if len(missing) > 1 else ()
+        apart = (one for one in others if all(one.end <= it.start or it.end <= one.start for it in requested))
+        return [*requested, *(one for one in apart if one.slot != pending.slot)]
 
-    def _settled(
+    def _with_intent(
         self, name: str, entities: tuple[Entity, ...], language: str | None, result: MatchResult | None
     ) -> NextTurn:
-        """The intent is known: ask for what it lacks, or be done."""
+        """Ask for the first missing required slot of an intent, or return the intent."""
         intent = self._registry[name]
-        there = {entity.slot for entity in entities}
-        lacking = next((slot for slot in intent.slots if slot.required and slot.name not in there), None)
-        if lacking is not None:
+        known = {entity.slot for entity in entities}
+        missing = next((slot for slot in intent.slots if slot.required and slot.name not in known), None)
+        if missing is not None:
             left = self._options.attempts - 1
-            return self._ask_value(WhichValue(name, lacking.name, entities, left, language), result)
-        said = intent.response(language)
-        reply = _filled(said, entities) if said is not None else None
+            return self._ask_value(WhichValue(name, missing.name, entities, left, language), result)
+        response = intent.response(language)
+        reply = _filled(response, entities) if response is not None else None
         return NextTurn(Turn(self._input.text, name, entities, reply, result=result, language=language))
 
     def _ask_value(self, pending: WhichValue, result: MatchResult | None) -> NextTurn:
         slot = self._slots(pending.intent)[pending.slot]
-        asks = slot.question(pending.language) or self._phrases(pending.language).please_tell.replace(
+        question = slot.question(pending.language) or self._phrases(pending.language).please_tell.replace(
             "{slot}", in_words(slot.name)
         )
         turn = Turn(
             self._input.text,
             entities=pending.entities,
-            reply=asks,
+            reply=question,
             asks_for=slot.name,
             pending=pending.intent,
             result=result,
@@ -201,18 +203,18 @@ class _TurnLogic:
 
 
 def _joined(known: tuple[Entity, ...], more: Iterable[Entity]) -> tuple[Entity, ...]:
-    """What was known and what is new, which goes first where both are for one slot."""
+    """Join known and new entities; a new entity replaces the known ones of its slot."""
     new = tuple(more)
-    told = {entity.slot for entity in new}
-    return (*(entity for entity in known if entity.slot not in told), *new)
+    slots = {entity.slot for entity in new}
+    return (*(entity for entity in known if entity.slot not in slots), *new)
 
 
 def _covered(entities: Collection[Entity], text: str) -> float:
-    """The share of a message that is values."""
+    """Return the share of a message that the entities cover."""
     return sum(len(entity.text) for entity in entities) / max(len(text.strip()), 1)
 
 
 def _filled(response: str, entities: Collection[Entity]) -> str:
-    """A response with the values of slots in the place of `{slot}`; what names no slot that was found stays."""
+    """Replace each `{slot}` in a response by its value; a slot without a value stays as it is."""
     values = {entity.slot: str(entity.value) for entity in entities}
-    return _BLANK.sub(lambda blank: values.get(blank[1], blank[0]), response)
+    return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), response)

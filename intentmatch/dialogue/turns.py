@@ -1,4 +1,4 @@
-"""What comes of one message in a conversation."""
+"""`Turn`: the result of one message in a conversation."""
 
 from __future__ import annotations
 
@@ -10,66 +10,66 @@ from intentmatch.core.result import Entity, MatchResult
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of the answers to "did you mean ...?": a button, where there are buttons."""
+    """One answer to "did you mean ...?", shown as a button if the channel has buttons."""
 
     id: str
-    """What the button sends back: at most 20 ASCII characters, good for one question only."""
+    """Payload of the button: at most 20 ASCII characters, valid for one question only."""
     title: str
-    """For the user: the intent's title in their language, or the words for "none of these"."""
+    """Text for the user: the title of the intent in their language, or "none of these"."""
     intent: str | None
-    """None for "none of these"."""
+    """The intent; None for "none of these"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What a bot does about one message. Falsy where there was no message to do anything about."""
+    """What the bot does about one message. Falsy if there was no message."""
 
     message: str
-    """As it was received; of a button without text that says "none of these", the message that it was asked about."""
+    """The received message; for a button "none of these" without text, the message that the question was about."""
     intent: str | None = None
-    """What the user wants, with all that it needs; None while the user is asked something, or is not understood."""
+    """The intent, once all required slots are known; None while the bot asks, or if it did not understand."""
     entities: tuple[Entity, ...] = ()
-    """Found for that intent, or for the one that the user is asked about, in this message and in those before it."""
+    """Entities for the intent, or for the pending one, from this message and earlier ones."""
     reply: str | None = None
-    """The author's response of the intent, or the question to the user; None where there is none."""
+    """The response of the intent, or the question to the user; None if there is neither."""
     choices: tuple[Choice, ...] = ()
-    """Where the user is asked which intent is meant."""
+    """The choices, if the bot asks which intent is meant."""
     asks_for: str | None = None
-    """The slot that the user is asked for."""
+    """The slot that the bot asks for."""
     pending: str | None = None
-    """The intent that it is asked for."""
+    """The intent of that slot."""
     result: MatchResult | None = None
-    """What the matcher says of this message; None where it was not asked, as when a button was pressed."""
+    """The match result of this message; None if it was not matched, for example after a button press."""
     language: str | None = None
-    """BCP-47 code that `reply` and `choices` are meant to be in; None where neither message nor caller tells it."""
+    """BCP-47 code of `reply` and `choices`; None if neither the message nor the caller determines it."""
 
     def __bool__(self) -> bool:
         return bool(self.message.strip() or self.reply or self.intent)
 
     @property
     def asks(self) -> bool:
-        """Whether `reply` is a question that the next message is expected to answer."""
+        """Whether `reply` is a question to the user."""
         return bool(self.choices) or self.asks_for is not None
 
     @property
     def understood(self) -> bool:
-        """Whether there is an intent, or a question on the way to it; otherwise the bot's fallback is due."""
+        """Whether there is an intent or a question; otherwise the bot should use its fallback."""
         return self.intent is not None or self.asks
 
     @property
     def answers(self) -> bool:
-        """Whether the message is understood by the question before it; what it means on its own is then no matter."""
-        about = self.intent or self.pending
-        return about is not None and (self.result is None or self.result.intent != about)
+        """Whether the message was understood as the answer to a question, and not by its own match result."""
+        intent = self.intent or self.pending
+        return intent is not None and (self.result is None or self.result.intent != intent)
 
     @property
     def slots(self) -> Mapping[str, str | int | float]:
-        """Slot to value; of a slot that was found more than once, the value found last."""
+        """Slot name to value; the last value if a slot was found more than once."""
         return {entity.slot: entity.value for entity in self.entities}
 
     @property
     def text(self) -> str | None:
-        """`reply` with the choices numbered below it, for channels without buttons."""
+        """`reply` followed by the numbered choices, for channels without buttons."""
         if not self.choices:
             return self.reply
         numbered = (f"{number}. {choice.title}" for number, choice in enumerate(self.choices, 1))

@@ -1,14 +1,14 @@
-"""Train a small static encoder from any teacher and parallel text; this is how the embedded one was made.
+"""Distil a small static encoder from any teacher and parallel text, as was done for the embedded encoder.
 
-Needs the extra `[distill]`. The rooms, in the order of the work: `corpus` reads the text, `vocabulary` learns the
-pieces, `teacher` encodes the English sentences, `pieces` cuts every text, `student` trains, `export` writes the folder
-and `card` its model card. A run that was stopped goes on where it was: what is costly stays in a work folder.
+Needs the extra `[distill]`. The modules in order of use: `corpus` reads the text, `vocabulary` trains the tokenizer,
+`teacher` encodes the English sentences, `pieces` tokenizes every text, `student` trains, `export` writes the model and
+`card` its model card. Costly results are kept in a work folder, so an interrupted run can be resumed.
 """
 
 from __future__ import annotations
 
-from intentmatch.distill.corpus import Corpus, Tell, read_corpus
+from intentmatch.distill.corpus import Corpus, StepProgress, read_corpus
 from intentmatch.distill.recipe import Recipe, read_recipe
 from intentmatch.distill.run import distill
 
-__all__ = ["Corpus", "Recipe", "Tell", "distill", "read_corpus", "read_recipe"]
+__all__ = ["Corpus", "Recipe", "StepProgress", "distill", "read_corpus", "read_recipe"]

@@ -1,4 +1,4 @@
-"""The model card of a student: what it is, what it learned from and how, in the form that Hugging Face gives cards."""
+"""Write the model card of a student in the format of Hugging Face."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from intentmatch.distill.corpus import ENGLISH, Corpus
 from intentmatch.distill.student import Table
 
 _FEWEST_PAIRS = 1_000
-"""A language with fewer translations is not called covered."""
+"""Minimum number of translations for a language to be listed as supported."""
 
 _WHAT = """
 # A static multilingual encoder
 
-One vector of {dim} numbers for each of {pieces:,} subword pieces{shared}; a text's vector is the sum of its pieces'
-vectors, scaled to unit length. Distilled (Reimers & Gurevych 2020) by `intentmatch distill` with the recipe in
-`recipe.yaml` from {teacher}, {kept:.1%} of whose variance fits into so many numbers. The first numbers tell
-most, so that they can be used alone.
+One vector of {dim} dimensions for each of {pieces:,} subword tokens{shared}. The vector of a text is the sum of its
+token vectors, scaled to unit length. Distilled (Reimers & Gurevych 2020) by `intentmatch distill` from {teacher}, with
+the recipe in `recipe.yaml`. The dimensions hold {kept:.1%} of the teacher's variance, most important first, so vectors
+can be truncated.
 
 - `tokenizer.json`: unigram tokenizer over all languages, NFKC and lower case.
-- `model.safetensors`: `embeddings`, int8, the {rows:,} rows of the table; `weights`, float32, what each piece's row is
-  multiplied by{mapping}.
+- `model.safetensors`: `embeddings`, int8, the {rows:,} rows of the table; `weights`, float32, the factor of each
+  token's row{mapping}.
 
 ## Languages
 
-English from {sentences:,} sentences, and the number of pairs of each other language. Those of fewer than {fewest:,} are
-not in the list of languages at the head of this card.
+{sentences:,} English sentences, and the number of pairs for each other language. The metadata of this card lists only
+languages with at least {fewest:,} pairs.
 
 {languages}
 
@@ -37,15 +37,15 @@ not in the list of languages at the head of this card.
 |---|--:|--:|
 {sources}
 
-Left out: {removed}.
+Filtered out: {removed}.
 """
 
-_SHARED = ", the least used of which share the rows of others"
-_MAPPING = "; `mapping`, int32, the row of each piece"
+_SHARED = " (rare tokens share the rows of others)"
+_MAPPING = "; `mapping`, int32, the row of each token"
 
 
 def write_card(file: Path, corpus: Corpus, table: Table, teacher: str, kept: float) -> None:
-    """Write the card of a table; `kept` is the share of the teacher's variance that its rows can hold."""
+    """Write the model card; `kept` is the share of the teacher's variance that the student's dimensions hold."""
     pairs = corpus.pairs_by_language()
     sharing = len(table.rows) < len(table.mapping)
     head = {

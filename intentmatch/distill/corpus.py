@@ -1,4 +1,4 @@
-"""Parallel and English text for a distillation: read, cleaned, without doubles, and kept apart from held-out text."""
+"""Read parallel and English text for a distillation: cleaned, deduplicated, without held-out sentences."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from intentmatch.text.normalize import clean, fold, language_code
 
 ENGLISH = "en"
 LONGEST = 120
-"""Characters of a sentence; longer ones teach a sum of pieces little and cost the teacher much."""
+"""Maximum length of a sentence in characters; longer ones help little and are slow to encode with the teacher."""
 
 _OPENERS: Mapping[str, Callable[..., IO[Any]]] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
-# A sentence of fewer words that differs in one of them is another sentence.
+# Minimum number of words for two sentences that differ in one word to be near-duplicates.
 _WORDS_FOR_NEAR = 5
-_TELL_EVERY = 100_000
+_LINES_PER_UPDATE = 100_000
 
-Tell = Callable[[str, int, int | None], None]
-"""Called with what is being done, how much of it is done, and of how much (None where nobody knows)."""
+StepProgress = Callable[[str, int, int | None], None]
+"""Called with the name of the step, the amount done so far, and the total amount (None if unknown)."""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """English sentences, and translations of some of them."""
+    """English sentences and their translations."""
 
     sentences: Sequence[str]
-    """Distinct English sentences, in the order they were first seen."""
+    """Distinct English sentences, in order of first occurrence."""
     translations: Sequence[str]
     rows: NDArray[np.int32]
     """For each of `translations`, the position of its English sentence."""
@@ -51,13 +51,13 @@ class Corpus:
     source_of: NDArray[np.int16]
     """For each of `translations`, the position of its source in `sources`."""
     sentence_source_of: NDArray[np.int16]
-    """For each of `sentences`, the position of the source it was first seen in."""
+    """For each of `sentences`, the position of the source of its first occurrence."""
     removed: Mapping[str, int] = field(default_factory=dict)
-    """How many lines were left out, by reason."""
+    """Number of lines that were filtered out, by reason."""
 
     @cached_property
     def fingerprint(self) -> str:
-        """Digest of everything that is learned from: texts in their order, their languages and sources."""
+        """Digest of all texts in order, with their languages and sources."""
         digest = hashlib.sha256()
         for texts in (self.sentences, self.translations, self.languages, self.sources):
             digest.update("\n".join(texts).encode("utf-8", "surrogatepass"))
@@ -66,13 +66,13 @@ class Corpus:
         return digest.hexdigest()[:16]
 
     def pairs_by_source(self) -> dict[str, tuple[int, int]]:
-        """Source to the number of its translations and of its English sentences, by name."""
+        """Map each source to its number of translations and of English sentences, sorted by name."""
         pairs = np.bincount(self.source_of, minlength=len(self.sources)).tolist()
         english = np.bincount(self.sentence_source_of, minlength=len(self.sources)).tolist()
         return {name: (pairs[number], english[number]) for number, name in sorted(enumerate(self.sources), key=_name)}
 
     def pairs_by_language(self) -> dict[str, int]:
-        """Language to the number of its translations, most first."""
+        """Map each language to its number of translations, most frequent first."""
         counts = Counter(dict(enumerate(np.bincount(self.language_of, minlength=len(self.languages)).tolist())))
         return {self.languages[number]: count for number, count in counts.most_common() if count}
 
@@ -83,28 +83,30 @@ def read_corpus(
     *,
     held_out: Sequence[Path] = (),
     longest: int = LONGEST,
-    tell: Tell | None = None,
+    progress: StepProgress | None = None,
 ) -> Corpus:
-    """Read tab-separated files, plain or compressed (.xz, .gz, .bz2), in UTF-8.
+    """Read a corpus from tab-separated UTF-8 files, plain or compressed (.xz, .gz, .bz2).
 
-    Lines of `pairs` are `English, language, translation[, source]`, of `english` `sentence[, source]`, of `held_out`
-    `language, English, translation`: a sentence that stands there, on either side, or that differs from one there in
-    case, punctuation, accents or one word of at least five, is taken out of both.
+    The columns of `pairs` are `English, language, translation[, source]`, of `english` `sentence[, source]`, and of
+    `held_out` `language, English, translation`. The corpus omits every sentence of `held_out`, in both languages, and
+    sentences that differ from one only in case, punctuation, accents or one word of at least five. It also omits
+    sentences of more than `longest` characters.
 
-    Raises `InputError` with the place of a line that has too few columns or no language code.
+    Raises `InputError` with the location of a line that has too few columns or an invalid language code, and if a file
+    cannot be read or no text remains.
     """
     builder = _Builder(_HeldOut(held_out), longest)
     for file in pairs:
-        for place, columns in _lines(file, 3, "English, language and translation", tell):
-            builder.add_pair(place, columns)
+        for location, columns in _lines(file, 3, "English, language and translation", progress):
+            builder.add_pair(location, columns)
     for file in english:
-        for _, columns in _lines(file, 1, "an English sentence", tell):
+        for _, columns in _lines(file, 1, "an English sentence", progress):
             builder.add_sentence(columns)
     return builder.corpus()
 
 
 class _Builder:
-    """A corpus as it grows."""
+    """Collects the lines of a corpus."""
 
     def __init__(self, held_out: _HeldOut, longest: int) -> None:
         self._held_out = held_out
@@ -116,15 +118,15 @@ class _Builder:
         self._languages: dict[str, int] = {}
         self._sources: dict[str, int] = {}
         self._seen: set[tuple[int, int, str]] = set()
-        self._judged: dict[str, str | None] = {}
+        self._reasons: dict[str, str | None] = {}
         self._removed: Counter[str] = Counter()
 
-    def add_pair(self, place: str, columns: Sequence[str]) -> None:
+    def add_pair(self, location: str, columns: Sequence[str]) -> None:
         language = language_code(columns[1])
         if language is None:
-            raise InputError(f"{place}: {columns[1]!r} is no language code; write one such as `de` or `pt-BR`")
+            raise InputError(f"{location}: {columns[1]!r} is not a language code; use one such as `de` or `pt-BR`")
         sentence, translation = clean(columns[0]), clean(columns[2])
-        reason = self._unusable(sentence) or self._unusable(translation, remember=False)
+        reason = self._rejection(sentence) or self._rejection(translation, cache=False)
         if reason is not None:
             self._removed[f"pairs: {reason}"] += 1
             return
@@ -134,7 +136,7 @@ class _Builder:
             return
         key = (self._row(sentence, source), _number(self._languages, language), translation)
         if key in self._seen:
-            self._removed["pairs: twice"] += 1
+            self._removed["pairs: duplicate"] += 1
             return
         self._seen.add(key)
         self._translations.append(translation)
@@ -143,7 +145,7 @@ class _Builder:
 
     def add_sentence(self, columns: Sequence[str]) -> None:
         sentence = clean(columns[0])
-        reason = self._unusable(sentence)
+        reason = self._rejection(sentence)
         if reason is not None:
             self._removed[f"English: {reason}"] += 1
             return
@@ -151,7 +153,7 @@ class _Builder:
 
     def corpus(self) -> Corpus:
         if not self._sentences:
-            raise InputError("there is no text to learn from: every line was left out, or there was none")
+            raise InputError("the corpus is empty: the files have no lines, or every line was filtered out")
         return Corpus(
             sentences=list(self._sentences),
             translations=self._translations,
@@ -170,21 +172,22 @@ class _Builder:
             self._sentence_sources.append(source)
         return row
 
-    def _unusable(self, text: str, *, remember: bool = True) -> str | None:
+    def _rejection(self, text: str, *, cache: bool = True) -> str | None:
+        """Return the reason to reject a cleaned text, or None."""
         if not text:
             return "empty"
         if len(text) > self._longest:
             return "too long"
-        if not remember:
+        if not cache:
             return self._held_out.matches(text)
-        if text not in self._judged:
-            # Parallel files repeat an English sentence for each of its languages.
-            self._judged[text] = self._held_out.matches(text)
-        return self._judged[text]
+        if text not in self._reasons:
+            # Parallel files repeat an English sentence for each language, so its result is cached.
+            self._reasons[text] = self._held_out.matches(text)
+        return self._reasons[text]
 
 
 class _HeldOut:
-    """Sentences that must not be learned from, and what is nearly one of them."""
+    """Finds held-out sentences and their near-duplicates."""
 
     def __init__(self, files: Sequence[Path]) -> None:
         self._exact: set[str] = set()
@@ -199,7 +202,7 @@ class _HeldOut:
                     self._gapped.update(_gapped(words))
 
     def matches(self, text: str) -> str | None:
-        """Why a cleaned text must not be learned from, or None."""
+        """Return how a cleaned text matches a held-out sentence, or None."""
         if text in self._exact:
             return "held out, exact"
         if not self._folded:
@@ -211,9 +214,9 @@ class _HeldOut:
 
 
 def _words(text: str) -> list[str]:
-    """Words without case, punctuation and accents; characters where words average more than eight or so.
+    """Split a text into words without case, punctuation and accents, or into characters if words are very long.
 
-    That is how scripts without spaces look; a sentence of very long words is taken for one of them.
+    An average of more than about eight characters per word indicates a script without spaces.
     """
     plain = "".join(c for c in unicodedata.normalize("NFD", fold(text)) if not unicodedata.combining(c))
     words = plain.split()
@@ -221,27 +224,27 @@ def _words(text: str) -> list[str]:
 
 
 def _gapped(words: Sequence[str]) -> Iterator[int]:
-    """The sentence with each one of its words left out: two that share such a key differ in one word at most.
+    """Yield a key for the sentence without each of its words; sentences that share a key differ in at most one word.
 
-    The deletion neighbourhood of Bocek et al. 2007, "Fast Similarity Search in Large Dictionaries", over words.
+    Deletion neighbourhood over words (Bocek et al. 2007, "Fast Similarity Search in Large Dictionaries").
     """
     if len(words) >= _WORDS_FOR_NEAR:
         for gap in range(len(words)):
             yield hash((gap, *words[:gap], *words[gap + 1 :]))
 
 
-def _lines(file: Path, columns: int, what: str, tell: Tell | None) -> Iterator[tuple[str, list[str]]]:
-    """Place and columns of each line that is not blank."""
+def _lines(file: Path, columns: int, what: str, progress: StepProgress | None) -> Iterator[tuple[str, list[str]]]:
+    """Yield the location and the columns of each line that is not blank."""
     try:
         with _OPENERS.get(file.suffix, open)(file, "rt", encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
-                if tell is not None and number % _TELL_EVERY == 0:
-                    tell(f"reading {file.name}", number, None)
+                if progress is not None and number % _LINES_PER_UPDATE == 0:
+                    progress(f"reading {file.name}", number, None)
                 if not line.strip():
                     continue
                 found = line.rstrip("\r\n").split("\t")
                 if len(found) < columns:
-                    raise InputError(f"{file}:{number}: a line needs {what}, with tabs between them")
+                    raise InputError(f"{file}:{number}: a line needs {what}, separated by tabs")
                 yield f"{file}:{number}", found
     except (OSError, EOFError, UnicodeDecodeError, lzma.LZMAError, zlib.error) as error:
         raise InputError(f"{file} cannot be read: {error}") from error

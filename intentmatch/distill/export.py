@@ -1,4 +1,4 @@
-"""A student as a folder that the `static` encoder, sentence-transformers and model2vec read."""
+"""Write a student as a folder for the `static` encoder, sentence-transformers and model2vec."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _LARGEST = 127
 
 
 def save_model(folder: Path, table: Table, tokenizer: dict[str, Any], silent: set[int]) -> None:
-    """Write tokenizer and table; the vectors of `silent` pieces become zero.
+    """Write the tokenizer and the table; the vectors of `silent` tokens become zero.
 
-    Rows become int8; what a row is scaled by goes into the weights of its pieces.
+    Rows are quantized to int8, and the scale of a row is multiplied into the weights of its tokens.
     """
     folder.mkdir(parents=True, exist_ok=True)
     scales = np.abs(table.rows).max(axis=1) / _LARGEST
@@ -41,11 +41,12 @@ def save_model(folder: Path, table: Table, tokenizer: dict[str, Any], silent: se
 
 
 def flatten(table: NDArray[np.float32], vectors: NDArray[np.float32], power: float) -> NDArray[np.float32]:
-    """Turn a table to the principal axes of some of its unit vectors, strongest first, and weaken the strong ones.
+    """Rotate a table to the principal axes of sample vectors, strongest first, and weaken the strong axes.
 
-    An axis of variance v is scaled by v to the power of -`power` / 2: 0 only turns, 1 makes all axes alike (whitening;
-    Su et al. 2021, "Whitening Sentence Representations for Better Semantics and Faster Retrieval"). As a text is a sum
-    of rows, what is done to the rows is done to every text.
+    `table` has the shape `(rows, dim)`, `vectors` has unit rows of shape `(samples, dim)`. An axis of variance v is
+    scaled by v ** (-power / 2): 0 only rotates, 1 gives all axes the same variance (whitening; Su et al. 2021,
+    "Whitening Sentence Representations for Better Semantics and Faster Retrieval"). The map is linear and a text is a
+    sum of rows, so it applies to every text.
     """
     strength, axes = principal_axes(vectors.T.astype(np.float64) @ vectors / len(vectors))
     return (table @ (axes * strength.clip(1e-9) ** (-power / 2))).astype(np.float32)

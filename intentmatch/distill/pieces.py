@@ -1,4 +1,4 @@
-"""Texts as piece numbers in two flat arrays, which is what a training loop can draw from quickly."""
+"""Tokenized texts in two flat arrays, for fast sampling in the training loop."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# A typing mistake in a shorter text can make another word of it.
+# In a shorter text, a typo may produce another word.
 _LETTERS_FOR_A_TYPO = 4
 
 
 class Pieces(NamedTuple):
-    """Many texts, one after another."""
+    """Token ids of many texts."""
 
     numbers: NDArray[np.int32]
     starts: NDArray[np.int64]
-    """Where each text begins in `numbers`, and at last where the last one ends: shape `(texts + 1,)`."""
+    """Start of each text in `numbers`, and the end of the last one; shape `(texts + 1,)`."""
 
     @classmethod
-    def cut(cls, texts: Iterable[str], encode: Callable[[str], Iterable[int]]) -> Pieces:
-        """Cut texts with a tokenizer's `encode`."""
+    def from_texts(cls, texts: Iterable[str], encode: Callable[[str], Iterable[int]]) -> Pieces:
+        """Tokenize texts with the `encode` function of a tokenizer."""
         numbers, starts = array("i"), array("q", [0])
         for text in texts:
             numbers.extend(encode(text))
@@ -31,11 +31,11 @@ class Pieces(NamedTuple):
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """Pieces of each text."""
+        """Number of tokens of each text."""
         return np.diff(self.starts)
 
     def select(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The pieces of some texts, one text after another, and the number of each one's pieces."""
+        """Return the concatenated tokens of the texts at `rows`, and the number of tokens of each."""
         lengths = self.starts[rows + 1] - self.starts[rows]
         ends = np.cumsum(lengths)
         places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(self.starts[rows] - ends + lengths, lengths)
@@ -43,7 +43,7 @@ class Pieces(NamedTuple):
 
 
 def mistyped(text: str, random: np.random.Generator) -> str:
-    """A text with one typing mistake: letters swapped, one left out, doubled, or replaced by another of the text."""
+    """Add one typo to a text: swap, drop or double a letter, or replace it with another letter of the text."""
     letters = [place for place, char in enumerate(text) if char.isalpha()]
     if len(letters) < _LETTERS_FOR_A_TYPO:
         return text

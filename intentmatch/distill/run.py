@@ -1,4 +1,4 @@
-"""A distillation from beginning to end."""
+"""Run a complete distillation."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from intentmatch.core.errors import InputError
 from intentmatch.core.types import Encoder
 from intentmatch.distill import student
 from intentmatch.distill.card import write_card
-from intentmatch.distill.corpus import Corpus, Tell
+from intentmatch.distill.corpus import Corpus, StepProgress
 from intentmatch.distill.export import flatten, save_model
 from intentmatch.distill.pieces import Pieces, mistyped
 from intentmatch.distill.recipe import Recipe, write_recipe
-from intentmatch.distill.student import Lesson, Lines, Table
-from intentmatch.distill.teacher import targets, teach
-from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, learn_tokenizer
+from intentmatch.distill.student import Lines, Table, TrainingData
+from intentmatch.distill.teacher import project, teacher_vectors
+from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, train_tokenizer
 from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer
 
-_TEXTS_TO_FLATTEN_BY = 40_000
-_WHOLE_TEXT = 1 << 30
+_WHITENING_SAMPLE = 40_000
+_NO_LIMIT = 1 << 30
 
 
 def distill(
@@ -36,102 +36,105 @@ def distill(
     *,
     work: Path,
     device: str = "auto",
-    tell: Tell | None = None,
+    progress: StepProgress | None = None,
 ) -> None:
-    """Train a student and write it to the folder `output`, which `static:FOLDER` then names.
+    """Train a student and write it to the folder `output`, to be used as the encoder `static:FOLDER`.
 
-    `work` keeps the vocabulary, the teacher's vectors and the state of the training; a later call with the same corpus,
-    teacher and recipe goes on from there. On one machine the same call gives the same model. Of a teacher's vectors
-    only cosines are used.
+    `work` keeps the tokenizer, the teacher's vectors and the training state; a later call with the same corpus, teacher
+    and recipe resumes from there. The result is deterministic on one machine. Only the cosines of the teacher's vectors
+    matter. `progress` is called with the name of the step, the amount done and the total amount.
 
-    Raises `MissingExtraError` without the extra `[distill]`, `SettingsError` where there is no such device, and
-    `InputError` where corpus and teacher cannot give what the recipe asks for.
+    Raises `MissingExtraError` without the extra `[distill]`, `SettingsError` for an unknown device, and `InputError` if
+    the corpus has no translations or the recipe does not fit the corpus and the teacher.
     """
     plugins.check_installed("torch", what="Distillation", extra="distill")
     recipe = recipe or Recipe()
     if recipe.dim > teacher.dim:
-        raise InputError(f"dim {recipe.dim} in the recipe: the teacher's vectors have only {teacher.dim} numbers")
+        raise InputError(
+            f"the recipe has dim {recipe.dim}, but the teacher's vectors have only {teacher.dim} dimensions"
+        )
     if not corpus.translations:
-        raise InputError("there are no translations to learn from: every pair was left out, or there was none")
+        raise InputError("the corpus has no translations: the files have no pairs, or every pair was filtered out")
     work.mkdir(parents=True, exist_ok=True)
-    described = _vocabulary(corpus, recipe, work, tell)
-    pieces = {piece: number for number, (piece, _) in enumerate(described["model"]["vocab"])}
+    tokenizer = _tokenizer(corpus, recipe, work, progress)
+    pieces = {piece: number for number, (piece, _) in enumerate(tokenizer["model"]["vocab"])}
     silent = {pieces[name] for name in (PADDING, UNKNOWN, SPACE) if name in pieces}
-    wanted = targets(teach(teacher, corpus.sentences, work, tell), recipe.dim)
-    if tell is not None:
-        tell("cutting texts into pieces", 0, None)
-    lesson = _lesson(corpus, wanted.vectors, recipe, described, silent)
-    # A state belongs to what it was learned from.
+    targets = project(teacher_vectors(teacher, corpus.sentences, work, progress), recipe.dim)
+    if progress is not None:
+        progress("tokenizing texts", 0, None)
+    data = _training_data(corpus, targets.vectors, recipe, tokenizer, silent)
+    # The name of the state names the data that it was trained on.
     state = work / f"student-{corpus.fingerprint}-{teacher.fingerprint}.safetensors"
-    table = student.train(lesson, recipe, len(pieces), state, device=device, tell=tell)
-    rows = flatten(table.rows, _some_vectors(table, lesson, recipe), recipe.whitening)
-    save_model(output, table._replace(rows=rows), described, silent)
+    table = student.train(data, recipe, len(pieces), state, device=device, progress=progress)
+    rows = flatten(table.rows, _sample_vectors(table, data, recipe), recipe.whitening)
+    save_model(output, table._replace(rows=rows), tokenizer, silent)
     write_recipe(output / "recipe.yaml", recipe)
-    write_card(output / "README.md", corpus, table, teacher.name, wanted.kept)
+    write_card(output / "README.md", corpus, table, teacher.name, targets.kept)
 
 
-def _vocabulary(corpus: Corpus, recipe: Recipe, work: Path, tell: Tell | None) -> dict[str, Any]:
-    """The tokenizer as JSON, from the work folder where it was learned from the same corpus by the same recipe."""
+def _tokenizer(corpus: Corpus, recipe: Recipe, work: Path, progress: StepProgress | None) -> dict[str, Any]:
+    """Return the tokenizer as JSON; read it from the work folder if corpus and recipe are the same."""
     file = work / "tokenizer.json"
-    decisive = (
+    fields = (
         *("seed", "pieces", "flatness", "language_weights"),
         *("vocabulary_lines", "vocabulary_english_lines", "vocabulary_english"),
     )
-    origin = {"corpus": corpus.fingerprint, **{name: getattr(recipe, name) for name in decisive}}
+    origin = {"corpus": corpus.fingerprint, **{name: getattr(recipe, name) for name in fields}}
     if file.is_file():
-        kept: dict[str, Any] = json.loads(file.read_bytes())
-        if kept["origin"] == origin:
-            return kept["tokenizer"]  # type: ignore[no-any-return]
-    if tell is not None:
-        tell("learning the vocabulary", 0, None)
-    described = learn_tokenizer(corpus, recipe, tell)
+        saved: dict[str, Any] = json.loads(file.read_bytes())
+        if saved["origin"] == origin:
+            return saved["tokenizer"]  # type: ignore[no-any-return]
+    if progress is not None:
+        progress("training the tokenizer", 0, None)
+    tokenizer = train_tokenizer(corpus, recipe, progress)
     temporary = file.with_suffix(".unfinished")
-    temporary.write_text(json.dumps({"origin": origin, "tokenizer": described}), encoding="utf-8")
+    temporary.write_text(json.dumps({"origin": origin, "tokenizer": tokenizer}), encoding="utf-8")
     temporary.replace(file)
-    return described
+    return tokenizer
 
 
-def _lesson(
+def _training_data(
     corpus: Corpus,
-    wanted: NDArray[np.float16],
+    targets: NDArray[np.float16],
     recipe: Recipe,
-    described: dict[str, Any],
+    description: dict[str, Any],
     silent: set[int],
-) -> Lesson:
-    tokenizer = UnigramTokenizer(described["model"]["vocab"], described["model"]["unk_id"])
+) -> TrainingData:
+    """Tokenize all texts and compute their sampling weights."""
+    tokenizer = UnigramTokenizer(description["model"]["vocab"], description["model"]["unk_id"])
     random = np.random.default_rng(recipe.seed)
 
     def encode(text: str) -> list[int]:
-        return [number for number in tokenizer.encode(text, _WHOLE_TEXT) if number not in silent]
+        return [number for number in tokenizer.encode(text, _NO_LIMIT) if number not in silent]
 
     def lines(texts: Sequence[str], rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Lines:
-        """The texts, and some of them a second time with a typing mistake."""
-        again = np.flatnonzero(random.random(len(texts)) < recipe.typos)
-        pieces = Pieces.cut([*texts, *(mistyped(texts[int(row)], random) for row in again)], encode)
-        order = np.append(np.arange(len(texts)), again)
+        """Tokenize the texts, and a share of them a second time with a typo."""
+        repeated = np.flatnonzero(random.random(len(texts)) < recipe.typos)
+        pieces = Pieces.from_texts([*texts, *(mistyped(texts[int(row)], random) for row in repeated)], encode)
+        order = np.append(np.arange(len(texts)), repeated)
         return Lines(pieces, rows[order], np.cumsum(weights[order] * (pieces.lengths > 0)))
 
-    of_source = np.array([recipe.source_weights.get(source, 1.0) for source in corpus.sources])
-    weights = of_source[corpus.source_of]
+    source_weights = np.array([recipe.source_weights.get(source, 1.0) for source in corpus.sources])
+    weights = source_weights[corpus.source_of]
     counts = np.bincount(corpus.language_of, minlength=len(corpus.languages)).clip(1)
     shares = np.bincount(corpus.language_of, weights=weights, minlength=len(corpus.languages)).clip(1e-9)
-    of_language = np.array([recipe.language_weights.get(language, 1.0) for language in corpus.languages])
-    weights = weights * (of_language * counts**recipe.flatness / shares)[corpus.language_of]
+    language_weights = np.array([recipe.language_weights.get(language, 1.0) for language in corpus.languages])
+    weights = weights * (language_weights * counts**recipe.flatness / shares)[corpus.language_of]
     own = np.arange(len(corpus.sentences))
-    return Lesson(
+    return TrainingData(
         translations=lines(corpus.translations, corpus.rows.astype(np.int64), weights),
-        sentences=lines(corpus.sentences, own, of_source[corpus.sentence_source_of]),
-        english=Pieces.cut(corpus.sentences, encode),
-        targets=wanted,
+        sentences=lines(corpus.sentences, own, source_weights[corpus.sentence_source_of]),
+        english=Pieces.from_texts(corpus.sentences, encode),
+        targets=targets,
     )
 
 
-def _some_vectors(table: Table, lesson: Lesson, recipe: Recipe) -> NDArray[np.float32]:
-    """Unit vectors of texts, half of them English, for `flatten` to see how strong each axis is."""
+def _sample_vectors(table: Table, data: TrainingData, recipe: Recipe) -> NDArray[np.float32]:
+    """Return unit vectors of sampled texts, half of them English, from which `flatten` measures the axes."""
     random = np.random.default_rng(recipe.seed)
     vectors = []
-    for lines in (lesson.translations, lesson.sentences):
-        for row in lines.draw(_TEXTS_TO_FLATTEN_BY // 2, random):
+    for lines in (data.translations, data.sentences):
+        for row in lines.draw(_WHITENING_SAMPLE // 2, random):
             vectors.append(table.total(lines.pieces.select(np.array([row]))[0]))
     found = np.array(vectors, dtype=np.float32)
     found /= np.linalg.norm(found, axis=1, keepdims=True).clip(1e-9)

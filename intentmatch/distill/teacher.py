@@ -1,4 +1,4 @@
-"""What the teacher makes of each English sentence: encoded once, kept on disk, and turned to the student's size."""
+"""Encode the English sentences with the teacher, keep the vectors on disk, and project them to the student's size."""
 
 from __future__ import annotations
 
@@ -13,76 +13,78 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from intentmatch.core.types import Encoder
-from intentmatch.distill.corpus import Tell
+from intentmatch.distill.corpus import StepProgress
 from intentmatch.runtime.block_sizes import DISTILL_TARGET_ROWS
 
 Half = NDArray[np.float16]
 
-# One file holds so many vectors: a minute or two of work on a processor, and the most that a stop can lose.
+# Vectors per file: one or two minutes of work on a CPU, which is the most that an interruption loses.
 _SHARD = 32_768
 
 
 class Targets(NamedTuple):
-    """Where the student shall put each sentence."""
+    """Target vectors of the sentences."""
 
     vectors: Half
-    """Unit rows, shape `(sentences, dim)`; the numbers are ordered by how much they tell, most first."""
+    """Unit rows, shape `(sentences, dim)`; dimensions are ordered by variance, largest first."""
     kept: float
-    """Share of the teacher's variance that fits into `dim` numbers."""
+    """Share of the teacher's variance that `dim` dimensions hold."""
 
 
-def teach(teacher: Encoder, sentences: Sequence[str], folder: Path, tell: Tell | None = None) -> Half:
-    """The teacher's vectors of distinct sentences, shape `(sentences, teacher.dim)`.
+def teacher_vectors(
+    teacher: Encoder, sentences: Sequence[str], folder: Path, progress: StepProgress | None = None
+) -> Half:
+    """Return the teacher's vectors of distinct sentences, shape `(sentences, teacher.dim)`.
 
-    Those that an earlier run left in the folder are read; the others are encoded and left there.
+    Vectors that an earlier run saved in `folder` are read; the others are encoded and saved there.
     """
     shards = folder / f"teacher-{teacher.fingerprint}"
     shards.mkdir(parents=True, exist_ok=True)
     keys = np.fromiter(map(_key, sentences), dtype=np.uint64, count=len(sentences))
     order = np.argsort(keys)
     vectors = np.empty((len(sentences), teacher.dim), dtype=np.float16)
-    todo = np.ones(len(sentences), dtype=bool)
+    missing = np.ones(len(sentences), dtype=bool)
     for file in sorted(shards.glob("*.safetensors")):
         shard = _read(file)
         if shard is None:
             continue
         rows = order[np.searchsorted(keys, shard["keys"], sorter=order).clip(max=len(keys) - 1)]
-        wanted = keys[rows] == shard["keys"]
-        vectors[rows[wanted]] = shard["vectors"][wanted]
-        todo[rows[wanted]] = False
-    rest = np.flatnonzero(todo)
+        found = keys[rows] == shard["keys"]
+        vectors[rows[found]] = shard["vectors"][found]
+        missing[rows[found]] = False
+    rest = np.flatnonzero(missing)
     for start in range(0, len(rest), _SHARD):
-        some = rest[start : start + _SHARD]
-        if tell is not None:
-            tell("asking the teacher", len(sentences) - len(rest) + start, len(sentences))
-        vectors[some] = teacher.encode([sentences[row] for row in some])
-        _write(shards, {"keys": keys[some], "vectors": vectors[some]})
+        batch = rest[start : start + _SHARD]
+        if progress is not None:
+            progress("encoding with the teacher", len(sentences) - len(rest) + start, len(sentences))
+        vectors[batch] = teacher.encode([sentences[row] for row in batch])
+        _write(shards, {"keys": keys[batch], "vectors": vectors[batch]})
     return vectors
 
 
-def targets(vectors: Half, dim: int) -> Targets:
-    """Vectors turned to their principal axes, the first `dim` of them kept, and scaled to unit length.
+def project(vectors: Half, dim: int) -> Targets:
+    """Project vectors onto their first `dim` principal axes and scale them to unit length.
 
-    The axes go through the origin, so that cosines stay what they are.
+    The vectors are not centred, so that cosines are preserved as well as possible.
     """
     spread = np.zeros((vectors.shape[1], vectors.shape[1]))
     for start in range(0, len(vectors), DISTILL_TARGET_ROWS):
-        some = vectors[start : start + DISTILL_TARGET_ROWS].astype(np.float32)
-        spread += some.T @ some
+        batch = vectors[start : start + DISTILL_TARGET_ROWS].astype(np.float32)
+        spread += batch.T @ batch
     strength, axes = principal_axes(spread)
     kept = axes[:, :dim].astype(np.float32)
-    turned = np.empty((len(vectors), kept.shape[1]), dtype=np.float16)
+    projected = np.empty((len(vectors), kept.shape[1]), dtype=np.float16)
     for start in range(0, len(vectors), DISTILL_TARGET_ROWS):
-        some = vectors[start : start + DISTILL_TARGET_ROWS].astype(np.float32) @ kept
-        turned[start : start + DISTILL_TARGET_ROWS] = some / np.linalg.norm(some, axis=1, keepdims=True).clip(1e-9)
-    return Targets(turned, float(strength[:dim].sum() / strength.sum()))
+        batch = vectors[start : start + DISTILL_TARGET_ROWS].astype(np.float32) @ kept
+        projected[start : start + DISTILL_TARGET_ROWS] = batch / np.linalg.norm(batch, axis=1, keepdims=True).clip(1e-9)
+    return Targets(projected, float(strength[:dim].sum() / strength.sum()))
 
 
 def principal_axes(spread: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Strengths and axes (columns) of a matrix of products, strongest first."""
+    """Return the eigenvalues and eigenvectors (columns) of a second-moment matrix, largest eigenvalue first."""
     strength, axes = np.linalg.eigh(spread)
     strength, axes = strength[::-1], axes[:, ::-1]
-    # Eigenvectors have no sign of their own; without one rule for it two machines would turn differently.
+    # The sign of an eigenvector is arbitrary; fixing it gives the same result on all machines.
     return strength, axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(len(axes))])
 
 
@@ -91,7 +93,7 @@ def _key(sentence: str) -> int:
 
 
 def _read(file: Path) -> dict[str, NDArray[Any]] | None:
-    """A shard, or None where it is damaged: it is then encoded again."""
+    """Read a shard; None if it is damaged, so that its sentences are encoded again."""
     try:
         shard = load_file(file)
     except (SafetensorError, OSError):

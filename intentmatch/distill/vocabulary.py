@@ -1,10 +1,11 @@
 """The subword vocabulary of a student: a unigram tokenizer over all languages of a corpus.
 
-Kudo 2018, "Subword Regularization": begin with all frequent substrings, cut every word the likeliest way, count, drop
-the pieces that the likelihood misses least, and again, until so many are left as were asked for. Two things are done as
-a sum of vectors needs them, and other trainers do not offer them. Words count by their language, so that small
-languages get pieces of their own without large ones losing lines. And a bare space is dear, so that a word keeps a
-piece of its own (`▁order`) instead of sharing one with the ends of others (`▁` and `order`).
+Kudo 2018, "Subword Regularization": start with all frequent substrings, segment every word in the most likely way,
+count the pieces, drop those that reduce the likelihood least, and repeat until the requested number is left.
+
+Two changes suit a sum of vectors, and other trainers lack them. Words are weighted by language, so small languages get
+pieces of their own while large languages keep all lines. A bare space has a low score, so a word keeps its own piece
+(`▁order`) instead of `▁` and `order`, which the ends of other words share.
 """
 
 from __future__ import annotations
@@ -21,59 +22,59 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.errors import InputError
-from intentmatch.distill.corpus import Corpus, Tell
+from intentmatch.distill.corpus import Corpus, StepProgress
 from intentmatch.distill.recipe import Recipe
 from intentmatch.encoders.tokenizer.unigram import NORMALIZERS, PRE_TOKENIZERS, words_of
 
 PADDING, UNKNOWN, SPACE = "[PAD]", "[UNK]", "▁"
 _SPECIAL = (PADDING, UNKNOWN)
 _SPACE_SCORE, _UNKNOWN_SCORE = -13.0, -30.0
-# So many times the pieces asked for are left after each round; before the first one the seed.
+# Pieces before the first round and after each round, as multiples of the requested number.
 _SEED, _ROUNDS = 4.375, (2.875, 1.875, 1.375, 1.08, 1.0)
 _LONGEST, _LONGEST_WITHOUT_SPACES = 16, 8
-# Rare characters beyond this share of the text are unknown.
+# Share of the text that known characters cover; rarer characters are unknown.
 _CHARACTERS_COVERED = 0.99995
 _RAREST_WORD = 1e-7
-# In a language with so many words, one that occurs once is a name or a mistake.
-_WORDS_FOR_ONCE_IS_NONE = 200_000
+# Number of words of a language from which words that occur once are dropped as names or typos.
+_WORDS_WITHOUT_SINGLES = 200_000
 _SEEN = 1e-3
 # Thai, Lao, Burmese, Khmer, Japanese and Chinese put no spaces between words.
 _WITHOUT_SPACES = re.compile("^▁?[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 
 
-def learn_tokenizer(corpus: Corpus, recipe: Recipe, tell: Tell | None = None) -> dict[str, Any]:
-    """A tokenizer of `recipe.pieces` pieces, or of all that are of use, as the JSON that the tokenizers package reads.
+def train_tokenizer(corpus: Corpus, recipe: Recipe, progress: StepProgress | None = None) -> dict[str, Any]:
+    """Train a tokenizer with at most `recipe.pieces` pieces; return the JSON of the tokenizers package.
 
-    Raises `InputError` where the text has more different characters than that.
+    Raises `InputError` if the text has more distinct characters than `recipe.pieces`.
     """
     words = _weighted_words(corpus, recipe)
     characters = _characters(words)
     room = recipe.pieces - len(_SPECIAL) - len(characters)
     if room < 0:
         raise InputError(
-            f"{recipe.pieces} pieces are too few: the text has {len(characters)} different characters. Ask for more "
-            "pieces in the recipe."
+            f"{recipe.pieces} pieces are too few: the text has {len(characters)} distinct characters. Increase "
+            "`pieces` in the recipe."
         )
     counts = _frequent_substrings(words, int(recipe.pieces * _SEED)) | characters
     for number, times in enumerate(_ROUNDS):
-        if tell is not None:
-            tell("learning the vocabulary", number, len(_ROUNDS))
+        if progress is not None:
+            progress("training the tokenizer", number, len(_ROUNDS))
         counts = _counted(words, counts, characters)
         losses = _losses(counts, characters)
         kept = nlargest(int(recipe.pieces * times) - recipe.pieces + room, losses, key=losses.__getitem__)
         counts = {piece: counts[piece] for piece in kept if counts[piece] > 0} | {c: counts[c] for c in characters}
     scores = _scores({piece: max(count, _SEEN) for piece, count in _counted(words, counts, characters).items()})
-    return _described(sorted(scores.items(), key=lambda scored: -scored[1]))
+    return _to_json(sorted(scores.items(), key=lambda scored: -scored[1]))
 
 
 def _weighted_words(corpus: Corpus, recipe: Recipe) -> dict[str, float]:
-    """Each word with its count, the languages weighted as they will be drawn in the training."""
+    """Return the weighted count of each word; languages have the weights with which they are sampled in training."""
     random = np.random.default_rng(recipe.seed)
     total: Counter[str] = Counter()
 
     def add(texts: Iterable[str], weight: float) -> None:
         counts = Counter(word for text in texts for word in words_of(text))
-        many = counts.total() >= _WORDS_FOR_ONCE_IS_NONE
+        many = counts.total() >= _WORDS_WITHOUT_SINGLES
         share = weight / max(counts.total(), 1)
         for word, count in counts.items():
             if count > 1 or len(word) == 1 or not many:
@@ -82,10 +83,10 @@ def _weighted_words(corpus: Corpus, recipe: Recipe) -> dict[str, float]:
     order = np.argsort(corpus.language_of, kind="stable")
     bounds = np.searchsorted(corpus.language_of[order], np.arange(len(corpus.languages) + 1))
     for language, (start, end) in zip(corpus.languages, pairwise(bounds.tolist()), strict=True):
-        rows = _some(order[start:end], recipe.vocabulary_lines, random)
+        rows = _sample(order[start:end], recipe.vocabulary_lines, random)
         weight = recipe.language_weights.get(language, 1.0) * float(end - start) ** recipe.flatness
         add((corpus.translations[row] for row in rows.tolist()), weight)
-    rows = _some(np.arange(len(corpus.sentences)), recipe.vocabulary_english_lines, random)
+    rows = _sample(np.arange(len(corpus.sentences)), recipe.vocabulary_english_lines, random)
     english = (corpus.sentences[row] for row in rows.tolist())
     add(english, recipe.vocabulary_english * len(corpus.sentences) ** recipe.flatness)
     words: dict[str, float] = {}
@@ -96,12 +97,12 @@ def _weighted_words(corpus: Corpus, recipe: Recipe) -> dict[str, float]:
     return words
 
 
-def _some(rows: NDArray[np.int64], most: int, random: np.random.Generator) -> NDArray[np.int64]:
+def _sample(rows: NDArray[np.int64], most: int, random: np.random.Generator) -> NDArray[np.int64]:
     return rows if len(rows) <= most else random.choice(rows, most, replace=False)
 
 
 def _characters(words: Mapping[str, float]) -> dict[str, float]:
-    """The characters that a text may be cut into if nothing else helps, with their counts."""
+    """Return the characters that are always pieces, with their counts."""
     counts: dict[str, float] = {}
     for word, count in words.items():
         for char in word:
@@ -116,7 +117,7 @@ def _characters(words: Mapping[str, float]) -> dict[str, float]:
 
 
 def _frequent_substrings(words: Mapping[str, float], most: int) -> dict[str, float]:
-    """Those of at least two characters that cover the most text, with their counts."""
+    """Return the substrings of at least two characters that cover the most text, with their counts."""
     rarest = sum(words.values()) * _RAREST_WORD
     counts: dict[str, float] = {}
     for word, count in words.items():
@@ -133,40 +134,40 @@ def _frequent_substrings(words: Mapping[str, float], most: int) -> dict[str, flo
 def _counted(
     words: Mapping[str, float], counts: Mapping[str, float], characters: Mapping[str, float]
 ) -> dict[str, float]:
-    """How often each piece is used when every word is cut the likeliest way."""
+    """Count each piece in the most likely segmentation of every word."""
     scores = _scores(counts)
     used: dict[str, float] = {}
     for word, count in words.items():
-        for piece in _cut(word, scores).pieces:
+        for piece in _segment(word, scores).pieces:
             used[piece] = used.get(piece, 0) + count
     return {piece: used.get(piece, 0) + (_SEEN if piece in characters else 0) for piece in counts}
 
 
 def _losses(counts: Mapping[str, float], characters: Mapping[str, float]) -> dict[str, float]:
-    """What the likelihood would lose with each piece that is not a character."""
+    """Return the loss in likelihood from dropping each piece that is not a single character."""
     scores = _scores(counts)
     return {
-        piece: count * (scores[piece] - _cut(piece, scores, without=piece).score) if count > 0 else -1.0
+        piece: count * (scores[piece] - _segment(piece, scores, without=piece).score) if count > 0 else -1.0
         for piece, count in counts.items()
         if piece not in characters
     }
 
 
 def _scores(counts: Mapping[str, float]) -> dict[str, float]:
-    """Log-probabilities of the pieces that occur."""
+    """Return the log-probabilities of the pieces that occur."""
     total = sum(counts.values())
     return {piece: math.log(count / total) for piece, count in counts.items() if count > 0} | {SPACE: _SPACE_SCORE}
 
 
-class _Cut(NamedTuple):
+class _Segmentation(NamedTuple):
     score: float
     pieces: list[str]
 
 
-def _cut(word: str, scores: Mapping[str, float], without: str | None = None) -> _Cut:
-    """The likeliest way to cut a word (Viterbi), `without` one of the pieces."""
+def _segment(word: str, scores: Mapping[str, float], without: str | None = None) -> _Segmentation:
+    """Find the most likely segmentation of a word (Viterbi), optionally `without` one piece."""
     best = [0.0, *[-math.inf] * len(word)]
-    came_from = [0] * (len(word) + 1)
+    previous = [0] * (len(word) + 1)
     for start in range(len(word)):
         for end in range(start + 1, min(start + _LONGEST, len(word)) + 1):
             piece = word[start:end]
@@ -176,17 +177,17 @@ def _cut(word: str, scores: Mapping[str, float], without: str | None = None) -> 
                     continue
                 score = _UNKNOWN_SCORE
             if best[start] + score > best[end]:
-                best[end], came_from[end] = best[start] + score, start
+                best[end], previous[end] = best[start] + score, start
     pieces = []
     end = len(word)
     while end > 0:
-        pieces.append(word[came_from[end] : end])
-        end = came_from[end]
-    return _Cut(best[-1], pieces)
+        pieces.append(word[previous[end] : end])
+        end = previous[end]
+    return _Segmentation(best[-1], pieces)
 
 
-def _described(scores: Iterable[tuple[str, float]]) -> dict[str, Any]:
-    # Four digits of a log-probability choose the same cuts as sixteen, and take a third of the room.
+def _to_json(scores: Iterable[tuple[str, float]]) -> dict[str, Any]:
+    # Four digits of a log-probability give the same segmentation as sixteen, in a third of the space.
     pieces = [*((name, 0.0) for name in _SPECIAL), *((piece, round(score, 4)) for piece, score in scores)]
     special = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
     return {

@@ -1,4 +1,4 @@
-"""What is to be known of a model before it runs: hub names to folders, device settings to devices, its card."""
+"""Find and load transformer models: hub names to folders, device settings to devices, model cards."""
 
 from __future__ import annotations
 
@@ -20,23 +20,25 @@ _FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "README.md"]
 _NOT_FILES = ["onnx/*", "openvino/*", "*.bin", "*.h5"]
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)---[ \t]*(\n|$)", re.DOTALL)
-# Only the entry in question is parsed: some cards bring thousands of lines of benchmark results.
+# Only one entry is parsed, because some cards contain thousands of lines of benchmark results.
 _ENTRY = r"^{}:([ \t].*)?\n([ \t#-].*\n|\n)*"
 
 
 def model_folder(name: str) -> Path:
-    """The folder of a model named by a folder, or by a hub name: from the hub's cache, or downloaded once.
+    """Return the folder of a model, given a folder or a Hugging Face Hub name.
 
-    Only safetensors weights are fetched. Raises `ModelUnavailableError`, within seconds, when there is no such folder,
-    no such name, or no network.
+    A hub model comes from the hub's cache, or is downloaded once. Only safetensors weights are downloaded. Raises
+    `ModelUnavailableError` within seconds if the folder or the name does not exist, or without a network.
     """
     folder = Path(name).expanduser()
     if name and folder.is_dir():
         return folder
     if not name or name.startswith((".", "~")) or folder.is_absolute() or name.count("/") > 1:
-        raise ModelUnavailableError(f"there is no folder {name!r}. Name an existing one, or a model of the hub.")
+        raise ModelUnavailableError(
+            f"there is no folder {name!r}. Name an existing folder, or a model of the Hugging Face Hub."
+        )
     hub = plugins.require("huggingface_hub", what=f"The model {name}", extra="torch")
-    # sentence-transformers publishes under its own name, which its users leave out.
+    # Users leave out the organisation "sentence-transformers".
     repositories = [name] if "/" in name else [f"sentence-transformers/{name}", name]
     for repository in repositories:
         cached = _cached(hub, repository)
@@ -45,42 +47,42 @@ def model_folder(name: str) -> Path:
     reasons = []
     for repository in repositories:
         try:
-            # One short question first: the download itself would retry for minutes before it gave up.
+            # Ask for the model's info first: a download without a network would retry for minutes.
             hub.HfApi().model_info(repository, timeout=_SECONDS_TO_REACH_THE_HUB)
             return Path(hub.snapshot_download(repository, allow_patterns=_FILES, ignore_patterns=_NOT_FILES))
-        except Exception as error:  # noqa: BLE001 - whose network errors these are changes between the hub's releases
+        except Exception as error:  # noqa: BLE001 - the classes of network errors differ between releases of the hub
             reasons.append(str(error).strip().partition("\n")[0])
     raise ModelUnavailableError(
-        f"the model {name!r} is not on this machine, and the hub did not give it ({reasons[0]}). Ways out: run once "
-        "with a network; name a local folder with the model; or use `encoder: static`, which needs neither."
+        f"the model {name!r} is not on this machine and cannot be downloaded ({reasons[0]}). Run once with a network, "
+        "or name a local folder with the model, or use `encoder: static`, which needs neither."
     )
 
 
 def card_languages(folder: Path) -> frozenset[str] | None:
-    """The languages that the model in a folder was trained on, as BCP-47 codes; None where it does not say.
+    """Return the BCP-47 codes under `language` in the model card of a folder; None if it names none.
 
-    They stand under `language` in its model card. What is no code ("multilingual") says nothing.
+    Entries that are not language codes, such as "multilingual", are ignored.
     """
     return frozenset(filter(None, map(language_code, card_entry(folder, "language")))) or None
 
 
 def card_entry(folder: Path, key: str) -> list[str]:
-    """The texts under a key of the YAML at the head of a model card, `README.md` (the form Hugging Face gives it).
+    """Return the texts under a key of a model card: the YAML front matter of `README.md` in a folder.
 
-    None of them where it has no such key, or cannot be read.
+    The list is empty if the key is missing or the card cannot be read.
     """
     try:
         head = _FRONT_MATTER.match((folder / "README.md").read_text(encoding="utf-8-sig"))
         entry = head and re.search(_ENTRY.format(key), head[1], re.MULTILINE)
-        # The base loader makes nothing but text, lists and mappings, so that Norwegian stays "no".
-        named = yaml.load(entry[0], Loader=yaml.BaseLoader)[key] if entry else []  # noqa: S506
+        # The base loader creates only text, lists and mappings, so that Norwegian stays "no".
+        value = yaml.load(entry[0], Loader=yaml.BaseLoader)[key] if entry else []  # noqa: S506
     except (OSError, ValueError, yaml.YAMLError, RecursionError):
         return []
-    return [named] if isinstance(named, str) else [item for item in named if isinstance(item, str)]
+    return [value] if isinstance(value, str) else [item for item in value if isinstance(item, str)]
 
 
 class Loaded(NamedTuple):
-    """A model of sentence-transformers, where its files are and what it runs on."""
+    """A sentence-transformers model, the folder of its files, and its device."""
 
     model: Any
     folder: Path
@@ -88,12 +90,13 @@ class Loaded(NamedTuple):
 
 
 def load(kind: str, name: str, device_setting: str, *, what: str, trust_remote_code: bool = False) -> Loaded:
-    """A model of one kind ("SentenceTransformer" or "CrossEncoder") by hub name or folder; `what` it is, for messages.
+    """Load a model of the class `kind` ("SentenceTransformer" or "CrossEncoder") by hub name or folder.
 
-    Weights are read as safetensors only, and code that a model brings along is not run unless it is trusted. Raises
-    `MissingExtraError`, `ModelUnavailableError` (with the way out) or `SettingsError` (no such device).
+    Only safetensors weights are read. Code in the model's repository runs only with `trust_remote_code`. `what` names
+    the model in error messages. Raises `MissingExtraError`, `ModelUnavailableError`, or `SettingsError` if there is no
+    such device.
     """
-    # The import takes seconds; whoever misspelt a name should not have to wait for it.
+    # The import takes seconds; an error for a misspelt name should not wait for it.
     plugins.check_installed("sentence_transformers", what=what, extra="torch")
     folder = model_folder(name)
     library = plugins.require("sentence_transformers", what=what, extra="torch")
@@ -114,7 +117,7 @@ def load(kind: str, name: str, device_setting: str, *, what: str, trust_remote_c
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Load a model without the bars that transformers draws for a matter of milliseconds."""
+    """Turn off the progress bars of transformers while a model loads."""
     logging = plugins.require("transformers.utils.logging", what="A transformer", extra="torch")
     was_enabled = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
@@ -126,9 +129,9 @@ def quietly() -> Iterator[None]:
 
 
 def device(setting: str) -> str:
-    """The device that the `device` setting names; "auto" is the GPU where torch sees one, otherwise the CPU.
+    """Return the torch device for the setting `device`. "auto" is the GPU if torch sees one, otherwise the CPU.
 
-    Of several GPUs ("cuda:all") it is the first. Raises `SettingsError` for a device that is not there.
+    For several GPUs ("cuda:all") it is the first. Raises `SettingsError` if there is no such device.
     """
     torch = plugins.require("torch", what="A transformer", extra="torch")
     present = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
@@ -136,14 +139,14 @@ def device(setting: str) -> str:
         return next(name for name in ("cuda", "mps", "cpu") if present[name])
     kind = setting.partition(":")[0]
     if kind not in present:
-        raise SettingsError(f"device {setting!r} is not known: use auto, cpu, cuda, cuda:1, cuda:all or mps")
+        raise SettingsError(f"device {setting!r} is unknown: use auto, cpu, cuda, cuda:1, cuda:all or mps")
     if not present[kind]:
-        raise SettingsError(f"device {setting!r}: torch {torch.__version__} sees none; use auto or cpu")
+        raise SettingsError(f"device {setting!r}: torch {torch.__version__} finds no such device; use auto or cpu")
     return "cuda" if setting == ALL_GPUS else setting
 
 
 def devices(setting: str) -> list[str]:
-    """All GPUs for "cuda:all"; for any other setting the one that `device` finds."""
+    """Return all GPUs for "cuda:all"; for other settings the one device of `device`. Raises `SettingsError`."""
     first = device(setting)
     if setting != ALL_GPUS:
         return [first]
@@ -152,7 +155,7 @@ def devices(setting: str) -> list[str]:
 
 
 def _cached(hub: Any, repository: str) -> Path | None:
-    """The hub's local copy, if its weights are complete enough to be there."""
+    """Return the hub's local copy of a repository, or None if it is missing or has no weights."""
     try:
         folder = Path(hub.snapshot_download(repository, local_files_only=True))
     except (OSError, ValueError):
@@ -163,10 +166,13 @@ def _cached(hub: Any, repository: str) -> Path | None:
 def _why_not(name: str, what: str, error: str) -> str:
     if "trust_remote_code" in error:
         return (
-            f"{name} brings its own code, which is not run. If you have read it and trust it, make the object in "
-            "Python with trust_remote_code=True (SentenceTransformerEncoder, or CrossEncoderReranker around a "
-            "CrossEncoder) and pass it to Matcher.load."
+            f"{name} contains its own code, which intentmatch does not run. If you have read it and trust it, create "
+            "the object in Python with trust_remote_code=True (SentenceTransformerEncoder, or CrossEncoderReranker "
+            "around a CrossEncoder) and pass it to Matcher.load."
         )
     if "safetensors" in error:
-        return f"{name} has no safetensors weights, and pickled ones are not loaded; save it again as such ({error})"
-    return f"{name} cannot be loaded. {what} was expected there: {error}"
+        return (
+            f"{name} has no safetensors weights, and pickled weights are not loaded. Save the model again with "
+            f"safetensors ({error})"
+        )
+    return f"{name} cannot be loaded as {what[0].lower()}{what[1:]}: {error}"

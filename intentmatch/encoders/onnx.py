@@ -1,7 +1,6 @@
-"""A transformer that `export-onnx` wrote, run by onnxruntime: neither torch nor transformers is imported.
+"""Encoder for transformers exported by `export-onnx`, run by onnxruntime without torch or transformers.
 
-Pooling and normalisation are part of the graph; what remains here is to cut texts into pieces and to put rows of like
-length together.
+Pooling and normalisation are part of the graph. This module tokenizes texts and batches texts of similar length.
 """
 
 from __future__ import annotations
@@ -23,52 +22,57 @@ from intentmatch.encoders import hub
 from intentmatch.runtime.block_sizes import ONNX_ROWS
 
 GRAPH, TOKENIZER, CONFIG = "model.onnx", "tokenizer.json", "encoder.json"
-"""The files of an exported model; weights may stand beside the graph in a file whose name begins with its own."""
+"""Files of an exported model. Weights may be in a separate file whose name begins with the graph's."""
 
 WHAT = "The encoder onnx"
-# Part of the fingerprint; to be changed together with anything below that moves a vector.
+# Part of the fingerprint. Change it together with any code below that changes vectors.
 _ALGORITHM = b"onnx/1"
-# Kernels for 8 bits differ between processors, and one without any computes in float32 from the same weights.
+# 8-bit kernels differ between CPUs; a CPU without them computes in float32 from the same weights.
 _TOLERANCES = {"float32": 1e-5, "int8": 2e-2}
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
-_NOTHING_BUT_THE_END = 4
+# onnxruntime's log level for fatal errors only.
+_FATAL = 4
 
 
 def load(model: str, settings: Settings) -> OnnxEncoder:
-    """The encoder of an `onnx:FOLDER` setting."""
+    """Load the encoder of an `onnx:FOLDER` setting. Raises the same errors as `OnnxEncoder`, and `SettingsError`."""
     if not model:
-        raise ModelUnavailableError("write which folder: onnx:FOLDER, as `intentmatch export-onnx` makes it")
+        raise ModelUnavailableError(
+            "the encoder onnx needs a folder: write onnx:FOLDER, with a folder made by `intentmatch export-onnx`"
+        )
     if settings.device not in {"auto", "cpu"}:
         raise SettingsError(
             f"device {settings.device!r}: an exported model runs on the CPU; use auto or sentence_transformer:MODEL"
         )
     if settings.precision != "auto":
         raise SettingsError(
-            f"precision {settings.precision!r}: that of an exported model is chosen by `intentmatch export-onnx "
-            "--precision`; leave the setting at auto"
+            f"precision {settings.precision!r}: the precision of an exported model is chosen by `intentmatch "
+            "export-onnx --precision`; leave the setting at auto"
         )
     return OnnxEncoder(model, threads=settings.threads, prompts=settings.prompts)
 
 
 class OnnxEncoder:
-    """An exported transformer behind the `Encoder` protocol. Safe to use from many threads.
+    """Encoder that runs an exported transformer. Safe to use from many threads.
 
-    Each call of `encode` is computed by the thread that makes it and by `threads` - 1 more. `prompts` are the texts put
-    before an `utterance` and a `query`; where they are not given, those the model was exported with.
+    A call of `encode` uses its own thread and `threads` - 1 more. `prompts` are the prefixes of an `utterance` and a
+    `query`; missing ones are the prompts that the model was exported with.
 
-    Raises `MissingExtraError`, or `ModelUnavailableError` when the folder holds no such model.
+    Raises `MissingExtraError`, or `ModelUnavailableError` if the folder holds no exported model.
     """
 
     batches = True
 
-    def __init__(self, folder: str | Path, *, threads: int = 1, prompts: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, folder: str | Path, *, threads: int = Settings.threads, prompts: Mapping[str, str] | None = None
+    ) -> None:
         onnxruntime = plugins.require("onnxruntime", what=WHAT, extra="onnx")
         tokenizers = plugins.require("tokenizers", what=WHAT, extra="onnx")
         self._folder = Path(folder).expanduser()
         self.name = f"onnx:{folder}"
         for name in (CONFIG, GRAPH, TOKENIZER):
             if not (self._folder / name).is_file():
-                raise self._not_a_model(f"no {name} there")
+                raise self._not_a_model(f"it has no {name}")
         config = self._config()
         self.dim = int(config["dim"])
         self.tolerance = _TOLERANCES[config["precision"]]
@@ -76,21 +80,21 @@ class OnnxEncoder:
         try:
             self._tokenizer = tokenizers.Tokenizer.from_file(str(self._folder / TOKENIZER))
             self._padding = int(self._tokenizer.padding["pad_id"])
-        except Exception as error:  # noqa: BLE001 - the tokenizers package raises just that for what it cannot read
+        except Exception as error:  # noqa: BLE001 - the tokenizers package raises plain Exception for a bad file
             raise self._not_a_model(f"{TOKENIZER} cannot be read ({error})") from None
         self._tokenizer.no_padding()
         try:
             self._session = _session(onnxruntime, self._folder / GRAPH, threads)
-        except Exception as error:  # noqa: BLE001 - the errors of onnxruntime have no other class in common
+        except Exception as error:  # noqa: BLE001 - onnxruntime's errors have no other common base class
             raise self._not_a_model(f"{GRAPH} cannot be run ({str(error).strip()})") from None
-        self._inputs = [one.name for one in self._session.get_inputs()]
-        self._outputs = [one.name for one in self._session.get_outputs()]
-        shapes = [one.shape for one in self._session.get_outputs()]
+        self._inputs = [node.name for node in self._session.get_inputs()]
+        self._outputs = [node.name for node in self._session.get_outputs()]
+        shapes = [node.shape for node in self._session.get_outputs()]
         if not set(self._inputs) <= set(_INPUTS) or [shape[1:] for shape in shapes] != [[self.dim]]:
             raise self._not_a_model(f"{GRAPH} does not turn {', '.join(_INPUTS)} into rows of {self.dim} numbers")
-        # Those that frame any text, and those that stand for what the model does not know.
-        self._silent = frozenset([*self._pieces(""), *map(self._tokenizer.token_to_id, ("[UNK]", "<unk>"))])
-        self._told = {kind: self._telling(self._pieces(prompt)) for kind, prompt in self._prompts.items()}
+        # Pieces that frame every text, such as [CLS], and pieces for unknown text.
+        self._ignored = frozenset([*self._pieces(""), *map(self._tokenizer.token_to_id, ("[UNK]", "<unk>"))])
+        self._known_in_prompt = {kind: self._known_count(self._pieces(text)) for kind, text in self._prompts.items()}
 
     @cached_property
     def fingerprint(self) -> str:
@@ -105,18 +109,21 @@ class OnnxEncoder:
 
     @cached_property
     def languages(self) -> frozenset[str] | None:
-        """The languages that the model's card names; None where it names none."""
+        """BCP-47 codes from the model card; None if it names none."""
         return hub.card_languages(self._folder)
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
-        """Unit rows of shape `(len(texts), dim)`; a text without a known piece is a row of zeros."""
+        """Return unit vectors, float32 of shape `(len(texts), dim)`; a text without a known piece gives zeros.
+
+        Raises `IntentMatchError` if onnxruntime fails.
+        """
         pieces = [self._pieces(self._prompts[kind] + text) for text in texts]
-        known = [row for row, some in enumerate(pieces) if self._telling(some) > self._told[kind]]
+        known = [row for row, ids in enumerate(pieces) if self._known_count(ids) > self._known_in_prompt[kind]]
         if len(texts) == len(known) == 1:
-            # One message is what a bot asks for; whatever else is done costs it more than in a batch.
+            # A bot encodes single messages; skip the work that only batches need.
             return self._run(pieces)
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
-        # Longest first, so that texts of like length go together and batches pad little.
+        # Longest first, so that batches hold texts of similar length and need little padding.
         known.sort(key=lambda row: -len(pieces[row]))
         for start in range(0, len(known), ONNX_ROWS):
             rows = known[start : start + ONNX_ROWS]
@@ -127,23 +134,23 @@ class OnnxEncoder:
         pieces: list[int] = self._tokenizer.encode(text).ids
         return pieces
 
-    def _telling(self, pieces: Sequence[int]) -> int:
-        """How many of them say something."""
-        return len([piece for piece in pieces if piece not in self._silent])
+    def _known_count(self, pieces: Sequence[int]) -> int:
+        return len([piece for piece in pieces if piece not in self._ignored])
 
     def _run(self, pieces: Sequence[Sequence[int]]) -> Vectors:
+        """Return the vectors of tokenized texts, shape `(texts, dim)`. The first text must be the longest."""
         longest = len(pieces[0])
-        missing = [longest - len(some) for some in pieces]
-        # Lists are put together faster than small arrays are filled.
-        given = {
-            "input_ids": [[*some, *[self._padding] * few] for some, few in zip(pieces, missing, strict=True)],
-            "attention_mask": [[*[1] * (longest - few), *[0] * few] for few in missing],
+        padding = [longest - len(ids) for ids in pieces]
+        # Building lists is faster than filling small arrays.
+        features = {
+            "input_ids": [[*ids, *[self._padding] * count] for ids, count in zip(pieces, padding, strict=True)],
+            "attention_mask": [[*[1] * (longest - count), *[0] * count] for count in padding],
             "token_type_ids": [[0] * longest] * len(pieces),
         }
-        inputs = {name: np.array(given[name], dtype=np.int64) for name in self._inputs}
+        inputs = {name: np.array(features[name], dtype=np.int64) for name in self._inputs}
         try:
             vectors: Vectors = self._session.run(self._outputs, inputs)[0]
-        except Exception as error:  # noqa: BLE001 - as above
+        except Exception as error:  # noqa: BLE001 - onnxruntime's errors have no other common base class
             raise IntentMatchError(f"{self.name} failed: {str(error).strip()}") from None
         return vectors
 
@@ -159,11 +166,11 @@ class OnnxEncoder:
                 return config
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
             pass
-        raise self._not_a_model(f"{CONFIG} does not say what was exported")
+        raise self._not_a_model(f"{CONFIG} cannot be read or lacks dim, precision or prompts")
 
     def _not_a_model(self, why: str) -> ModelUnavailableError:
         return ModelUnavailableError(
-            f"{self._folder} is no exported model: {why}. Make one with `intentmatch export-onnx MODEL -o FOLDER`."
+            f"{self._folder} is not an exported model: {why}. Make one with `intentmatch export-onnx MODEL -o FOLDER`."
         )
 
 
@@ -171,8 +178,8 @@ def _session(onnxruntime: Any, graph: Path, threads: int) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    # It raises whatever goes wrong; that is told once.
-    options.log_severity_level = _NOTHING_BUT_THE_END
-    # Threads that wait for work sleep: spinning they would take the cores of the other streams.
+    # Errors are raised as exceptions; do not log them as well.
+    options.log_severity_level = _FATAL
+    # Idle threads sleep instead of spinning, which would take cores from other messages.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])

@@ -1,4 +1,4 @@
-"""A sentence-transformers model as a folder that the `onnx` encoder runs, put to the test before it is there."""
+"""Export a sentence-transformers model for the `onnx` encoder, and compare its vectors before writing it."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ Precision = Literal["float32", "int8"]
 
 _WHAT = "Exporting a model"
 _EXTRA = "onnx-export"
-# The first in which attention is one operation. So are rotary positions, which onnxruntime does not take as torch
-# writes them; a model with these is written in the one before.
+# The first opset in which attention is one operation. It also has rotary embeddings as one operation, but torch writes
+# them in a form that onnxruntime refuses, so such models use the opset before.
 _OPSET = 23
-# Weights of this many inputs share a scale. Fewer lose less and take longer.
+# Number of weights that share a quantisation scale. Fewer are more accurate and slower.
 _BLOCK = 64
-# Sums are made of products of 8 bits, each row of inputs with a scale of its own: no text alters the vector of another.
+# Products of 8 bits with one scale per input row, so that no text of a batch changes the vector of another.
 _INT8_ACCURACY_LEVEL = 4
-_BEYOND_ANY_MODEL = 1_000_000
-# How far a number may be off in float32, and the least cosine of a vector in int8.
-_SAME_NUMBERS, _SAME_VECTORS = 1e-5, 0.99
+# Larger "limits" mean that the tokenizer has none.
+_NO_LENGTH_LIMIT = 1_000_000
+# Accepted difference from sentence-transformers: of a number in float32, and the smallest cosine in int8.
+_MOST_DIFFERENCE, _LEAST_COSINE = 1e-5, 0.99
 _PROBES = (
     "where is my package",
     "Please CANCEL the order no. 12-345, I don't want it any more!",
@@ -50,28 +51,28 @@ _PROBES = (
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written."""
+    """An exported model and how close its vectors are to those of sentence-transformers."""
 
     folder: Path
     dim: int
     difference: float
-    """The largest between a number of its vectors and sentence-transformers'."""
+    """Largest absolute difference between numbers of the two vectors of a text."""
     similarity: float
-    """The least cosine of its vectors with sentence-transformers'."""
+    """Smallest cosine between the two vectors of a text."""
     megabytes: float
 
 
 def export_onnx(model: str, output: Path, precision: Precision = "float32") -> Exported:
-    """Write a model by hub name or folder to `output`, whole or not at all.
+    """Export a model, given by hub name or folder, to the folder `output`. The folder is replaced atomically.
 
-    Raises `InputError` where `output` is something else or the model cannot be expressed, `IntentMatchError` where its
-    vectors are not those of sentence-transformers, and what `SentenceTransformerEncoder` raises.
+    Raises `InputError` if `output` holds anything else or the model cannot be exported, `IntentMatchError` if the
+    vectors differ from those of sentence-transformers, and the errors of `SentenceTransformerEncoder`.
     """
     for package in ("onnx", "onnxruntime", "onnxscript", "tokenizers", "torch"):
         plugins.check_installed(package, what=_WHAT, extra=_EXTRA)
     if output.exists() and not (output / CONFIG).is_file() and not (output.is_dir() and not any(output.iterdir())):
         raise InputError(
-            f"{output} is there and is no exported model; name a folder that is new, empty or one of those"
+            f"{output} exists and is not an exported model; name a new folder, an empty one or an exported model"
         )
     encoder = SentenceTransformerEncoder(model, device="cpu", precision="float32")
     tokenizer = _tokenizer(encoder.model, model)
@@ -84,10 +85,11 @@ def export_onnx(model: str, output: Path, precision: Precision = "float32") -> E
             _tidy(folder / GRAPH)
             _write_config(encoder, folder, precision)
             difference, similarity = _compare(encoder, OnnxEncoder(folder))
-            if not (difference <= _SAME_NUMBERS if precision == "float32" else similarity >= _SAME_VECTORS):
+            if not (difference <= _MOST_DIFFERENCE if precision == "float32" else similarity >= _LEAST_COSINE):
                 raise IntentMatchError(
-                    f"{model} cannot be exported: in {precision} its vectors are not sentence-transformers' (a number "
-                    f"is off by {difference:.2g}, least cosine {similarity:.4f}). Nothing was written."
+                    f"{model} cannot be exported: in {precision} its vectors differ from those of "
+                    f"sentence-transformers (largest difference {difference:.2g}, smallest cosine {similarity:.4f}). "
+                    "Nothing was written."
                 )
             size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
     except OSError as error:
@@ -96,16 +98,18 @@ def export_onnx(model: str, output: Path, precision: Precision = "float32") -> E
 
 
 def _tokenizer(model: Any, name: str) -> Any:
-    """That of the model, cutting and padding by itself as sentence-transformers has it do."""
+    """Return the model's tokenizer, with truncation and padding as in sentence-transformers."""
     library = plugins.require("tokenizers", what=_WHAT, extra=_EXTRA)
     original = model.tokenizer
     backend = getattr(original, "backend_tokenizer", None)
     if backend is None:
-        raise InputError(f"{name} is no transformer with a fast tokenizer; a static model runs as it is: static:FOLDER")
+        raise InputError(
+            f"{name} is not a transformer with a fast tokenizer; use a static model without export: static:FOLDER"
+        )
     tokenizer = library.Tokenizer.from_str(backend.to_str())
     limit = model.max_seq_length
     tokenizer.no_truncation()
-    if limit is not None and limit < _BEYOND_ANY_MODEL:
+    if limit is not None and limit < _NO_LENGTH_LIMIT:
         tokenizer.enable_truncation(limit)
     tokenizer.enable_padding(pad_id=original.pad_token_id, pad_token=original.pad_token)
     return tokenizer
@@ -116,14 +120,14 @@ def _write_graph(encoder: SentenceTransformerEncoder, file: Path, name: str) -> 
     model = encoder.model.eval()
     pooling = next((module for module in model if hasattr(module, "pooling_mode")), None)
     if pooling is None:
-        raise InputError(f"{name} has no pooling, so that it gives no one vector for a text")
+        raise InputError(f"{name} has no pooling layer, so it does not give one vector per text")
     if not pooling.include_prompt and any(encoder.prompts.values()):
-        raise InputError(f"{name} leaves its prompts out of the pooling, which the encoder onnx does not")
+        raise InputError(f"{name} leaves its prompts out of the pooling, which the encoder onnx cannot do")
 
     rotary = any("Rotary" in type(part).__name__ for part in model.modules())
 
     class Graph(torch.nn.Module):  # type: ignore[misc, name-defined]
-        """From pieces to unit rows."""
+        """Token ids to unit vectors."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -134,7 +138,7 @@ def _write_graph(encoder: SentenceTransformerEncoder, file: Path, name: str) -> 
             vectors = self.model(features)["sentence_embedding"][:, : model.truncate_dim]
             return torch.nn.functional.normalize(vectors, dim=-1)
 
-    # Two texts of different length, so that neither rows nor columns are taken for one.
+    # Two texts of different length, so that torch treats neither dimension as constant 1.
     pieces = dict(model.tokenizer(["a text", "a text that is longer"], padding=True, return_tensors="pt"))
     free = dict.fromkeys((0, 1), torch.export.Dim.DYNAMIC)
     try:
@@ -155,7 +159,7 @@ def _write_graph(encoder: SentenceTransformerEncoder, file: Path, name: str) -> 
 
 
 def _quantise(file: Path) -> None:
-    """Weights of 8 bits in the place of those of 32."""
+    """Replace the float32 weights of a graph by int8 weights."""
     onnx = plugins.require("onnx", what=_WHAT, extra=_EXTRA)
     library = plugins.require("onnxruntime.quantization.matmul_nbits_quantizer", what=_WHAT, extra=_EXTRA)
     config = library.DefaultWeightOnlyQuantConfig(
@@ -170,7 +174,7 @@ def _quantise(file: Path) -> None:
 
 
 def _tidy(file: Path) -> None:
-    """Leave out whose line of source made each operation, and let all who may read the graph read its weights."""
+    """Remove source locations from the graph, and give the weights file the mode of the graph file."""
     onnx = plugins.require("onnx", what=_WHAT, extra=_EXTRA)
     model = onnx.load(file, load_external_data=False)
     for part in (model.graph, *model.graph.node, *model.graph.value_info, *model.graph.input, *model.graph.output):
@@ -190,33 +194,33 @@ def _write_config(encoder: SentenceTransformerEncoder, folder: Path, precision: 
         "prompts": encoder.prompts,
         "pooling": next(module.pooling_mode for module in encoder.model if hasattr(module, "pooling_mode")),
         "weights": {
-            # A path of the machine that exports says nothing elsewhere.
+            # A local path has no meaning on another machine; keep the folder's name only.
             "model": Path(name).resolve().name if Path(name).is_dir() else name,
             "fingerprint": encoder.fingerprint,
             "licence": hub.card_entry(encoder.folder, "license"),
         },
     }
     (folder / CONFIG).write_text(json.dumps(config, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-    # The card goes with the weights: languages, licence, and whose work they are.
+    # Keep the model card with the weights: languages, licence, authors.
     for file in encoder.folder.iterdir():
         if file.is_file() and file.stem.upper() in {"README", "LICENSE", "LICENCE", "NOTICE"}:
             shutil.copyfile(file, folder / file.name)
 
 
 def _compare(original: SentenceTransformerEncoder, exported: OnnxEncoder) -> tuple[float, float]:
-    """The largest difference of two numbers, and the least cosine, over texts that are known to both."""
+    """Return the largest difference of two numbers and the smallest cosine, over probes that the export can read."""
     differences, cosines = [], []
     for kind in original.prompts:
-        there, here = original.encode(_PROBES, kind=kind), exported.encode(_PROBES, kind=kind)
-        known = here.any(axis=1)
-        differences.append(np.abs(there - here)[known].max(initial=0.0 if known.any() else np.inf))
-        cosines.append((there * here).sum(axis=1)[known].min(initial=1.0))
+        expected, found = original.encode(_PROBES, kind=kind), exported.encode(_PROBES, kind=kind)
+        known = found.any(axis=1)
+        differences.append(np.abs(expected - found)[known].max(initial=0.0 if known.any() else np.inf))
+        cosines.append((expected * found).sum(axis=1)[known].min(initial=1.0))
     return float(max(differences)), float(min(cosines))
 
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Without what the exporter tells its developers."""
+    """Suppress the exporter's warnings and log messages."""
     loggers = [logging.getLogger(name) for name in ("torch.onnx", "onnxscript", "onnx_ir", "onnxruntime.quantization")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

@@ -1,6 +1,6 @@
-"""Any sentence-transformers model, by hub name or folder, on the GPU where there is one.
+"""Encoder for sentence-transformers models, by hub name or folder, on the GPU if there is one.
 
-Weights are read as safetensors only, and code that a model repository brings along is not run.
+Only safetensors weights are read. Code in a model's repository is not run.
 """
 
 from __future__ import annotations
@@ -23,31 +23,37 @@ from intentmatch.runtime.block_sizes import ENCODE_TEXTS_BY_DEVICE
 _PROMPT_NAMES: Mapping[Kind, tuple[str, ...]] = {"utterance": ("document", "passage"), "query": ("query",)}
 _FINGERPRINTED = (".safetensors", ".json", ".txt", ".model")
 _TOLERANCES = {"float32": 1e-4, "float16": 5e-3, "bfloat16": 3e-2}
-# Few on a processor: it gains nothing from more of them, and pads the more.
+# Small on a CPU, where larger batches only need more padding.
 _BATCH = {"cpu": 8, "mps": 64, "cuda": 256}
-# Processes of other GPUs take seconds to start.
-_WORTH_A_POOL = 8192
+# Fewest texts for a process pool over several GPUs, because its processes take seconds to start.
+_LEAST_TEXTS_FOR_POOL = 8192
 
 
 def load(model: str, settings: Settings) -> SentenceTransformerEncoder:
-    """The encoder of a `sentence_transformer:MODEL` setting."""
+    """Load the encoder of a `sentence_transformer:MODEL` setting.
+
+    Raises the same errors as `SentenceTransformerEncoder`.
+    """
     if not model:
-        raise ModelUnavailableError("write which model: sentence_transformer:NAME_OR_FOLDER")
+        raise ModelUnavailableError(
+            "the encoder sentence_transformer needs a model: write sentence_transformer:NAME_OR_FOLDER"
+        )
     return SentenceTransformerEncoder(
         model, device=settings.device, precision=settings.precision, prompts=settings.prompts
     )
 
 
 class SentenceTransformerEncoder:
-    """A transformer behind the `Encoder` protocol.
+    """Encoder that runs a sentence-transformers model.
 
-    `precision` "auto" is half on a GPU and float32 elsewhere; new processors are faster in bfloat16. It is not part of
-    the fingerprint: half precision moves a cosine by less than `tolerance`, and a registry built on a GPU must serve on
-    a machine without one.
-    `prompts` are the texts put before an `utterance` and a `query`; where they are not given, the model's own. `model`
-    is the library's object, and `folder` where its files are.
+    `precision` "auto" is float16 on a GPU and float32 on a CPU; bfloat16 is faster on recent CPUs. The precision is not
+    part of the fingerprint: it changes a cosine by less than `tolerance`, and a registry built on a GPU must run on a
+    machine without one.
 
-    Raises `MissingExtraError`, `ModelUnavailableError` (with the way out) or `SettingsError` (no such device).
+    `prompts` are the prefixes of an `utterance` and a `query`; missing ones are the model's own. The attribute `model`
+    is the library's object, and `folder` holds its files.
+
+    Raises `MissingExtraError`, `ModelUnavailableError`, or `SettingsError` if there is no such device.
     """
 
     batches = True
@@ -73,19 +79,19 @@ class SentenceTransformerEncoder:
 
     @cached_property
     def dim(self) -> int:
-        """Numbers in a vector."""
-        # Asked of a vector: the library's own answer has changed its name, and some models do not know it.
+        """Dimension of the vectors."""
+        # Measured on a vector: the library's method has been renamed, and some models do not provide it.
         return int(self.encode(["a"]).shape[1])
 
     @property
     def tolerance(self) -> float:
-        """Padding in a batch moves the last digits; half precision moves more."""
+        """Largest difference of a number between batches or devices, depending on the precision."""
         return _TOLERANCES[self._precision]
 
     @property
     def texts_at_once(self) -> int:
-        """As many as a build should encode together."""
-        return self._per_kind(ENCODE_TEXTS_BY_DEVICE) * len(self._devices)
+        """Number of texts that a build should pass to one call of `encode`."""
+        return self._for_device(ENCODE_TEXTS_BY_DEVICE) * len(self._devices)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -101,24 +107,28 @@ class SentenceTransformerEncoder:
 
     @cached_property
     def languages(self) -> frozenset[str] | None:
-        """The languages that the model's card names; None where it names none."""
+        """BCP-47 codes from the model card; None if it names none."""
         return hub.card_languages(self.folder)
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
-        """Unit rows of shape `(len(texts), dim)`; longest texts go through the model first, so batches pad little."""
+        """Return unit vectors, float32 of shape `(len(texts), dim)`. The library sorts texts by length for batches."""
         if not texts:
             return np.empty((0, self.dim), dtype=np.float32)
-        how = {"prompt": self.prompts[kind], "batch_size": self._per_kind(_BATCH), "show_progress_bar": False}
-        if len(self._devices) > 1 and len(texts) >= _WORTH_A_POOL:
-            vectors = self.model.encode(list(texts), device=self._devices, **how)
+        options = {
+            "prompt": self.prompts[kind],
+            "batch_size": self._for_device(_BATCH),
+            "show_progress_bar": False,
+        }
+        if len(self._devices) > 1 and len(texts) >= _LEAST_TEXTS_FOR_POOL:
+            vectors = self.model.encode(list(texts), device=self._devices, **options)
             # The pool leaves the model on the CPU.
             self.model.to(self.device)
             return _unit_rows(np.asarray(vectors, dtype=np.float32))
-        # Batches stay where they are computed until the last one is, so that a GPU waits for no copy.
-        stacked = self.model.encode(list(texts), convert_to_tensor=True, **how)
+        # Keep all batches on the device until the last is computed, so that a GPU does not wait for copies.
+        stacked = self.model.encode(list(texts), convert_to_tensor=True, **options)
         return _unit_rows(stacked.float().cpu().numpy())
 
-    def _per_kind(self, numbers: Mapping[str, int]) -> int:
+    def _for_device(self, numbers: Mapping[str, int]) -> int:
         return numbers[self.device.partition(":")[0]]
 
     def _prompt(self, kind: Kind, model: str, given: Mapping[str, str]) -> str:
@@ -129,7 +139,7 @@ class SentenceTransformerEncoder:
 
 
 def _unit_rows(vectors: Vectors) -> Vectors:
-    # Done here and not in the model, so that half-precision rows are of unit length in full precision.
+    # Normalise in float32, not in the model, because rows in half precision would not be of unit length.
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0.0)
     return unit

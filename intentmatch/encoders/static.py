@@ -1,8 +1,8 @@
-"""The embedded default: one vector per subword piece, summed. No torch, microseconds a message.
+"""Static encoder: the sum of one vector per subword piece. Needs no torch and microseconds per message.
 
-Reads the file layout that model2vec and sentence-transformers' StaticEmbedding share: `tokenizer.json` beside a
-`model.safetensors` with `embeddings` (or `embedding.weight`), and optionally `weights` (a factor for each piece) and
-`mapping` (piece to row). The embedded model has both: its rows are int8, and its less used pieces share them.
+Reads the file layout of model2vec and of sentence-transformers' StaticEmbedding: `tokenizer.json` beside a
+`model.safetensors` with `embeddings` (or `embedding.weight`), and optionally `weights` (one factor per piece) and
+`mapping` (piece to row). The embedded model has both: its rows are int8, and rare pieces share rows.
 """
 
 from __future__ import annotations
@@ -29,19 +29,20 @@ from intentmatch.encoders.tokenizer.embedded import EMBEDDED, MAX_PIECES, embedd
 from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer, read_unigram
 from intentmatch.storage.safetensors import tensors_within
 
-# Part of the fingerprint; to be changed together with anything below or in the tokenizer that moves a vector.
+# Part of the fingerprint. Change it together with any code below or in the tokenizer that changes vectors.
 _ALGORITHM = b"static/1 unigram/2"
 
 
 def load(model: str, settings: Settings) -> StaticEncoder:
-    """The encoder in a folder, or the embedded one for an empty name."""
+    """Load the encoder from a folder, or the embedded encoder if `model` is empty."""
     return StaticEncoder(model or EMBEDDED)
 
 
 class StaticEncoder:
-    """Sum of the vectors of a text's pieces, scaled to unit length. Symmetric: `kind` makes no difference.
+    """Encode a text as the sum of its pieces' vectors, scaled to unit length. `kind` makes no difference.
 
-    Raises `ModelUnavailableError` when the folder holds no such model. Safe to use from many threads.
+    Safe to use from many threads. Raises `ModelUnavailableError` if the folder holds no static model, and
+    `MissingExtraError` if its tokenizer needs the package `tokenizers`.
     """
 
     tolerance = 1e-5
@@ -54,9 +55,9 @@ class StaticEncoder:
         self.name = "static" if self._home == EMBEDDED else f"static:{folder}"
         for name in ("model.safetensors", "tokenizer.json"):
             if not (self._folder / name).is_file():
-                raise _not_a_model(folder, f"no {name} there")
+                raise _not_a_model(folder, f"it has no {name}")
         try:
-            # Read once, so that the digest is that of what is used.
+            # Read once, so that the digest belongs to the bytes in use.
             with safe_open(self._folder / "model.safetensors", framework="numpy"):
                 content = np.fromfile(self._folder / "model.safetensors", dtype=np.uint8)
             tensors = tensors_within(content)
@@ -68,7 +69,7 @@ class StaticEncoder:
         except (ValueError, KeyError) as error:
             raise _not_a_model(folder, f"tokenizer.json cannot be read ({error})") from None
         self.fingerprint = _digest(_ALGORITHM, content.data, file.read_bytes())
-        """Digest of the two files that every vector depends on."""
+        """Digest of model.safetensors and tokenizer.json."""
         rows = tensors.get("embeddings", tensors.get("embedding.weight"))
         if rows is None or rows.ndim != 2:
             raise _not_a_model(folder, "model.safetensors holds no table of embeddings")
@@ -78,40 +79,40 @@ class StaticEncoder:
         pieces = len(rows) if self._mapping is None else len(self._mapping)
         if self._tokenizer.size > pieces:
             raise _not_a_model(folder, f"the tokenizer has more pieces than the table has rows ({pieces})")
-        self._strange = _StrangeLetters(self._tokenizer)
+        self._is_unknown = _UnknownLetters(self._tokenizer)
 
     @property
     def dim(self) -> int:
-        """Numbers in a vector."""
+        """Dimension of the vectors."""
         return int(self._rows.shape[1])
 
     @cached_property
     def languages(self) -> frozenset[str] | None:
-        """The languages that the model's card names; None where it names none."""
+        """BCP-47 codes from the model card; None if it names none."""
         return hub.card_languages(self._home)
 
     def unknown(self, text: str) -> str:
-        """The letters of a text that no piece of the model stands for, in their order."""
-        if (text.isascii() and self._reads_ascii) or not any(map(self._strange.__getitem__, text)):
+        """Return the letters of a text for which the model has no piece, in order."""
+        if (text.isascii() and self._reads_ascii) or not any(map(self._is_unknown.__getitem__, text)):
             return ""
-        # A table of whole words may know a word and none of its letters.
+        # A vocabulary of whole words may contain a word but none of its letters.
         unread = (w for w in text.split() if self._tokenizer.unknown in self._tokenizer.encode(w, MAX_PIECES))
-        return "".join(char for word in unread for char in word if self._strange[char])
+        return "".join(char for word in unread for char in word if self._is_unknown[char])
 
     @cached_property
     def _reads_ascii(self) -> bool:
-        """Whether it knows every letter of English, which spares a look at each letter of most messages."""
-        return not any(map(self._strange.__getitem__, string.ascii_letters))
+        """Whether all ASCII letters are known, so that `unknown` need not check each letter of most messages."""
+        return not any(map(self._is_unknown.__getitem__, string.ascii_letters))
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
-        """Unit rows of shape `(len(texts), dim)`; a text without a known piece is a row of zeros."""
+        """Return unit vectors, float32 of shape `(len(texts), dim)`; a text without a known piece gives zeros."""
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
         for vector, text in zip(vectors, texts, strict=True):
             self._sum_into(vector, self._tokenizer.encode(text, MAX_PIECES))
         return vectors
 
     def _sum_into(self, vector: NDArray[np.float32], pieces: Sequence[int]) -> None:
-        # Pieces the model does not know say nothing; model2vec leaves them out as well.
+        # Unknown pieces are left out, as in model2vec.
         unknown = self._tokenizer.unknown
         known = np.array([piece for piece in pieces if piece != unknown], dtype=np.int64)
         if not len(known):
@@ -123,8 +124,8 @@ class StaticEncoder:
             np.divide(total, length, out=vector)
 
 
-class _StrangeLetters(dict[str, bool]):
-    """Character to whether it is a letter that a tokenizer does not know on its own, worked out once per character."""
+class _UnknownLetters(dict[str, bool]):
+    """Map a character to whether it is a letter unknown to a tokenizer; computed once per character."""
 
     def __init__(self, tokenizer: UnigramTokenizer | _OtherTokenizer) -> None:
         self._tokenizer = tokenizer
@@ -136,7 +137,7 @@ class _StrangeLetters(dict[str, bool]):
 
 
 class _OtherTokenizer:
-    """Any tokenizer that the `tokenizers` package reads."""
+    """A tokenizer of any kind that the package `tokenizers` reads."""
 
     def __init__(self, tokenizer: Any) -> None:
         tokenizer.no_padding()
@@ -147,7 +148,7 @@ class _OtherTokenizer:
         self.unknown = next((number for number in ids if number is not None), None)
 
     def encode(self, text: str, most: int) -> list[int]:
-        """Numbers of the first `most` pieces of a text."""
+        """Return the ids of the first `most` pieces of a text."""
         numbers: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
         return numbers[:most]
 
@@ -156,12 +157,12 @@ def _other(file: Path) -> _OtherTokenizer:
     library = plugins.require("tokenizers", what="The tokenizer of this model", extra="tokenizers")
     try:
         return _OtherTokenizer(library.Tokenizer.from_file(str(file)))
-    except Exception as error:  # noqa: BLE001 - the tokenizers package raises just that for what it cannot read
+    except Exception as error:  # noqa: BLE001 - the tokenizers package raises plain Exception for a bad file
         raise ValueError(error) from None
 
 
 def _module_folder(folder: Path) -> Path:
-    """Where the model's files are: sentence-transformers may keep them one folder down, named in modules.json."""
+    """Return the folder of the model's files. sentence-transformers may use a subfolder, named in modules.json."""
     modules = folder / "modules.json"
     if (folder / "model.safetensors").exists() or not modules.is_file():
         return folder
@@ -185,6 +186,6 @@ def _optional(tensor: NDArray[Any] | None, dtype: type[Any]) -> NDArray[Any] | N
 
 def _not_a_model(folder: str | Path, why: str) -> ModelUnavailableError:
     return ModelUnavailableError(
-        f"{folder} is no static model: {why}. Name a folder with tokenizer.json and model.safetensors in the model2vec "
-        "layout, or use `encoder: static` for the embedded one."
+        f"{folder} is not a static model: {why}. Name a folder with tokenizer.json and model.safetensors in the "
+        "model2vec layout, or use `encoder: static` for the embedded model."
     )

@@ -1,4 +1,4 @@
-"""How often the answers are right: held-out utterances, test cases, numbers, reports and the gate."""
+"""Measure accuracy: cross-validation, test cases, metrics, reports and pass/fail checks."""
 
 from intentmatch.evaluation.reports.report import Part, Report, read_report
 from intentmatch.evaluation.run import evaluate, held_out, on_cases

@@ -1,4 +1,4 @@
-"""Files of test cases to `Case` values: the YAML's own `tests:`, Rasa test data, JSON lines, and CSV or TSV."""
+"""Read test cases from files: `tests:` in YAML, Rasa `nlu:` data, JSON lines, CSV and TSV."""
 
 from __future__ import annotations
 
@@ -7,44 +7,77 @@ import io
 import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from intentmatch.core.errors import InputError, Location, Problem, RegistryError
+from intentmatch import formats
+from intentmatch.core.errors import NOWHERE, InputError, Location, Problem, RegistryError
 from intentmatch.core.types import Case
-from intentmatch.evaluation.rasa import is_rasa, read_rasa
+from intentmatch.formats.kit.source import Source
 from intentmatch.registry import check_tests, read_tests, read_text
 from intentmatch.registry.reading.grammar import OUT_OF_SCOPE
 from intentmatch.text.normalize import language_code
 
 _LANGUAGE_KEYS = ("language", "lang")
-_HINT = f"each needs `text` and `intent`: a name, or {OUT_OF_SCOPE} for a message that no intent should answer"
+_HINT = f"each case needs `text` and `intent`: an intent name, or {OUT_OF_SCOPE} if no intent should match"
+# Intent names of Rasa that stand for an out-of-scope message.
+_RASA_OUT_OF_SCOPE = frozenset({OUT_OF_SCOPE, "nlu_fallback"})
+# Problems of a Rasa file that concern its slots and languages, not its test cases.
+_RASA_IGNORED = frozenset({"not-expressed", "learned-slot", "renamed-slot", "bad-label", "language"})
 
 
 def read_cases(path: str | os.PathLike[str], known: Collection[str]) -> tuple[Case, ...]:
-    """The cases of a file, told apart by its suffix; `known` are the intents that may be expected.
+    """Read the test cases of a file; its suffix selects the reader, and `known` are the valid intent names.
 
-    Raises `RegistryError` with every problem, each with its place, and `InputError` for a suffix that nobody reads.
+    Raises `RegistryError` with the location of every problem, and `InputError` for an unsupported suffix.
     """
     file = Path(path)
     reader = READERS.get(file.suffix.lower())
     if reader is None:
-        raise InputError(f"{path}: test cases are read from {', '.join(READERS)}, not from {file.suffix or 'this'!r}")
+        raise InputError(
+            f"{path}: unsupported file type {file.suffix!r}; test cases can be read from {', '.join(READERS)}"
+        )
     cases = tuple(reader(file))
     problems = list(check_tests(cases, known))
     if not cases:
-        problems.append(Problem(Location(str(file)), "error", "no-tests", "there is no test case here", _HINT))
+        problems.append(Problem(Location(str(file)), "error", "no-tests", "the file has no test cases", _HINT))
     if problems:
         raise RegistryError(problems)
     return cases
 
 
 def _yaml(file: Path) -> Iterable[Case]:
-    return read_rasa(file) if is_rasa(file) else read_tests(file)
+    return _rasa_cases(file) if _is_rasa(file) else read_tests(file)
+
+
+def _is_rasa(file: Path) -> bool:
+    """Whether a YAML file has an `nlu:` block; False for invalid YAML, which `read_tests` reports."""
+    return any("nlu" in found.root.keys for found in Source(file))
+
+
+def _rasa_cases(file: Path) -> list[Case]:
+    """The examples of each intent in the `nlu:` block, in file order, without entity marks.
+
+    Synonyms, lookups and regexes hold no cases. An unreadable example is an error here; the importer only warns.
+    """
+    found = formats.read(file, "rasa")
+    problems = [_rasa_problem(problem) for problem in found.problems if problem.rule not in _RASA_IGNORED]
+    cases = [
+        Case(utterance.text, None if intent.name in _RASA_OUT_OF_SCOPE else intent.name, None, utterance.location)
+        for intent in found.registry
+        for utterance in intent.utterances
+    ]
+    return _checked(sorted(cases, key=lambda case: case.location or NOWHERE), problems)
+
+
+def _rasa_problem(problem: Problem) -> Problem:
+    hint = problem.hint or "below `nlu:`, write `- intent: NAME` and `examples: |`, then one example per `- ` line"
+    return replace(problem, severity="error", rule="test-case", hint=hint)
 
 
 def _json_lines(file: Path) -> list[Case]:
-    """Objects with `text`, `intent` (null for out of scope) and `language` or `lang`; other keys are not looked at."""
+    """Objects with `text`, `intent` (null for out of scope) and `language` or `lang`; other keys are ignored."""
     problems: list[Problem] = []
     cases: list[Case] = []
     for number, line in enumerate(read_text(file).split("\n"), 1):
@@ -55,59 +88,63 @@ def _json_lines(file: Path) -> list[Case]:
             values = json.loads(line)
         except (ValueError, RecursionError) as error:
             place = Location(str(file), number, getattr(error, "colno", 1))
-            problems.append(_problem(place, f"no JSON: {getattr(error, 'msg', error)}", "write one object a line"))
+            problems.append(
+                _problem(place, f"invalid JSON: {getattr(error, 'msg', error)}", "write one JSON object per line")
+            )
             continue
         if not isinstance(values, dict):
-            problems.append(_problem(place, "not an object", _HINT))
+            problems.append(_problem(place, "not a JSON object", _HINT))
             continue
         cases += _case(values, place, problems)
-    return _sound(cases, problems)
+    return _checked(cases, problems)
 
 
 def _table(file: Path, delimiter: str) -> list[Case]:
-    """Rows below a header with `text`, `intent` and perhaps `language` or `lang`; other columns are not looked at."""
+    """Rows below a header with `text`, `intent` and optionally `language` or `lang`; other columns are ignored."""
     problems: list[Problem] = []
     cases: list[Case] = []
     for number, row in _rows(file, delimiter):
         place = Location(str(file), number)
         if None in row or None in row.values():
-            problems.append(_problem(place, "not as many cells as the header", "quote a text that holds the delimiter"))
+            problems.append(
+                _problem(place, "not as many cells as the header", "quote cells that contain the delimiter")
+            )
         else:
             cases += _case(row, place, problems)
-    return _sound(cases, problems)
+    return _checked(cases, problems)
 
 
 def _rows(file: Path, delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each row by the header's names, with the line it begins in."""
+    """Yield each row, keyed by the header's names, with the number of its first line."""
     text = read_text(file).replace("\r\n", "\n").replace("\r", "\n")
     table = csv.DictReader(io.StringIO(text), delimiter=delimiter, strict=True)
     line = 1
     try:
         table.fieldnames = [name.strip().lower() for name in table.fieldnames or ()]
-        lacking = [name for name in ("text", "intent") if name not in table.fieldnames]
-        if lacking:
-            message = f"the header has no column `{lacking[0]}`"
+        missing = [name for name in ("text", "intent") if name not in table.fieldnames]
+        if missing:
+            message = f"the header has no column `{missing[0]}`"
             raise RegistryError(
-                [_problem(Location(str(file)), message, "write text,intent,language in the first line")]
+                [_problem(Location(str(file)), message, "name the columns in the first line: text,intent,language")]
             )
         line = table.line_num + 1
         for row in table:
-            inside = sum(cell.count("\n") for cell in row.values() if isinstance(cell, str))
-            yield table.line_num - inside, row
+            line_breaks = sum(cell.count("\n") for cell in row.values() if isinstance(cell, str))
+            yield table.line_num - line_breaks, row
             line = table.line_num + 1
     except csv.Error as error:
-        message = f"not readable as a table: {error}"
+        message = f"invalid table: {error}"
         raise RegistryError([_problem(Location(str(file), line), message, "check the quotes")]) from None
 
 
 def _case(values: Mapping[str, Any], place: Location, problems: list[Problem]) -> Iterator[Case]:
-    """The case that a record describes; none with a problem noted."""
+    """Yield the case of a record, or add a problem and yield nothing."""
     text, code = values.get("text"), next((values[key] for key in _LANGUAGE_KEYS if values.get(key)), None)
     language = language_code(code) if isinstance(code, str) else None
     if not isinstance(text, str) or not text:
-        problems.append(_problem(place, "there is no `text`", _HINT))
+        problems.append(_problem(place, "`text` is missing or empty", _HINT))
     elif "intent" not in values or not _is_expectation(values["intent"]):
-        problems.append(_problem(place, "there is no usable `intent`", _HINT))
+        problems.append(_problem(place, "`intent` is missing or invalid", _HINT))
     elif code is not None and language is None:
         hint = "use a BCP-47 code such as en, pt-BR or zh-Hant"
         problems.append(Problem(place, "error", "language-code", f"{code!r} is not a language code", hint))
@@ -132,7 +169,7 @@ def _problem(place: Location, message: str, hint: str) -> Problem:
     return Problem(place, "error", "test-case", message, hint)
 
 
-def _sound(cases: list[Case], problems: list[Problem]) -> list[Case]:
+def _checked(cases: list[Case], problems: list[Problem]) -> list[Case]:
     if problems:
         raise RegistryError(problems)
     return cases
@@ -145,4 +182,4 @@ READERS: Mapping[str, Callable[[Path], Iterable[Case]]] = {
     ".csv": lambda file: _table(file, ","),
     ".tsv": lambda file: _table(file, "\t"),
 }
-"""Suffix of a file to what reads it."""
+"""File suffix to reader."""

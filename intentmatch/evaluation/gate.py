@@ -1,4 +1,4 @@
-"""Whether a report is good enough to pass, and where it is not, by how much."""
+"""Pass/fail checks on a report: a minimum accuracy and a maximum drop from a baseline."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from intentmatch.core.errors import InputError
 from intentmatch.evaluation.metrics import intent_rows
 from intentmatch.evaluation.reports.report import TITLES, Part, Report
 
-# Intents that fell most are named, this many of them.
+# Number of intents with the largest drop that a failed check names.
 _NAMED = 5
 
 
 class Check(NamedTuple):
-    """One demand on a report."""
+    """Result of one check on a report."""
 
     name: str
     passed: bool
@@ -21,7 +21,7 @@ class Check(NamedTuple):
 
 
 class Fall(NamedTuple):
-    """An intent that a report gets right less often than the one before it."""
+    """An intent with a lower recall than in the baseline."""
 
     intent: str
     before: float
@@ -29,33 +29,37 @@ class Fall(NamedTuple):
 
 
 def at_least(report: Report, percent: float) -> Check:
-    """The overall accuracy of the headline part, in percent, must not be below this. None of no cases is below."""
+    """Check that the overall accuracy of the headline part is at least `percent`; it is 0 without cases."""
     part = report.headline
     now = 100.0 * (part.numbers.overall or 0.0)
     says = f"overall accuracy of the {TITLES[part.name]} is {now:.1f} %"
     if now >= percent:
-        return Check("fail-under", True, f"{says}, and {percent:g} % were asked for")
-    return Check("fail-under", False, f"{says}, {percent - now:.1f} points below the {percent:g} % asked for")
+        return Check("fail-under", True, f"{says}; required: {percent:g} %")
+    return Check("fail-under", False, f"{says}, {percent - now:.1f} points below the required {percent:g} %")
 
 
 def no_drop(report: Report, baseline: Report, points: float) -> Check:
-    """The same number must not have fallen by more than this since the baseline, which must have that part."""
+    """Check that the overall accuracy fell by at most `points` percentage points since the baseline.
+
+    Raises `InputError` if the baseline lacks the headline part of the report.
+    """
     part = report.headline
     before = baseline.part(part.name)
     if before is None or before.numbers.overall is None or part.numbers.overall is None:
-        raise InputError(f"the baseline has no {TITLES[part.name]} to compare with: make it with the same options")
+        raise InputError(f"the baseline has no {TITLES[part.name]} to compare with: create it with the same options")
     then, now = 100.0 * before.numbers.overall, 100.0 * part.numbers.overall
-    moved = f"overall accuracy of the {TITLES[part.name]} went from {then:.1f} to {now:.1f} %"
-    # Shares of a few thousand cases do not add up to the last bit.
+    change = f"overall accuracy of the {TITLES[part.name]} changed from {then:.1f} to {now:.1f} %"
+    # Tolerance for floating-point rounding.
     if then - now <= points + 1e-9:
-        return Check("max-drop", True, f"{moved}; a drop of {points:g} points is allowed")
-    fell = ", ".join(f"{f.intent} ({f.before:.0%} to {f.now:.0%})" for f in falls(before, part)[:_NAMED])
-    most = f". Fell most: {fell}" if fell else ""
-    return Check("max-drop", False, f"{moved}, {then - now:.1f} points down, and {points:g} are allowed{most}")
+        return Check("max-drop", True, f"{change}; a drop of {points:g} points is allowed")
+    largest = ", ".join(f"{f.intent} ({f.before:.0%} to {f.now:.0%})" for f in falls(before, part)[:_NAMED])
+    drop = f"a drop of {then - now:.1f} points; allowed: {points:g}"
+    intents = f". Largest drops: {largest}" if largest else ""
+    return Check("max-drop", False, f"{change}, {drop}{intents}")
 
 
 def falls(before: Part, now: Part) -> list[Fall]:
-    """Intents that are right less often than they were, the deepest fall first."""
+    """Return the intents whose recall fell, largest drop first."""
     earlier = {row.intent: row.recall for row in intent_rows(before.outcomes)}
     found = [
         Fall(row.intent, was, row.recall)

@@ -1,4 +1,4 @@
-"""Files of logged messages, of which nobody has said what they mean."""
+"""Read logged messages, which have no expected intent, from files."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ _RULE = "message"
 
 
 def read_messages(path: str | os.PathLike[str]) -> tuple[Case, ...]:
-    """Each distinct message of a file with the place where it first stands; what the cases expect means nothing.
+    """Read each distinct message of a file, with the location of its first occurrence; ignore `Case.expected`.
 
-    Raises `InputError` for a suffix that nobody reads, and `RegistryError` with every problem and its place.
+    Raises `InputError` for an unsupported suffix, and `RegistryError` with the location of every problem.
     """
     file = Path(path)
     reader = READERS.get(file.suffix.lower())
     if reader is None:
-        raise InputError(f"{path}: messages are read from {', '.join(READERS)}, not from {file.suffix or 'this'!r}")
+        raise InputError(
+            f"{path}: unsupported file type {file.suffix!r}; messages can be read from {', '.join(READERS)}"
+        )
     cases: dict[str, Case] = {}
     problems: list[Problem] = []
     for found in reader(file, read_text(file)):
@@ -34,7 +36,7 @@ def read_messages(path: str | os.PathLike[str]) -> tuple[Case, ...]:
         elif found.text.strip():
             cases.setdefault(found.text, found)
     if not cases and not problems:
-        problems.append(_problem(file, 1, "there is no message here", "write one a line"))
+        problems.append(_problem(file, 1, "the file has no messages", "write one message per line"))
     if problems:
         raise RegistryError(problems)
     return tuple(cases.values())
@@ -46,35 +48,35 @@ def _lines(file: Path, text: str) -> Iterator[Case]:
 
 
 def _json_lines(file: Path, text: str) -> Iterator[Case | Problem]:
-    """Objects with `text`, as the webhook and `match --json` log them; other keys are not looked at."""
+    """Objects with `text`, as the webhook and `match --json` log them; other keys are ignored."""
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
             yield _case(json.loads(line), file, number)
         except (ValueError, RecursionError) as error:
-            yield _problem(file, number, f"no JSON: {error}", "write one object a line")
+            yield _problem(file, number, f"invalid JSON: {error}", "write one JSON object per line")
 
 
 def _table(file: Path, text: str) -> Iterator[Case | Problem]:
-    """Rows below a header with `text`; other columns are not looked at."""
+    """Rows below a header with `text`; other columns are ignored."""
     table = csv.DictReader(io.StringIO(text.replace("\r\n", "\n").replace("\r", "\n")), strict=True)
     try:
         table.fieldnames = [name.strip().lower() for name in table.fieldnames or ()]
         if "text" not in table.fieldnames:
-            yield _problem(file, 1, "the header has no column `text`", "write `text` in the first line")
+            yield _problem(file, 1, "the header has no column `text`", "name a column `text` in the first line")
             return
         for row in table:
-            inside = sum(cell.count("\n") for cell in row.values() if isinstance(cell, str))
-            yield _case(row, file, table.line_num - inside)
+            line_breaks = sum(cell.count("\n") for cell in row.values() if isinstance(cell, str))
+            yield _case(row, file, table.line_num - line_breaks)
     except csv.Error as error:
-        yield _problem(file, max(1, table.line_num), f"not readable as a table: {error}", "check the quotes")
+        yield _problem(file, max(1, table.line_num), f"invalid table: {error}", "check the quotes")
 
 
 def _case(values: Any, file: Path, number: int) -> Case | Problem:
     text = values.get("text", values.get("message")) if isinstance(values, dict) else None
     if not isinstance(text, str):
-        return _problem(file, number, "there is no `text`", "each needs one; other keys are not looked at")
+        return _problem(file, number, "`text` is missing", "each record needs a `text`; other keys are ignored")
     return Case(text, None, location=Location(str(file), number))
 
 
@@ -87,4 +89,4 @@ READERS: Mapping[str, Callable[[Path, str], Iterable[Case | Problem]]] = {
     ".jsonl": _json_lines,
     ".csv": _table,
 }
-"""Suffix of a file to what reads it."""
+"""File suffix to reader."""

@@ -1,4 +1,4 @@
-"""The numbers of an evaluation. Pure functions of outcomes; None stands where there is nothing to measure on."""
+"""Evaluation metrics as pure functions of outcomes; a metric without cases is None."""
 
 from __future__ import annotations
 
@@ -12,44 +12,44 @@ from numpy.typing import NDArray
 from intentmatch.evaluation.outcomes import Outcome, expected_name
 
 BINS = 10
-"""Of equal mass, for the calibration error."""
+"""Number of bins of equal mass for the calibration error."""
 POINTS = 100
-"""Of the curve of coverage against precision."""
+"""Maximum number of points of the precision-coverage curve."""
 
 
 class Numbers(NamedTuple):
-    """The headline. Shares from 0 to 1."""
+    """Headline metrics; shares are between 0 and 1."""
 
     cases: int
     in_scope: int
     overall: float | None
-    """Of all cases: right, or rightly refused. What the gate looks at."""
+    """Share of all cases: correct, including correctly refused. `--fail-under` and `--max-drop` check this value."""
     accuracy: float | None
-    """Of those in scope: right."""
+    """Share of in-scope cases: correct."""
     macro_f1: float | None
-    """Mean over the intents, each counting once, of F1 among the cases in scope."""
+    """Unweighted mean of the F1 of each intent, over in-scope cases."""
     asked: float | None
-    """Of those in scope: the bot asks, and the right intent is among what it offers."""
+    """Share of in-scope cases: ambiguous, with the expected intent among the rivals."""
     lost: float | None
-    """Of those in scope: refused."""
+    """Share of in-scope cases: refused."""
     wrong: float | None
-    """Of those in scope: matched with another intent."""
+    """Share of in-scope cases: matched with a wrong intent."""
     oos_precision: float | None
-    """Of the refused: out of scope."""
+    """Share of refused cases: out of scope."""
     oos_recall: float | None
-    """Of those out of scope: refused."""
+    """Share of out-of-scope cases: refused."""
     auroc: float | None
-    """Chance that a message in scope is held surer than one out of scope."""
+    """Probability that an in-scope case has a higher confidence than an out-of-scope case."""
     ece: float | None
     """Expected calibration error of the confidence."""
     coverage: float | None
-    """Of all cases: matched, rightly or not."""
+    """Share of all cases: matched, correctly or not."""
     precision: float | None
-    """Of the matched: right."""
+    """Share of matched cases: correct."""
 
 
 class IntentRow(NamedTuple):
-    """One intent among the cases in scope."""
+    """Metrics of one intent, over in-scope cases."""
 
     intent: str
     cases: int
@@ -62,18 +62,18 @@ class IntentRow(NamedTuple):
 
 
 class LanguageRow(NamedTuple):
-    """One language; "" where the cases name none."""
+    """Metrics of one language; `language` is "" for cases without a language."""
 
     language: str
     in_scope: int
     accuracy: float | None
     out_of_scope: int
     refused: float | None
-    """Of those out of scope."""
+    """Share of its out-of-scope cases."""
 
 
 class Bin(NamedTuple):
-    """Cases of like confidence."""
+    """Cases of similar confidence: their mean confidence, the share that is correct, and their number."""
 
     confidence: float
     right: float
@@ -81,7 +81,7 @@ class Bin(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What answering only from some certainty upwards would give."""
+    """Coverage and precision if only answers with a confidence of at least `cut` were given."""
 
     cut: float
     coverage: float
@@ -89,15 +89,15 @@ class Step(NamedTuple):
 
 
 class Confusion(NamedTuple):
-    """An answer that was given where another was expected, with the cases of it, the surest first."""
+    """An expected answer, the answer given instead, and the cases, by descending score."""
 
     expected: str
-    said: str
+    answer: str
     outcomes: tuple[Outcome, ...]
 
 
 def measure(outcomes: Sequence[Outcome], calibrated_on: Sequence[Outcome]) -> Numbers:
-    """The headline numbers; the calibration error is that of `calibrated_on`."""
+    """Compute the headline metrics; the calibration error is computed on `calibrated_on`."""
     inside = [o for o in outcomes if o.in_scope]
     outside = [o for o in outcomes if not o.in_scope]
     refused = [o for o in outcomes if o.refused]
@@ -114,7 +114,7 @@ def measure(outcomes: Sequence[Outcome], calibrated_on: Sequence[Outcome]) -> Nu
         wrong=share([o.verdict == "matched" and not o.right for o in inside]),
         oos_precision=share([not o.in_scope for o in refused]) if outside else None,
         oos_recall=share([o.refused for o in outside]),
-        auroc=auroc([o.in_scope for o in outcomes], sureness(outcomes)),
+        auroc=auroc([o.in_scope for o in outcomes], certainty(outcomes)),
         ece=ece(bins(calibrated_on)),
         coverage=share([o.verdict == "matched" for o in outcomes]),
         precision=share([o.right for o in matched]),
@@ -122,18 +122,18 @@ def measure(outcomes: Sequence[Outcome], calibrated_on: Sequence[Outcome]) -> Nu
 
 
 def share(flags: Sequence[bool]) -> float | None:
-    """How many of them are true, from 0 to 1; None of none."""
+    """Return the share of true flags, from 0 to 1; None for an empty sequence."""
     return sum(flags) / len(flags) if flags else None
 
 
-def sureness(outcomes: Sequence[Outcome]) -> list[float]:
-    """The confidence of each answer, or the score of each where one of them has no confidence."""
+def certainty(outcomes: Sequence[Outcome]) -> list[float]:
+    """Return the confidence of each answer, or the score of each if any confidence is missing."""
     known = [o.confidence for o in outcomes if o.confidence is not None]
     return known if len(known) == len(outcomes) else [o.score for o in outcomes]
 
 
 def auroc(in_scope: Sequence[bool], values: Sequence[float]) -> float | None:
-    """Chance that a message in scope has a greater value than one out of scope, equal ones counting half."""
+    """Probability that an in-scope case has a greater value than an out-of-scope case; ties count half."""
     inside = np.asarray(in_scope, dtype=bool)
     if inside.all() or not inside.any():
         return None
@@ -143,7 +143,10 @@ def auroc(in_scope: Sequence[bool], values: Sequence[float]) -> float | None:
 
 
 def bins(outcomes: Sequence[Outcome], count: int = BINS) -> list[Bin]:
-    """Cases in up to `count` bins of equal mass by confidence; equal confidences share a bin. Empty without any."""
+    """Split cases into at most `count` bins of equal mass by confidence; equal confidences share a bin.
+
+    Empty if there are no cases or if a confidence is missing.
+    """
     if not outcomes or any(o.confidence is None for o in outcomes):
         return []
     values = np.array([o.confidence for o in outcomes], dtype=np.float64)
@@ -157,20 +160,20 @@ def bins(outcomes: Sequence[Outcome], count: int = BINS) -> list[Bin]:
 
 
 def ece(reliability: Sequence[Bin]) -> float | None:
-    """Distance of mean confidence from share right, over bins, weighted by their cases (Naeini et al. 2015)."""
+    """Expected calibration error: |mean confidence - share correct|, weighted by cases (Naeini et al. 2015)."""
     cases = sum(b.cases for b in reliability)
     return sum(abs(b.confidence - b.right) * b.cases for b in reliability) / cases if cases else None
 
 
 def coverage_curve(outcomes: Sequence[Outcome], points: int = POINTS) -> list[Step]:
-    """Precision of the leading candidate against the share of cases answered, from the strictest cut to none."""
+    """Precision of the first candidate at each coverage, from the highest threshold to none."""
     if not outcomes:
         return []
-    values = np.asarray(sureness(outcomes), dtype=np.float64)
+    values = np.asarray(certainty(outcomes), dtype=np.float64)
     order = np.argsort(-values, kind="stable")
     values = values[order]
     hits = np.cumsum([outcomes[n].leads_right for n in order])
-    # A cut cannot part equal values, so only the last of them is a point.
+    # A threshold cannot separate equal values, so only the last of them is a point.
     ends = np.flatnonzero(np.append(values[1:] != values[:-1], True)).tolist()
     if len(ends) > points:
         ends = [ends[n] for n in np.linspace(0, len(ends) - 1, points).round().astype(int)]
@@ -178,7 +181,7 @@ def coverage_curve(outcomes: Sequence[Outcome], points: int = POINTS) -> list[St
 
 
 def intent_rows(outcomes: Sequence[Outcome]) -> list[IntentRow]:
-    """Each intent that was expected or matched, by name, among the cases that expect one intent."""
+    """Return metrics by intent, sorted by name, over the cases that expect exactly one intent."""
     inside = [o for o in outcomes if isinstance(o.case.expected, str)]
     expected = Counter(str(o.case.expected) for o in inside)
     matched = Counter(o.intent for o in inside if o.intent is not None)
@@ -201,44 +204,44 @@ def intent_rows(outcomes: Sequence[Outcome]) -> list[IntentRow]:
 
 
 def language_rows(outcomes: Sequence[Outcome]) -> list[LanguageRow]:
-    """Each language of the cases, by code."""
+    """Return metrics by language, sorted by code."""
     by_language: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         by_language.setdefault(outcome.case.language or "", []).append(outcome)
     rows = []
-    for language, some in sorted(by_language.items()):
-        inside = [o.right for o in some if o.in_scope]
-        outside = [o.right for o in some if not o.in_scope]
+    for language, own in sorted(by_language.items()):
+        inside = [o.right for o in own if o.in_scope]
+        outside = [o.right for o in own if not o.in_scope]
         rows.append(LanguageRow(language, len(inside), share(inside), len(outside), share(outside)))
     return rows
 
 
 def confusion_counts(outcomes: Sequence[Outcome]) -> dict[tuple[str, str], int]:
-    """The confusion matrix, without its zeros: (expected, said) to how often, by name."""
-    return dict(sorted(Counter((expected_name(o.case), o.said) for o in outcomes).items()))
+    """Return the non-zero cells of the confusion matrix: (expected, answer) to count, sorted by name."""
+    return dict(sorted(Counter((expected_name(o.case), o.answer) for o in outcomes).items()))
 
 
 def confusions(outcomes: Sequence[Outcome]) -> list[Confusion]:
-    """Every pair that was mixed up, the most frequent first."""
+    """Return each confused pair of expected and given answer, most frequent first."""
     pairs: dict[tuple[str, str], list[Outcome]] = {}
     for outcome in outcomes:
         if not outcome.right:
-            pairs.setdefault((expected_name(outcome.case), outcome.said), []).append(outcome)
+            pairs.setdefault((expected_name(outcome.case), outcome.answer), []).append(outcome)
     found = [
-        Confusion(expected, said, tuple(sorted(some, key=lambda o: (-o.score, o.case.text))))
-        for (expected, said), some in pairs.items()
+        Confusion(expected, answer, tuple(sorted(cases, key=lambda o: (-o.score, o.case.text))))
+        for (expected, answer), cases in pairs.items()
     ]
-    return sorted(found, key=lambda c: (-len(c.outcomes), c.expected, c.said))
+    return sorted(found, key=lambda c: (-len(c.outcomes), c.expected, c.answer))
 
 
 def percentiles(values: Sequence[float], *percents: float) -> list[float]:
-    """The values that so many percent of all lie below."""
+    """Return the given percentiles of the values, interpolated linearly."""
     numbers: list[float] = np.percentile(np.asarray(values, dtype=np.float64), percents).tolist()
     return numbers
 
 
 def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """From 1; equal values share the mean of their ranks."""
+    """Rank values from 1; equal values share their mean rank."""
     _, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     means: NDArray[np.float64] = (ends - (counts - 1) / 2.0)[numbers]

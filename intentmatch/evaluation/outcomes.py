@@ -1,4 +1,4 @@
-"""What one answer was worth: a case, and what the matcher made of it."""
+"""Outcomes: a test case and the matcher's answer to it."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ class Outcome:
     case: Case
     verdict: Verdict
     intent: str | None
-    """As matched."""
+    """The matched intent."""
     leading: str | None
     """The intent of the first candidate, whatever the verdict."""
     rivals: tuple[str, ...]
     score: float
     confidence: float | None
-    """That the leading candidate is right. None where the registry was too small to calibrate on."""
+    """Probability that the first candidate is correct; None if the registry was too small to calibrate."""
     nearest: Utterance | None
-    """The utterance of the leading candidate that the answer rests on."""
+    """The nearest utterance of the first candidate."""
     threshold: float | None = None
-    """What the leading candidate was held against."""
+    """Threshold that the first candidate had to reach."""
     reason: str = ""
-    """Why this verdict, in the matcher's words."""
+    """The reason for the verdict, from the trace."""
 
     @classmethod
     def from_result(cls, case: Case, result: MatchResult) -> Outcome:
-        """What the matcher made of a case."""
+        """Create the outcome of a case from a match result."""
         first = result.candidates[0] if result.candidates else None
-        # A message without words, or without a piece that the encoder knows, is refused with certainty.
-        certain = result.trace.decided_by == "empty"
+        # A message without words, or without any token known to the encoder, is always refused.
+        is_empty = result.trace.decided_by == "empty"
         return cls(
             case=case,
             verdict=result.verdict,
@@ -44,7 +44,7 @@ class Outcome:
             leading=first.intent if first else None,
             rivals=tuple(rival.intent for rival in result.rivals),
             score=result.score,
-            confidence=0.0 if certain else result.confidence,
+            confidence=0.0 if is_empty else result.confidence,
             nearest=first.utterance if first else None,
             threshold=result.trace.threshold,
             reason=result.trace.reason,
@@ -52,14 +52,14 @@ class Outcome:
 
     @property
     def in_scope(self) -> bool:
-        """Whether some intent should have answered."""
+        """Whether an intent was expected."""
         return self.case.expected is not None
 
     @property
     def right(self) -> bool:
-        """The verdict that was expected.
+        """Whether the verdict is the expected one.
 
-        One intent: matched with it. Out of scope: refused. Several intents: the bot asks about those and no others.
+        One expected intent: matched with it. Out of scope: refused. Several intents: ambiguous between exactly these.
         """
         if isinstance(self.case.expected, tuple):
             return self.verdict == "ambiguous" and set(self.rivals) == set(self.case.expected)
@@ -69,29 +69,29 @@ class Outcome:
 
     @property
     def refused(self) -> bool:
-        """The verdict is out of scope."""
+        """Whether the verdict is out of scope."""
         return self.verdict == "out_of_scope"
 
     @property
     def asked(self) -> bool:
-        """Not right yet, but the one expected intent is among those that the bot asks about."""
+        """Whether the verdict is ambiguous and the one expected intent is among the rivals."""
         return self.verdict == "ambiguous" and self.case.expected in self.rivals
 
     @property
     def leads_right(self) -> bool:
-        """The first candidate is (one of) what was expected: what a confidence is about."""
+        """Whether the first candidate is (one of) the expected intents, which the confidence predicts."""
         expected = self.case.expected
         return self.leading is not None and (
             self.leading in expected if isinstance(expected, tuple) else self.leading == expected
         )
 
     @property
-    def said(self) -> str:
-        """The answer in a word: the intent, "out_of_scope", or the rivals."""
+    def answer(self) -> str:
+        """The answer as a label: the intent, "out_of_scope", or the rivals."""
         return self.intent or (" / ".join(sorted(self.rivals)) if self.rivals else self.verdict)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON values."""
+        """Return plain JSON values."""
         expected = self.case.expected
         return {
             "text": self.case.text,
@@ -117,7 +117,7 @@ class Outcome:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Outcome:
-        """The inverse of `to_dict`."""
+        """Read the values that `to_dict` returned."""
         expected, nearest = values["expected"], values["nearest"]
         return cls(
             case=Case(
@@ -133,28 +133,28 @@ class Outcome:
             score=float(values["score"]),
             confidence=values["confidence"],
             nearest=nearest and Utterance(nearest["text"], nearest["language"], _place_from_list(nearest["location"])),
-            # Reports of earlier releases of this schema do without the two.
+            # Reports of earlier releases with this schema lack these two.
             threshold=values.get("threshold"),
             reason=values.get("reason", ""),
         )
 
 
 class Negative(NamedTuple):
-    """A negative utterance that was held out, and what it was taken for."""
+    """A held-out negative utterance and its outcome."""
 
     owner: str
     """The intent that it must not match."""
     outcome: Outcome
-    """Its case expects nothing in particular: another intent may well be right."""
+    """The outcome; its case has no expected intent, since another intent may be correct."""
 
     @property
     def taken(self) -> bool:
-        """Whether it was matched to the one intent that it is not."""
+        """Whether it was matched with the intent that excludes it."""
         return self.outcome.intent == self.owner
 
 
 def expected_name(case: Case) -> str:
-    """What was expected in a word: the intent, "out_of_scope", or the intents to be asked about."""
+    """Return the expected answer as a label: the intent, "out_of_scope", or the rivals."""
     if isinstance(case.expected, tuple):
         return " / ".join(sorted(case.expected))
     return case.expected or "out_of_scope"

@@ -1,4 +1,4 @@
-"""Evaluations: of a registry by itself, of a set of cases, or of both."""
+"""Evaluate a matcher by cross-validation, on test cases, or both."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 import intentmatch
 from intentmatch.core.types import Case
 from intentmatch.evaluation.curve import case_of, learning_curve
-from intentmatch.evaluation.folds import Folds, left_out, split, without, without_intents
+from intentmatch.evaluation.folds import Folds, intent_folds, split, without, without_intents
 from intentmatch.evaluation.outcomes import Negative, Outcome
 from intentmatch.evaluation.reports.report import HELD_OUT, TESTS, Part, Report
-from intentmatch.evaluation.runner import Asker, Tell
+from intentmatch.evaluation.runner import Runner, StepProgress
 from intentmatch.learning.cross_validation import representative
 from intentmatch.matching.matcher import Matcher
 
@@ -25,55 +25,63 @@ def evaluate(
     folds: Folds = 5,
     seed: int = 0,
     curve: bool = False,
-    tell: Tell | None = None,
+    progress: StepProgress | None = None,
 ) -> Report:
-    """Ask `tests` alone, or without them the held-out utterances and the registry's own tests.
+    """Evaluate on `tests`, or, without them, by cross-validation and on the registry's own tests.
 
-    Nothing is trained or tuned on what is asked. Raises `InputError` for fewer than two folds.
+    No message is evaluated by a matcher that was trained or calibrated on it. `curve` adds a learning curve.
+    `progress` is called with the name of the step, the messages done and the messages in total.
+
+    Raises `InputError` for fewer than two folds.
     """
     parts = []
     if tests is None:
-        parts.append(held_out(matcher, folds=folds, seed=seed, tell=tell))
+        parts.append(held_out(matcher, folds=folds, seed=seed, progress=progress))
         tests = matcher.registry.tests
     if tests:
-        parts.append(on_cases(matcher, tests, tell=tell))
-    points = learning_curve(matcher, folds=folds, seed=seed, tell=tell) if curve else ()
+        parts.append(on_cases(matcher, tests, progress=progress))
+    points = learning_curve(matcher, folds=folds, seed=seed, progress=progress) if curve else ()
     return Report(tuple(parts), points, _facts(matcher, folds, seed))
 
 
-def held_out(matcher: Matcher, *, folds: Folds = 5, seed: int = 0, tell: Tell | None = None) -> Part:
-    """Each utterance asked twice, of registries built without it: once with its intent there, once with that left out.
+def held_out(matcher: Matcher, *, folds: Folds = 5, seed: int = 0, progress: StepProgress | None = None) -> Part:
+    """Evaluate each utterance by cross-validation, once in scope and once out of scope.
 
-    The second time it is a message out of scope. Negative utterances are held out in the folds too. Of the sentences of
-    a template, which are all held out together, a few are asked.
+    In the first round the registry is built without the utterance and its near-duplicates. In the second round it is
+    built without the whole intent, so the utterance is an out-of-scope message. Negative utterances are held out in the
+    folds too. The sentences of a template are held out together, and a sample of them is evaluated.
+
+    Raises `InputError` for fewer than two folds.
     """
     registry, artefact = matcher.registry, matcher.artefact
     parts = split(registry, artefact.wide_vectors, artefact.negative_vectors, folds, seed)
-    strangers = left_out(registry, folds, seed)
-    worth = np.flatnonzero(representative(registry.lines)).tolist()
-    total = len(worth) - len(parts.not_asked) + len(registry.negatives) + (len(worth) if strangers else 0)
-    asker = Asker(matcher, "held-out utterances", total, tell)
+    out_of_scope_rounds = intent_folds(registry, folds, seed)
+    rows = np.flatnonzero(representative(registry.lines)).tolist()
+    in_scope = len(rows) - len(parts.not_asked)
+    total = in_scope + len(registry.negatives) + (len(rows) if out_of_scope_rounds else 0)
+    runner = Runner(matcher, "held-out utterances", total, progress)
     outcomes: list[Outcome] = []
     negatives: list[Negative] = []
     for fold in parts.folds:
         inside = [case_of(registry, row) for row in fold.asked]
-        against = sorted(fold.negatives)
-        found = asker.ask(without(registry, fold), [*inside, *(_negative_case(matcher, row) for row in against)])
+        negative_rows = sorted(fold.negatives)
+        negative_cases = [_negative_case(matcher, row) for row in negative_rows]
+        found = runner.run(without(registry, fold), [*inside, *negative_cases])
         outcomes += found[: len(inside)]
-        owners = (registry.intents[registry.negative_owners[row]].name for row in against)
+        owners = (registry.intents[registry.negative_owners[row]].name for row in negative_rows)
         negatives += map(Negative, owners, found[len(inside) :])
-    for names in strangers:
-        cases = (case_of(registry, row) for row in worth)
+    for names in out_of_scope_rounds:
+        cases = (case_of(registry, row) for row in rows)
         outside = [replace(case, expected=None) for case in cases if case.expected in names]
-        outcomes += asker.ask(without_intents(registry, names), outside)
-    return Part(HELD_OUT, tuple(outcomes), tuple(negatives), len(parts.not_asked), asker.latency)
+        outcomes += runner.run(without_intents(registry, names), outside)
+    return Part(HELD_OUT, tuple(outcomes), tuple(negatives), len(parts.not_asked), runner.latency)
 
 
-def on_cases(matcher: Matcher, cases: Sequence[Case], *, tell: Tell | None = None) -> Part:
-    """The cases asked of the matcher as it is."""
-    asker = Asker(matcher, "test cases", len(cases), tell)
-    outcomes = asker.ask_all(cases)
-    return Part(TESTS, tuple(outcomes), latency=asker.latency)
+def on_cases(matcher: Matcher, cases: Sequence[Case], *, progress: StepProgress | None = None) -> Part:
+    """Evaluate the matcher itself on test cases."""
+    runner = Runner(matcher, "test cases", len(cases), progress)
+    outcomes = runner.run_all(cases)
+    return Part(TESTS, tuple(outcomes), latency=runner.latency)
 
 
 def _negative_case(matcher: Matcher, row: int) -> Case:

@@ -1,4 +1,4 @@
-"""Asks a registry, or parts of it built exactly as production would, and writes down what comes back."""
+"""Run cases through a matcher, or through parts of its registry that are built as in production."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.pipeline import Engine, Precomputed, Question
 from intentmatch.runtime.block_sizes import EVALUATION_MESSAGES
 
-Tell = Callable[[str, int, int | None], None]
-"""Told (what is being done, messages asked, messages to ask) as an evaluation goes on."""
+StepProgress = Callable[[str, int, int | None], None]
+"""Called with the name of the step, the messages done so far, and the messages in total (None if unknown)."""
 
-# Messages that are asked a second time, one by one and without any memory, to take the time.
+# Messages that are matched a second time, one by one and without caches, to measure latency.
 _TIMED = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Microseconds that one `match` took, encoding included, on the machine of the evaluation."""
+    """Microseconds per `match` call, including encoding, on the machine that ran the evaluation."""
 
     p50: float
     p99: float
     messages: int
-    """As many were timed."""
+    """Number of messages that were timed."""
 
 
-class Asker:
-    """Builds parts of a matcher's registry and asks them. No text is encoded twice."""
+class Runner:
+    """Builds parts of a matcher's registry and runs cases through them. Each text is encoded once."""
 
-    def __init__(self, matcher: Matcher, what: str, total: int, tell: Tell | None = None) -> None:
+    def __init__(self, matcher: Matcher, step: str, total: int, progress: StepProgress | None = None) -> None:
         self._matcher = matcher
-        self._encoder = RememberingEncoder(matcher.encoder, vectors_of(matcher))
+        self._encoder = CachingEncoder(matcher.encoder, vectors_of(matcher))
         self._question = Question(top_k=matcher.settings.top_k)
-        self._what, self._total, self._tell = what, total, tell
-        self._asked = 0
+        self._step, self._total, self._progress = step, total, progress
+        self._done = 0
         self._microseconds: list[float] = []
 
-    def ask(self, registry: Registry, cases: Sequence[Case]) -> list[Outcome]:
-        """What a matcher of just this registry makes of the cases: thresholds and all are learned from it alone."""
+    def run(self, registry: Registry, cases: Sequence[Case]) -> list[Outcome]:
+        """Run cases through an engine that is trained and calibrated on this registry alone."""
         artefact = build(registry, self._encoder, self._matcher.settings)
         engine = Engine(artefact, self._encoder, self._matcher.reranker)
         encoder = self._matcher.encoder
@@ -57,26 +57,26 @@ class Asker:
         def encoded(text: str) -> Precomputed:
             return Precomputed(encoder.encode([text], kind="query")[0])
 
-        return self._asked_in_turn(
+        return self._run_batches(
             cases,
             lambda messages: engine.match_many(messages, self._question),
             lambda message: engine.match(message, self._question, encoded),
         )
 
-    def ask_all(self, cases: Sequence[Case]) -> list[Outcome]:
-        """What the matcher itself makes of the cases, all tags being active."""
+    def run_all(self, cases: Sequence[Case]) -> list[Outcome]:
+        """Run cases through the matcher itself, with all context tags active."""
         match, match_many, tags = self._matcher.match, self._matcher.match_many, self._matcher.registry.tags
-        return self._asked_in_turn(cases, partial(match_many, context=tags), partial(match, context=tags))
+        return self._run_batches(cases, partial(match_many, context=tags), partial(match, context=tags))
 
     @property
     def latency(self) -> Latency | None:
-        """Of the messages that were timed; None if nothing was asked."""
+        """Latency of the timed messages; None if there were none."""
         if not self._microseconds:
             return None
         p50, p99 = percentiles(self._microseconds, 50, 99)
         return Latency(p50, p99, len(self._microseconds))
 
-    def _asked_in_turn(
+    def _run_batches(
         self,
         cases: Sequence[Case],
         match_many: Callable[[Sequence[str]], list[MatchResult]],
@@ -84,26 +84,26 @@ class Asker:
     ) -> list[Outcome]:
         outcomes: list[Outcome] = []
         for start in range(0, len(cases), EVALUATION_MESSAGES):
-            some = cases[start : start + EVALUATION_MESSAGES]
-            results = match_many([case.text for case in some])
-            outcomes += [Outcome.from_result(case, result) for case, result in zip(some, results, strict=True)]
-            self._time(some, match)
-            self._asked += len(some)
-            if self._tell is not None:
-                self._tell(self._what, self._asked, self._total)
+            batch = cases[start : start + EVALUATION_MESSAGES]
+            results = match_many([case.text for case in batch])
+            outcomes += [Outcome.from_result(case, result) for case, result in zip(batch, results, strict=True)]
+            self._time(batch, match)
+            self._done += len(batch)
+            if self._progress is not None:
+                self._progress(self._step, self._done, self._total)
         return outcomes
 
     def _time(self, cases: Sequence[Case], match: Callable[[str], MatchResult]) -> None:
-        """Time a share of the cases, spread evenly over all that will be asked."""
+        """Time a sample of the cases, spread evenly over the whole run."""
         stride = max(1, self._total // _TIMED)
-        for case in cases[-self._asked % stride :: stride]:
+        for case in cases[-self._done % stride :: stride]:
             start = perf_counter()
             match(case.text)
             self._microseconds.append((perf_counter() - start) * 1e6)
 
 
-class RememberingEncoder:
-    """An `Encoder` that asks another for each text only once. Also knows the vectors of utterances it is given."""
+class CachingEncoder:
+    """An `Encoder` that caches the vectors of another one; `known` holds vectors of utterances by cleaned text."""
 
     def __init__(self, encoder: Encoder, known: Mapping[str, NDArray[np.float32]]) -> None:
         self.name, self.dim = encoder.name, encoder.dim
@@ -112,11 +112,11 @@ class RememberingEncoder:
         self._vectors: dict[Kind, dict[str, NDArray[np.float32]]] = {"utterance": dict(known), "query": {}}
 
     def __getattr__(self, name: str) -> Any:
-        # The optional members of an encoder are there exactly when the other has them.
+        # Optional members of an encoder exist exactly if the wrapped encoder has them.
         return getattr(self._encoder, name)
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
-        """Shape `(len(texts), dim)`."""
+        """Encode texts; shape `(len(texts), dim)`."""
         known = self._vectors[kind]
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
@@ -126,7 +126,7 @@ class RememberingEncoder:
 
 
 def vectors_of(matcher: Matcher) -> dict[str, NDArray[np.float32]]:
-    """The vectors of all texts of a matcher's registry, by cleaned text."""
+    """Return the vectors of all texts of a matcher's registry, keyed by cleaned text."""
     artefact = matcher.artefact
     vectors = (*artefact.wide_vectors, *artefact.negative_vectors, *artefact.label_vectors)
     return dict(zip(texts_of(artefact.registry), vectors, strict=True))

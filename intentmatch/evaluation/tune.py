@@ -1,7 +1,7 @@
-"""Which encoder, scorer and aggregation serve a registry best, by its own held-out utterances.
+"""Choose the encoder, scorer and aggregation for a registry by cross-validation on its own utterances.
 
-What decides is the share of all messages that are rightly answered or rightly refused at the registry's target. The
-target itself is not chosen: it says what the author wants.
+The criterion is the share of messages that are correctly answered or correctly refused at the registry's target. The
+target itself is not tuned, because it states what the author wants.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from intentmatch.core.settings import AGGREGATIONS, SCORERS, Settings
 from intentmatch.core.types import Encoder, Registry, Vectors
 from intentmatch.encoders.encode import encode_all
 from intentmatch.evaluation.metrics import auroc
-from intentmatch.evaluation.runner import Tell
+from intentmatch.evaluation.runner import StepProgress
 from intentmatch.learning.calibration import Calibration, calibrate, shares_of
 from intentmatch.learning.cross_validation import HeldOut
 from intentmatch.learning.training import cross_validate_registry
@@ -33,15 +33,15 @@ TARGETS: tuple[Mapping[str, Any], ...] = (
     {"balance": True},
     {"false_accept": 0.05},
 )
-"""What an author may want, to be shown beside what it costs."""
+"""Targets to compare in the report."""
 
-# A gain smaller than this many standard errors is no reason for the slower or the less simple.
+# A gain below this many standard errors does not justify a slower or more complex choice.
 _ERRORS = 1.0
-_TIMED = 25
+_TIMED_TEXTS = 25
 
 
 class Choice(NamedTuple):
-    """The settings that are tried."""
+    """One combination of settings to try."""
 
     encoder: str
     scorer: str
@@ -49,7 +49,7 @@ class Choice(NamedTuple):
 
 
 class TargetRow(NamedTuple):
-    """What a target gives under the chosen settings; None where the registry is too small to tell."""
+    """Expected results of a target with the chosen settings; None if the registry is too small to calibrate."""
 
     target: Mapping[str, Any]
     current: bool
@@ -62,26 +62,26 @@ class TargetRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Trial:
-    """One choice and what came of it."""
+    """Cross-validation results of one choice."""
 
     choice: Choice
     accuracy: float
-    """Of the messages in scope: the right intent leads."""
+    """Share of in-scope messages whose first candidate is correct."""
     auroc: float | None
-    """Chance that a message in scope has more evidence than one out of scope."""
+    """Probability that an in-scope message has more evidence than an out-of-scope message."""
     overall: float
-    """Expected share of all messages that are rightly answered or refused at the target; without enough utterances to
-    learn a threshold from, the accuracy."""
+    """Expected share of messages that are correctly answered or refused at the target; the accuracy if the registry is
+    too small to calibrate."""
     microseconds: float
-    """The encoder's, for one message."""
+    """Median time to encode one message."""
     calibrated: bool
-    """Whether the registry is large enough to learn a threshold from."""
-    worth: Mapping[tuple[bool, int], tuple[float, float]]
-    """For each case (in scope or not, utterance): whether it came out right, and how much it counts."""
+    """Whether the registry is large enough to calibrate a threshold."""
+    results: Mapping[tuple[bool, int], tuple[float, float]]
+    """(in scope, utterance row) to (1 if correct else 0, weight)."""
 
 
 class Gain(NamedTuple):
-    """How much better one trial is than another, and the standard error of that."""
+    """Difference between two trials in percentage points, with its standard error."""
 
     points: float
     error: float
@@ -92,13 +92,13 @@ class Gain(NamedTuple):
 
     @property
     def certain(self) -> bool:
-        """Whether it is more than chance might bring."""
+        """Whether the gain exceeds its standard error."""
         return self.points > _ERRORS * self.error
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """All trials, the best first, and the one to take."""
+    """All trials, best first, and the recommended one."""
 
     trials: tuple[Trial, ...]
     chosen: Trial
@@ -107,25 +107,25 @@ class Tuning:
 
     @property
     def best(self) -> Trial:
-        """The trial with the highest number, which another may equal for all that can be told."""
+        """The trial with the highest `overall`; its lead over others may be within the standard error."""
         return self.trials[0]
 
-    def worth(self, name: str) -> str:
-        """What the choice of one setting is worth, in words: against the best that differs in it alone."""
-        mine = self.chosen.choice
+    def gain_of(self, name: str) -> str:
+        """Describe the gain from the chosen value of a setting over the best trial that differs in it alone."""
+        chosen = self.chosen.choice
         others = [
             trial
             for trial in self.trials
-            if trial.choice != mine
-            and all(getattr(trial.choice, f) == getattr(mine, f) for f in mine._fields if f != name)
+            if trial.choice != chosen
+            and all(getattr(trial.choice, f) == getattr(chosen, f) for f in chosen._fields if f != name)
         ]
         if not others:
-            return "the only one tried"
+            return "the only value tried"
         gain = compared(self.chosen, others[0])
-        said = f"{gain} points against {getattr(others[0].choice, name)}"
+        text = f"{gain} points against {getattr(others[0].choice, name)}"
         if abs(gain.points) > _ERRORS * gain.error:
-            return said
-        return f"{said}: no difference to be told{_cheaper(name, self.chosen, others[0], self.current)}"
+            return text
+        return f"{text}: no significant difference{_advantage(name, self.chosen, others[0], self.current)}"
 
 
 def tune(
@@ -134,34 +134,37 @@ def tune(
     encoders: Mapping[str, Encoder],
     *,
     cache: VectorCache | None = None,
-    tell: Tell | None = None,
+    progress: StepProgress | None = None,
 ) -> Tuning:
-    """Try every choice. `encoders` are by the names that the setting would have; each encodes everything once."""
+    """Cross-validate every combination of encoder, scorer and aggregation, and choose one.
+
+    `encoders` maps the value of the setting `encoder` to the loaded encoder. Each one encodes the registry once.
+    """
     current = Choice(settings.encoder, settings.scorer, settings.aggregation)
     texts = [clean(utterance.text) for utterance in registry.utterances]
     labels = [clean(intent.label) for intent in registry]
     trials: list[Trial] = []
-    kept: dict[Choice, HeldOut] = {}
+    results: dict[Choice, HeldOut] = {}
     total = len(encoders) * len(SCORERS) * len(AGGREGATIONS)
     for name, encoder in encoders.items():
         encoded = encode_all(encoder, [*texts, *labels], "utterance", cache)
-        vectors, of_labels = encoded[: len(texts)], encoded[len(texts) :]
+        vectors, label_vectors = encoded[: len(texts)], encoded[len(texts) :]
         microseconds = _microseconds(encoder, texts)
         for choice in (Choice(name, s, a) for s in SCORERS for a in AGGREGATIONS):
-            if tell is not None:
-                tell("trying settings", len(trials), total)
-            kept[choice] = _tested(registry, vectors, of_labels, settings, choice)
-            trials.append(_trial(choice, kept[choice], settings.target, microseconds))
+            if progress is not None:
+                progress("trying settings", len(trials), total)
+            results[choice] = _cross_validate(registry, vectors, label_vectors, settings, choice)
+            trials.append(_trial(choice, results[choice], settings.target, microseconds))
     trials.sort(key=lambda trial: (-trial.overall, trial.choice))
     chosen = choose(trials, current)
-    targets = _target_rows(kept[chosen.choice], settings.target)
+    targets = _target_rows(results[chosen.choice], settings.target)
     return Tuning(tuple(trials), chosen, current, tuple(targets))
 
 
 def choose(trials: Sequence[Trial], current: Choice) -> Trial:
-    """Of those that cannot be told from the best: the fastest encoder, the simplest scorer, what is in use already.
+    """Choose, among the trials within one standard error of the best, by speed, simplicity and current use.
 
-    A registry that is too small to learn a threshold from has too little to say: what is in use stays.
+    The current choice stays if the registry is too small to calibrate a threshold.
     """
     best = trials[0]
     if not best.calibrated:
@@ -179,22 +182,24 @@ def choose(trials: Sequence[Trial], current: Choice) -> Trial:
 
 
 def compared(one: Trial, other: Trial) -> Gain:
-    """In points, case by case where both were asked the same."""
+    """Compute the gain of one trial over another, in percentage points, over the cases they share."""
     if one is other:
         return Gain(0.0, 0.0)
-    shared = [key for key in one.worth if key in other.worth]
-    gains = np.array([one.worth[key][0] - other.worth[key][0] for key in shared])
-    weights = np.array([one.worth[key][1] for key in shared])
+    shared = [key for key in one.results if key in other.results]
+    gains = np.array([one.results[key][0] - other.results[key][0] for key in shared])
+    weights = np.array([one.results[key][1] for key in shared])
     total = float(weights.sum())
     if total <= 0.0:
         return Gain(100 * (one.overall - other.overall), 0.0)
     mean = float((weights * gains).sum()) / total
-    # As if there were no difference: a single case that came out otherwise is then no more than its own error.
+    # Standard error under the hypothesis of no difference, so that one changed case is never significant.
     error = math.sqrt(float(((weights * gains) ** 2).sum())) / total
     return Gain(100 * mean, 100 * error)
 
 
-def _tested(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings, choice: Choice) -> HeldOut:
+def _cross_validate(
+    registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings, choice: Choice
+) -> HeldOut:
     chosen = replace(settings, scorer=choice.scorer, aggregation=choice.aggregation)
     return cross_validate_registry(registry, vectors, labels, chosen).held_out
 
@@ -202,43 +207,43 @@ def _tested(registry: Registry, vectors: Vectors, labels: Vectors, settings: Set
 def _trial(choice: Choice, held_out: HeldOut, target: Mapping[str, Any], microseconds: float) -> Trial:
     known = held_out.known
     calibration = calibrate(held_out, target)
-    good, weights = _good(held_out, calibration)
+    correct, weights = _correct(held_out, calibration)
     keys = zip(known.tolist(), held_out.rows.tolist(), strict=True)
-    worth = dict(zip(keys, zip(good.tolist(), weights.tolist(), strict=True), strict=True))
+    results = dict(zip(keys, zip(correct.tolist(), weights.tolist(), strict=True), strict=True))
     total = float(weights.sum())
     return Trial(
         choice=choice,
         accuracy=float(held_out.right[known].mean()) if known.any() else 0.0,
         auroc=auroc(known.tolist(), held_out.evidence.tolist()),
-        overall=float((good * weights).sum()) / total if total else 0.0,
+        overall=float((correct * weights).sum()) / total if total else 0.0,
         microseconds=microseconds,
         calibrated=calibration.cut is not None,
-        worth=worth,
+        results=results,
     )
 
 
-def _good(held_out: HeldOut, calibration: Calibration) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Whether each case comes out right at the common threshold, and how much it counts."""
+def _correct(held_out: HeldOut, calibration: Calibration) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return whether each case is correct at the default threshold, and its weight; shape `(cases,)` each."""
     known, confidences = held_out.known, calibration.confidences(held_out.evidence)
     if confidences is None or calibration.cut is None:
         return held_out.right.astype(np.float64), known.astype(np.float64)
-    given = confidences >= calibration.cut.value
-    return np.where(known, held_out.right & given, ~given).astype(np.float64), shares_of(held_out)
+    matched = confidences >= calibration.cut.value
+    return np.where(known, held_out.right & matched, ~matched).astype(np.float64), shares_of(held_out)
 
 
 def _target_rows(held_out: HeldOut, current: Mapping[str, Any]) -> Iterator[TargetRow]:
-    """Cuts for each target, from cases that are there already: nothing is fitted again but the threshold."""
+    """Yield a row for each target; only the threshold is fitted again."""
     for target in (*TARGETS, *([] if current in TARGETS else [current])):
         cut = calibrate(held_out, target).cut
         if cut is None:
-            yield TargetRow(target, target == current, None, None, None, None, "too few utterances to learn from")
+            yield TargetRow(target, target == current, None, None, None, None, "too few utterances to calibrate")
         else:
             numbers = cut.value, cut.precision, cut.coverage, cut.refused
             yield TargetRow(target, target == current, *numbers, cut.note)
 
 
-def _cheaper(name: str, chosen: Trial, other: Trial, current: Choice) -> str:
-    """Why it was preferred to its equal."""
+def _advantage(name: str, chosen: Trial, other: Trial, current: Choice) -> str:
+    """Say why the chosen trial was preferred to one that is as good."""
     if not chosen.calibrated:
         return ""
     if name == "encoder":
@@ -246,16 +251,16 @@ def _cheaper(name: str, chosen: Trial, other: Trial, current: Choice) -> str:
         return f", and {times:.1f} times as fast" if times >= 1.1 else ""
     if name == "scorer" and chosen.choice.scorer == "cosine":
         return ", and simpler"
-    return ", and in use already" if getattr(chosen.choice, name) == getattr(current, name) else ""
+    return ", and already in use" if getattr(chosen.choice, name) == getattr(current, name) else ""
 
 
 def _microseconds(encoder: Encoder, texts: Sequence[str]) -> float:
-    """Of encoding one message, the median of a few."""
-    some = texts[:: max(1, len(texts) // _TIMED)][:_TIMED]
-    encoder.encode(some[:1], kind="query")
-    taken = []
-    for text in some:
+    """Return the median time to encode one message."""
+    sample = texts[:: max(1, len(texts) // _TIMED_TEXTS)][:_TIMED_TEXTS]
+    encoder.encode(sample[:1], kind="query")
+    times = []
+    for text in sample:
         start = perf_counter()
         encoder.encode([text], kind="query")
-        taken.append((perf_counter() - start) * 1e6)
-    return float(np.median(taken)) if taken else 0.0
+        times.append((perf_counter() - start) * 1e6)
+    return float(np.median(times)) if times else 0.0

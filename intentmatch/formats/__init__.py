@@ -1,6 +1,7 @@
-"""Other programs' files to unexpanded registries, and back; what cannot be expressed is a `Problem`, never silence.
+"""Import the files of other chatbot programs as registries, and export registries to them.
 
-One module for each format, each with a `Format`. A format is recognised by what is in the files, not by their names.
+Each format is one module with a `Format`. Files are recognised by their content, not by their names. Registries are
+unexpanded: templates stay templates. Everything that a format cannot express is reported as a `Problem`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from intentmatch.core import plugins
 from intentmatch.core.errors import InputError, Location, Problem
 from intentmatch.core.types import Registry, checked_language_code
 from intentmatch.formats.kit import losses
-from intentmatch.formats.kit.archive import packed
+from intentmatch.formats.kit.archive import zip_files
 from intentmatch.formats.kit.draft import Draft, few
 from intentmatch.formats.kit.format import Files, Format, Imported, Sure
 from intentmatch.formats.kit.source import File, Source
@@ -24,36 +25,38 @@ _HINT = "Name one with --format."
 
 
 def formats() -> dict[str, Format]:
-    """Every format there is, by name: our own, and those that other packages add."""
+    """Return all formats by name: the built-in ones and those added by other packages."""
     return {name: by_name(name) for name in plugins.names("formats")}
 
 
 def by_name(name: str) -> Format:
-    """The format of a name. Raises `UnknownNameError`."""
+    """Return the format with this name. Raises `UnknownNameError`."""
     found: Format = plugins.named("formats", name)
     return found
 
 
 def read(
     path: str | os.PathLike[str],
-    format: str | None = None,  # noqa: A002 - the word of the command line
+    format: str | None = None,  # noqa: A002 - the name of the command-line option
     *,
     language: str | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Imported:
-    """What a file, folder or zip says. Raises `InputError` where that cannot be told, or can be told in several ways.
+    """Import a file, a folder or a zip.
 
-    `language` is that of whatever does not say its own; `columns` are for tables, see `tables`.
+    `format` is recognised from the content if it is None. `language` is the language of all text whose language the
+    files do not state. `columns` names the columns of a table, see `kit.tables`. Raises `InputError` if the path cannot
+    be read, if no format fits or if several do.
     """
     source = Source(path)
-    chosen = by_name(format) if format else _recognised(source)
+    chosen = by_name(format) if format else _recognise(source)
     if chosen.read is None:
         raise InputError(f"{chosen.name} cannot be read, only written")
     files = [file for file in source if chosen.recognise(file)]
     draft = Draft(checked_language_code(language) if language else None)
     draft.columns = dict(columns or {})
     if format and not files:
-        # Its reader will say what it misses.
+        # The reader of the named format reports what is missing.
         files = list(source)
     chosen.read(files, draft)
     _note_unread(source, files, draft)
@@ -62,15 +65,16 @@ def read(
 
 
 def render(registry: Registry, format: str) -> tuple[Files, list[Problem]]:  # noqa: A002 - as above
-    """The files of an unexpanded registry in a format, and what that cannot say, sorted by place.
+    """Convert an unexpanded registry to the files of a format, in memory.
 
-    Raises `InputError` for a format that is only read, and for text that no file can hold.
+    Returns the files and a problem for each piece that the format cannot express, sorted by location. Raises
+    `InputError` if the format can only be read, or if a text cannot be encoded as UTF-8.
     """
     chosen = by_name(format)
     if chosen.write is None:
         writable = ", ".join(name for name, other in formats().items() if other.write)
         raise InputError(f"{format} cannot be written, only read. Formats that can be written: {writable}")
-    kept, problems = losses.without(registry, chosen.says)
+    kept, problems = losses.without_unsupported(registry, chosen.says)
     try:
         files = chosen.write(kept, problems)
     except UnicodeEncodeError as error:
@@ -87,10 +91,11 @@ def write(
     *,
     force: bool = False,
 ) -> list[Problem]:
-    """Write an unexpanded registry in a format, and give what that cannot say, sorted by place.
+    """Export an unexpanded registry to files.
 
-    One file is written to the path, or into it where that is a folder; several make a folder of it or, where it ends in
-    .zip, a zip. What is there is left alone unless `force` is given. Raises `InputError` where nothing can be written.
+    A single file is written to `path`, or into it if it is a folder. Several files become a folder, or a zip if `path`
+    ends in `.zip`. Returns a problem for each piece that the format cannot express, sorted by location. Raises
+    `InputError` if nothing can be written, or if `path` exists and `force` is false.
     """
     files, problems = render(registry, format)
     put(files, path, force=force)
@@ -98,14 +103,14 @@ def write(
 
 
 def put(files: Files, path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Write files as `write` does. Raises `InputError` where they cannot be written."""
+    """Write files to a file, a folder or a zip, as `write` does. Raises `InputError` if they cannot be written."""
     target = Path(path)
     try:
         content = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
         if not force and target.exists() and not (target.is_dir() and not any(target.iterdir())):
             raise InputError(f"{target} already exists; choose another path, or overwrite it with --force")
         if target.suffix.lower() == ".zip":
-            content = {target.name: packed(content)}
+            content = {target.name: zip_files(content)}
         elif target.is_dir() or len(content) > 1:
             for name, data in content.items():
                 file = target / name
@@ -120,24 +125,24 @@ def put(files: Files, path: str | os.PathLike[str], *, force: bool = False) -> N
         raise InputError(f"{target} cannot be written: {getattr(error, 'strerror', None) or error}") from error
 
 
-def _recognised(source: Source) -> Format:
-    sure = {
+def _recognise(source: Source) -> Format:
+    confidences = {
         name: max((found.recognise(file) for file in source), default=Sure.NO)
         for name, found in formats().items()
         if found.read is not None
     }
-    best = max(sure.values())
-    likeliest = [name for name, how in sure.items() if how == best]
+    best = max(confidences.values())
+    candidates = [name for name, confidence in confidences.items() if confidence == best]
     if best == Sure.NO:
-        known = ", ".join(sure)
-        raise InputError(f"{source.place}: unknown format. {_seen(source)} Known formats: {known}. {_HINT}")
-    if len(likeliest) > 1:
-        raise InputError(f"{source.place} could be {' or '.join(likeliest)}. {_HINT}")
-    return by_name(likeliest[0])
+        known = ", ".join(confidences)
+        raise InputError(f"{source.place}: unknown format. {_describe(source)} Known formats: {known}. {_HINT}")
+    if len(candidates) > 1:
+        raise InputError(f"{source.place} could be {' or '.join(candidates)}. {_HINT}")
+    return by_name(candidates[0])
 
 
-def _seen(source: Source) -> str:
-    """What there is, for somebody who expected it to be known."""
+def _describe(source: Source) -> str:
+    """Describe the content of a source of unknown format."""
     broken = next((file.problem for file in source if file.problem), None)
     if broken is not None:
         return f"{broken}."

@@ -1,7 +1,7 @@
-"""Botpress 12: the folder of a bot, with a file for each intent, each entity, and each question with its answers.
+"""Botpress 12: the folder of a bot, with a file for each intent, entity and Q&A.
 
-A question is an intent there too, with a name that begins with `__qna__`; here it is one without that, and the answer
-is its response. Written, whatever has a response is a question.
+A Q&A is also an intent whose name begins with `__qna__`. It is imported as an intent without that prefix, with the
+answer as its response. On export, every intent with a response becomes a Q&A.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from intentmatch.core.types import Intent, Registry, Slot, SlotKind, Utterance
 from intentmatch.formats.kit.draft import NOT_EXPRESSED, Draft, IntentDraft, Label
 from intentmatch.formats.kit.format import Feature, Files, Format, Sure
 from intentmatch.formats.kit.prebuilt import take_built_in
-from intentmatch.formats.kit.regexes import minding_case, without_case
+from intentmatch.formats.kit.regexes import split_case_flag, with_case
 from intentmatch.formats.kit.roles import Roles
-from intentmatch.formats.kit.slot_mentions import every_slot
+from intentmatch.formats.kit.slot_mentions import all_slots
 from intentmatch.formats.kit.source import File
 from intentmatch.formats.kit.tree import Value
 
@@ -29,7 +29,7 @@ _BUILT_IN = frozenset(
     {"amountOfMoney", "any", "distance", "duration", "email", "number", "ordinal", "phoneNumber", "quantity"}
     | {"temperature", "time", "url", "volume"}
 )
-"""What needs no file. `time` is a date, a time or both."""
+"""Types that need no file. `time` is a date, a time or both."""
 _WRITTEN: Mapping[SlotKind, str] = {"number": "number", "date": "time", "time": "time", "any": "any"}
 _SAYS: frozenset[Feature] = frozenset(
     {"languages", "marks", "responses", "when", "lists", "synonyms", "patterns", "kinds"}
@@ -66,7 +66,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
 
 
 class _Reader:
-    """Reads files of all three kinds into one draft: entities, then intents, then questions."""
+    """Reads the three kinds of files into one draft: entities, then intents, then questions."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -82,7 +82,7 @@ class _Reader:
             type_.add(value["name"].text() or "", _texts(value["synonyms"]))
         if pattern := root["pattern"].text():
             type_.kind = "pattern"
-            type_.patterns.append(minding_case(pattern) if root["matchCase"].flag() else pattern)
+            type_.patterns.append(with_case(pattern) if root["matchCase"].flag() else pattern)
         for key in ("sensitive", "examples"):
             if root[key].flag() if root[key].is_text else root[key].items():
                 self._draft.not_expressed(root[key].location, f"`{key}` of an entity is not imported")
@@ -121,7 +121,7 @@ class _Reader:
         return self._draft.intent(name.removeprefix(_QNA), root.location, fallback=name == "none")
 
     def _slot(self, slot: Value) -> str:
-        """The name here of a slot that an intent declares."""
+        """Declare a slot of an intent and return its name."""
         name = slot["name"].text() or ""
         entities = _texts(slot["entities"])
         if len(entities) > 1:
@@ -129,22 +129,22 @@ class _Reader:
             self._draft.not_expressed(slot["entities"].location, message)
         type_ = entities[0] if entities else "any"
         if type_ in _BUILT_IN and type_ not in self._draft.types:
-            meant = "datetime" if type_ == "time" else type_
-            take_built_in(self._draft.type(type_, slot.location), meant, slot.location, self._draft)
+            type_name = "datetime" if type_ == "time" else type_
+            take_built_in(self._draft.type(type_, slot.location), type_name, slot.location, self._draft)
         return self._roles.slot(name, type_, slot.location).name
 
     def _line(self, intent: IntentDraft, line: Value, language: str | None, slots: Mapping[str, str]) -> None:
         text = line.text()
         if not text:
             return
-        said, end = "", 0
+        plain, end = "", 0
         labels = []
         for mark in _MARK.finditer(text):
-            said += text[end : mark.start()] + mark["text"]
+            plain += text[end : mark.start()] + mark["text"]
             slot = slots.get(mark["slot"], mark["slot"])
-            labels.append(Label(slot, len(said) - len(mark["text"]), len(said)))
+            labels.append(Label(slot, len(plain) - len(mark["text"]), len(plain)))
             end = mark.end()
-        intent.say(said + text[end:], line.location, language, labels)
+        intent.say(plain + text[end:], line.location, language, labels)
 
 
 def _texts(values: Value) -> list[str]:
@@ -152,7 +152,7 @@ def _texts(values: Value) -> list[str]:
 
 
 def _by_language(lines: Value) -> Iterator[tuple[str | None, Value]]:
-    """Each line with its language: a list has none, a mapping says which."""
+    """Yield each line with its language: a mapping has languages as keys, a list has none."""
     if lines.is_mapping:
         for language, values in lines.entries():
             yield from ((language, value) for value in values.items())
@@ -162,7 +162,7 @@ def _by_language(lines: Value) -> Iterator[tuple[str | None, Value]]:
 
 def _write(registry: Registry, problems: list[Problem]) -> Files:
     writer = _Writer(problems)
-    slots = every_slot(registry)
+    slots = all_slots(registry)
     files: dict[str, str] = {}
     for intent in registry:
         name = f"{_QNA if intent.responses else ''}{intent.name}"
@@ -176,7 +176,7 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
 
 
 class _Writer:
-    """Writes what the files hold, and notes what they cannot."""
+    """Writes the contents of files and reports losses."""
 
     def __init__(self, problems: list[Problem]) -> None:
         self._problems = problems
@@ -205,16 +205,18 @@ class _Writer:
 
     def entity(self, slot: Slot) -> dict[str, Any]:
         if any(synonym.language for value in slot.values for synonym in value.synonyms):
-            self._lose(slot, f"this format cannot express the languages of the synonyms of the slot {slot.name!r}")
+            self._report_loss(
+                slot, f"this format cannot express the languages of the synonyms of the slot {slot.name!r}"
+            )
         pattern = slot.patterns[0] if len(slot.patterns) == 1 else "|".join(f"(?:{text})" for text in slot.patterns)
-        pattern, minds_case = without_case(pattern)
+        pattern, is_case_sensitive = split_case_flag(pattern)
         return {
             "id": slot.name,
             "name": slot.name,
             "type": slot.kind,
             "occurrences": [{"name": v.value, "synonyms": [s.text for s in v.synonyms]} for v in slot.values],
             "pattern": pattern,
-            "matchCase": minds_case,
+            "matchCase": is_case_sensitive,
             "fuzzy": 0.8,
             "sensitive": False,
             "examples": [],
@@ -222,7 +224,7 @@ class _Writer:
 
     def _slot(self, slot: Slot) -> dict[str, Any]:
         if slot.kind == "time":
-            self._lose(slot, f"the slot {slot.name!r} is written as Botpress's `time`, which also matches dates")
+            self._report_loss(slot, f"the slot {slot.name!r} is written as Botpress's `time`, which also matches dates")
         return {"id": slot.name, "name": slot.name, "entities": [_WRITTEN.get(slot.kind, slot.name)], "color": 1}
 
     def _lines(self, intent: Intent) -> dict[str, list[str]] | list[str]:
@@ -231,7 +233,9 @@ class _Writer:
         if not languages:
             return [text for _, text in lines]
         if any(code is None for code, _ in lines):
-            self._lose(intent, f"utterances of {intent.name!r} without a language are written as {languages[0]!r}")
+            self._report_loss(
+                intent, f"utterances of {intent.name!r} without a language are written as {languages[0]!r}"
+            )
         return {code: [text for own, text in lines if (own or languages[0]) == code] for code in languages}
 
     def _marked(self, line: Utterance) -> str:
@@ -239,7 +243,7 @@ class _Writer:
         for mark in line.marks:
             value = line.text[mark.start : mark.end]
             if "[" in value or "]" in value:
-                self._lose(
+                self._report_loss(
                     line,
                     f"the value of {mark.slot!r} in “{line.text}” contains a bracket; it is written without a mark",
                 )
@@ -251,10 +255,10 @@ class _Writer:
     def _plain(self, line: Utterance, start: int, end: int) -> str:
         text = line.text[start:end]
         if _MARK.search(text):
-            self._lose(line, f"“{line.text}” looks like a slot mark; a space is added")
+            self._report_loss(line, f"“{line.text}” looks like a slot mark; a space is added")
         return _MARK.sub(r"[\g<text>] (\g<slot>)", text)
 
-    def _lose(self, thing: Intent | Slot | Utterance, message: str) -> None:
+    def _report_loss(self, thing: Intent | Slot | Utterance, message: str) -> None:
         self._problems.append(Problem(thing.location or NOWHERE, "warning", NOT_EXPRESSED, message))
 
 
@@ -267,7 +271,7 @@ def _file_name(name: str) -> str:
 
 
 def _free(path: str, taken: Iterable[str]) -> str:
-    """The path of a file that is not there yet, also where case makes no difference."""
+    """Return a path that is not taken yet, also on file systems that ignore case."""
     used = {other.lower() for other in taken}
     while f"{path}.json".lower() in used:
         path += "_"

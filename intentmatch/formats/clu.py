@@ -1,7 +1,7 @@
 """Conversational language understanding (CLU) of Azure: the JSON of a project.
 
-Places are counted in UTF-16 units there. Utterances of the data set "Test" are tests, and the intent "None" is the
-fallback, which every project has.
+Offsets count UTF-16 units. Utterances of the data set "Test" become tests. Every project has the fallback intent
+"None".
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from intentmatch.core.types import Case, Registry, Slot, Utterance
 from intentmatch.formats.kit import by_language
 from intentmatch.formats.kit.draft import Draft, Label
 from intentmatch.formats.kit.format import Feature, Files, Format, Sure
-from intentmatch.formats.kit.global_entities import attach
+from intentmatch.formats.kit.global_entities import attach_global_entities
 from intentmatch.formats.kit.losses import loss
 from intentmatch.formats.kit.prebuilt import take_built_in
-from intentmatch.formats.kit.slot_mentions import every_slot
+from intentmatch.formats.kit.slot_mentions import all_slots
 from intentmatch.formats.kit.source import File
 from intentmatch.formats.kit.spans import from_utf16, innermost, utf16_length
 from intentmatch.formats.kit.tree import Value
@@ -61,19 +61,19 @@ def _read(files: Sequence[File], draft: Draft) -> None:
         in_utf16 = (root["stringIndexType"].text() or _UTF16).lower() == _UTF16
         for utterance in utterances:
             _read_utterance(utterance, in_utf16, NONE in trained, draft)
-    attach(draft)
+    attach_global_entities(draft)
 
 
 def _read_entity(root: Value, multilingual: bool, draft: Draft) -> None:
-    """An entity has components; of those that have a counterpart it is the first."""
+    """Read an entity. Of its components, the first that intentmatch can express is imported."""
     slot = draft.slot(root["category"].text() or "", root.location)
     for item in root["list"]["sublists"].items():
         if value := item["listKey"].text():
             slot.add(value)
-            for said in item["synonyms"].items():
-                # What is said in the only language needs no language.
-                language = draft.language(said["language"].text(), said.location) if multilingual else None
-                slot.add(value, [text for synonym in said["values"].items() if (text := synonym.text())], language)
+            for synonyms in item["synonyms"].items():
+                # In a project of one language, synonyms need no language.
+                language = draft.language(synonyms["language"].text(), synonyms.location) if multilingual else None
+                slot.add(value, [text for synonym in synonyms["values"].items() if (text := synonym.text())], language)
     for expression in root["regex"]["expressions"].items():
         pattern = expression["regexPattern"].text()
         if pattern and pattern not in slot.patterns:
@@ -109,7 +109,7 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
     main, *others = by_language.languages(registry)
     names = [intent.name for intent in registry]
     lines = [_utterance(line, intent.name) for intent in registry for line in intent.utterances]
-    slots = every_slot(registry).values()
+    slots = all_slots(registry).values()
     project = {
         "projectFileVersion": "2023-04-01",
         "stringIndexType": "Utf16CodeUnit",

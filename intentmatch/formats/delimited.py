@@ -1,4 +1,4 @@
-"""Tables as text: CSV and TSV."""
+"""Delimited tables: CSV and TSV."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from intentmatch.formats.kit.source import File
 from intentmatch.formats.kit.tables import HEADER, SAYS, Row, columns_of, is_complete, read_tables, rows_of
 
 _DELIMITERS = ",\t;|"
-# No header is longer.
-_LONGEST = 1000
+# Characters; a longer line is not a header.
+_MAX_HEADER_CHARS = 1000
 
 
 def recognise(file: File) -> Sure:
-    """By the names in the first line."""
+    """Recognise a table by the column names in its first line."""
     first = _first_line(file.lines)
-    if len(first) > _LONGEST or first.lstrip()[:1] in ("{", "["):
+    if len(first) > _MAX_HEADER_CHARS or first.lstrip()[:1] in ("{", "["):
         return Sure.NO
     if is_complete(columns_of(_cells(first, _delimiter(first)))):
         return Sure.LIKELY
@@ -29,12 +29,12 @@ def recognise(file: File) -> Sure:
 
 
 def read(files: Sequence[File], draft: Draft) -> None:
-    """A table a file."""
+    """Read one table per file."""
     read_tables(map(_rows, files), draft)
 
 
 def write(registry: Registry, problems: list[Problem]) -> Files:
-    """One table, with a comma between its cells."""
+    """Write one comma-separated table."""
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
     table.writerow(HEADER)
@@ -45,7 +45,7 @@ def write(registry: Registry, problems: list[Problem]) -> Files:
 def _rows(file: File) -> Iterator[Row]:
     text = file.text.replace("\r\n", "\n").replace("\r", "\n")
     delimiter = _delimiter(_first_line(text.split("\n")))
-    # Between tabs, lone quotes are text like any other.
+    # In a tab-separated table, a quote inside of a cell is text.
     quotes = None if delimiter == "\t" and '\t"' not in text else '"'
     table = csv.reader(io.StringIO(text), delimiter=delimiter, quotechar=quotes)
     line = 1
@@ -59,7 +59,7 @@ def _rows(file: File) -> Iterator[Row]:
 
 
 def _delimiter(line: str) -> str:
-    """What parts the cells of a line: the sign that makes the names of most columns, or most cells."""
+    """Return the delimiter that yields the most known column names, then the most cells."""
     return max(_DELIMITERS, key=lambda sign: (len(columns_of(_cells(line, sign))), line.count(sign)))
 
 

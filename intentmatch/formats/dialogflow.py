@@ -1,4 +1,4 @@
-"""What Dialogflow ES and CX have in common: types with entries by language, phrases in parts, names as files."""
+"""Shared parts of Dialogflow ES and CX: types with entries by language, phrases in parts, file names."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ BUILT_IN: Mapping[SlotKind, str] = {
     "time": "@sys.time",
     "any": "@sys.any",
 }
-"""Kind of slot to the type that says the same."""
+"""Kind of slot to the equivalent built-in type."""
 _RESERVED = re.compile(r'[%/\\:*?"<>|\x00-\x1f]')
 
 
 def type_name(name: str) -> str:
-    """The name of a type as the files of types have it; built-in ones keep the sign in front."""
+    """Return the name of a type as in its file, without `@`. Built-in types keep theirs."""
     return name if name.startswith("@sys.") else name.removeprefix("@")
 
 
 def read_entries(type_: SlotDraft, entries: Sequence[Value], language: str | None, draft: Draft) -> None:
-    """The values of a type in a language. One that is nothing but a built-in type is like that."""
+    """Read the values of a type in a language. A type whose only value is a built-in type becomes that type."""
     for entry in entries:
         value = (entry["value"].text() or "").strip()
         synonyms = [text.strip() for item in entry["synonyms"].items() if (text := item.text())]
@@ -45,14 +45,14 @@ def read_entries(type_: SlotDraft, entries: Sequence[Value], language: str | Non
 
 
 def read_patterns(type_: SlotDraft, entries: Iterable[Value]) -> None:
-    """The regular expressions of a type; each entry holds its own once more as a synonym."""
+    """Read the regular expressions of a type. Each entry repeats its pattern as a synonym."""
     for entry in entries:
         patterns = [text for item in (entry["value"], *entry["synonyms"].items()) if (text := item.text())]
         type_.patterns += [text for text in dict.fromkeys(patterns) if text not in type_.patterns]
 
 
 def joined(parts: Iterable[tuple[str, str | None]]) -> tuple[str, list[Label]]:
-    """A phrase of parts, some of which stand for a slot."""
+    """Join the parts of a phrase, and return the text and the labels of the slots."""
     text = ""
     labels: list[Label] = []
     for part, slot in parts:
@@ -63,27 +63,27 @@ def joined(parts: Iterable[tuple[str, str | None]]) -> tuple[str, list[Label]]:
 
 
 def entries(slot: Slot, language: str) -> list[dict[str, Any]]:
-    """The values or patterns of a slot in a language."""
-    said = [(value.value, by_language.synonyms_in(value, language)) for value in slot.values]
-    said += [(pattern, []) for pattern in slot.patterns]
-    return [{"value": value, "synonyms": [value, *synonyms]} for value, synonyms in said]
+    """Return the values or patterns of a slot in a language."""
+    values = [(value.value, by_language.synonyms_in(value, language)) for value in slot.values]
+    values += [(pattern, []) for pattern in slot.patterns]
+    return [{"value": value, "synonyms": [value, *synonyms]} for value, synonyms in values]
 
 
 def slot_type(slot: Slot | None) -> str:
-    """The type that a slot takes its values from: one of its own name, or a built-in one."""
+    """Return the type of a slot: a built-in one, or one with the name of the slot."""
     return BUILT_IN["any"] if slot is None else BUILT_IN.get(slot.kind) or f"@{slot.name}"
 
 
 def file_name(name: str) -> str:
-    """A name as a part of a path."""
+    """Escape a name for a path."""
     return _RESERVED.sub(lambda sign: f"%{ord(sign[0]):02x}", name)
 
 
 def identity(*names: str) -> str:
-    """An identifier that is always the same for the same names."""
+    """Return an identifier that is always the same for the same names."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, "\0".join(names)))
 
 
-def dumped(value: Any) -> str:
-    """JSON for people."""
+def to_json(value: Any) -> str:
+    """Return indented JSON."""
     return json.dumps(value, ensure_ascii=False, indent=2) + "\n"

@@ -1,7 +1,8 @@
 """Dialogflow CX: the folder or zip of an agent's JSON package.
 
-Every intent, type and flow is a folder with a JSON file of its name and, by language, `trainingPhrases/en.json` or
-`entities/en.json`. What a flow or page answers to an intent is its response; forms and conditions have no counterpart.
+Every intent, type and flow is a folder with a JSON file of its name. Phrases and entries of each language are in
+`trainingPhrases/en.json` and `entities/en.json`. The reply of a flow or page to an intent becomes its response. Forms
+and conditions are not imported.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from intentmatch.formats.kit.draft import Draft, IntentDraft
 from intentmatch.formats.kit.format import Feature, Files, Format, Sure
 from intentmatch.formats.kit.prebuilt import slot_of
 from intentmatch.formats.kit.roles import Roles
-from intentmatch.formats.kit.slot_mentions import every_slot
+from intentmatch.formats.kit.slot_mentions import all_slots
 from intentmatch.formats.kit.source import File
-from intentmatch.formats.kit.spans import parted
+from intentmatch.formats.kit.spans import split_at_marks
 from intentmatch.formats.kit.tree import Value
 
 _LANGUAGE_FOLDERS = {"intents": "trainingPhrases", "entityTypes": "entities"}
-"""Folder of intents or types to that inside of each which has a file for every language."""
-_OF_FLOWS = ("form", "entryFulfillment", "eventHandlers", "transitionRouteGroups")
+"""Folder of intents or types to the subfolder with a file for each language."""
+_FLOW_KEYS = ("form", "entryFulfillment", "eventHandlers", "transitionRouteGroups")
 _START = "Default Start Flow"
 _KINDS = {"list": "KIND_MAP", "pattern": "KIND_REGEXP"}
 _SAYS: frozenset[Feature] = frozenset(
@@ -44,12 +45,12 @@ def _recognise(file: File) -> Sure:
 
 
 def _folders(file: File, count: int) -> list[str]:
-    """The names of the folders around a file, the nearest last."""
+    """Return the names of the folders around a file, the nearest last."""
     return ["", *[""] * count, *file.path.split("/")[:-1]][-count:]
 
 
 def _owner(file: File) -> str | None:
-    """The folder of the intent or type whose phrases or entries a file holds in one language."""
+    """Return the folder of the intent or type whose phrases or entries are in a file; None for other files."""
     above, _, own = _folders(file, 3)
     if own and _LANGUAGE_FOLDERS.get(above) == own and file.root[own].is_list:
         return file.path.rsplit("/", 2)[0]
@@ -64,7 +65,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
 
 
 class _Reader:
-    """Puts together what belongs together: a file of an intent or type, and those of each language."""
+    """Joins the file of each intent or type with its files for each language."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -99,7 +100,7 @@ class _Reader:
                 if root["kind"].text() == "KIND_REGEXP":
                     dialogflow.read_patterns(type_, part["entities"].items())
                 else:
-                    # What is said in the only language needs no language.
+                    # In an agent of one language, synonyms need no language.
                     language = self._draft.language(code, part.location) if len(codes) > 1 else None
                     dialogflow.read_entries(type_, part["entities"].items(), language, self._draft)
         names = {self._read_intent(root, path) for path, root in self._intents.items()}
@@ -133,7 +134,7 @@ class _Reader:
         intent.say(text, phrase.location, code, labels)
 
     def _read_flow(self, root: Value, intents: set[str]) -> None:
-        lost = any(root[key] for key in _OF_FLOWS)
+        lost = any(root[key] for key in _FLOW_KEYS)
         for route in root["transitionRoutes"].items():
             name = route["intent"].text()
             lost = lost or name not in intents or bool(route["condition"]) or bool(route["targetPage"])
@@ -155,10 +156,10 @@ def _name(root: Value, path: str) -> str:
 
 
 def _write(registry: Registry, problems: list[Problem]) -> Files:
-    problems += losses.of_unused(registry, dialogflow.BUILT_IN)
+    problems += losses.unused_slot_losses(registry, dialogflow.BUILT_IN)
     registry = by_language.with_languages(registry, problems)
     main, *others = by_language.languages(registry)
-    slots = every_slot(registry)
+    slots = all_slots(registry)
     files: dict[str, Any] = {
         "agent.json": {
             "displayName": "intents",
@@ -173,16 +174,16 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
         name = dialogflow.file_name(intent.name)
         files[f"intents/{name}/{name}.json"] = _intent(intent)
         for code in (main, *others):
-            if phrases := [_phrase(line) for line in by_language.said_in(intent, code)]:
+            if phrases := [_phrase(line) for line in by_language.utterances_in(intent, code)]:
                 files[f"intents/{name}/trainingPhrases/{code.lower()}.json"] = {"trainingPhrases": phrases}
     for slot in slots.values():
         if slot.kind in _KINDS:
             files.update(_entity_type(slot, (main, *others)))
-    return {path: dialogflow.dumped(value) for path, value in files.items()}
+    return {path: dialogflow.to_json(value) for path, value in files.items()}
 
 
 def _flow(registry: Registry, main: str) -> dict[str, Any]:
-    """A flow that answers each intent with its response."""
+    """Return a flow that answers each intent with its response."""
     routes = [
         {
             "name": dialogflow.identity("route", intent.name),
@@ -197,7 +198,7 @@ def _flow(registry: Registry, main: str) -> dict[str, Any]:
         for intent in registry
         if intent.responses
     ]
-    # The identifier that the first flow of every agent has.
+    # The default start flow of every agent has this identifier.
     return {"name": "00000000-0000-0000-0000-000000000000", "displayName": _START, "transitionRoutes": routes}
 
 
@@ -214,7 +215,7 @@ def _intent(intent: Intent) -> dict[str, Any]:
 
 
 def _phrase(line: Utterance) -> dict[str, Any]:
-    parts = [{"text": text, **({"parameterId": slot} if slot else {})} for text, slot in parted(line)]
+    parts = [{"text": text, **({"parameterId": slot} if slot else {})} for text, slot in split_at_marks(line)]
     return {"parts": parts, "repeatCount": 1, "languageCode": (line.language or "").lower()}
 
 

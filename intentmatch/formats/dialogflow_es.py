@@ -1,8 +1,8 @@
 """Dialogflow ES: the folder or zip of an agent.
 
-`intents/NAME.json` has the parameters, contexts and responses of an intent, `intents/NAME_usersays_LANGUAGE.json` its
-phrases (agents of the first years have them in `userSays`), `entities/NAME.json` and `entities/NAME_entries_LANGUAGE`
-the types. A context that an intent needs is a tag of `when:`.
+`intents/NAME.json` has the parameters, contexts and responses of an intent. `intents/NAME_usersays_LANGUAGE.json` has
+its phrases; the first versions have them in `userSays`. `entities/NAME.json` and `entities/NAME_entries_LANGUAGE.json`
+define the types. An input context becomes a tag of `when:`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from intentmatch.formats.kit.draft import Draft, IntentDraft
 from intentmatch.formats.kit.format import Feature, Files, Format, Sure
 from intentmatch.formats.kit.prebuilt import slot_of
 from intentmatch.formats.kit.roles import Roles, share_questions
-from intentmatch.formats.kit.slot_mentions import every_slot
+from intentmatch.formats.kit.slot_mentions import all_slots
 from intentmatch.formats.kit.source import File
-from intentmatch.formats.kit.spans import parted
+from intentmatch.formats.kit.spans import split_at_marks
 from intentmatch.formats.kit.tree import Value
 from intentmatch.registry.templates.syntax import escape
 
@@ -56,7 +56,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
 
 
 class _Reader:
-    """Puts together what belongs together: a file of an intent or type, and those of its phrases or entries."""
+    """Joins the file of each intent or type with its files of phrases or entries."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -88,7 +88,7 @@ class _Reader:
                 if root["isRegexp"].flag():
                     dialogflow.read_patterns(type_, entries.items())
                 else:
-                    # What is said in the only language needs no language.
+                    # In an agent of one language, synonyms need no language.
                     language = self._draft.language(code, entries.location) if len(codes) > 1 else None
                     dialogflow.read_entries(type_, entries.items(), language, self._draft)
             if root["automatedExpansion"].flag():
@@ -145,13 +145,13 @@ class _Reader:
                 own.questions.setdefault(code, text)
 
     def _read_messages(self, messages: Sequence[Value], intent: IntentDraft) -> None:
-        said = [message for message in messages if message["speech"]]
-        for message in [m for m in said if not m["platform"]] or said:
+        texts = [message for message in messages if message["speech"]]
+        for message in [m for m in texts if not m["platform"]] or texts:
             speech = message["speech"]
             for text in [speech] if speech.is_text else speech.items():
                 if words := (text.text() or "").strip():
                     intent.respond(words, message.location, message["lang"].text())
-        if len(said) < len(messages):
+        if len(texts) < len(messages):
             self._draft.not_expressed(messages[0].location, "messages that are not text are not imported")
 
     def _read_phrase(self, phrase: Value, code: str | None, intent: IntentDraft) -> None:
@@ -164,7 +164,7 @@ class _Reader:
         intent.say(text, phrase.location, code, labels)
 
     def _read_inline(self, phrases: Iterable[Value], intent: IntentDraft) -> None:
-        """Phrases of the first years, which later exports hold in a file as well."""
+        """Read the phrases in an intent file of the first versions. Later exports repeat them in separate files."""
         known = {line.text for line in intent.utterances if line.language == self._draft.default_language}
         for phrase in phrases:
             text = "".join(part["text"].text() or "" for part in phrase["data"].items()).strip()
@@ -197,7 +197,7 @@ def _name(root: Value, path: str) -> str:
 
 
 def _write(registry: Registry, problems: list[Problem]) -> Files:
-    problems += losses.of_unused(registry, dialogflow.BUILT_IN)
+    problems += losses.unused_slot_losses(registry, dialogflow.BUILT_IN)
     registry = by_language.with_languages(registry, problems)
     main, *others = by_language.languages(registry)
     agent = {
@@ -209,7 +209,7 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
         "mlMinConfidence": _USUAL_CONFIDENCE,
     }
     files: dict[str, Any] = {"agent.json": agent, "package.json": {"version": "1.0.0"}}
-    slots = every_slot(registry)
+    slots = all_slots(registry)
     for intent in registry:
         path = f"intents/{dialogflow.file_name(intent.name)}"
         files[f"{path}.json"] = _intent(intent, main)
@@ -217,12 +217,12 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
             what = f"alternative tags of {intent.name!r}; Dialogflow will require all of its contexts"
             problems.append(losses.loss(intent.location, what))
         for code in (main, *others):
-            if phrases := [_phrase(line, intent, slots) for line in by_language.said_in(intent, code)]:
+            if phrases := [_phrase(line, intent, slots) for line in by_language.utterances_in(intent, code)]:
                 files[f"{path}_usersays_{code.lower()}.json"] = phrases
     for slot in slots.values():
         if slot.kind in ("list", "pattern"):
             files.update(_entity(slot, (main, *others)))
-    return {path: dialogflow.dumped(value) for path, value in files.items()}
+    return {path: dialogflow.to_json(value) for path, value in files.items()}
 
 
 def _intent(intent: Intent, main: str) -> dict[str, Any]:
@@ -275,7 +275,7 @@ def _phrase(line: Utterance, intent: Intent, slots: dict[str, Slot]) -> dict[str
 
 
 def _data(line: Utterance, slots: dict[str, Slot]) -> Iterator[dict[str, Any]]:
-    for text, slot in parted(line):
+    for text, slot in split_at_marks(line):
         label = {} if slot is None else {"alias": slot, "meta": dialogflow.slot_type(slots.get(slot))}
         yield {"text": text, **label, "userDefined": slot is not None}
 

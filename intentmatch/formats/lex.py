@@ -1,6 +1,6 @@
 """Amazon Lex: the JSON of a bot, an intent or a slot type of V1, and the folder or zip of V2 with its locales.
 
-Of V2 every intent, slot and slot type is a file, `BOT/BotLocales/en_US/Intents/NAME/Slots/NAME/Slot.json`.
+In V2 every intent, slot and slot type is a file: `BOT/BotLocales/en_US/Intents/NAME/Slots/NAME/Slot.json`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from intentmatch.formats.kit.tree import Value
 from intentmatch.registry.templates.syntax import escape
 
 _SLOT = re.compile(r"\{\s*([^{}\s]+)\s*\}")
-# Of V2, in the order in which they are read: an intent needs its slots, and they their types.
-_OF_V2 = ("SlotType.json", "Slot.json", "Intent.json", "BotLocale.json", "Bot.json", "Manifest.json")
+# Files of V2 in reading order: an intent needs its slots, and a slot needs its type.
+_V2_FILES = ("SlotType.json", "Slot.json", "Intent.json", "BotLocale.json", "Bot.json", "Manifest.json")
 _FALLBACK = "AMAZON.FallbackIntent"
-_OF_THE_DIALOG = (
+_DIALOG_KEYS = (
     *("confirmationPrompt", "rejectionStatement", "followUpPrompt", "fulfillmentActivity", "dialogCodeHook"),
     *("intentConfirmationSetting", "fulfillmentCodeHook", "outputContexts", "kendraConfiguration"),
 )
@@ -30,26 +30,26 @@ def _recognise(file: File) -> Sure:
     root = file.root
     if root["metadata"]["importType"].text() == "LEX" or root["metaData"]["fileFormat"].text() == "LexJson":
         return Sure.CERTAIN
-    return Sure.LIKELY if file.name in _OF_V2 and {"name", "identifier"} <= set(root.keys) else Sure.NO
+    return Sure.LIKELY if file.name in _V2_FILES and {"name", "identifier"} <= set(root.keys) else Sure.NO
 
 
 def _read(files: Sequence[File], draft: Draft) -> None:
     roles = Roles(draft)
     slots: dict[str, list[Value]] = {}
     several = sum(file.name == "BotLocale.json" for file in files) > 1
-    for file in sorted(files, key=lambda file: _OF_V2.index(file.name) if file.name in _OF_V2 else 0):
+    for file in sorted(files, key=lambda file: _V2_FILES.index(file.name) if file.name in _V2_FILES else 0):
         root = draft.root(file)
         folder = file.path.split("/")[:-1]
         if "BotLocales" in folder[:-1]:
             draft.assume_language(folder[folder.index("BotLocales") + 1], file.location)
         if file.name == "SlotType.json":
-            # What is said in the only language needs no language.
+            # In a bot of one language, synonyms need no language.
             _read_type(root, draft, draft.default_language if several else None)
         elif file.name == "Slot.json":
             slots.setdefault("/".join(folder[:-2]), []).append(root)
         elif file.name == "Intent.json":
             _read_intent(root, slots.get("/".join(folder), []), roles, draft)
-        elif file.name not in _OF_V2:
+        elif file.name not in _V2_FILES:
             _read_v1(root["resource"], roles, draft)
     share_questions(draft)
 
@@ -68,8 +68,8 @@ def _read_v1(root: Value, roles: Roles, draft: Draft) -> None:
 def _read_type(root: Value, draft: Draft, language: str | None = None) -> None:
     declared = draft.type(root["name"].text() or "", root.location)
     for value in (root["slotTypeValues"] if root["slotTypeValues"] else root["enumerationValues"]).items():
-        text = _said(value["sampleValue"] if value["sampleValue"] else value["value"])
-        synonyms = [said for synonym in value["synonyms"].items() if (said := _said(synonym))]
+        text = _text(value["sampleValue"] if value["sampleValue"] else value["value"])
+        synonyms = [word for synonym in value["synonyms"].items() if (word := _text(synonym))]
         if text:
             declared.add(text, synonyms, language)
     patterns = [setting["regexConfiguration"]["pattern"] for setting in root["slotTypeConfigurations"].items()]
@@ -93,34 +93,34 @@ def _read_intent(root: Value, slots: Sequence[Value], roles: Roles, draft: Draft
     intent.description = intent.description or root["description"].text()
     tags = [tag for context in root["inputContexts"].items() if (tag := context["name"].text())]
     intent.when += [tag for tag in tags if tag not in intent.when]
-    called = {slot["name"].text() or "": _read_slot(slot, intent, roles, draft) for slot in slots}
+    slot_names = {slot["name"].text() or "": _read_slot(slot, intent, roles, draft) for slot in slots}
     for line in root["sampleUtterances"].items():
-        text = _said(line) if line.is_text else line["utterance"].text()
+        text = _text(line) if line.is_text else line["utterance"].text()
         if text:
-            _say(text, line, intent, called, draft)
+            _say(text, line, intent, slot_names, draft)
     initial = root["initialResponseSetting"]["initialResponse"]
     closing = root["intentClosingSetting"]["closingResponse"]
     for text in [*_messages(initial), *_messages(closing), *_messages(root["conclusionStatement"])]:
         intent.respond(text, root.location)
-    if any(root[key] for key in _OF_THE_DIALOG):
+    if any(root[key] for key in _DIALOG_KEYS):
         draft.not_expressed(root.location, "confirmations, follow-ups, output contexts and code hooks are not imported")
 
 
 def _read_slot(root: Value, intent: IntentDraft, roles: Roles, draft: Draft) -> str:
-    """Declare the slot of an intent and give its name here."""
+    """Declare a slot of an intent and return its name."""
     place = root.location
     type_ = root["slotTypeName"] if root["slotTypeName"] else root["slotType"]
-    called = slot_of(roles, root["name"].text() or "", type_.text() or "", place, draft).name
+    name = slot_of(roles, root["name"].text() or "", type_.text() or "", place, draft).name
     setting = root["valueElicitationSetting"] if root["valueElicitationSetting"] else root
     questions = _messages(setting["promptSpecification"]) + _messages(setting["valueElicitationPrompt"])
-    own = intent.slot(called, place)
+    own = intent.slot(name, place)
     if setting["slotConstraint"].text() == "Required":
         own.required = True
         if questions:
             own.questions[draft.default_language or ""] = questions[0]
     if setting["sampleUtterances"].items():
         draft.not_expressed(place, "utterances that answer the prompt for a slot are not imported")
-    return called
+    return name
 
 
 def _say(text: str, line: Value, intent: IntentDraft, slots: dict[str, str], draft: Draft) -> None:
@@ -138,14 +138,16 @@ def _say(text: str, line: Value, intent: IntentDraft, slots: dict[str, str], dra
 
 
 def _messages(prompt: Value) -> list[str]:
-    """What is said in plain text, each of its variants."""
-    said = [message["content"] for message in prompt["messages"].items()]
+    """Return all variants of a prompt in plain text."""
+    contents = [message["content"] for message in prompt["messages"].items()]
     for group in prompt["messageGroupsList"].items():
-        said += [message["plainTextMessage"]["value"] for message in (group["message"], *group["variations"].items())]
-    return [text for value in said if (text := value.text())]
+        contents += [
+            message["plainTextMessage"]["value"] for message in (group["message"], *group["variations"].items())
+        ]
+    return [text for value in contents if (text := value.text())]
 
 
-def _said(value: Value) -> str | None:
+def _text(value: Value) -> str | None:
     return value.text() if value.is_text else value["value"].text()
 
 

@@ -1,6 +1,6 @@
-"""LUIS: the JSON of an app, of all versions of its schema.
+"""LUIS: the JSON of an app, in all versions of its schema.
 
-Of labels inside of labels the innermost are kept; patterns are templates.
+Of nested labels, the innermost are kept. Patterns become templates.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from intentmatch.formats.kit.draft import Draft, Label, SlotDraft
 from intentmatch.formats.kit.format import Format, Sure
-from intentmatch.formats.kit.global_entities import attach
+from intentmatch.formats.kit.global_entities import attach_global_entities
 from intentmatch.formats.kit.source import File
 from intentmatch.formats.kit.spans import from_utf16, innermost
 from intentmatch.formats.kit.tree import Value
@@ -46,7 +46,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
         for key in _FEATURES:
             if root[key].items():
                 draft.not_expressed(root[key].location, "phrase lists and other features are not imported")
-    attach(draft)
+    attach_global_entities(draft)
 
 
 def _read_entities(root: Value, entities: Entities, draft: Draft) -> None:
@@ -63,12 +63,12 @@ def _read_entities(root: Value, entities: Entities, draft: Draft) -> None:
             draft.not_expressed(entity.location, "explicit lists of pattern.any entities are not imported")
     for entity in root["composites"].items():
         draft.not_expressed(entity.location, "composite entities are not imported, but their parts are")
-    for name, of in (*_roles(root), *_parts(root["entities"].items())):
-        entities.instance(name, of)
+    for name, parent in (*_roles(root), *_parts(root["entities"].items())):
+        entities.add_instance(name, parent)
 
 
 def _roles(root: Value) -> Iterator[tuple[str, str]]:
-    """The roles of all entities, and for each its entity."""
+    """Yield the roles of all entities, each with its entity."""
     for key in _ENTITIES:
         for entity in root[key].items():
             for role in entity["roles"].items() if entity.is_mapping else ():
@@ -78,28 +78,28 @@ def _roles(root: Value) -> Iterator[tuple[str, str]]:
 def _read_list(root: Value, type_: SlotDraft) -> None:
     for sublist in root["subLists"].items():
         if value := sublist["canonicalForm"].text():
-            type_.add(value, [text for said in sublist["list"].items() if (text := said.text())])
+            type_.add(value, [text for synonym in sublist["list"].items() if (text := synonym.text())])
 
 
 def _name(entity: Value) -> str:
-    """The name of an entity, which in the first versions could be all that was said of it."""
+    """Return the name of an entity. In the first versions an entity could be just its name."""
     return (entity.text() if entity.is_text else entity["name"].text()) or ""
 
 
 def _parts(entities: Sequence[Value]) -> Iterator[tuple[str, str]]:
-    """The parts of machine-learned entities, however deep, and for each the entity that it must be."""
+    """Yield the parts of machine-learned entities at any depth, each with the entity it is an instance of."""
     waiting = list(entities)
     while waiting:
         entity = waiting.pop()
         for child in entity["children"].items():
-            # Hierarchical entities of the first versions have the bare names of their children.
+            # Hierarchical entities of the first versions list only the names of their children.
             if not child.is_mapping:
                 continue
             waiting.append(child)
             required = [f["modelName"].text() for f in child["features"].items() if f["isRequired"].flag()]
-            of = child["instanceOf"].text() or next(filter(None, required), None)
-            if of:
-                yield child["name"].text() or "", of
+            parent = child["instanceOf"].text() or next(filter(None, required), None)
+            if parent:
+                yield child["name"].text() or "", parent
 
 
 def _read_utterance(root: Value, entities: Entities, draft: Draft) -> None:
@@ -110,7 +110,7 @@ def _read_utterance(root: Value, entities: Entities, draft: Draft) -> None:
 
 
 def _labels(entities: list[Value], text: str, known: Entities) -> list[Label]:
-    """All labels of a text, what lies inside of another first. The last character belongs to a label."""
+    """Return all labels of a text, inner ones first. `endPos` is inclusive."""
     labels: list[tuple[int, Label]] = []
     waiting = [(0, entity) for entity in reversed(entities)]
     while waiting:

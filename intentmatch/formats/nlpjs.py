@@ -1,7 +1,7 @@
-"""NLP.js: corpora of version 3 and 4 in JSON, one language in each.
+"""NLP.js: JSON corpora of version 3 and 4, one language each.
 
-`[great|nice]` in an utterance is one of several there, and `@hero` or `%hero%` a slot. Alternatives are read and not
-written: it is not the library that knows them, but a tool beside it.
+In an utterance, `[great|nice]` are alternatives, and `@hero` or `%hero%` is a slot. Alternatives are read but not
+written, because only a separate tool supports them, not the library.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 
 from intentmatch.core.errors import NOWHERE, Location, Problem
 from intentmatch.core.types import Intent, Registry, Slot, SlotKind, Utterance
-from intentmatch.formats.kit.by_language import said_in, synonyms_in
+from intentmatch.formats.kit.by_language import synonyms_in, utterances_in
 from intentmatch.formats.kit.draft import NOT_EXPRESSED, Draft, IntentDraft, SlotDraft
 from intentmatch.formats.kit.format import Feature, Files, Format, Sure
 from intentmatch.formats.kit.prebuilt import take_built_in
-from intentmatch.formats.kit.regexes import minding_case, without_case
-from intentmatch.formats.kit.slot_mentions import every_slot
+from intentmatch.formats.kit.regexes import split_case_flag, with_case
+from intentmatch.formats.kit.slot_mentions import all_slots
 from intentmatch.formats.kit.source import File
 from intentmatch.formats.kit.tree import Value
 from intentmatch.formats.kit.unroll import is_template
@@ -36,7 +36,7 @@ _BUILT_IN = frozenset(
 )
 _KINDS: tuple[SlotKind, ...] = ("number", "date", "time", "any")
 _READ = frozenset({"id", "intent", "utterances", "tests", "answers", "slotFilling", "actions"})
-_MOST_TESTS = 64
+_MAX_TESTS = 64
 _SAYS: frozenset[Feature] = frozenset(
     {"languages", "blanks", "responses", "lists", "synonyms", "patterns", "kinds", "required", "questions"}
 )
@@ -59,7 +59,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
 
 
 class _Corpus:
-    """Reads one file: first its entities, which lines of any file may name."""
+    """Reads one file: first its entities, which utterances of any file may use."""
 
     def __init__(self, file: File, draft: Draft) -> None:
         self._file = file
@@ -96,12 +96,12 @@ class _Corpus:
                 self._draft.warn(entry.location, "no-name", "an entry without `intent` is skipped")
 
     def _entities(self) -> Value:
-        """Those of the corpus, perhaps in a file of their own."""
+        """Return the entities of the corpus, which may be in a separate file."""
         named = self._root["entities"]
         if not named.is_text:
             return named
         path = named.text() or ""
-        found = self._file.beside(path)
+        found = self._file.resolve_reference(path)
         if found is None:
             self._draft.warn(named.location, "not-found", f"the entity file {path!r} was not found")
             return Value(None, named.location)
@@ -114,7 +114,7 @@ class _Corpus:
             return
         regex = _REGEX.fullmatch(text)
         pattern, flags = (regex["pattern"], regex["flags"]) if regex else (text, "")
-        slot.patterns.append(pattern if "i" in flags else minding_case(pattern))
+        slot.patterns.append(pattern if "i" in flags else with_case(pattern))
         if set(flags) & set("ms"):
             self._draft.not_expressed(value.location, "the regular expression flags `m` and `s` are not imported")
 
@@ -143,7 +143,7 @@ class _Corpus:
             intent.respond(text, answer.location, self._language)
 
     def _read_filling(self, name: str, filling: Value, intent: IntentDraft) -> None:
-        """A question alone says that the slot must be filled. The first question for a slot may do for any intent."""
+        """Read a slot filling entry. A plain question makes the slot required; the first question is shared."""
         shared = self._draft.slot(self._declare(name, filling.location), filling.location)
         slot = intent.slot(name, filling.location)
         question = filling if filling.is_text else filling["question"]
@@ -154,7 +154,7 @@ class _Corpus:
             shared.questions.setdefault(code, text)
 
     def _say(self, text: str, place: Location, intent: IntentDraft) -> None:
-        """A line, which is a template where it has alternatives or slots in it."""
+        """Read an utterance. Alternatives or slots make it a template."""
         written, end = "", 0
         for choice in _CHOICE.finditer(text):
             alternatives = "|".join(self._marked(one, place, intent) for one in choice[1].split("|"))
@@ -183,7 +183,7 @@ class _Corpus:
         return bool({name, _NUMBER.sub("", name)} & (set(types) | _BUILT_IN)) or name in intent.slots
 
     def _declare(self, name: str, place: Location) -> str:
-        """The slot of an entity, of which there may be several by number, by its name here."""
+        """Declare the slot of an entity, which may have a number (`hero_0`), and return its name."""
         slot = self._draft.slot(name, place)
         entity = name if name in self._draft.types else _NUMBER.sub("", name)
         if entity in _BUILT_IN and entity not in self._draft.types:
@@ -197,9 +197,9 @@ def _texts(values: Value) -> list[str]:
 
 
 def _composed(text: str) -> Iterator[str]:
-    """A text with alternatives, written out."""
+    """Yield the sentences of a text with alternatives."""
     pieces = [piece.split("|") if number % 2 else [piece] for number, piece in enumerate(_CHOICE.split(text))]
-    for parts in itertools.islice(itertools.product(*pieces), _MOST_TESTS):
+    for parts in itertools.islice(itertools.product(*pieces), _MAX_TESTS):
         if composed := "".join(parts).strip():
             yield composed
 
@@ -213,16 +213,16 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
 
 
 class _Writer:
-    """Writes the corpora of a registry."""
+    """Writes the corpora of one registry."""
 
     def __init__(self, registry: Registry, problems: list[Problem]) -> None:
         self._registry = registry
         self._problems = problems
-        self._slots = every_slot(registry)
-        said = [line.language or "" for line in registry.utterances]
-        said += [code for intent in registry for code in intent.responses if code]
-        said += [code for intent in registry for slot in intent.slots for code in slot.questions if code]
-        self.codes = list(dict.fromkeys(said)) or [""]
+        self._slots = all_slots(registry)
+        codes = [line.language or "" for line in registry.utterances]
+        codes += [code for intent in registry for code in intent.responses if code]
+        codes += [code for intent in registry for slot in intent.slots for code in slot.questions if code]
+        self.codes = list(dict.fromkeys(codes)) or [""]
         for slot in self._slots.values():
             if slot.kind in _KINDS and slot.name != slot.kind:
                 message = f"NLP.js will not find the slot {slot.name!r}: it must be named {slot.kind!r}"
@@ -235,11 +235,11 @@ class _Writer:
             self._note(None, "no-language", "NLP.js needs a `locale`, but some utterances have no language")
         entries = []
         for intent in self._registry:
-            lines = said_in(intent, code or None)
+            lines = utterances_in(intent, code or None)
             entry = {
                 "intent": intent.name,
                 "utterances": [self._line(line) for line in lines],
-                "answers": self._of(code, intent.responses),
+                "answers": self._texts_in(code, intent.responses),
                 "slotFilling": self._fillings(code, intent),
             }
             if lines or entry["answers"] or (code == self.codes[0] and not intent.utterances):
@@ -248,8 +248,8 @@ class _Writer:
         entities = {slot.name: entity for slot in self._slots.values() if (entity := _entity(slot, code))}
         return json.dumps({**head, "data": entries, "entities": entities}, ensure_ascii=False, indent=2) + "\n"
 
-    def _of(self, code: str, texts: Mapping[str, str]) -> list[str]:
-        """What is said in a language; what is said in none belongs to the first corpus."""
+    def _texts_in(self, code: str, texts: Mapping[str, str]) -> list[str]:
+        """Return the text in a language. Text without a language belongs to the first corpus."""
         own = [texts[code]] if code in texts else []
         if "" in texts and code == self.codes[0] and "" not in self.codes:
             self._note(None, NOT_EXPRESSED, f"“{texts['']}” has no language; it is written as {code!r}")
@@ -259,7 +259,7 @@ class _Writer:
     def _fillings(self, code: str, intent: Intent) -> dict[str, Any]:
         fillings: dict[str, Any] = {}
         for slot in intent.slots:
-            question = self._of(code, slot.questions)
+            question = self._texts_in(code, slot.questions)
             if slot.required or question:
                 fillings[slot.name] = {"mandatory": slot.required, **({"question": question[0]} if question else {})}
         return fillings
@@ -290,7 +290,9 @@ def _entity(slot: Slot, code: str) -> Any:
     if slot.kind == "list":
         return {"options": {value.value: [value.value, *synonyms_in(value, code)] for value in slot.values}}
     if slot.kind == "pattern":
-        patterns = [f"/{body}/{'g' if minds else 'gi'}" for body, minds in map(without_case, slot.patterns)]
+        patterns = [
+            f"/{body}/{'g' if case_sensitive else 'gi'}" for body, case_sensitive in map(split_case_flag, slot.patterns)
+        ]
         return patterns[0] if len(patterns) == 1 else {"regex": patterns}
     return None if slot.name == slot.kind else {"type": slot.kind}
 

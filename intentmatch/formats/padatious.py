@@ -1,6 +1,6 @@
-"""Padatious, as OVOS and Mycroft use it: a file for each intent, a template a line, and one for each list of values.
+"""Padatious files of OVOS and Mycroft: a file for each intent with a template per line, and one for each value list.
 
-The folder says the language: `locale/en-us/order.intent`. There is no way to write a bracket that is text.
+The folder names the language: `locale/en-us/order.intent`. The format has no way to escape a bracket.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from pathlib import PurePosixPath
 from intentmatch.core.errors import NOWHERE, Location, Problem
 from intentmatch.core.types import Registry, Utterance
 from intentmatch.formats.hassil.syntax import TemplateError, from_template, literal, to_template
-from intentmatch.formats.kit.by_language import said_in
+from intentmatch.formats.kit.by_language import utterances_in
 from intentmatch.formats.kit.draft import NOT_EXPRESSED, Draft
 from intentmatch.formats.kit.format import Feature, Files, Format, Sure
-from intentmatch.formats.kit.slot_mentions import every_slot
+from intentmatch.formats.kit.slot_mentions import all_slots
 from intentmatch.formats.kit.source import File
 from intentmatch.formats.kit.unroll import is_template
 from intentmatch.registry.templates.sentences import Wordings
@@ -25,10 +25,10 @@ _INTENT, _ENTITY = ".intent", ".entity"
 _LANGUAGE = re.compile(r"[a-z]{2}|[a-z]{2,3}([-_][A-Za-z]{4})?[-_][A-Za-z]{2}")
 _MARKS = "()[]{}|"
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-# Of hassil's signs, those that are text here; a slot may be in two pairs of brackets.
+# Signs of hassil that are plain text in Padatious. A slot may have two pairs of braces.
 _TEXT = re.compile(r"[;<>@\\]")
 _DOUBLE = re.compile(r"\{\{([^{}]*)\}\}")
-_MOST_VALUES = 64
+_MAX_VALUES = 64
 _SAYS: frozenset[Feature] = frozenset({"languages", "templates", "blanks", "lists"})
 
 
@@ -42,7 +42,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
         for template, place in _templates(file, draft):
             if file.suffix == _ENTITY:
                 wordings = Wordings.from_template(parse(template), {})
-                for sentence in wordings.sentences(limit=_MOST_VALUES):
+                for sentence in wordings.sentences(limit=_MAX_VALUES):
                     draft.type(name, place).add(sentence.text)
                 continue
             plain = parse(template).sentence
@@ -53,13 +53,13 @@ def _read(files: Sequence[File], draft: Draft) -> None:
 
 
 def _language(file: File) -> str | None:
-    """The folder that is called like a language: the nearest or the one above."""
+    """Return the language of the nearest two folders, if one has the name of a language."""
     path = PurePosixPath(file.path if "/" in file.path else file.place.replace("\\", "/"))
     return next((name for name in [folder.name for folder in path.parents][:2] if _LANGUAGE.fullmatch(name)), None)
 
 
 def _templates(file: File, draft: Draft) -> Iterator[tuple[str, Location]]:
-    """Each line that is no comment as a template of ours."""
+    """Yield each line that is not a comment as an intentmatch template."""
     for number, line in enumerate(file.text.splitlines(), 1):
         place = Location(file.place, number)
 
@@ -79,12 +79,12 @@ def _templates(file: File, draft: Draft) -> Iterator[tuple[str, Location]]:
 
 def _write(registry: Registry, problems: list[Problem]) -> Files:
     files: dict[str, str] = {}
-    lists = [slot for slot in every_slot(registry).values() if slot.kind == "list"]
+    lists = [slot for slot in all_slots(registry).values() if slot.kind == "list"]
     stems = _stems(registry, problems)
     for code in dict.fromkeys(line.language for line in registry.utterances) or [None]:
         folder = f"{code}/" if code else ""
         for intent in registry:
-            lines = [_line(line, problems) for line in said_in(intent, code)]
+            lines = [_line(line, problems) for line in utterances_in(intent, code)]
             if lines or not intent.utterances:
                 files[f"{folder}{stems[intent.name]}{_INTENT}"] = _text(lines)
         for slot in lists:
@@ -93,7 +93,7 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
 
 
 def _stems(registry: Registry, problems: list[Problem]) -> dict[str, str]:
-    """What the file of each intent is called, also where case makes no difference."""
+    """Return a file name for each intent, unique also on file systems that ignore case."""
     stems: dict[str, str] = {}
     taken: set[str] = set()
     for intent in registry:

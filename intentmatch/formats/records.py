@@ -1,4 +1,4 @@
-"""Lists of records in JSON: lines of JSON, a list under any key, and the `intents` with `patterns` of tutorials."""
+"""Records in JSON: JSON lines, a list under any key, and `intents` with `patterns` as in many tutorials."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from intentmatch.registry.reading.nodes import NodeError
 _TAGS = ("tag", "intent", "label", "name")
 _PATTERNS = "patterns"
 _RESPONSES = ("responses", "answers", "response")
-# So many records tell whether all of them are.
-_LOOKED_AT = 5
+# Records that are enough to recognise a list.
+_SAMPLE_SIZE = 5
 _LANGUAGE = ("language", "lang", "locale")
 
 
 def recognise_lines(file: File) -> Sure:
-    """By the keys of the first line."""
+    """Recognise JSON lines by the keys of the first line."""
     first = next((line for line in file.lines if line.strip()), "")
     if not first.lstrip().startswith("{") or not first.rstrip().endswith("}"):
         return Sure.NO
@@ -36,7 +36,7 @@ def recognise_lines(file: File) -> Sure:
 
 
 def read_lines(files: Sequence[File], draft: Draft) -> None:
-    """A record a line."""
+    """Read one record per line."""
     for file in files:
         for number, line in enumerate(file.text.split("\n"), 1):
             if not line.strip():
@@ -51,19 +51,19 @@ def read_lines(files: Sequence[File], draft: Draft) -> None:
 
 
 def write_lines(registry: Registry, problems: list[Problem]) -> Files:
-    """A record for each utterance."""
+    """Write one record per utterance."""
     rows = (dict(zip(HEADER, row, strict=True)) for row in rows_of(registry))
     lines = (json.dumps({key: value for key, value in row.items() if value}, ensure_ascii=False) for row in rows)
     return {"intents.jsonl": "".join(f"{line}\n" for line in lines)}
 
 
 def recognise_list(file: File) -> Sure:
-    """By the keys of the first records of a list."""
+    """Recognise a list by the keys of its first records."""
     return Sure.POSSIBLE if _records(file.root) else Sure.NO
 
 
 def read_list(files: Sequence[File], draft: Draft) -> None:
-    """A list, at the root or under a key that stands there."""
+    """Read a list at the root or under a top-level key."""
     for file in files:
         root = draft.root(file)
         language = next((code for key in _LANGUAGE if (code := root[key].text())), None)
@@ -72,20 +72,20 @@ def read_list(files: Sequence[File], draft: Draft) -> None:
 
 
 def recognise_patterns(file: File) -> Sure:
-    """By `intents` that have `patterns`."""
+    """Recognise `intents` with `patterns`."""
     intents = file.root["intents"].items()
-    return Sure.LIKELY if any(_PATTERNS in intent.keys for intent in intents[:_LOOKED_AT]) else Sure.NO
+    return Sure.LIKELY if any(_PATTERNS in intent.keys for intent in intents[:_SAMPLE_SIZE]) else Sure.NO
 
 
 def read_patterns(files: Sequence[File], draft: Draft) -> None:
-    """Name, patterns and responses of each intent."""
+    """Read the name, patterns and responses of each intent."""
     for file in files:
         for item in draft.root(file)["intents"].items():
             _read_patterns(item, draft)
 
 
 def write_patterns(registry: Registry, problems: list[Problem]) -> Files:
-    """The same, with the keys that most tutorials have."""
+    """Write `intents` with `patterns`, with the keys of most tutorials."""
     intents = [
         {
             "tag": intent.name,
@@ -119,11 +119,11 @@ def _read_patterns(item: Value, draft: Draft) -> None:
 
 
 def _records(root: Value) -> list[Value]:
-    """The records of the first list that has some."""
+    """Return the records of the first list that has any."""
     for value in (root, *(root[key] for key in root.keys)):
         if value.is_list:
             items = value.items()
-            if any(is_complete(columns_of(list(item.keys))) for item in items[:_LOOKED_AT]):
+            if any(is_complete(columns_of(list(item.keys))) for item in items[:_SAMPLE_SIZE]):
                 return items
     return []
 
@@ -151,7 +151,7 @@ LINES = Format("jsonl", "JSON lines with text and intent", recognise_lines, read
 LIST = Format("json", "JSON with a list of texts and intents", recognise_list, read_list)
 PATTERNS = Format(
     "patterns",
-    "JSON of `intents` with `patterns`, as in many tutorials",
+    "JSON with `intents` and `patterns`, as in many tutorials",
     recognise_patterns,
     read_patterns,
     write_patterns,

@@ -1,7 +1,7 @@
-"""Routers of the library semantic-router: one JSON or YAML file, as 0.x and 1.x write it.
+"""Routers of the library semantic-router 0.x and 1.x: one JSON or YAML file.
 
-Routes are intents. What chooses the route there (encoder, index, models) is a setting of the library and not read. A
-file is written as 1.x does it, and as JSON, which a file that is named .yaml may hold as well.
+Routes become intents. Encoder, index and models are settings of the library and not imported. Export writes JSON in the
+form of 1.x, which is also valid in a file named `.yaml`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from intentmatch.formats.kit.tree import Value
 
 _ROUTERS = ("indexed", "decision", "chain", "merge")
 _THRESHOLDS = ("score_threshold", "confidence_threshold")
-"""Of 0.x and 1.x."""
+"""Keys of 0.x and 1.x."""
 _SCHEMAS = ("function_schemas", "function_schema")
 _READ = ("name", "utterances", "description", "metadata", *_THRESHOLDS)
 _ENCODER = {"type": "huggingface", "name": "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"}
@@ -45,7 +45,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
 
 
 def _routers(router: Value) -> Iterator[Value]:
-    """The routers that hold routes: those inside of a chain, or the only one there is."""
+    """Yield the routers that have routes: those of a chain, or the router itself."""
     if router["routers"]:
         for inner in router["routers"].items():
             yield from _routers(inner)

@@ -1,6 +1,6 @@
-"""Snips NLU: training data in YAML, several documents in a file, and datasets in JSON, one language in each.
+"""Snips NLU: training data in YAML, with several documents per file, and JSON datasets of one language each.
 
-Datasets are written, because YAML has no way to say a bracket; a dataset for each language.
+Export writes a JSON dataset for each language, because the YAML form cannot escape brackets.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import Any
 
 from intentmatch.core.errors import Location, Problem
 from intentmatch.core.types import Registry, Slot, Utterance
-from intentmatch.formats.kit.by_language import said_in, synonyms_in
+from intentmatch.formats.kit.by_language import synonyms_in, utterances_in
 from intentmatch.formats.kit.draft import Draft, IntentDraft, Label
 from intentmatch.formats.kit.format import Feature, Files, Format, Sure
 from intentmatch.formats.kit.prebuilt import take_built_in
 from intentmatch.formats.kit.roles import Roles
-from intentmatch.formats.kit.slot_mentions import every_slot
+from intentmatch.formats.kit.slot_mentions import all_slots
 from intentmatch.formats.kit.source import File
 from intentmatch.formats.kit.tree import Value
 from intentmatch.registry.templates.syntax import escape
 
 _BUILT_IN = "snips/"
-# `[slot:entity](text)`, of which the entity and the text may be missing.
+# `[slot:entity](text)`; the entity and the text are optional.
 _MARK = re.compile(r"\[(?P<slot>[^\[\]:]+)(?::(?P<entity>[^\[\]]+))?\](?:\((?P<text>[^)\[]+)\))?")
 _SAYS: frozenset[Feature] = frozenset({"languages", "marks", "lists", "synonyms", "kinds"})
 
@@ -46,7 +46,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
 
 
 class _Reader:
-    """Reads documents of both kinds into one draft."""
+    """Reads YAML documents and JSON datasets into one draft."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -74,7 +74,7 @@ class _Reader:
                 self._line(intent, text.strip(), line.location, entities)
 
     def _line(self, intent: IntentDraft, text: str, place: Location, entities: dict[str, str]) -> None:
-        """A line of YAML. A slot that stands there without a text makes it a template."""
+        """Read an utterance of the YAML form. A slot without a text makes it a template."""
         pieces: list[tuple[str, str, str]] = []
         end = 0
         for mark in _MARK.finditer(text):
@@ -87,12 +87,12 @@ class _Reader:
         if "[" in rest:
             self._draft.warn(place, "bad-mark", "a bracket that is never closed is read as text")
         if all(value for _, _, value in pieces):
-            said = ""
+            plain = ""
             labels = []
             for before, slot, value in pieces:
-                said += before + value
-                labels.append(Label(slot, len(said) - len(value), len(said)))
-            intent.say(said + rest, place, None, labels)
+                plain += before + value
+                labels.append(Label(slot, len(plain) - len(value), len(plain)))
+            intent.say(plain + rest, place, None, labels)
         else:
             filled = (f"{escape(before)}{{{slot}{_equals(value)}}}" for before, slot, value in pieces)
             intent.template("".join(filled) + escape(rest), place)
@@ -147,7 +147,7 @@ def _equals(value: str) -> str:
 
 
 def _value(item: Value) -> tuple[str, list[str]]:
-    """A value with its synonyms, of either kind of document."""
+    """Return a value and its synonyms, from YAML or JSON."""
     if item.is_list:
         texts = [text for one in item.items() if (text := one.text())]
         return (texts[0], texts[1:]) if texts else ("", [])
@@ -165,13 +165,13 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
 
 
 def _dataset(registry: Registry, language: str | None) -> str:
-    slots = every_slot(registry)
+    slots = all_slots(registry)
     intents = {}
     for intent in registry:
-        said = said_in(intent, language)
-        if said or not intent.utterances:
-            intents[intent.name] = {"utterances": [{"data": list(_chunks(line, slots))} for line in said]}
-    entities = dict(_entity_of(slot, language) for slot in slots.values())
+        lines = utterances_in(intent, language)
+        if lines or not intent.utterances:
+            intents[intent.name] = {"utterances": [{"data": list(_chunks(line, slots))} for line in lines]}
+    entities = dict(_entity_definition(slot, language) for slot in slots.values())
     dataset = {"language": language} if language else {}
     return json.dumps({**dataset, "intents": intents, "entities": entities}, ensure_ascii=False, indent=2) + "\n"
 
@@ -181,15 +181,15 @@ def _chunks(line: Utterance, slots: Mapping[str, Slot]) -> Iterator[dict[str, st
     for mark in line.marks:
         if mark.start > end:
             yield {"text": line.text[end : mark.start]}
-        entity, _ = _entity_of(slots[mark.slot], None) if mark.slot in slots else (mark.slot, None)
+        entity, _ = _entity_definition(slots[mark.slot], None) if mark.slot in slots else (mark.slot, None)
         yield {"text": line.text[mark.start : mark.end], "slot_name": mark.slot, "entity": entity}
         end = mark.end
     if line.text[end:]:
         yield {"text": line.text[end:]}
 
 
-def _entity_of(slot: Slot, language: str | None) -> tuple[str, dict[str, Any]]:
-    """The name and definition of the entity that a slot takes its values from."""
+def _entity_definition(slot: Slot, language: str | None) -> tuple[str, dict[str, Any]]:
+    """Return the name and the definition of the entity of a slot."""
     if slot.kind in ("number", "date", "time"):
         return f"{_BUILT_IN}{slot.kind}", {}
     data = [{"value": value.value, "synonyms": synonyms_in(value, language)} for value in slot.values]

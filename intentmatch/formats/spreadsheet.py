@@ -1,4 +1,4 @@
-"""Tables in spreadsheets (XLSX); every sheet that has the columns is read."""
+"""Spreadsheets (XLSX). Every sheet with the right columns is read."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import Any
 from intentmatch.core import plugins
 from intentmatch.core.errors import NOWHERE, InputError, Location, Problem
 from intentmatch.core.types import Registry
-from intentmatch.formats.kit.archive import opened, packed
+from intentmatch.formats.kit.archive import open_zip, zip_files
 from intentmatch.formats.kit.draft import NOT_EXPRESSED, Draft
 from intentmatch.formats.kit.format import Files, Format, Sure
 from intentmatch.formats.kit.source import File
 from intentmatch.formats.kit.tables import HEADER, SAYS, Row, read_tables, rows_of
 
 _WORKBOOK = "xl/workbook.xml"
-# Every file is from the same day, so that equal content gives equal bytes.
+# Dates are constant, so that equal content gives equal bytes.
 _DATES = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*")
-_ALWAYS = rb"\g<1>1980-01-01T00:00:00Z"
+_CONSTANT_DATE = rb"\g<1>1980-01-01T00:00:00Z"
 
 
 def recognise(file: File) -> Sure:
-    """By what is packed in it."""
+    """Recognise a spreadsheet by the files in the zip."""
     if file.head[:2] != b"PK":
         return Sure.NO
     try:
@@ -34,12 +34,12 @@ def recognise(file: File) -> Sure:
 
 
 def read(files: Sequence[File], draft: Draft) -> None:
-    """A table a sheet."""
+    """Read one table per sheet."""
     read_tables((sheet for file in files for sheet in _sheets(file)), draft)
 
 
 def write(registry: Registry, problems: list[Problem]) -> Files:
-    """One sheet. What a cell cannot hold is written without it."""
+    """Write one sheet. Control characters are removed."""
     openpyxl = _openpyxl()
     book = openpyxl.Workbook()
     sheet = book.active
@@ -49,13 +49,13 @@ def write(registry: Registry, problems: list[Problem]) -> Files:
     out = io.BytesIO()
     book.save(out)
     with zipfile.ZipFile(out) as archive:
-        files = {name: _DATES.sub(_ALWAYS, archive.read(name)) for name in archive.namelist()}
-    return {"intents.xlsx": packed(files)}
+        files = {name: _DATES.sub(_CONSTANT_DATE, archive.read(name)) for name in archive.namelist()}
+    return {"intents.xlsx": zip_files(files)}
 
 
 def _sheets(file: File) -> Iterator[Iterator[Row]]:
     openpyxl = _openpyxl()
-    opened(file.data, file.place)
+    open_zip(file.data, file.place)
     try:
         book = openpyxl.load_workbook(io.BytesIO(file.data), read_only=True, data_only=True)
         sheets = {sheet.title: [list(map(_text, row)) for row in sheet.values] for sheet in book.worksheets}
@@ -82,7 +82,7 @@ def _cell(text: str, sheet: Any, problems: list[Problem]) -> Any:
         message = f"this format cannot express the control characters in “{legal}”"
         problems.append(Problem(NOWHERE, "warning", NOT_EXPRESSED, message))
     cell = WriteOnlyCell(sheet, legal)
-    # Otherwise what begins with = would be a formula.
+    # As a string: otherwise text that begins with `=` becomes a formula.
     cell.data_type = "s"
     return cell
 

@@ -1,7 +1,7 @@
-"""Watson Assistant: the JSON of a workspace, or of a skill with dialog.
+"""Watson Assistant: the JSON of a workspace, or of a dialog skill.
 
-Of the dialog only two things have a counterpart: a node at the top that answers one intent is its response, and the
-slots of a frame that ask for something are required.
+Two parts of the dialog are imported: a top-level node for one intent gives its response, and the slots of a frame that
+ask a question become required slots.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 
 from intentmatch.formats.kit.draft import Draft, Label
 from intentmatch.formats.kit.format import Format, Sure
-from intentmatch.formats.kit.global_entities import attach
+from intentmatch.formats.kit.global_entities import attach_global_entities
 from intentmatch.formats.kit.prebuilt import take_built_in
 from intentmatch.formats.kit.roles import share_questions
 from intentmatch.formats.kit.source import File
@@ -47,7 +47,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
             if text := example["text"].text():
                 draft.test(text, None, example.location)
         _read_dialog(root, names, draft)
-    attach(draft)
+    attach_global_entities(draft)
     share_questions(draft)
 
 
@@ -80,7 +80,7 @@ def _read_intent(root: Value, entities: Iterable[str], draft: Draft) -> None:
 
 
 def _with_slots(text: str, slots: Mapping[str, str]) -> str | None:
-    """A text with `@entity` in it as a template; None for one without."""
+    """Convert a text with `@entity` in it to a template; None for a text without."""
     template, end = "", 0
     for match in _ENTITY.finditer(text):
         if match[1] in slots:
@@ -127,12 +127,12 @@ def _read_dialog(root: Value, entities: Container[str], draft: Draft) -> None:
 
 
 def _texts(output: Value) -> list[str]:
-    """What a node says, each of its variants."""
-    said = output["text"]
-    found = [said] if said.is_text else said["values"].items()
+    """Return all response variants of a node."""
+    text = output["text"]
+    values = [text] if text.is_text else text["values"].items()
     for part in output["generic"].items() if output["generic"].is_list else []:
-        found += [value["text"] for value in part["values"].items()]
-    return [text for value in found if (text := value.text())]
+        values += [value["text"] for value in part["values"].items()]
+    return [written for value in values if (written := value.text())]
 
 
 FORMAT = Format("watson", "Watson Assistant workspaces", _recognise, _read)

@@ -1,10 +1,11 @@
-"""wit.ai: an app as a folder or zip, its utterances alone, and the single file of the first years.
+"""wit.ai: an app as a folder or zip, a file of utterances, and the single file of the first versions.
 
     {"utterances": [{"text": "to Berlin", "intent": "go", "traits": [],
                      "entities": [{"entity": "location:to", "start": 3, "end": 9, "body": "Berlin", "entities": []}]}]}
 
-In the first years the intent was an entity of its own (`data` for `utterances`, `value` in double quotes). An entity
-with a role is a slot of its own. What has no intent is out of scope for today's wit.ai, and was unfinished before.
+In the first versions the intent was an entity (`data` for `utterances`, `value` in double quotes). An entity with a
+role is a slot of its own. An utterance without an intent is out of scope today; in the first versions it was not yet
+annotated, and it is skipped.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from intentmatch.formats.kit.tree import Value
 
 _APP = "app.json"
 _UTTERANCES = ("utterances", "data")
-# Built-in entities that had no prefix in the first years.
-_ONCE_BARE = frozenset({"datetime", "number", "duration", "email", "phone_number", "url", "temperature"})
+# Built-in entities that had no prefix in the first versions.
+_OLD_BUILT_IN = frozenset({"datetime", "number", "duration", "email", "phone_number", "url", "temperature"})
 
 
 def _recognise(file: File) -> Sure:
@@ -80,7 +81,7 @@ def _read_entity(root: Value, draft: Draft) -> None:
 
 
 def _read_intent(root: Value, draft: Draft) -> None:
-    """What an app says about an intent are its entities."""
+    """Read an intent file, which lists the entities of the intent."""
     intent = draft.intent(root["name"].text() or "", root.location)
     for entity in root["entities"].items():
         name, _, role = (entity.text() or "").partition(":")
@@ -96,10 +97,10 @@ def _read_utterance(utterance: Value, draft: Draft) -> None:
         return
     labels = []
     for entity in utterance["entities"].items():
-        called, _, role = (entity["entity"].text() or "").partition(":")
-        labels += _label(text, entity, called, role, draft)
+        entity_name, _, role = (entity["entity"].text() or "").partition(":")
+        labels += _label(text, entity, entity_name, role, draft)
         if entity["entities"].items():
-            draft.not_expressed(entity.location, f"entities nested in {called!r} are not imported")
+            draft.not_expressed(entity.location, f"entities nested in {entity_name!r} are not imported")
     if utterance["traits"].items():
         draft.not_expressed(place, "traits of utterances are not imported")
     draft.intent(name, place).say(text, place, labels=labels)
@@ -110,12 +111,12 @@ def _read_old_utterance(utterance: Value, draft: Draft) -> None:
     name = None
     labels = []
     for entity in utterance["entities"].items():
-        called = entity["entity"].text() or ""
-        if called == "intent":
+        entity_name = entity["entity"].text() or ""
+        if entity_name == "intent":
             name = _unquoted(entity["value"].text() or "")
         else:
-            full = f"wit${called}" if called in _ONCE_BARE else called
-            labels += _label(text, entity, full, entity["role"].text() or "", draft)
+            full_name = f"wit${entity_name}" if entity_name in _OLD_BUILT_IN else entity_name
+            labels += _label(text, entity, full_name, entity["role"].text() or "", draft)
     if name:
         draft.intent(name, place).say(text, place, labels=labels)
     else:
@@ -123,29 +124,29 @@ def _read_old_utterance(utterance: Value, draft: Draft) -> None:
 
 
 def _label(text: str, entity: Value, name: str, role: str, draft: Draft) -> list[Label]:
-    """The label of an entity; none where nothing tells which piece of the text it is."""
-    called = _slot(name, role, entity.location, draft)
+    """Return the label of an entity; nothing if it has no position."""
+    slot = _slot(name, role, entity.location, draft)
     start, end = entity["start"].integer(), entity["end"].integer()
     if start is None or end is None:
-        draft.warn(entity.location, "bad-label", f"a label of {called!r} has no position; it is skipped")
+        draft.warn(entity.location, "bad-label", f"a label of {slot!r} has no position; it is skipped")
         return []
     body = entity["body"].text()
-    # The end is now and then one too far, and the body never is.
+    # `end` is sometimes one too large; `body` is always correct.
     if body and body in text and (end - start, text[start:end]) != (len(body), body):
         found = text.find(body, max(start, 0))
         start = found if found >= 0 else text.index(body)
         end = start + len(body)
-    return [Label(called, start, end)]
+    return [Label(slot, start, end)]
 
 
 def _slot(entity: str, role: str, place: Location, draft: Draft) -> str:
-    """Declare the slot of an entity in a role, which in that of its own name is the entity itself; give its name."""
+    """Declare the slot of an entity in a role and return its name. The role with the entity's name is the default."""
     name = bare(entity)
-    called = name if role in ("", name) else f"{name}_{role}"
-    slot = draft.slot(called, place)
+    slot_name = name if role in ("", name) else f"{name}_{role}"
+    slot = draft.slot(slot_name, place)
     if is_built_in(entity) and slot.kind is None:
         take_built_in(slot, entity, place, draft)
-    return called
+    return slot_name
 
 
 def _unquoted(value: str) -> str:
@@ -156,4 +157,4 @@ def _unquoted(value: str) -> str:
     return found if isinstance(found, str) else value
 
 
-FORMAT = Format("wit", "wit.ai apps, utterances and files of the first years", _recognise, _read)
+FORMAT = Format("wit", "wit.ai apps, utterance files and files of the first versions", _recognise, _read)

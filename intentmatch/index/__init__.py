@@ -1,4 +1,4 @@
-"""From a message's vector to a score for every intent, or for those that are worth a look."""
+"""Vector indexes: from a message's vector to a score for every intent, or for the nearest intents."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __all__ = ["ApproximateIndex", "DeviceIndex", "ExactIndex", "HalfIndex", "check_
 
 
 _EXTRAS = {"usearch": "ann", "torch": "torch"}
-"""The packages that indexes are named after."""
+"""Index (and package of the same name) to the extra that installs it."""
 
 
 def check_extras(index: str, vectors: str) -> None:
-    """Raise `MissingExtraError` with the pip line where a package is not there that these settings ask for."""
+    """Raise `MissingExtraError` if these values of the settings `index` and `vectors` need a missing package."""
     if index in _EXTRAS:
         plugins.check_installed(index, what=f"The index {index}", extra=_EXTRAS[index])
     if vectors == "float16":
@@ -40,7 +40,10 @@ def load_index(
     graph: NDArray[np.uint8] | None = None,
     device: str = "auto",
 ) -> ExactIndex:
-    """The index that the setting `index` names. Raises `MissingExtraError`, and `SettingsError` for a `device`."""
+    """Create the index that the setting `index` names. `graph` and `device` serve "usearch" and "torch" only.
+
+    Raises `MissingExtraError`, or `SettingsError` if there is no such device.
+    """
     if kind == "usearch":
         return ApproximateIndex(vectors, owners, aggregation, graph)
     if kind == "torch":

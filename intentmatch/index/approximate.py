@@ -1,8 +1,8 @@
-"""Approximate search: a graph of near neighbours (HNSW) says which owners are worth a look, and the look is exact.
+"""Approximate search with an HNSW graph, which nominates owners; their scores are exact.
 
 Malkov & Yashunin 2018, "Efficient and robust approximate nearest neighbor search using hierarchical navigable small
-world graphs". Rows are held in the graph as int8; whatever it finds is compared by the vectors themselves. It is made
-by one thread, row by row, so that the same rows make the same graph.
+world graphs". The graph holds rows as int8; the rows it finds are compared by their full vectors. One thread adds row
+by row, so that equal rows give an equal graph.
 """
 
 from __future__ import annotations
@@ -21,21 +21,24 @@ from intentmatch.index.exact import ExactIndex
 
 _log = logging.getLogger(__name__)
 
-# Of the ten nearest of a million rows, 99.4 in 100 are found so; with 256 for the search, 98.3 in half the time.
+# Recall at 10 among a million rows is 99.4%; with an expansion of 256 for the search, 98.3% in half the time.
 _CONNECTIVITY, _EXPANSION_ADD, _EXPANSION_SEARCH = 16, 128, 512
-# Rows that are found, and owners that are looked at besides because their centres are near: a ranking needs rivals.
+# Number of nearest rows whose owners are candidates, and of further owners with the nearest centres.
 _ROWS, _CENTRES = 64, 8
 
 
 def make_graph(vectors: KeptVectors) -> NDArray[np.uint8]:
-    """The graph of rows of unit vectors, as bytes for a file. Raises `MissingExtraError`."""
+    """Build the graph of unit vectors of shape `(rows, dim)`; return it as bytes. Raises `MissingExtraError`."""
     graph = _empty(vectors.shape[1])
     graph.add(np.arange(len(vectors)), vectors, threads=1)
     return np.frombuffer(bytes(graph.save()), dtype=np.uint8)
 
 
 class ApproximateIndex(ExactIndex):
-    """As `ExactIndex`, with a `graph` of its rows; without one, or with one of another usearch, it is made here."""
+    """Index with a `graph` of its rows. Without a graph, or if usearch cannot read it, the graph is built here.
+
+    Raises `MissingExtraError` without usearch.
+    """
 
     def __init__(
         self, vectors: KeptVectors, owners: Sequence[int], aggregation: str, graph: NDArray[np.uint8] | None = None
@@ -43,24 +46,27 @@ class ApproximateIndex(ExactIndex):
         super().__init__(vectors, owners, aggregation)
         self._column_of_row = np.repeat(np.arange(len(self.owners)), self._sizes)
         self._centres = self.centres()
-        # A search writes down in the graph what it has visited.
-        self._one_at_a_time = threading.Lock()
-        # The graph is looked at where it is, so that it must stay there.
+        # A search marks visited nodes in the graph, so searches must not overlap.
+        self._search_lock = threading.Lock()
+        # The graph is a view of these bytes, so keep them alive.
         self._bytes, self._graph = self._viewed(graph)
 
     def search(self, query: NDArray[np.float32], count: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """As in `ExactIndex`, of the rows that the graph leads to."""
-        with self._one_at_a_time:
+        """Return the `count` nearest of the rows that the graph finds, best first, and their cosines."""
+        with self._search_lock:
             found = self._graph.search(query, max(count, _ROWS), threads=1).keys
         rows = np.sort(np.asarray(found, dtype=np.int64))
-        cosines = self._of_one(self.vectors[rows], query)
+        cosines = self._one_query(self.vectors[rows], query)
         order = np.argsort(-cosines, kind="stable")[:count]
         return rows[order], cosines[order]
 
     def best_owners(
         self, queries: Vectors, count: int, among: NDArray[np.int64] | None = None
     ) -> list[NDArray[np.int64]]:
-        """The columns of the owners of the nearest rows and nearest centres; `among` some, as in `ExactIndex`."""
+        """Return, per query, the columns of owners with the nearest rows or centres.
+
+        With `among`, the search is exact, as in `ExactIndex`.
+        """
         return (
             [self._nominated(query) for query in queries]
             if among is None
@@ -78,7 +84,7 @@ class ApproximateIndex(ExactIndex):
             try:
                 viewed.view(graph)
             except RuntimeError as error:
-                _log.warning("the graph of the index cannot be used (%s); making it again", error)
+                _log.warning("the graph of the index cannot be used (%s); building it again", error)
             else:
                 return graph, viewed
         made = make_graph(self.vectors)

@@ -1,4 +1,4 @@
-"""Exact search on the device that torch computes on: for so many rows, and so many messages at once, that it pays."""
+"""Exact search with torch, on a GPU; pays off for many rows and large batches of messages."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from intentmatch.index.exact import ExactIndex
 
 
 class DeviceIndex(ExactIndex):
-    """As `ExactIndex`, with a copy of the rows on a device (as in the setting `device`), where owners are scored.
+    """Exact index with a copy of the rows on a device, where batches of queries are scored.
 
-    Raises `MissingExtraError` without torch, and `SettingsError` where there is no such device.
+    `device` is as in the setting `device`. Raises `MissingExtraError` without torch, and `SettingsError` if there is no
+    such device.
     """
 
     def __init__(self, vectors: KeptVectors, owners: Sequence[int], aggregation: str, device: str = "auto") -> None:

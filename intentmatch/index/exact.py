@@ -7,23 +7,26 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from intentmatch.core.settings import Settings
 from intentmatch.core.types import KeptVectors, Vectors
 from intentmatch.index.products import products
 from intentmatch.runtime.block_sizes import SEARCH_COSINES, SEARCH_QUERIES
 
 
 class ExactIndex:
-    """Rows of unit vectors, grouped by owner; an owner is an intent's position in the registry.
+    """Exact search over unit vectors grouped by owner. An owner is an intent's position in the registry.
 
-    `vectors` has shape `(rows, dim)`, of float32 or float16; `owners[row]` never falls from one row to the next.
+    `vectors` has shape `(rows, dim)`, float32 or float16. `owners` names the owner of each row, in ascending order.
+    `aggregation` is "mean2" (mean of the two largest cosines) or "max". A column is an owner's position in `owners`.
+    Raises `MissingExtraError` for float16 without numkong.
     """
 
-    def __init__(self, vectors: KeptVectors, owners: Sequence[int], aggregation: str = "mean2") -> None:
+    def __init__(self, vectors: KeptVectors, owners: Sequence[int], aggregation: str = Settings.aggregation) -> None:
         self.vectors = np.ascontiguousarray(vectors)
-        self._of_one, self._of_many = products(self.vectors)
+        self._one_query, self._many_queries = products(self.vectors)
         owner_of_row = np.asarray(owners, dtype=np.int64)
         self.owners, self._starts = np.unique(owner_of_row, return_index=True)
-        """`owners` lists each owner once, in the order of the columns that `scores` returns."""
+        """`owners` lists each owner once, in the order of the columns of `scores`."""
         ends = np.append(self._starts[1:], len(owner_of_row))
         self._sizes = ends - self._starts
         self._spans = list(map(slice, self._starts.tolist(), ends.tolist()))
@@ -31,14 +34,14 @@ class ExactIndex:
         self._aggregation = aggregation
 
     def scores(self, queries: Vectors) -> tuple[Vectors, Vectors]:
-        """Cosine of each query to each owner, shape `(queries, owners)`, and to each row, `(queries, rows)`."""
-        cosines = self._of_many(queries, self.vectors)
+        """Return the score of each owner, shape `(queries, owners)`, and the cosines, shape `(queries, rows)`."""
+        cosines = self._many_queries(queries, self.vectors)
         return self.aggregate(cosines), cosines
 
     def aggregate(self, cosines: Vectors) -> Vectors:
-        """Cosines to rows, shape `(queries, rows)`, as one score for each owner, shape `(queries, owners)`.
+        """Aggregate cosines of shape `(queries, rows)` to scores of shape `(queries, owners)`.
 
-        A cosine of -inf stands for a row that is left out; so does the score of an owner without any other.
+        A row with cosine -inf is left out. An owner whose rows are all left out scores -inf.
         """
         if not len(self.owners):
             return np.empty((len(cosines), 0), dtype=np.float32)
@@ -52,19 +55,23 @@ class ExactIndex:
         return mean
 
     def search(self, query: NDArray[np.float32], count: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The `count` nearest rows, best first, and their cosines; of equal rows the earlier lead."""
-        cosines = self._of_one(self.vectors, query)
+        """Return the `count` nearest rows, best first, and their cosines. Of equal rows, the first comes first."""
+        cosines = self._one_query(self.vectors, query)
         rows = np.argsort(-cosines, kind="stable")[:count]
         return rows, cosines[rows]
 
     def best_owners(
         self, queries: Vectors, count: int, among: NDArray[np.int64] | None = None
     ) -> list[NDArray[np.int64]]:
-        """For each query the columns of the owners worth a look, of those `among`, or of all: the `count` that lead."""
-        some = [queries[start : start + SEARCH_QUERIES] for start in range(0, len(queries), SEARCH_QUERIES)]
-        return [leaders for queries_of in some for leaders in self._leaders(queries_of, count, among)]
+        """Return, per query, the columns of the `count` owners with the highest scores, in any order.
 
-    def _leaders(self, queries: Vectors, count: int, among: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        `among` restricts the search to some columns.
+        """
+        blocks = [queries[start : start + SEARCH_QUERIES] for start in range(0, len(queries), SEARCH_QUERIES)]
+        return [columns for block in blocks for columns in self._best_columns(block, count, among)]
+
+    def _best_columns(self, queries: Vectors, count: int, among: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        """Return the columns of the best owners, shape `(queries, count)`."""
         scores = np.empty((len(queries), len(self.owners)), dtype=np.float32)
         for columns, rows in self._blocks(SEARCH_COSINES // len(queries)):
             scores[:, columns] = self._scores_of(queries, columns, rows)
@@ -74,7 +81,7 @@ class ExactIndex:
         return order if among is None else among[order]
 
     def _blocks(self, rows: int) -> Iterator[tuple[slice, slice]]:
-        """All columns, and their rows, in blocks of about so many rows."""
+        """Yield all columns and their rows, in blocks of about `rows` rows."""
         begin = 0
         while begin < len(self.owners):
             end = max(begin + 1, int(np.searchsorted(self._starts, self._starts[begin] + rows)))
@@ -82,13 +89,14 @@ class ExactIndex:
             begin = end
 
     def _scores_of(self, queries: Vectors, columns: slice, rows: slice) -> Vectors:
-        """The scores of a run of owners, whose rows these are, shape `(queries, columns)`."""
+        """Return the scores of consecutive owners, shape `(queries, columns)`; `rows` are their rows."""
         starts = self._starts[columns]
-        return self._aggregated(self._of_many(queries, self.vectors[rows]), starts - starts[0], self._sizes[columns])
+        cosines = self._many_queries(queries, self.vectors[rows])
+        return self._aggregated(cosines, starts - starts[0], self._sizes[columns])
 
     def score_column(self, query: NDArray[np.float32], column: int) -> tuple[float, int]:
-        """The score of one owner (by its column) and the row that is nearest, without a look at the others."""
-        cosines = self._of_one(self._parts[column], query)
+        """Return the score of one owner, by its column, and its nearest row."""
+        cosines = self._one_query(self._parts[column], query)
         nearest = int(cosines.argmax())
         best = float(cosines[nearest])
         if self._aggregation == "mean2" and len(cosines) > 1:
@@ -97,8 +105,8 @@ class ExactIndex:
         return best, self._spans[column].start + nearest
 
     def score_column_many(self, queries: Vectors, column: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """As `look` for each of some queries: scores and nearest rows, shapes `(queries,)`."""
-        cosines = self._of_many(queries, self._parts[column])
+        """Return the scores and nearest rows of one owner for many queries, both of shape `(queries,)`."""
+        cosines = self._many_queries(queries, self._parts[column])
         nearest = cosines.argmax(axis=1)
         each = np.arange(len(queries))
         best: NDArray[np.float32] = cosines[each, nearest]
@@ -108,26 +116,26 @@ class ExactIndex:
         return best, self._spans[column].start + nearest
 
     def centres(self) -> Vectors:
-        """The mean of each owner's vectors, shape `(owners, dim)`."""
-        # One by one, because `reduceat` along the rows takes several times as long.
+        """Return the mean of each owner's vectors, float32 of shape `(owners, dim)`, not scaled to unit length."""
+        # A loop, because `reduceat` along the rows takes several times as long.
         means = np.empty((len(self._spans), self.vectors.shape[1]), dtype=np.float32)
         for mean, part in zip(means, self._parts, strict=True):
             part.mean(axis=0, dtype=np.float32, out=mean)
         return means
 
     def nearest(self, cosines: NDArray[np.float32], column: int) -> int:
-        """The row of an owner (by its column) that lies nearest to one query, given that query's cosines."""
+        """Return an owner's nearest row, by its column, given the cosines of one query, shape `(rows,)`."""
         span = self._spans[column]
         return span.start + int(cosines[span].argmax())  # type: ignore[no-any-return]
 
     def nearest_rows(self, query: NDArray[np.float32], column: int, count: int) -> list[int]:
-        """The `count` rows of an owner that are nearest to one query, best first; fewer where it has fewer."""
-        order = np.argsort(-self._of_one(self._parts[column], query), kind="stable")[:count]
+        """Return the `count` nearest rows of an owner, best first; fewer if it has fewer."""
+        order = np.argsort(-self._one_query(self._parts[column], query), kind="stable")[:count]
         return (self._spans[column].start + order).tolist()  # type: ignore[no-any-return]
 
 
 def _second(cosines: Vectors, best: Vectors, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> Vectors:
-    """The second largest cosine of each owner; of an owner with one row, or one that counts, that row's."""
+    """Return the second largest cosine of each owner; the largest if no other row counts."""
     is_best = cosines == np.repeat(best, sizes, axis=1)
     second = np.maximum.reduceat(np.where(is_best, np.float32(-np.inf), cosines), starts, axis=1)
     tied = np.add.reduceat(is_best, starts, axis=1, dtype=np.int64) > 1

@@ -1,5 +1,5 @@
-"""intentmatch inside bot frameworks: one file a framework, each with an extra of its own.
+"""Adapters for bot frameworks: one module per framework, each with an extra of its own.
 
-Import the one you need, `from intentmatch.integrations.slack import ...`; nothing is imported here. An adapter
-translates between a framework's own types and those of `intentmatch.Dialogue`, and imports from the public face alone.
+Import the module you need, such as `intentmatch.integrations.slack`; this package imports none of them. An adapter
+translates between a framework's types and those of `intentmatch.Dialogue`, and uses only the public API.
 """

@@ -1,8 +1,8 @@
 """Intents as routes of a Microsoft 365 agent: `IntentRouter(app, Dialogue(matcher))`, then `@router.intent("greet")`.
 
-A message is recognised before the turn's routes are asked, for their selectors cannot wait. What the agent has routes
-of its own for (`@app.message("/help")`) goes there first; what is not understood, and has no `@router.fallback`, goes
-on to the routes of the last rank, such as `@app.message()`.
+A message is matched before the turn's routes are tried, because route selectors are not async. The agent's own routes
+(`@app.message("/help")`) go first. Messages out of scope, without a `@router.fallback`, go on to the routes of the
+last rank, such as `@app.message()`.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _KEY = "intentmatch.turn"
 
 
 class IntentRouter(Routes):
-    """Routes of an `AgentApplication` by intent: a function is called with the context, the state and the `Turn`."""
+    """Route messages of an `AgentApplication` by intent; functions get the context, the state and the `Turn`."""
 
     def __init__(self, app: AgentApplication[Any], dialogue: Dialogue) -> None:
         super().__init__(dialogue)
-        app.before_turn(self._recognise)
-        app.add_route(self._answers, self._answer, rank=RouteRank.LAST - 1)
+        app.before_turn(self._match)
+        app.add_route(self._has_answer, self._answer, rank=RouteRank.LAST - 1)
 
     def turn(self, context: TurnContext) -> Turn | None:
-        """What comes of the message of this turn; None where the activity is no message, or one of the agent's own."""
-        found: Turn | None = context.turn_state.get(_KEY)
-        return found
+        """Return the turn of this activity; None if it is not a message, or comes from the agent itself."""
+        turn: Turn | None = context.turn_state.get(_KEY)
+        return turn
 
-    async def _recognise(self, context: TurnContext, _state: TurnState) -> bool:
+    async def _match(self, context: TurnContext, _state: TurnState) -> bool:
         activity = context.activity
         if activity.type == ActivityTypes.message and not is_own(activity):
             context.turn_state[_KEY] = await self.dialogue.atake(
@@ -47,7 +47,7 @@ class IntentRouter(Routes):
             )
         return True
 
-    def _answers(self, context: TurnContext) -> bool:
+    def _has_answer(self, context: TurnContext) -> bool:
         turn = self.turn(context)
         return turn is not None and (turn.reply is not None or self.handler(turn) is not None)
 
@@ -63,7 +63,7 @@ class IntentRouter(Routes):
 
 
 def _reply(turn: Turn, to: Activity) -> Activity:
-    """A question has buttons where the channel has them."""
+    """Build the reply; a question has buttons if the channel supports so many, otherwise numbers."""
     if not turn.choices or not Channels.supports_card_actions(to.channel_id, len(turn.choices)):
         return MessageFactory.text(turn.text or "")
     buttons = [CardAction(type=ActionTypes.message_back, **button(choice)) for choice in turn.choices]

@@ -1,6 +1,6 @@
-"""intentmatch as a Bot Framework `Recognizer`, in the place of LUIS: `IntentRecognizer(Dialogue(matcher))`.
+"""A Bot Framework `Recognizer` in place of LUIS: `IntentRecognizer(Dialogue(matcher))`.
 
-For bots that there are; Microsoft's successor of Bot Framework has its adapter in `intentmatch.integrations.agents365`.
+For existing bots. The adapter for Bot Framework's successor is `intentmatch.integrations.agents365`.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ except ModuleNotFoundError as error:
     raise MissingExtraError("The adapter for Bot Framework", "botbuilder") from error
 
 NONE = "None"
-"""The intent of a message that is not understood, or not yet: while the user is asked something."""
+"""Name of the top intent if a message is out of scope, or while a question to the user is pending."""
 
 
 class IntentRecognizer(Recognizer):  # type: ignore[misc]  # its package has no types
-    """Recognises what an activity asks for, once a turn.
+    """Recognizes the intent of an activity, once per turn.
 
-    The top intent of a result is what the user wants, with all that it needs; otherwise it is `NONE`. In `properties`,
-    `turn` is the `Turn`, and `reply` is the activity to send where there is something to say: the question that comes
-    before an intent, or the intent's response from the YAML.
+    The top intent of a result is the user's intent, once its required slots are filled; otherwise it is `NONE`. In
+    `properties`, `turn` is the `Turn`, and `reply`, if present, is the activity to send: a question to the user, or
+    the intent's response from the YAML.
 
         result = await recognizer.recognize(context)
         if "reply" in result.properties:
@@ -37,12 +37,12 @@ class IntentRecognizer(Recognizer):  # type: ignore[misc]  # its package has no 
         self.dialogue = dialogue
 
     async def recognize(self, turn_context: TurnContext) -> RecognizerResult:
-        """What the message of a turn asks for; `NONE` for what is no message, or the bot's own."""
+        """Recognize the intent of a turn's message; `NONE` for other activities and for the bot's own messages."""
         activity = turn_context.activity
         turn = Turn("")
         if activity.type == ActivityTypes.message and not is_own(activity):
             turn = await self.dialogue.atake(
-                _said(activity),
+                _text(activity),
                 conversation(activity),
                 chosen=chosen(activity),
                 language=activity.locale,
@@ -54,8 +54,8 @@ class IntentRecognizer(Recognizer):  # type: ignore[misc]  # its package has no 
         )
 
 
-def _said(activity: Activity) -> str | None:
-    """The text without the mention of the bot that groups have in it."""
+def _text(activity: Activity) -> str | None:
+    """Return the text without mentions of the bot, which messages in groups contain."""
     text: str | None = activity.text
     bot = activity.recipient.id if activity.recipient is not None else None
     for entity in activity.entities or ():
@@ -66,23 +66,23 @@ def _said(activity: Activity) -> str | None:
 
 
 def _intents(turn: Turn) -> dict[str, IntentScore]:
-    """The intent with the highest score is the turn's."""
+    """Return scores by intent; the turn's own intent, or `NONE`, has the highest."""
     if turn.intent is not None and turn.answers:
-        return {turn.intent: IntentScore(score=1.0)}  # the user said so, when asked
+        return {turn.intent: IntentScore(score=1.0)}  # the user chose it when asked
     ranked = {candidate.intent: _score(candidate) for candidate in turn.result.candidates} if turn.result else {}
     top = turn.intent or NONE
-    most = 1.0 if turn.intent is None else ranked[top]
-    others = {name: IntentScore(score=min(score, most)) for name, score in ranked.items() if name != top}
-    return {top: IntentScore(score=most), **others}
+    highest = 1.0 if turn.intent is None else ranked[top]
+    others = {name: IntentScore(score=min(score, highest)) for name, score in ranked.items() if name != top}
+    return {top: IntentScore(score=highest), **others}
 
 
 def _score(candidate: Candidate) -> float:
-    sure = candidate.score if candidate.confidence is None else candidate.confidence
-    return min(1.0, max(0.0, float(sure)))
+    score = candidate.score if candidate.confidence is None else candidate.confidence
+    return min(1.0, max(0.0, float(score)))
 
 
 def _entities(turn: Turn) -> dict[str, Any]:
-    """Values by slot, and beside them, as LUIS has it, where in a message of the user they stand."""
+    """Return values by slot and, under `$instance` as in LUIS, their positions in the message."""
     values: dict[str, Any] = {}
     instances: dict[str, Any] = {}
     for entity in turn.entities:
@@ -96,7 +96,7 @@ def _instance(entity: Entity) -> dict[str, Any]:
 
 
 def _reply(turn: Turn, to: Activity) -> Activity:
-    """A question has buttons where the channel has them."""
+    """Build the reply; a question has buttons if the channel supports so many, otherwise numbers."""
     if not turn.choices or not Channel.supports_card_actions(to.channel_id, len(turn.choices)):
         return MessageFactory.text(turn.text)
     buttons = [CardAction(type=ActionTypes.message_back, **button(choice)) for choice in turn.choices]

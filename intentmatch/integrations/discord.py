@@ -1,4 +1,4 @@
-"""intentmatch in Discord, with discord.py: `IntentRouter`."""
+"""Adapter for Discord with discord.py: `IntentRouter`."""
 
 from __future__ import annotations
 
@@ -13,58 +13,58 @@ except ModuleNotFoundError as error:
     raise MissingExtraError("The adapter for Discord", "discord") from error
 
 _LONGEST_BUTTON = 80
-_NOBODY = AllowedMentions.none()
+_NO_MENTIONS = AllowedMentions.none()
 
 
 class IntentRouter(Routes):
-    """Answers what users write to a bot, directly, or where it reads along, and the buttons that they press.
+    """Answers messages that a bot receives, in private or in channels, and pressed buttons.
 
-    A function gets the message or, after a button, the interaction, which is acknowledged already, and the turn:
+    A function gets the turn and the message or, after a button, the interaction, which is already acknowledged:
 
         @router.intent("order_status")
         async def order_status(event, turn):
             await event.channel.send(f"Order {turn.slots['order']} is on its way.")
 
-    Commands of the bot are left to it.
+    Commands of the bot are ignored.
     """
 
     def __init__(self, bot: commands.Bot, dialogue: Dialogue) -> None:
         super().__init__(dialogue)
         self._bot = bot
-        bot.add_listener(self._hear, "on_message")
-        bot.add_listener(self._press, "on_interaction")
+        bot.add_listener(self._on_message, "on_message")
+        bot.add_listener(self._on_interaction, "on_interaction")
 
-    async def _hear(self, message: Message) -> None:
+    async def _on_message(self, message: Message) -> None:
         if message.author.bot or message.is_system() or (await self._bot.get_context(message)).valid:
             return
-        said = message.content.replace(self._bot.user.mention, "")
-        await self._answer(message, message.author, said, _language(message.guild))
+        text = message.content.replace(self._bot.user.mention, "")
+        await self._answer(message, message.author, text, _language(message.guild))
 
-    async def _press(self, interaction: Interaction) -> None:
+    async def _on_interaction(self, interaction: Interaction) -> None:
         chosen = (interaction.data or {}).get("custom_id")
         if interaction.type is InteractionType.component and self.dialogue.is_choice(chosen):
             await interaction.response.defer()
             await self._answer(interaction, interaction.user, _title(interaction), str(interaction.locale), chosen)
 
     async def _answer(
-        self, event: Message | Interaction, user: User, said: str, language: str | None, chosen: str | None = None
+        self, event: Message | Interaction, user: User, text: str, language: str | None, chosen: str | None = None
     ) -> None:
         conversation = f"discord:{event.channel.id}:{user.id}"
-        turn = await self.dialogue.atake(said, conversation, chosen=chosen, language=language)
+        turn = await self.dialogue.atake(text, conversation, chosen=chosen, language=language)
         if (handler := self.handler(turn)) is not None:
             await handler(event, turn)
         elif turn.reply is not None:
-            # What a user said may be in the reply, and must not mention everyone.
-            await event.channel.send(turn.reply, view=_buttons(turn), allowed_mentions=_NOBODY)
+            # The reply may quote the user, whose text must not mention everyone.
+            await event.channel.send(turn.reply, view=_buttons(turn), allowed_mentions=_NO_MENTIONS)
 
 
 def _language(guild: Guild | None) -> str | None:
-    """What a community has chosen; of other guilds Discord says that it is English."""
+    """Return the locale of a community; None for other guilds, for which Discord always reports English."""
     return str(guild.preferred_locale) if guild is not None and "COMMUNITY" in guild.features else None
 
 
 def _title(interaction: Interaction) -> str:
-    """What is on the button that was pressed."""
+    """Return the label of the pressed button."""
     buttons = [button for row in interaction.message.components for button in row.children]
     return str(next(button.label for button in buttons if button.custom_id == interaction.data["custom_id"]))
 
@@ -75,5 +75,5 @@ def _buttons(turn: Turn) -> View | None:
     view = View()
     for choice in turn.choices:
         view.add_item(Button(label=choice.title[:_LONGEST_BUTTON], custom_id=choice.id))
-    view.stop()  # the router listens to the buttons, so there is nothing to keep in memory for them
+    view.stop()  # the router listens to the buttons itself, so discord.py need not keep the view
     return view

@@ -1,4 +1,4 @@
-"""LangChain and LangGraph: intents as a `Runnable`, as routes of a chain or graph, and as the choice of tools."""
+"""Adapter for LangChain and LangGraph: a `Runnable`, routes of a chain or graph, and a middleware for tools."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ try:
         RunnablePassthrough,
     )
     from typing_extensions import NotRequired
-except ImportError as error:  # there are older releases, without middleware
+except ImportError as error:  # older releases have no middleware
     raise MissingExtraError("The adapter for LangChain", "langchain") from error
 
 _KEY = "intentmatch"
 
 
 class IntentRunnable(Runnable[Any, MatchResult]):  # type: ignore[misc]  # Any, where LangChain is not installed
-    """Text, messages, or a state with `messages` in; what the user's last message means out, as a `MatchResult`.
+    """Match the user's last message: takes text, messages or a state with `messages`, returns a `MatchResult`.
 
     `bind` takes the options of `Matcher.match`: `IntentRunnable(matcher).bind(language="de")`. A batch is encoded
-    together. Where the user said nothing the result is out of scope.
+    together. Without a message of the user, the result is out of scope.
     """
 
     def __init__(self, matcher: Matcher) -> None:
         self._matcher = matcher
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> MatchResult:  # noqa: A002
-        """What the message means."""
+        """Match one message."""
         result: MatchResult = self._call_with_config(self._match, input, config, **options)
         return result
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> MatchResult:  # noqa: A002
-        """As `invoke`; the event loop goes on."""
+        """Match one message without blocking the event loop."""
         result: MatchResult = await self._acall_with_config(self._amatch, input, config, **options)
         return result
 
@@ -59,7 +59,7 @@ class IntentRunnable(Runnable[Any, MatchResult]):  # type: ignore[misc]  # Any, 
         return_exceptions: bool = False,
         **options: Any,
     ) -> list[MatchResult]:
-        """What each of the messages means."""
+        """Match many messages; with `return_exceptions`, an invalid input gives its error as its result."""
         results: list[MatchResult] = self._batch_with_config(
             self._match_all, inputs, config, return_exceptions=return_exceptions, **options
         )
@@ -73,66 +73,74 @@ class IntentRunnable(Runnable[Any, MatchResult]):  # type: ignore[misc]  # Any, 
         return_exceptions: bool = False,
         **options: Any,
     ) -> list[MatchResult]:
-        """As `batch`; the event loop goes on."""
+        """Match many messages without blocking the event loop."""
         results: list[MatchResult] = await self._abatch_with_config(
             self._amatch_all, inputs, config, return_exceptions=return_exceptions, **options
         )
         return results
 
     def branch(self, routes: Mapping[str, Any], otherwise: Any) -> Runnable:
-        """Runs what `routes` has for the intent, and `otherwise` for any other, on `{"input": ..., "match": ...}`."""
+        """Return a chain that runs the route of the intent, or `otherwise`, on `{"input": ..., "match": ...}`.
+
+        Raises `UnknownNameError` if a route's intent does not exist.
+        """
         check_intents(self._matcher.registry, routes)
-        branches = [(lambda taken, name=name: taken["match"].intent == name, route) for name, route in routes.items()]
+        branches = [
+            (lambda matched, name=name: matched["match"].intent == name, route) for name, route in routes.items()
+        ]
         return RunnableParallel(input=RunnablePassthrough(), match=self) | RunnableBranch(*branches, otherwise)
 
     def node(self, key: str = "match") -> Runnable:
-        """A node of a graph that writes the result under a key of the state, as plain values for any checkpointer."""
+        """Return a graph node that writes the result under a key of the state, as plain values for any checkpointer."""
         return self | RunnableLambda(lambda result: {key: result.to_dict()})
 
     def edge(self, routes: Mapping[str, str], otherwise: str, key: str = "match") -> Callable[[Any], str]:
-        """A conditional edge behind such a node: where an intent leads, and where any other does."""
+        """Return a conditional edge to follow such a node: the route of the intent, or `otherwise`.
+
+        Raises `UnknownNameError` if a route's intent does not exist.
+        """
         check_intents(self._matcher.registry, routes)
 
-        def leads_to(state: Any) -> str:
-            match = _part(state, key)
+        def next_node(state: Any) -> str:
+            match = _field(state, key)
             return routes.get(match["intent"], otherwise) if match else otherwise
 
-        return leads_to
+        return next_node
 
-    def _match(self, taken: Any, **options: Any) -> MatchResult:
-        return self._matcher.match(_message(taken), **options)
+    def _match(self, value: Any, **options: Any) -> MatchResult:
+        return self._matcher.match(_message(value), **options)
 
-    async def _amatch(self, taken: Any, **options: Any) -> MatchResult:
-        return await self._matcher.amatch(_message(taken), **options)
+    async def _amatch(self, value: Any, **options: Any) -> MatchResult:
+        return await self._matcher.amatch(_message(value), **options)
 
-    def _match_all(self, taken: list[Any], **options: Any) -> list[MatchResult | IntentMatchError]:
+    def _match_all(self, inputs: list[Any], **options: Any) -> list[MatchResult | IntentMatchError]:
         try:
-            return [*self._matcher.match_many([_message(one) for one in taken], **options)]
-        except IntentMatchError:  # of one perhaps, and then the others have their answers
-            return [self._tried(one, options) for one in taken]
+            return [*self._matcher.match_many([_message(value) for value in inputs], **options)]
+        except IntentMatchError:  # match one by one, so that only the invalid inputs fail
+            return [self._match_or_error(value, options) for value in inputs]
 
-    async def _amatch_all(self, taken: list[Any], **options: Any) -> list[MatchResult | IntentMatchError]:
-        return await asyncio.to_thread(self._match_all, taken, **options)
+    async def _amatch_all(self, inputs: list[Any], **options: Any) -> list[MatchResult | IntentMatchError]:
+        return await asyncio.to_thread(self._match_all, inputs, **options)
 
-    def _tried(self, taken: Any, options: Mapping[str, Any]) -> MatchResult | IntentMatchError:
+    def _match_or_error(self, value: Any, options: Mapping[str, Any]) -> MatchResult | IntentMatchError:
         try:
-            return self._match(taken, **options)
+            return self._match(value, **options)
         except IntentMatchError as error:
             return error
 
 
 class IntentState(AgentState):  # type: ignore[misc]  # Any, where LangChain is not installed
-    """What an agent with `IntentToolMiddleware` remembers."""
+    """State of an agent with `IntentToolMiddleware`."""
 
     intentmatch: NotRequired[Annotated[list[str], PrivateStateAttr]]  # type: ignore[valid-type]  # for the same reason
-    """The intents that the user's last message may mean."""
+    """Possible intents of the user's last message."""
 
 
 class IntentToolMiddleware(AgentMiddleware):  # type: ignore[misc]  # Any, where LangChain is not installed
-    """Shows an agent's model the tools of what the user's message means, without a call of a model to choose them.
+    """Shows an agent's model the tools of the user's intent, without a model call to choose them.
 
-    `tools` and the rules are those of `Tools`. The message is matched once, when the agent begins. Tools of the
-    provider's own (dicts) are always shown.
+    `tools` and the rules are those of `Tools`. The message is matched once, when the agent begins. Built-in tools of
+    the model provider (dicts) are always shown. Raises `UnknownNameError` if an intent of `tools` does not exist.
     """
 
     state_schema = IntentState
@@ -142,19 +150,19 @@ class IntentToolMiddleware(AgentMiddleware):  # type: ignore[misc]  # Any, where
         self._tools = Tools(matcher, tools)
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
-        """What the user wants."""
+        """Match the user's last message and keep its possible intents in the state."""
         return {_KEY: self._tools.intents(_message(state))}
 
     async def abefore_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
-        """As `before_agent`; the event loop goes on."""
+        """Do the same as `before_agent` without blocking the event loop."""
         return {_KEY: await self._tools.aintents(_message(state))}
 
     def wrap_model_call(self, request: ModelRequest, handler: Callable[[ModelRequest], Any]) -> Any:
-        """The call, with the tools that it needs."""
+        """Call the model with the tools that the message needs."""
         return handler(self._narrowed(request))
 
     async def awrap_model_call(self, request: ModelRequest, handler: Callable[[ModelRequest], Awaitable[Any]]) -> Any:
-        """As `wrap_model_call`."""
+        """Call the model with the tools that the message needs, async."""
         return await handler(self._narrowed(request))
 
     def _narrowed(self, request: ModelRequest) -> ModelRequest:
@@ -164,18 +172,18 @@ class IntentToolMiddleware(AgentMiddleware):  # type: ignore[misc]  # Any, where
         return request.override(tools=[tool for tool in request.tools if isinstance(tool, dict) or tool.name in needed])
 
 
-def _message(taken: Any) -> Any:
-    """The text of the user's last message. What holds none that we know is handed on, for the matcher to refuse."""
-    messages = taken if isinstance(taken, list | BaseMessage | PromptValue) else _part(taken, "messages")
+def _message(value: Any) -> Any:
+    """Return the text of the user's last message; a value without messages is returned for the matcher to refuse."""
+    messages = value if isinstance(value, list | BaseMessage | PromptValue) else _field(value, "messages")
     if messages is None:
-        return taken
+        return value
     try:
-        said = convert_to_messages([messages] if isinstance(messages, BaseMessage) else messages)
+        converted = convert_to_messages([messages] if isinstance(messages, BaseMessage) else messages)
     except (NotImplementedError, TypeError, ValueError, KeyError):
-        return taken
-    return next((str(message.text) for message in reversed(said) if isinstance(message, HumanMessage)), "")
+        return value
+    return next((str(message.text) for message in reversed(converted) if isinstance(message, HumanMessage)), "")
 
 
-def _part(state: Any, key: str) -> Any:
-    """Of a state, which may be a mapping or an object; None where it has no such part."""
+def _field(state: Any, key: str) -> Any:
+    """Return a field of a state, which may be a mapping or an object; None if it has no such field."""
     return state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)

@@ -1,11 +1,11 @@
-"""A pipeline plugin for OpenVoiceOS: it matches utterances, asks where it is in doubt, and speaks the responses.
+"""A pipeline plugin for OpenVoiceOS: it matches utterances, asks about ambiguous ones, and speaks the responses.
 
-What it needs stands in `mycroft.conf`, below `intents`:
+Configure it in `mycroft.conf`, below `intents`:
 
     "intentmatch-pipeline-plugin": {"intents": "~/intents", "high": 0.9, "medium": 0.7}
 
-and its stages are named in `intents.pipeline`: `intentmatch-pipeline-plugin-high`, and likewise `-medium` and `-low`.
-An intent with `metadata: {skill_id: SKILL}` starts that skill, by the message `SKILL:NAME`. Any other is told as
+and name its stages in `intents.pipeline`: `intentmatch-pipeline-plugin-high`, `-medium` and `-low`. An intent with
+`metadata: {skill_id: SKILL}` starts that skill with the bus message `SKILL:NAME`. Any other intent is announced as
 `intentmatch:NAME`, and its response is spoken.
 """
 
@@ -29,43 +29,43 @@ _ASK = "intentmatch.ask"
 _SECONDS = 300.0
 
 
-class IntentPipeline(ConfidenceMatcherPipeline):  # type: ignore[misc] # the framework has no types where mypy runs
-    """Three stages over one `Dialogue`: what is surely meant, what is probably meant, and what has to be asked."""
+class IntentPipeline(ConfidenceMatcherPipeline):  # type: ignore[misc] # the framework is not installed where types are checked
+    """Three pipeline stages over one `Dialogue`: high confidence, medium confidence, and questions to the user."""
 
     def __init__(self, bus: Any = None, config: dict[str, Any] | None = None) -> None:
-        """Raises `IntentMatchError` where the configuration names no intents, or some that cannot be used."""
+        """Load the intents. Raises `IntentMatchError` if the configuration names none, or if they are invalid."""
         super().__init__(bus, config)
         if "intents" not in self.config:
-            raise IntentMatchError(f"mycroft.conf must say where the intents are: intents.{NAME}.intents")
+            raise IntentMatchError(f"mycroft.conf: set intents.{NAME}.intents to the file or folder of the intents")
         matcher = Matcher.load(Path(self.config["intents"]).expanduser(), **self.config.get("settings", {}))
         self.dialogue = Dialogue(matcher, patience=_SECONDS)
         self._high, self._medium = self.config.get("high", 0.9), self.config.get("medium", 0.7)
         self._unasked = MemoryStore()
-        self._spoken = [_ASK, *(f"{_OWN}:{intent.name}" for intent in matcher.registry if not _skill(intent.metadata))]
-        for topic in self._spoken:
+        self._topics = [_ASK, *(f"{_OWN}:{intent.name}" for intent in matcher.registry if not _skill(intent.metadata))]
+        for topic in self._topics:
             self.bus.on(topic, self._speak)
 
     def match_high(self, utterances: list[str], lang: str, message: Message) -> IntentHandlerMatch | None:
-        """What is surely meant, and what answers our question."""
+        """Match with high confidence, and answers to the plugin's own question."""
         return self._match(utterances, lang, message, self._high)
 
     def match_medium(self, utterances: list[str], lang: str, message: Message) -> IntentHandlerMatch | None:
-        """What is probably meant."""
+        """Match with medium confidence."""
         return self._match(utterances, lang, message, self._medium)
 
     def match_low(self, utterances: list[str], lang: str, message: Message) -> IntentHandlerMatch | None:
-        """What is meant at all, and what has to be asked about."""
+        """Match with any confidence, and ask about ambiguous utterances."""
         return self._match(utterances, lang, message, 0.0)
 
     def shutdown(self) -> None:
-        """Hear nothing any more."""
-        for topic in self._spoken:
+        """Remove the handlers from the bus."""
+        for topic in self._topics:
             self.bus.remove(topic, self._speak)
 
     def _match(self, utterances: list[str], lang: str, message: Message, least: float) -> IntentHandlerMatch | None:
         session = str(SessionManager.get(message).session_id)
         turn = self._take(utterances, lang, message, session)
-        if not turn.understood or _sureness(turn) < least:
+        if not turn.understood or _confidence(turn) < least:
             return None
         self._unasked.pop(session)
         data = {
@@ -82,24 +82,24 @@ class IntentPipeline(ConfidenceMatcherPipeline):  # type: ignore[misc] # the fra
         return IntentHandlerMatch(f"{skill or _OWN}:{turn.intent}", data, skill_id=skill, utterance=turn.message)
 
     def _take(self, utterances: list[str], lang: str, message: Message, session: str) -> Turn:
-        """The turn of a message, taken by the first stage that is asked, for all of them."""
-        # On the message itself: what is in its data or context would travel over the bus.
+        """Return the turn of a message; the first stage takes it, and the later stages reuse it."""
+        # Kept on the message object, because its data and context are sent over the bus.
         kept: dict[str, Any] = vars(message).setdefault(_OWN, {})
         if not kept and self._unasked.pop(session):
-            # Another plugin answered while our question was still in a later stage.
+            # Another plugin answered before the stage that asks our question was reached.
             self.dialogue.forget(session)
-        said = next((said for said in utterances if said), None)
-        turn = self.dialogue.take(said, session, language=lang, turn=kept)
+        text = next((text for text in utterances if text), None)
+        turn = self.dialogue.take(text, session, language=lang, turn=kept)
         if turn.asks:
             self._unasked.put(session, _ASK, _SECONDS)
         return turn
 
     def _speak(self, message: Message) -> None:
-        """Say what is to be said, and that this is all."""
+        """Speak the reply, if any, and report that the utterance is handled."""
         if message.data.get("reply"):
-            said = {"utterance": message.data["reply"], "expect_response": message.data["expect_response"]}
+            spoken = {"utterance": message.data["reply"], "expect_response": message.data["expect_response"]}
             language = message.data["language"] or message.data.get("lang")
-            self.bus.emit(message.forward("speak", {**said, "lang": language}))
+            self.bus.emit(message.forward("speak", {**spoken, "lang": language}))
         self.bus.emit(message.forward("ovos.utterance.handled"))
 
 
@@ -108,8 +108,8 @@ def _skill(metadata: Any) -> str | None:
     return None if skill is None else str(skill)
 
 
-def _sureness(turn: Turn) -> float:
-    """How sure it is that this is for us, from 0 to 1."""
+def _confidence(turn: Turn) -> float:
+    """Return the confidence, from 0 to 1, that the utterance is for this plugin."""
     if turn.answers:
         found = any(turn.message[entity.start : entity.end] == entity.text for entity in turn.entities)
         return 1.0 if turn.intent or found else 0.0

@@ -1,4 +1,4 @@
-"""Pydantic AI: a toolset of which a model is shown what the user's message needs."""
+"""Adapter for Pydantic AI: a toolset that shows a model only the tools that the user's message needs."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from intentmatch.integrations.tools import Tools
 try:
     from pydantic_ai import RunContext, TextContent, ToolDefinition, UserPromptPart
     from pydantic_ai.toolsets import AbstractToolset, WrapperToolset
-except ImportError as error:  # there are older releases, without some of these
+except ImportError as error:  # older releases lack some of these
     raise MissingExtraError("The adapter for Pydantic AI", "pydantic-ai") from error
 
 
 @dataclass
 class IntentToolset(WrapperToolset[Any]):  # type: ignore[misc]  # Any, where Pydantic AI is not installed
-    """Shows a model the tools of what the user's message means, without a call of a model to choose them.
+    """Shows a model the tools of the user's intent, without a model call to choose them.
 
     `tools` and the rules are those of `Tools`. The message is matched once, when the run begins.
     """
@@ -27,11 +27,11 @@ class IntentToolset(WrapperToolset[Any]):  # type: ignore[misc]  # Any, where Py
     tools: Mapping[str, Collection[str]] | None = None
 
     def __post_init__(self) -> None:
-        """Raises `UnknownNameError` for an intent that is not there."""
+        """Check the table. Raises `UnknownNameError` if an intent does not exist."""
         self._tools = Tools(self.matcher, self.tools)
 
     async def for_run(self, ctx: RunContext[Any]) -> AbstractToolset[Any]:
-        """The toolset of one run."""
+        """Return the toolset of one run, narrowed to the tools that its message needs."""
         wrapped = await self.wrapped.for_run(ctx)
         intents = await self._tools.aintents(_message(ctx))
 
@@ -43,15 +43,16 @@ class IntentToolset(WrapperToolset[Any]):  # type: ignore[misc]  # Any, where Py
 
 
 def _message(ctx: RunContext[Any]) -> str:
-    """What the user said last: now or, where the run goes on with one before, then."""
+    """Return the user's last message: the prompt of the run or, without one, the last of the history."""
     if ctx.prompt is not None:
         return _text(ctx.prompt)
     parts = [part for message in ctx.messages for part in message.parts if isinstance(part, UserPromptPart)]
     return _text(parts[-1].content) if parts else ""
 
 
-def _text(said: str | Collection[Any]) -> str:
-    """The words of a prompt, which may hold images and the like beside them."""
-    if isinstance(said, str):
-        return said
-    return "\n".join(one if isinstance(one, str) else one.content for one in said if isinstance(one, str | TextContent))
+def _text(prompt: str | Collection[Any]) -> str:
+    """Return the text of a prompt, which may also hold images and other content."""
+    if isinstance(prompt, str):
+        return prompt
+    texts = [part for part in prompt if isinstance(part, str | TextContent)]
+    return "\n".join(part if isinstance(part, str) else part.content for part in texts)

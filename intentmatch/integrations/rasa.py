@@ -1,11 +1,12 @@
-"""intentmatch as a component of a Rasa bot's own pipeline; over HTTP, `intentmatch serve` does the same.
+"""A component for the pipeline of a Rasa bot. To use intentmatch over HTTP instead, run `intentmatch serve`.
 
     pipeline:
     - name: intentmatch.integrations.rasa.IntentMatchClassifier
       intents: intents/
 
-It finds intents and entities, and decides itself what is not understood: no FallbackClassifier comes after it. Forms
-ask for slots and TwoStageFallback for what is in doubt, as in any Rasa bot, so no `Dialogue` is needed here.
+The component finds intents and entities, and decides itself which messages are out of scope: do not add a
+FallbackClassifier. Rasa's forms ask for slots and its TwoStageFallback asks about ambiguous messages, so the component
+uses a `Matcher` and no `Dialogue`.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ _Part = DefaultV1Recipe.ComponentType
 
 @DefaultV1Recipe.register([_Part.INTENT_CLASSIFIER, _Part.ENTITY_EXTRACTOR], is_trainable=False)
 class IntentMatchClassifier(GraphComponent, IntentClassifier, EntityExtractorMixin):  # type: ignore[misc]
-    """Classifies by the YAML at `intents`, which is read when the bot starts and is no part of the trained model.
+    """Classifies by the YAML at `intents`, which is read when the bot starts and is not part of the trained model.
 
-    Where a channel or client tells the user's language, as a BCP-47 code in the metadata of a message, `language_key`
-    is the key it has there.
+    `language_key` names the key of a message's metadata in which a channel may report the user's language, as a
+    BCP-47 code.
     """
 
     def __init__(self, matcher: Matcher, language_key: str) -> None:
@@ -45,7 +46,7 @@ class IntentMatchClassifier(GraphComponent, IntentClassifier, EntityExtractorMix
 
     @staticmethod
     def get_default_config() -> dict[str, Any]:
-        """What config.yml need not say."""
+        """Return the defaults for config.yml."""
         return {"intents": "intents", "language_key": "language"}
 
     @classmethod
@@ -56,14 +57,14 @@ class IntentMatchClassifier(GraphComponent, IntentClassifier, EntityExtractorMix
         resource: Resource,
         execution_context: ExecutionContext,
     ) -> IntentMatchClassifier:
-        """Called by Rasa with what config.yml says. Raises `RegistryError` where the YAML is wrong."""
+        """Create the component from the options in config.yml. Raises `RegistryError` if the YAML is invalid."""
         return cls(Matcher.load(config["intents"]), config["language_key"])
 
     async def process(self, messages: list[Message]) -> list[Message]:
-        """Set intent, ranking and entities of messages."""
+        """Set the intent, the ranking and the entities of messages."""
         for message in messages:
             result = await self._match(message)
-            intent, ranking = _decided(result)
+            intent, ranking = _intent_and_ranking(result)
             message.set(INTENT, intent, add_to_output=True)
             message.set(INTENT_RANKING_KEY, ranking, add_to_output=True)
             found = self.add_extractor_name([_entity(entity) for entity in result.entities])
@@ -75,28 +76,28 @@ class IntentMatchClassifier(GraphComponent, IntentClassifier, EntityExtractorMix
         metadata = message.get(METADATA)
         language = metadata.get(self._language_key) if isinstance(metadata, dict) else None
         if isinstance(language, str):
-            # Clients write there what they like; what is no language code is no reason not to understand the message.
+            # Clients may send any text here; an invalid language code must not fail the message.
             with suppress(IntentMatchError):
                 return await self._matcher.amatch(text, language=language)
         return await self._matcher.amatch(text)
 
 
-def _decided(result: MatchResult) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The intent and the ranking; what was not decided for one intent is as Rasa's FallbackClassifier has it."""
+def _intent_and_ranking(result: MatchResult) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the intent and the ranking; ambiguous and out of scope look as from Rasa's FallbackClassifier."""
     ranking = [{"name": candidate.intent, "confidence": _confidence(candidate)} for candidate in result.candidates]
     if result.verdict == "matched":
         return ranking[0], ranking
     if not result.message.strip():
         return {"name": None, "confidence": 0.0}, ranking
-    # Where nothing was even scored there is no cut, and nothing could be surer.
-    cut = 1.0 if result.trace.threshold is None else result.trace.threshold
-    fallback = {"name": DEFAULT_NLU_FALLBACK_INTENT_NAME, "confidence": min(1.0, max(0.0, cut))}
+    # Without a threshold nothing was scored, so the fallback is certain.
+    threshold = 1.0 if result.trace.threshold is None else result.trace.threshold
+    fallback = {"name": DEFAULT_NLU_FALLBACK_INTENT_NAME, "confidence": min(1.0, max(0.0, threshold))}
     return fallback, [fallback, *ranking]
 
 
 def _confidence(candidate: Candidate) -> float:
-    sure = candidate.score if candidate.confidence is None else candidate.confidence
-    return min(1.0, max(0.0, float(sure)))
+    score = candidate.score if candidate.confidence is None else candidate.confidence
+    return min(1.0, max(0.0, float(score)))
 
 
 def _entity(entity: Entity) -> dict[str, Any]:
@@ -105,5 +106,5 @@ def _entity(entity: Entity) -> dict[str, Any]:
         "value": entity.value,
         "start": entity.start,
         "end": entity.end,
-        "confidence_entity": 1.0,  # slots are found or not
+        "confidence_entity": 1.0,  # slots have no confidence of their own
     }

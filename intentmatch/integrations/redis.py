@@ -1,4 +1,4 @@
-"""A `Store` in Redis, for bots that run as several processes: `Dialogue(matcher, store=RedisStore.at(url))`."""
+"""A `Store` in Redis, for bots that run in several processes: `Dialogue(matcher, store=RedisStore.at(url))`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ except ModuleNotFoundError as error:
 
 
 class RedisStore:
-    """Keeps what conversations wait for under `prefix`; needs a Redis of 6.2 or newer."""
+    """Keeps the pending question of each conversation under `prefix`. Needs Redis 6.2 or newer."""
 
     def __init__(self, client: redis.Redis, *, prefix: str = "intentmatch:") -> None:
         self._client = client
@@ -19,18 +19,18 @@ class RedisStore:
 
     @classmethod
     def at(cls, url: str, *, prefix: str = "intentmatch:") -> RedisStore:
-        """The store at a URL such as `redis://localhost:6379/0`; one that does not answer in a second has failed."""
+        """Return the store at a URL such as `redis://localhost:6379/0`; calls fail after a second without answer."""
         return cls(redis.Redis.from_url(url, socket_timeout=1.0, socket_connect_timeout=1.0), prefix=prefix)
 
     def put(self, conversation: str, text: str, seconds: float) -> None:
-        """Keep a text for so many seconds, in place of the one before."""
+        """Store a text for a number of seconds; it replaces the conversation's previous text."""
         self._client.set(self._key(conversation), text, px=max(1, round(seconds * 1000)))
 
     def pop(self, conversation: str) -> str | None:
-        """The text of a conversation, which is then gone; None without one."""
+        """Return the text of a conversation and delete it; None if there is none."""
         kept = self._client.getdel(self._key(conversation))
         return kept.decode() if isinstance(kept, bytes) else kept
 
     def _key(self, conversation: str) -> bytes:
-        # What users choose for a name may hold halves of characters.
+        # Names that users choose may contain lone surrogates.
         return (self._prefix + conversation).encode("utf-8", "surrogatepass")

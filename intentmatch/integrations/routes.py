@@ -1,4 +1,4 @@
-"""Which of a bot's functions answers a turn: shared by the adapters that call functions."""
+"""Choose the function of a bot that answers a turn; shared by the adapters that call functions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _H = TypeVar("_H", bound=Handler)
 
 
 class Routes:
-    """Functions by intent, and one for what no intent answers. Adapters add to it how messages come and replies go.
+    """Functions by intent, and a fallback. Adapters add how messages are received and replies are sent.
 
-    An intent without a function is answered with its response from the YAML, and a question is asked as it is: a bot
-    needs functions only for what it does beside talking.
+    Without a function, an intent is answered with its response from the YAML. Questions to the user are sent as they
+    are. A bot needs functions only for what it does beside talking.
     """
 
     def __init__(self, dialogue: Dialogue) -> None:
@@ -24,7 +24,7 @@ class Routes:
         self._fallback: Handler | None = None
 
     def intent(self, *names: str) -> Callable[[_H], _H]:
-        """Marks the function that answers these intents. Raises `UnknownNameError` for one that is not there."""
+        """Mark the function that answers these intents. Raises `UnknownNameError` if an intent does not exist."""
         check_intents(self.dialogue.matcher.registry, names)
 
         def mark(handler: _H) -> _H:
@@ -34,19 +34,19 @@ class Routes:
         return mark
 
     def fallback(self, handler: _H) -> _H:
-        """Marks the function that answers what is not understood; without one, such messages get no reply."""
+        """Mark the function for messages out of scope; without one, such messages get no reply."""
         self._fallback = handler
         return handler
 
     def handler(self, turn: Turn) -> Handler | None:
-        """The function for a turn; None where its `reply` says it all, or nothing is to be said."""
+        """Return the function for a turn; None if the turn's `reply` suffices, or if there is nothing to answer."""
         if turn.intent is not None:
             return self._handlers.get(turn.intent)
         return None if turn.reply is not None or not turn else self._fallback
 
 
 def check_intents(registry: Registry, names: Iterable[str]) -> None:
-    """Raise `UnknownNameError` for the name of no intent, so that a typing mistake shows when a bot starts."""
+    """Raise `UnknownNameError` if a name is not an intent, so that a misspelling is found when the bot starts."""
     for name in names:
         if name not in registry:
             raise UnknownNameError("intent", name, [intent.name for intent in registry])

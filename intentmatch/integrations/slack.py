@@ -1,4 +1,4 @@
-"""intentmatch in Slack: `IntentRouter` for Bolt's `App`, `AsyncIntentRouter` for its `AsyncApp`."""
+"""Adapter for Slack: `IntentRouter` for Bolt's `App`, `AsyncIntentRouter` for its `AsyncApp`."""
 
 from __future__ import annotations
 
@@ -23,40 +23,40 @@ if TYPE_CHECKING:
 
 _BUTTON = re.compile(r"^intentmatch-\d+$")
 _LONGEST_BUTTON = 75
-_SPOKEN = {None, "file_share", "thread_broadcast"}
+_MESSAGE_SUBTYPES = {None, "file_share", "thread_broadcast"}
 _MARKUP = re.compile(r"<(?:mailto:|tel:)?([^<>|]+)(?:\|([^<>]*))?>")
 
 
 class IntentRouter(Routes):
-    """Answers what users write to a Bolt app, directly or with a mention of it, and the buttons that they press.
+    """Answers messages to a Bolt app, in private or with a mention, and pressed buttons.
 
-    A function gets what Bolt gives to listeners, by name, and `turn`; `say` replies in the thread that was written in:
+    A function gets, by parameter name, `turn` and everything that Bolt provides; `say` replies in the user's thread:
 
         @router.intent("order_status")
         def order_status(say, turn):
             say(f"Order {turn.slots['order']} is on its way.")
 
-    Slack is told that an event has come before anything is recognised. Listeners that the app had before go first. A
-    middleware that knows the user's locale tells it in `context["locale"]`. `turn.reply` is escaped as Slack wants it;
-    what a user said, in `turn.message` and `turn.slots`, is not.
+    An event is acknowledged to Slack before the message is matched. Listeners that were added before go first. A
+    middleware can report the user's locale as `context["locale"]`. `turn.reply` is escaped for Slack; the user's text,
+    in `turn.message` and `turn.slots`, is not.
     """
 
     def __init__(self, app: App, dialogue: Dialogue) -> None:
         super().__init__(dialogue)
-        app.event("message")(self._hear)
-        app.event("app_mention")(self._hear)
-        app.action(_BUTTON)(self._press)
+        app.event("message")(self._on_message)
+        app.event("app_mention")(self._on_message)
+        app.action(_BUTTON)(self._on_button)
 
-    def _hear(self, event: Mapping[str, Any], request: BoltRequest) -> None:
-        self._answer(self.dialogue.take(_said(event, request.context), **_place(request)), request)
+    def _on_message(self, event: Mapping[str, Any], request: BoltRequest) -> None:
+        self._answer(self.dialogue.take(_text(event, request.context), **_place(request)), request)
 
-    def _press(self, ack: Ack, action: Mapping[str, Any], request: BoltRequest) -> None:
+    def _on_button(self, ack: Ack, action: Mapping[str, Any], request: BoltRequest) -> None:
         ack()
-        title, chosen = _pressed(action)
+        title, chosen = _button_of(action)
         self._answer(self.dialogue.take(title, chosen=chosen, **_place(request)), request)
 
     def _answer(self, turn: Turn, request: BoltRequest) -> None:
-        turn = _ready(turn, request)
+        turn = _into_context(turn, request)
         if (handler := self.handler(turn)) is not None:
             handler(**_arguments(build_required_kwargs, handler, request))
         elif turn.reply is not None:
@@ -64,73 +64,73 @@ class IntentRouter(Routes):
 
 
 class AsyncIntentRouter(Routes):
-    """As `IntentRouter`, for an `AsyncApp` and functions that are `async`."""
+    """`IntentRouter` for an `AsyncApp` and `async` functions."""
 
     def __init__(self, app: AsyncApp, dialogue: Dialogue) -> None:
         super().__init__(dialogue)
-        app.event("message")(self._hear)
-        app.event("app_mention")(self._hear)
-        app.action(_BUTTON)(self._press)
+        app.event("message")(self._on_message)
+        app.event("app_mention")(self._on_message)
+        app.action(_BUTTON)(self._on_button)
 
-    async def _hear(self, event: Mapping[str, Any], request: AsyncBoltRequest) -> None:
-        await self._answer(await self.dialogue.atake(_said(event, request.context), **_place(request)), request)
+    async def _on_message(self, event: Mapping[str, Any], request: AsyncBoltRequest) -> None:
+        await self._answer(await self.dialogue.atake(_text(event, request.context), **_place(request)), request)
 
-    async def _press(self, ack: AsyncAck, action: Mapping[str, Any], request: AsyncBoltRequest) -> None:
+    async def _on_button(self, ack: AsyncAck, action: Mapping[str, Any], request: AsyncBoltRequest) -> None:
         await ack()
-        title, chosen = _pressed(action)
+        title, chosen = _button_of(action)
         await self._answer(await self.dialogue.atake(title, chosen=chosen, **_place(request)), request)
 
     async def _answer(self, turn: Turn, request: AsyncBoltRequest) -> None:
-        # Here, because it needs aiohttp, which an `AsyncApp` has brought with it.
+        # Imported here: it needs aiohttp, which is installed wherever there is an `AsyncApp`.
         from slack_bolt.kwargs_injection.async_utils import build_async_required_kwargs
 
-        turn = _ready(turn, request)
+        turn = _into_context(turn, request)
         if (handler := self.handler(turn)) is not None:
             await handler(**_arguments(build_async_required_kwargs, handler, request))
         elif turn.reply is not None:
             await request.context.say(**_reply(turn))
 
 
-def _said(event: Mapping[str, Any], context: BoltContext | AsyncBoltContext) -> str | None:
-    """What a user says to the bot, as plain text; None for what a bot says, what is edited, and all other events."""
-    if event.get("bot_id") or event.get("edited") or event.get("subtype") not in _SPOKEN:
+def _text(event: Mapping[str, Any], context: BoltContext | AsyncBoltContext) -> str | None:
+    """Return a user's message as plain text; None for messages of bots, edits and all other events."""
+    if event.get("bot_id") or event.get("edited") or event.get("subtype") not in _MESSAGE_SUBTYPES:
         return None
     text, mention = event.get("text") or "", f"<@{context.bot_user_id}>"
     if mention in text and event["type"] == "message" and event.get("channel_type") != "im":
-        return None  # Slack sends it once more, as an `app_mention`
+        return None  # Slack sends the message again, as an `app_mention`
     return html.unescape(_MARKUP.sub(lambda mark: mark[2] or mark[1], text.replace(mention, "")))
 
 
-def _pressed(action: Mapping[str, Any]) -> tuple[str, str]:
-    """The title of a button and the id of its choice."""
+def _button_of(action: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the title of a button and the id of its choice."""
     return action["text"]["text"], action["value"]
 
 
 def _place(request: BoltRequest | AsyncBoltRequest) -> dict[str, Any]:
-    """Who talks to the bot, and where."""
+    """Return the keywords of `Dialogue.take` that describe the user and the conversation."""
     context = request.context
     conversation = f"slack:{context.team_id}:{context.channel_id}:{_thread(request) or ''}:{context.user_id}"
     return {"conversation": conversation, "language": context.get("locale"), "turn": context}
 
 
 def _thread(request: BoltRequest | AsyncBoltRequest) -> str | None:
-    """The thread that a message is in, or that with the button; `context.thread_ts` knows only those of assistants."""
+    """Return the thread of the message or of the pressed button; Bolt's `context.thread_ts` covers only assistants."""
     message = request.body.get("event") or request.body.get("message") or {}
     thread: str | None = message.get("thread_ts")
     return thread
 
 
-def _ready(turn: Turn, request: BoltRequest | AsyncBoltRequest) -> Turn:
-    """The turn as functions find it. What a user said may be in the reply, and must not mention everyone."""
+def _into_context(turn: Turn, request: BoltRequest | AsyncBoltRequest) -> Turn:
+    """Put the turn into the context, with its reply escaped: it may quote the user, who must not mention everyone."""
     context = request.context
     context.say.thread_ts = _thread(request)
     context["turn"] = replace(turn, reply=turn.reply and html.escape(turn.reply, quote=False))
-    ready: Turn = context["turn"]
-    return ready
+    escaped: Turn = context["turn"]
+    return escaped
 
 
 def _arguments(build: Callable[..., dict[str, Any]], handler: Handler, request: Any) -> dict[str, Any]:
-    """What a function asks for by the names of its parameters, as Bolt knows them."""
+    """Return the arguments that a function asks for by its parameter names, as Bolt provides them."""
     return build(
         logger=request.context.logger,
         required_arg_names=list(inspect.signature(handler).parameters),
@@ -142,7 +142,7 @@ def _arguments(build: Callable[..., dict[str, Any]], handler: Handler, request: 
 
 
 def _reply(turn: Turn) -> dict[str, Any]:
-    said: dict[str, Any] = {"text": turn.text}
+    reply: dict[str, Any] = {"text": turn.text}
     if turn.choices:
         buttons = [
             {
@@ -154,5 +154,5 @@ def _reply(turn: Turn) -> dict[str, Any]:
             for number, choice in enumerate(turn.choices, 1)
         ]
         question = {"type": "section", "text": {"type": "plain_text", "text": turn.reply}}
-        said["blocks"] = [question, {"type": "actions", "elements": buttons}]
-    return said
+        reply["blocks"] = [question, {"type": "actions", "elements": buttons}]
+    return reply

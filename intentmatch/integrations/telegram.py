@@ -1,4 +1,4 @@
-"""intentmatch in Telegram, with python-telegram-bot: `IntentRouter`. For aiogram there is `integrations.aiogram`."""
+"""Adapter for Telegram with python-telegram-bot: `IntentRouter`. For aiogram, see `integrations.aiogram`."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError("The adapter for python-telegram-bot", "telegram") from error
 
-_SAID = filters.UpdateType.MESSAGE & (filters.TEXT | filters.CAPTION) & ~filters.COMMAND
+_MESSAGES = filters.UpdateType.MESSAGE & (filters.TEXT | filters.CAPTION) & ~filters.COMMAND
 
 
 class IntentRouter(Routes):
-    """Answers what users write to an application, and the buttons that they press; not commands.
+    """Answers messages and pressed buttons in an application, but not commands.
 
-    A function gets what the callback of a handler gets, and the turn:
+    A function gets the arguments of a handler's callback, and the turn:
 
         @router.intent("order_status")
         async def order_status(update, context, turn):
             await update.effective_chat.send_message(f"Order {turn.slots['order']} is on its way.")
 
-    Handlers that the application had before, in the group 0, go first. Those of later groups find the turn as
+    Handlers that were added before, in group 0, go first. Handlers of later groups find the turn as
     `context.intentmatch`.
     """
 
     def __init__(self, app: Application[Any, Any, Any, Any, Any, Any], dialogue: Dialogue) -> None:
         super().__init__(dialogue)
-        app.add_handler(MessageHandler(_SAID, self._hear))
-        app.add_handler(CallbackQueryHandler(self._press, pattern=dialogue.is_choice))
+        app.add_handler(MessageHandler(_MESSAGES, self._on_message))
+        app.add_handler(CallbackQueryHandler(self._on_button, pattern=dialogue.is_choice))
 
-    async def _hear(self, update: Update, context: ContextTypes.DEFAULT_TYPE) -> None:
+    async def _on_message(self, update: Update, context: ContextTypes.DEFAULT_TYPE) -> None:
         user, message = update.effective_user, update.message
         if user is not None and not user.is_bot:
-            said = (message.text or message.caption).replace(f"@{context.bot.username}", "")
-            await self._answer(update, context, said, _topic(message))
+            text = (message.text or message.caption).replace(f"@{context.bot.username}", "")
+            await self._answer(update, context, text, _topic(message))
 
-    async def _press(self, update: Update, context: ContextTypes.DEFAULT_TYPE) -> None:
+    async def _on_button(self, update: Update, context: ContextTypes.DEFAULT_TYPE) -> None:
         query = update.callback_query
         await query.answer()
         await self._answer(update, context, _title(query), _topic(query.message), chosen=query.data)
@@ -49,7 +49,7 @@ class IntentRouter(Routes):
         self,
         update: Update,
         context: ContextTypes.DEFAULT_TYPE,
-        said: str,
+        text: str,
         topic: int | None,
         *,
         chosen: str | None = None,
@@ -57,24 +57,24 @@ class IntentRouter(Routes):
         chat, user = update.effective_chat, update.effective_user
         conversation = f"telegram:{context.bot.id}:{chat.id}:{topic or ''}:{user.id}"
         turn = await self.dialogue.atake(
-            said, conversation, chosen=chosen, language=user.language_code, turn=vars(context)
+            text, conversation, chosen=chosen, language=user.language_code, turn=vars(context)
         )
         if (handler := self.handler(turn)) is not None:
             await handler(update, context, turn)
         elif turn.reply is not None:
-            # What a user said may be in the reply, and is no markup.
+            # The reply may quote the user, whose text must not be parsed as markup.
             await chat.send_message(turn.reply, message_thread_id=topic, parse_mode=None, reply_markup=_buttons(turn))
 
 
 def _title(query: CallbackQuery) -> str:
-    """What is on the button that was pressed; Telegram does not tell that of old messages."""
+    """Return the label of the pressed button, or its data if the message is too old for Telegram to include it."""
     markup = getattr(query.message, "reply_markup", None)
     buttons = [button for row in markup.inline_keyboard for button in row] if markup else []
     return next((button.text for button in buttons if button.callback_data == query.data), str(query.data))
 
 
 def _topic(message: MaybeInaccessibleMessage) -> int | None:
-    """The topic of a forum that a message is in; Telegram does not tell that of old ones."""
+    """Return the forum topic of a message; None outside of topics and for messages too old to tell."""
     return message.message_thread_id if getattr(message, "is_topic_message", None) else None
 
 

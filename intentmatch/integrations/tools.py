@@ -1,4 +1,4 @@
-"""Which tools a language model needs for a message: shared by the adapters of agents."""
+"""Choose the tools that a language model needs for a message; shared by the adapters for agents."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from intentmatch.integrations.routes import check_intents
 
 
 class Tools:
-    """The tools of each intent, so that a model is shown those of a message and no others.
+    """Tools by intent, so that a model is shown only the tools that a message needs.
 
-    `by_intent` gives intents their tools; without it an intent has the tool of its name. A tool that no intent has is
-    always shown. All are where the message is not understood, and where what it means has no tool at all, such as a
-    "yes" to something that was said before. Raises `UnknownNameError` for an intent that is not there.
+    `by_intent` maps intents to tool names; without it, an intent has the tool of the same name. Tools that belong to
+    no intent are always shown. All tools are shown if the message is out of scope, or if its intent has no tool, such
+    as a "yes" to an earlier question. Raises `UnknownNameError` if an intent does not exist.
     """
 
     def __init__(self, matcher: Matcher, by_intent: Mapping[str, Collection[str]] | None = None) -> None:
@@ -22,27 +22,27 @@ class Tools:
         self._by_intent = by_intent
 
     def intents(self, message: str) -> list[str]:
-        """What a message may mean: an intent, those of its parts, those that are too close to tell, or none."""
-        return _meant(self._matcher.match(message))
+        """Return the possible intents of a message: its own and those of its clauses, or its rivals if ambiguous."""
+        return _possible_intents(self._matcher.match(message))
 
     async def aintents(self, message: str) -> list[str]:
-        """As `intents`; the event loop goes on."""
-        return _meant(await self._matcher.amatch(message))
+        """Return the same as `intents` without blocking the event loop."""
+        return _possible_intents(await self._matcher.amatch(message))
 
     def needed(self, names: Iterable[str], intents: Collection[str]) -> set[str]:
-        """The tools among these that a model needs for intents."""
+        """Return the tools, among these names, that a model needs for some intents."""
         known = set(names)
-        wanted = known & self._of(intents)
-        return wanted | (known - self._of(None)) if wanted else known
+        wanted = known & self._tools_of(intents)
+        return wanted | (known - self._tools_of(None)) if wanted else known
 
-    def _of(self, intents: Collection[str] | None) -> set[str]:
-        """The tools of some intents, or of all."""
+    def _tools_of(self, intents: Collection[str] | None) -> set[str]:
+        """Return the tools of some intents; None stands for all intents."""
         if self._by_intent is None:
             return {intent.name for intent in self._matcher.registry if intents is None or intent.name in intents}
         return {tool for name, tools in self._by_intent.items() if intents is None or name in intents for tool in tools}
 
 
-def _meant(result: MatchResult) -> list[str]:
+def _possible_intents(result: MatchResult) -> list[str]:
     if result.intent is None:
         return [rival.intent for rival in result.rivals]
     return list(dict.fromkeys([result.intent, *(part.intent for part in result.parts)]))

@@ -14,12 +14,12 @@ from intentmatch.artefact.build import build, known_vectors, uncovered
 from intentmatch.artefact.store import Artefact, load_artefact
 from intentmatch.core.settings import Settings, resolve
 from intentmatch.core.types import Encoder, Registry, Reranker
-from intentmatch.encoders import load_encoder
+from intentmatch.encoders import encoder_key, load_encoder
 from intentmatch.encoders.encode import Progress
 from intentmatch.learning.subsampling import subsampling_problems
 from intentmatch.learning.training import PreviousTraining, load_or_train
 from intentmatch.matching.pipeline import Engine
-from intentmatch.matching.reranker import load_reranker
+from intentmatch.matching.reranker import load_reranker, reranker_key
 from intentmatch.registry import is_yaml, read_registry
 from intentmatch.registry.reading.reader import Remembered
 from intentmatch.registry.reading.snapshot import Content, steadily
@@ -87,14 +87,13 @@ class Source:
     def _encoder(self, settings: Settings, old: Engine | None) -> Encoder:
         if self.encoder is not None:
             return self.encoder
-        names = ("encoder", "device", "precision", "threads", "remote_seconds", "prompts")
-        same = old is not None and all(getattr(old.settings, name) == getattr(settings, name) for name in names)
+        same = old is not None and encoder_key(old.settings) == encoder_key(settings)
         return old.encoder if old is not None and same else self.load_encoder(settings)
 
     def _reranker(self, settings: Settings, old: Engine | None) -> Reranker | None:
         if self.reranker is not None:
             return self.reranker
-        same = old is not None and (old.settings.reranker, old.settings.device) == (settings.reranker, settings.device)
+        same = old is not None and reranker_key(old.settings) == reranker_key(settings)
         return old.reranker if old is not None and same else self.load_reranker(settings)
 
 

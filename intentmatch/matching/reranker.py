@@ -40,6 +40,11 @@ def load_reranker(settings: Settings) -> Reranker | None:
     return reranker
 
 
+def reranker_key(settings: Settings) -> tuple[str, ...]:
+    """The settings that `load_reranker` reads: equal keys make equal rerankers, so that one can serve both."""
+    return settings.reranker, settings.device
+
+
 def load(model: str, settings: Settings) -> CrossEncoderReranker:
     """Load a sentence-transformers cross-encoder by hub name or folder."""
     loaded = hub.load("CrossEncoder", model, settings.device, what="A cross-encoder")

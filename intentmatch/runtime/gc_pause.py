@@ -1,4 +1,4 @@
-"""Garbage: what Python looks for among new objects, and where there is none to be found."""
+"""Pause the cyclic garbage collector while many long-lived objects are created."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from contextlib import contextmanager
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """While many new objects come that are to stay: to look for garbage among them, again and again, finds none.
+    """Turn the garbage collector off inside the block, and on again if it was on before.
 
-    It takes a tenth to a third of the time in which they are made. Threads may be inside at once: whoever found the
-    search on turns it on again.
+    While many objects that stay are created, the collector scans them repeatedly and finds nothing; that takes a tenth
+    to a third of the time. Several threads may be inside at once: the one that turned the collector off turns it on.
     """
-    looking = gc.isenabled()
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if looking:
+        if was_enabled:
             gc.enable()

@@ -1,7 +1,7 @@
-"""All cores for one piece of work, and no more threads than cores.
+"""Run parts of one computation on all cores, with one thread per part.
 
-Numpy's own threads share out single products of matrices, and leave all between them to one core. Here parts of the
-work are shared out instead, each computed by one thread from its beginning to its end.
+numpy's own threads split single matrix products and leave everything between them on one core. Here each thread
+computes a whole part, and numpy uses one thread inside it.
 """
 
 from __future__ import annotations
@@ -15,37 +15,37 @@ from typing import Protocol, TypeVar
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
-_taken = threading.Lock()
+_in_use = threading.Lock()
 
 
 class Each(Protocol):
-    """As `map`: what a function makes of each item, in the order of the items."""
+    """A function like `map`, which may use several threads. Results are in the order of the items."""
 
     def __call__(self, function: Callable[[_Item], _Result], items: Iterable[_Item], /) -> Iterable[_Result]:
-        """What it makes of them."""
+        """Return the results of `function` for all items."""
 
 
 def one_by_one(function: Callable[[_Item], _Result], items: Iterable[_Item], /) -> Iterable[_Result]:
-    """By the thread that asks."""
+    """Apply `function` to the items in the calling thread, like `map`."""
     return map(function, items)
 
 
 @contextmanager
 def all_cores() -> Iterator[Each]:
-    """As many threads as numpy would use, while numpy itself uses one in each.
+    """Yield a parallel `map` with as many threads as numpy would use, while numpy itself uses one thread in each.
 
-    So the environment variables that limit numpy's threads (`OMP_NUM_THREADS` and its like) limit these. Whoever comes
-    while the cores are taken has one thread. Parts that share themselves out would wait for each other without end:
-    only the outermost work is to be shared.
+    Variables that limit numpy's threads, such as `OMP_NUM_THREADS`, limit these threads too. While one block is active,
+    any other yields `one_by_one`. Functions passed to the yielded map must not call it themselves: parts waiting for
+    parts of the same pool would block each other.
     """
     from threadpoolctl import ThreadpoolController
 
-    if not _taken.acquire(blocking=False):
+    if not _in_use.acquire(blocking=False):
         yield one_by_one
         return
     try:
         blas = ThreadpoolController().select(user_api="blas")
-        # Other packages bring libraries of their own, which some of those variables do not limit.
+        # Take the minimum: other packages load BLAS libraries of their own, which some of those variables do not limit.
         threads = min((library.num_threads for library in blas.lib_controllers), default=1)
         with blas.limit(limits=1):
             if threads == 1:
@@ -54,4 +54,4 @@ def all_cores() -> Iterator[Each]:
                 with ThreadPoolExecutor(threads, thread_name_prefix="intentmatch") as pool:
                     yield pool.map
     finally:
-        _taken.release()
+        _in_use.release()

@@ -1,6 +1,6 @@
 """Slots of kind "time": times of day in digits, or in the words of sixteen languages.
 
-"18:30" is a time in every language. An hour alone is a time only with a word before it ("um 8"), behind it ("18 Uhr",
+"18:30" is a time in every language. An hour alone is a time only with a word before it ("um 8"), after it ("18 Uhr",
 "18h") or with a part of the day ("6pm", "6 вечера", "下午6点"). Without a part of the day, it is on the 24-hour clock.
 """
 
@@ -23,14 +23,14 @@ class _Phrases(NamedTuple):
 
     before: str = ""
     """Words before the hour."""
-    behind: str = ""
-    """Words behind the hour."""
+    after: str = ""
+    """Words after the hour."""
     morning: str = ""
     """Parts of the day."""
     afternoon: str = ""
     night: str = ""
     minutes_before: Mapping[str, int] = {}
-    minutes_behind: Mapping[str, int] = {}
+    minutes_after: Mapping[str, int] = {}
     named: Mapping[str, str] = {}
     parts_first: bool = False
     """Whether the part of the day may also come before the hour."""
@@ -76,7 +76,7 @@ _PHRASES = {
         "h|heure|heures",
         "du matin",
         "de l'après-midi|du soir",
-        minutes_behind={"et demie": 30, "et quart": 15, "moins le quart": -15},
+        minutes_after={"et demie": 30, "et quart": 15, "moins le quart": -15},
         named={"midi": "12:00", "minuit": "00:00"},
     ),
     "es": _Phrases(
@@ -85,7 +85,7 @@ _PHRASES = {
         "de la mañana",
         "de la tarde",
         "de la noche",
-        minutes_behind={"y media": 30, "y cuarto": 15, "menos cuarto": -15},
+        minutes_after={"y media": 30, "y cuarto": 15, "menos cuarto": -15},
         named={"mediodía": "12:00", "medianoche": "00:00"},
     ),
     "it": _Phrases(
@@ -94,7 +94,7 @@ _PHRASES = {
         "di mattina|del mattino",
         "di pomeriggio|del pomeriggio|di sera",
         "di notte",
-        minutes_behind={"e mezza": 30, "e mezzo": 30, "e un quarto": 15, "meno un quarto": -15},
+        minutes_after={"e mezza": 30, "e mezzo": 30, "e un quarto": 15, "meno un quarto": -15},
         named={"mezzogiorno": "12:00", "mezzanotte": "00:00"},
     ),
     "pt": _Phrases(
@@ -103,24 +103,24 @@ _PHRASES = {
         "da manhã",
         "da tarde",
         "da noite",
-        minutes_behind={"e meia": 30, "e um quarto": 15},
+        minutes_after={"e meia": 30, "e um quarto": 15},
         named={"meio-dia": "12:00", "meia-noite": "00:00"},
     ),
     "tr": _Phrases(
-        "saat", "", "sabah", "öğleden sonra|akşam|öğlen", "gece", minutes_behind={"buçuk": 30}, parts_first=True
+        "saat", "", "sabah", "öğleden sonra|akşam|öğlen", "gece", minutes_after={"buçuk": 30}, parts_first=True
     ),
     "ru": _Phrases(
         "в|к|около", "час|часа|часов|ч", "утра", "дня|вечера", "ночи", named={"полдень": "12:00", "полночь": "00:00"}
     ),
     "pl": _Phrases("o|około", "h", "rano", "po południu|wieczorem", "w nocy", named={"północ": "00:00"}),
-    "ar": _Phrases("الساعة", "", "صباحا", "ظهرا|عصرا|مساء", "ليلا", minutes_behind={"والنصف": 30, "والربع": 15}),
-    "fa": _Phrases("ساعت", "", "صبح", "ظهر|بعد از ظهر|عصر", "شب", minutes_behind={"و نیم": 30, "و ربع": 15}),
+    "ar": _Phrases("الساعة", "", "صباحا", "ظهرا|عصرا|مساء", "ليلا", minutes_after={"والنصف": 30, "والربع": 15}),
+    "fa": _Phrases("ساعت", "", "صبح", "ظهر|بعد از ظهر|عصر", "شب", minutes_after={"و نیم": 30, "و ربع": 15}),
     "zh": _Phrases(
         "",
         "点|點|点钟|點鐘|时|時",
         "上午|早上|早晨|凌晨",
         "中午|下午|傍晚|晚上",
-        minutes_behind={"半": 30, "一刻": 15},
+        minutes_after={"半": 30, "一刻": 15},
         named={"中午": "12:00", "正午": "12:00", "半夜": "00:00"},
         parts_first=True,
     ),
@@ -130,7 +130,7 @@ _PHRASES = {
         "午前|朝",
         "午後|夕方|夜",
         "深夜",
-        minutes_behind={"半": 30},
+        minutes_after={"半": 30},
         named={"正午": "12:00"},
         parts_first=True,
     ),
@@ -140,7 +140,7 @@ _PHRASES = {
         "오전|아침|새벽",
         "오후|저녁",
         "밤",
-        minutes_behind={"반": 30},
+        minutes_after={"반": 30},
         named={"정오": "12:00", "자정": "00:00"},
         parts_first=True,
     ),
@@ -191,7 +191,7 @@ def _words(language: str) -> _Words:
         for word in (words.split("|") if words else ())
     }
     shifts_before = {bare(word): minutes for word, minutes in phrases.minutes_before.items()}
-    shifts_behind = {bare(word): minutes for word, minutes in phrases.minutes_behind.items()}
+    shifts_after = {bare(word): minutes for word, minutes in phrases.minutes_after.items()}
     hours = small_numbers(language)
     part, hour = _any_of(parts), f"[0-9]{{1,2}}|[{NUMERALS}]{{1,3}}|{_any_of(hours)}"
     clock = re.compile(
@@ -199,11 +199,11 @@ def _words(language: str) -> _Words:
         rf"(?:(?P<part>{part if phrases.parts_first else _NEVER}) ?)?"
         rf"(?:(?P<shift>{_any_of(shifts_before)}) )?(?<![0-9][.,:/-])(?P<hour>{hour})"
         rf"(?:(?P<mark>[:.])(?P<marked>[0-5][0-9]))?"
-        rf"(?: ?(?P<behind>{_any_of(phrases.behind.split('|'))})(?: ?(?P<minute>[0-5][0-9])(?: ?[分분])?)?)?"
-        rf"(?: ?(?P<shifted>{_any_of(shifts_behind)}))?(?: ?(?P<part_behind>{part}))?"
+        rf"(?: ?(?P<after>{_any_of(phrases.after.split('|'))})(?: ?(?P<minute>[0-5][0-9])(?: ?[分분])?)?)?"
+        rf"(?: ?(?P<shifted>{_any_of(shifts_after)}))?(?: ?(?P<part_after>{part}))?"
     )
     named = {bare(word): value for word, value in phrases.named.items()}
-    return _Words(clock, parts, {**shifts_before, **shifts_behind}, hours, re.compile(_any_of(named)), named)
+    return _Words(clock, parts, {**shifts_before, **shifts_after}, hours, re.compile(_any_of(named)), named)
 
 
 def _any_of(words: Iterable[str]) -> str:
@@ -213,8 +213,8 @@ def _any_of(words: Iterable[str]) -> str:
 
 def _whole(word: str) -> str:
     """Return a pattern for a whole word; word boundaries apply only to scripts with spaces."""
-    before, behind = ("(?<![^\\W\\d_])" * (kind(word[0]) == "letter"), "(?![^\\W\\d_])" * (kind(word[-1]) == "letter"))
-    return before + re.escape(word) + behind
+    before, after = ("(?<![^\\W\\d_])" * (kind(word[0]) == "letter"), "(?![^\\W\\d_])" * (kind(word[-1]) == "letter"))
+    return before + re.escape(word) + after
 
 
 def _with_signs(message: Message) -> str:
@@ -233,10 +233,10 @@ def _minutes(match: re.Match[str], words: _Words) -> int | None:
     """Return the minutes since midnight, or None if the match is not a time."""
     written = match["hour"]
     hour = int(written) if written.isdecimal() else words.hours.get(written) or numeral(written)
-    around = [match[group] for group in ("before", "part", "shift", "behind", "shifted", "part_behind") if match[group]]
+    around = [match[group] for group in ("before", "part", "shift", "after", "shifted", "part_after") if match[group]]
     # "12.30" alone is a number, and "一点" is "a little".
     fits = match["mark"] == ":" or len(around) > (written == "一")
-    part = words.parts.get(match["part"] or match["part_behind"])
+    part = words.parts.get(match["part"] or match["part_after"])
     hour = _on_the_clock(hour, part) if fits and hour is not None else None
     if hour is None:
         return None

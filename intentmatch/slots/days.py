@@ -100,7 +100,7 @@ def _in_words(message: Message) -> Iterator[SlotHit]:
             yield from _bare_hit(message, found.span(), day)
     for found in words.days.finditer(text):
         month = words.months[found["first"] or found["second"]]
-        day = _day(int(found["year"] or 0), month, int(found["before"] or found["behind"]), message)
+        day = _day(int(found["year"] or 0), month, int(found["before"] or found["after"]), message)
         yield from _bare_hit(message, found.span(), day)
 
 
@@ -240,8 +240,8 @@ def _days(info: Mapping[str, Any], months: Mapping[str, int]) -> re.Pattern[str]
     between = f"(?:(?:{_any_of(small)}) ){{0,2}}"
     month, day, ordinal = _any_of(months), "[0-3]?[0-9]", r"(?:[^\W\d_]{1,3})?"
     before = rf"(?P<before>{day}){ordinal} ?{between}(?P<first>{month})"
-    behind = rf"(?P<second>{month}) {between}(?P<behind>{day}){ordinal}"
-    return re.compile(rf"(?:{before}|{behind})(?: {between}(?P<year>(?:19|20)[0-9]{{2}}))?")
+    after = rf"(?P<second>{month}) {between}(?P<after>{day}){ordinal}"
+    return re.compile(rf"(?:{before}|{after})(?: {between}(?P<year>(?:19|20)[0-9]{{2}}))?")
 
 
 def _any_of(texts: Collection[str]) -> str:

@@ -1,6 +1,6 @@
 """Slots of kind "any": free text, located by the words around it in the utterances.
 
-Each marked utterance ("remind me to [call mum] tomorrow") gives a frame: the words before and behind the mark. The
+Each marked utterance ("remind me to [call mum] tomorrow") gives a frame: the words before and after the mark. The
 frame that matches most letters of the message sets the span of the free text. Typing mistakes and extra words are
 allowed. The message must contain the word next to the free text and two thirds of the letters on that side: the left
 side, or the right side if the left one is empty.
@@ -55,9 +55,9 @@ def frames(slot: str, utterances: Iterable[Utterance]) -> list[Frame]:
     found: dict[Frame, None] = {}
     for utterance in utterances:
         slots = [None, *(mark.slot for mark in utterance.marks), None]
-        for number, (name, before, behind) in enumerate(sides(utterance)):
+        for number, (name, before, after) in enumerate(sides(utterance)):
             if name == slot and len(found) < _MOST_FRAMES:
-                left, right = bare_words(before)[-_MOST_WORDS:], bare_words(behind)[:_MOST_WORDS]
+                left, right = bare_words(before)[-_MOST_WORDS:], bare_words(after)[:_MOST_WORDS]
                 found.setdefault(Frame(slots[number], left, right, slots[number + 2]))
     return list(found)
 
@@ -132,8 +132,8 @@ def _fit(frame: Frame, message: Message, places: _Places, others: Sequence[Entit
         right = _anchor(frame.right, places, first, 1, last=frame.right_slot is None)
         end = places.tokens[right.place].start if right else end
     elif frame.right_slot:
-        behind = [entity.start for entity in others if entity.slot == frame.right_slot and entity.start >= start]
-        end, slots = (behind[0], slots + 1) if behind else (end, slots)
+        after = [entity.start for entity in others if entity.slot == frame.right_slot and entity.start >= start]
+        end, slots = (after[0], slots + 1) if after else (end, slots)
     first_side, anchor = (frame.left, left) if frame.left else (frame.right, right)
     if start < 0 or 3 * (anchor.letters if anchor else 0) < 2 * sum(map(len, first_side)):
         return None

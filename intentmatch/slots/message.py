@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from intentmatch.slots.scripts import is_boundary, kind, tokens, words
-from intentmatch.text.alignment import Aligned
+from intentmatch.text.alignment import Alignment
 
 AS_DECLARED, BUT_FOR_ACCENTS, WITH_AN_ENDING, MISTYPED = range(4)
 
@@ -36,7 +36,7 @@ class Start(NamedTuple):
 
     place: int
     inside: bool
-    """Whether it is inside a word, behind an attached prefix."""
+    """Whether it is inside a word, after an attached prefix."""
 
 
 class Token(NamedTuple):
@@ -78,9 +78,9 @@ class Message:
         self._runs: dict[int, list[Run]] = {}
 
     @cached_property
-    def aligned(self) -> Aligned:
+    def aligned(self) -> Alignment:
         """The bare form, aligned with the message."""
-        return Aligned(self.text)
+        return Alignment(self.text)
 
     @property
     def bare(self) -> str:

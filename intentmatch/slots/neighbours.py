@@ -17,23 +17,23 @@ class Neighbours:
 
     def __init__(self, utterances: Iterable[Utterance]) -> None:
         self._before: dict[str, set[tuple[str, ...]]] = {}
-        self._behind: dict[str, set[tuple[str, ...]]] = {}
+        self._after: dict[str, set[tuple[str, ...]]] = {}
         for utterance in utterances:
-            for mark, before, behind in sides(utterance):
-                left, right = bare_words(before)[::-1], bare_words(behind)
+            for mark, before, after in sides(utterance):
+                left, right = bare_words(before)[::-1], bare_words(after)
                 for length in range(1, _WORDS + 1):
                     self._before.setdefault(mark, set()).add(left[:length])
-                    self._behind.setdefault(mark, set()).add(right[:length])
+                    self._after.setdefault(mark, set()).add(right[:length])
 
     def count_matching(self, slot: str, message: Message, start: int, end: int) -> int:
         """Count the words around a span of the message that also surround the slot in an utterance."""
         before = [token.bare for token in message.tokens if token.end <= start][: -_WORDS - 1 : -1]
-        behind = [token.bare for token in message.tokens if token.start >= end][:_WORDS]
-        return _longest(before, self._before.get(slot, ())) + _longest(behind, self._behind.get(slot, ()))
+        after = [token.bare for token in message.tokens if token.start >= end][:_WORDS]
+        return _longest(before, self._before.get(slot, ())) + _longest(after, self._after.get(slot, ()))
 
 
 def sides(utterance: Utterance) -> Iterable[tuple[str, str, str]]:
-    """Yield the slot of each mark with the text before and behind it, up to the neighbouring marks."""
+    """Yield the slot of each mark with the text before and after it, up to the neighbouring marks."""
     marks = utterance.marks
     ends = [0, *(mark.end for mark in marks)]
     starts = [*(mark.start for mark in marks), len(utterance.text)]

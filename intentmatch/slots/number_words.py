@@ -1,6 +1,6 @@
 """Numbers in words: number words of twelve languages, and Chinese and Japanese numerals.
 
-The table of a language lists numbers with their words. The words behind `&` join two parts ("and"). The words behind
+The table of a language lists numbers with their words. The words after `&` join two parts ("and"). The words after
 `~` are articles if they are alone ("un"). Behind `+` are numbers with parts that occur only inside longer words.
 """
 
@@ -266,12 +266,12 @@ def _table(language: str) -> _Table | None:
 
 
 def _numerals(text: str) -> Iterator[tuple[int, int, int]]:
-    """Yield Chinese and Japanese numbers; a numeral that may be part of a word needs a counter behind it."""
+    """Yield Chinese and Japanese numbers; a numeral that may be part of a word needs a counter after it."""
     for found in _NUMERAL_RUN.finditer(text):
-        run, behind = found[0], text[found.end() : found.end() + 1]
+        run, after = found[0], text[found.end() : found.end() + 1]
         certain = len(run) > 1 and (run[0] in _NUMERALS or run[0] == "十")
-        article = run == "一" and behind in ("个", "個")
-        value = numeral(run) if (certain or (behind and behind in _COUNTERS)) and not article else None
+        article = run == "一" and after in ("个", "個")
+        value = numeral(run) if (certain or (after and after in _COUNTERS)) and not article else None
         if value is not None:
             yield found.start(), found.end(), value
 

@@ -49,7 +49,7 @@ def kind(char: str) -> Kind:
 def is_boundary(before: str, after: str) -> bool:
     """Return whether a word may end between two characters.
 
-    It may in scripts without spaces, where the script changes, and behind a digit ("10kg").
+    It may in scripts without spaces, where the script changes, and after a digit ("10kg").
     """
     first, second = kind(before), kind(after)
     if first in ("letter", "digit") and second in ("letter", "digit"):

@@ -1,1 +1,1 @@
-"""Files that survive a crash, tensors within files, and the cache of vectors."""
+"""Atomic files, safetensors files, and the cache of vectors."""

@@ -1,4 +1,4 @@
-"""Files put in place whole or not at all: written aside first, then swapped in."""
+"""Atomic file writes: content is written to a temporary file, which then replaces the target."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from intentmatch.core.errors import ChangedMeanwhileError
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Put `content` at `path`; of several writers at once the last one wins. Raises `OSError`.
+    """Write `content` to `path` atomically. If several writers race, the last one wins. Raises `OSError`.
 
-    A link is followed, and what was there passes on its mode.
+    Symbolic links are followed. The mode of an existing file is kept.
     """
     target = _target(path)
     aside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
@@ -24,16 +24,16 @@ def write_file(path: Path, content: bytes) -> None:
         _fill(aside, content, target)
         aside.replace(target)
     finally:
-        # Where all went well there is none any more.
+        # After success the temporary file no longer exists.
         with suppress(OSError):
             aside.unlink(missing_ok=True)
 
 
 def swap_files(new: Mapping[Path, bytes], check: Callable[[], None]) -> None:
-    """Put each content at its path, all of them or none, if `check` raises nothing at the last moment.
+    """Replace several files, all or none. `check` runs last, before the first replacement; it may raise to cancel.
 
-    What is written aside bears the name of a lock, so that of two who do this to one file one is refused: with
-    `ChangedMeanwhileError`. Raises `OSError` where a file cannot be written; those before it are put back.
+    The temporary files also serve as locks. Raises `ChangedMeanwhileError` if another process is swapping one of the
+    files, and `OSError` if a file cannot be written. Files that were replaced before an error are restored.
     """
     targets = {_target(path): path for path in new}
     asides: dict[Path, Path] = {}
@@ -47,7 +47,7 @@ def swap_files(new: Mapping[Path, bytes], check: Callable[[], None]) -> None:
         for target, aside in list(asides.items()):
             swapped[target] = target.read_bytes() if target.exists() else None
             aside.replace(target)
-            # From here on, what bears this name is somebody else's.
+            # The lock is released; a file of this name now belongs to another process.
             del asides[target]
     except BaseException:
         for target in swapped.keys() - asides.keys():
@@ -61,7 +61,7 @@ def swap_files(new: Mapping[Path, bytes], check: Callable[[], None]) -> None:
 
 @contextmanager
 def folder_aside(target: Path) -> Iterator[Path]:
-    """An empty folder to be filled, which takes the place of `target` at the end; if anything raises, it does not."""
+    """Yield an empty folder that replaces `target` when the block ends, or is removed if the block raises."""
     aside, old = (target.with_name(f".{target.name}.{secrets.token_hex(4)}") for _ in range(2))
     aside.mkdir(parents=True)
     try:
@@ -79,14 +79,14 @@ def folder_aside(target: Path) -> Iterator[Path]:
 
 
 def refuse_locked(path: Path) -> None:
-    """Raise `ChangedMeanwhileError` where somebody is about to swap this file."""
+    """Raise `ChangedMeanwhileError` if another process is swapping this file."""
     lock = _aside(_target(path))
     if lock.exists():
         raise _in_use(path, lock)
 
 
 def _target(path: Path) -> Path:
-    # Unlike `Path.resolve`, this raises nothing where links go round in a circle: opening the file will.
+    # Unlike `Path.resolve`, `realpath` does not raise for circular links; opening the file will.
     return Path(os.path.realpath(path))
 
 
@@ -103,13 +103,13 @@ def _lock(target: Path, path: Path, content: bytes) -> None:
 
 def _in_use(path: Path, lock: Path) -> ChangedMeanwhileError:
     return ChangedMeanwhileError(
-        f"{path} is being edited by someone else; nothing was written. Try again. Should nobody be at it, an edit was "
-        f"cut off: remove {lock}"
+        f"{path} is being edited by someone else; nothing was written. Try again. If nobody is editing it, an edit was "
+        f"interrupted: remove {lock}"
     )
 
 
 def _fill(aside: Path, content: bytes, target: Path) -> None:
-    """Write a file that is not there yet, with the mode of the target."""
+    """Write a new file with the mode of the target. Raises `FileExistsError` if the file exists."""
     out = aside.open("xb")
     try:
         with out:

@@ -1,4 +1,4 @@
-"""What a safetensors file holds, as it stands there: arrays that are parts of the file's bytes, and no copies."""
+"""Read the tensors of a safetensors file as views of its bytes, without copies."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _KINDS = {
 
 
 def tensors_within(content: NDArray[np.uint8]) -> Mapping[str, NDArray[Any]]:
-    """The tensors in all bytes of a file that `safe_open` has found to be sound.
+    """Return the tensors of a file by name, as views of `content`. The file must have been checked with `safe_open`.
 
-    Raises `ValueError` for numbers of a kind that numpy does not have, and where the file is another one by now.
+    Raises `ValueError` for a dtype that numpy lacks, or if the header is invalid because the file has changed since.
     """
     begin = 8 + int.from_bytes(content[:8].tobytes(), "little")
     try:
@@ -27,10 +27,10 @@ def tensors_within(content: NDArray[np.uint8]) -> Mapping[str, NDArray[Any]]:
         header.pop("__metadata__", None)
         return {name: _tensor(content[begin:], **place) for name, place in header.items()}
     except (AttributeError, TypeError, OverflowError, RecursionError) as error:
-        raise ValueError(f"its head is not that of a safetensors file: {error}") from error
+        raise ValueError(f"its header is not a safetensors header: {error}") from error
 
 
 def _tensor(content: NDArray[np.uint8], dtype: str, shape: list[int], data_offsets: list[int]) -> NDArray[Any]:
     if dtype not in _KINDS:
-        raise ValueError(f"numbers of the kind {dtype}, which numpy does not have")
+        raise ValueError(f"its dtype {dtype} is not supported by numpy")
     return content[slice(*data_offsets)].view(_KINDS[dtype]).reshape(shape)

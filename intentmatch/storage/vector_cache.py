@@ -1,9 +1,9 @@
-"""Vectors on disk by content, shared by all processes of a user.
+"""Cache of vectors on disk, shared by all processes of a user.
 
-A vector is filed under everything that decides it: the encoder's fingerprint and the text version name the file, the
-kind and the cleaned text name the row. Each encoder has one SQLite file, which brings the locking between processes
-and the survival of a kill in mid-write; each row carries a checksum, because a damaged disk must cost time and never
-give a wrong vector. A cache that cannot be used is a warning in the log and no cache.
+The key of a vector is everything that determines it: the encoder's fingerprint and the text version are in the name of
+the file, kind and cleaned text are the key of the row. Each encoder has one SQLite file, which provides locks between
+processes and survives a kill during a write. Each row has a checksum, so that a damaged disk never gives a wrong
+vector. If the cache cannot be used, a warning is logged and nothing is cached.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ _log = logging.getLogger(__name__)
 
 _CHECKSUM_BYTES = 8
 _SECONDS_FOR_A_LOCK = 30.0
-# Of a new file: in SQLite's own 4096 bytes there is room for few vectors, or for a part of one.
+# Page size of a new file. SQLite's default of 4096 bytes holds few vectors, or part of one.
 _BYTES_OF_A_PAGE = 16384
 
 LOOKUPS: Counter[str] = Counter(hit=0, miss=0)
-"""Texts that this process has looked for in caches that it could use."""
+"""Cache hits and misses of this process, per text, in caches that could be used."""
 _counting = threading.Lock()
 
 
 class VectorCache:
-    """A folder of vectors. `VectorCache(None)` remembers nothing."""
+    """Cache of vectors in a folder. `VectorCache(None)` caches nothing. Methods never raise for a broken cache."""
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
 
     @classmethod
     def at(cls, setting: str) -> VectorCache:
-        """The cache that the `cache` setting names: "auto", "off", or a folder."""
+        """Return the cache for the setting `cache`: "auto", "off", or a folder."""
         if setting == "off":
             return cls(None)
         return cls(Path(platformdirs.user_cache_dir("intentmatch")) if setting == "auto" else Path(setting))
 
     def get(self, encoder: Encoder, texts: Sequence[str], kind: Kind = "utterance") -> dict[int, Vectors]:
-        """Position in `texts` to its vector, of shape `(dim,)`, for those that are on disk."""
+        """Return the cached vectors of cleaned texts: position in `texts` to vector, float32 of shape `(dim,)`."""
         found: dict[int, Vectors] = {}
         with self._open(encoder) as database:
             if database is None:
@@ -62,10 +62,10 @@ class VectorCache:
                 positions.setdefault(_key(text, kind), []).append(position)
             keys = list(positions)
             for start in range(0, len(keys), CACHE_ROWS):
-                some = keys[start : start + CACHE_ROWS]
-                marks = ",".join("?" * len(some))
+                batch = keys[start : start + CACHE_ROWS]
+                marks = ",".join("?" * len(batch))
                 query = f"SELECT key, vector FROM vectors WHERE key IN ({marks})"  # noqa: S608 - only question marks
-                for key, blob in database.execute(query, some):
+                for key, blob in database.execute(query, batch):
                     vector = _unpack(key, blob, dim)
                     if vector is None:
                         _log.warning("a cached vector of %s is damaged; computing it again", encoder.name)
@@ -76,7 +76,7 @@ class VectorCache:
         return found
 
     def put(self, encoder: Encoder, texts: Sequence[str], vectors: Vectors, kind: Kind = "utterance") -> None:
-        """File the vectors of texts, shape `(len(texts), dim)`; all of them or none."""
+        """Store the vectors of cleaned texts, shape `(len(texts), dim)`; all of them or none."""
         with self._open(encoder) as database:
             if database is not None:
                 keys = [_key(text, kind) for text in texts]
@@ -86,7 +86,7 @@ class VectorCache:
 
     @contextmanager
     def _open(self, encoder: Encoder) -> Iterator[sqlite3.Connection | None]:
-        """The encoder's database, or None where there can be none; failures inside end the block with a warning."""
+        """Yield the encoder's database, or None if it cannot be used. An SQLite error in the block is only logged."""
         if self.folder is None:
             yield None
             return
@@ -112,8 +112,8 @@ class VectorCache:
     def _give_up(self, file: Path, database: sqlite3.Connection | None, error: Exception) -> None:
         if database is not None:
             database.close()
-        # An OperationalError is about circumstances (a lock, a full disk, no permission); other database errors say
-        # that the content is damaged, and a new file is the cure.
+        # OperationalError has outside causes: a lock, a full disk, missing permissions. Other database errors mean that
+        # the content is damaged, so start a new file.
         damaged = isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
         if damaged:
             try:
@@ -121,8 +121,8 @@ class VectorCache:
                 file.with_name(file.name + "-journal").unlink(missing_ok=True)
             except OSError:
                 damaged = False
-        what = "was damaged and is begun anew" if damaged else "is not usable"
-        _log.warning("the vector cache %s %s: %s", file, what, error)
+        effect = "was damaged and is created again" if damaged else "cannot be used"
+        _log.warning("the vector cache %s %s: %s", file, effect, error)
 
 
 def _key(text: str, kind: Kind) -> bytes:
@@ -135,7 +135,7 @@ def _pack(key: bytes, vector: Vectors) -> bytes:
 
 
 def _unpack(key: bytes, blob: object, dim: int) -> Vectors | None:
-    """The vector in a row, or None if anything about it is not as it was written."""
+    """Return the vector in a row, or None if its length or checksum is wrong."""
     if not isinstance(blob, bytes) or len(blob) != dim * 4 + _CHECKSUM_BYTES:
         return None
     if not blob.endswith(_checksum(key, blob[:-_CHECKSUM_BYTES])):

@@ -1,9 +1,8 @@
-"""A text in its bare form, and where in the text each letter of that form stands.
+"""Align a text with its bare form, to map spans of the bare form back to the text.
 
-`text.bare` changes lengths, so what is found in the one must be led back to the other. The text is cut into units, each
-a user-perceived character (a letter with its marks, an emoji with all that is joined to it) or, where the forms of
-neighbours flow into one another, a few of them. A place between two units is a place in both; one inside of a unit is
-none.
+`normalize.bare` changes lengths. The text is split into units: grapheme clusters (a letter with its marks, an emoji
+sequence), or several clusters if their bare forms interact. A position between two units exists in both forms; a
+position inside a unit has no counterpart.
 """
 
 from __future__ import annotations
@@ -14,26 +13,26 @@ from typing import NamedTuple
 
 from intentmatch.text.normalize import bare
 
-# A character that no form changes and no mark joins: what stands between two of them keeps its outer spaces.
+# A private-use character that no normalisation changes and no mark joins. Put around a piece, it keeps outer spaces.
 _FENCE = "\ue000"
 _SHORT = 8
-"""Characters of a piece whose form is remembered; longer ones are rare, and may be as long as a message."""
+"""Longest piece, in characters, whose bare form is cached. Longer pieces are rare and may be as long as a message."""
 
 
 class _Unit(NamedTuple):
-    """A piece of the text that is one thing in every form."""
+    """A piece of the text that maps as a whole to a piece of the bare form."""
 
     bare: str
     start: int
     end: int
-    """Behind what is left in the bare form; signs that are not may follow, up to the next unit."""
+    """End offset in the text. Characters without a bare form may follow, up to the next unit."""
 
 
-class Aligned:
-    """One text.
+class Alignment:
+    """A text, its bare form, and the positions that correspond.
 
-    The law: where `span(start, end)` is a place of the text, `bare` of what stands there is `self.bare[start:end]`, but
-    for spaces around it.
+    If `span(start, end)` is not None, the bare form of that span of the text is `self.bare[start:end]`, except for
+    spaces around it.
     """
 
     def __init__(self, text: str) -> None:
@@ -49,31 +48,34 @@ class Aligned:
             letters.pop()
             units.pop()
         self.bare = "".join(letters)
-        """As `bare(text)`."""
+        """Equal to `normalize.bare(text)`."""
         self._units = units
 
     def span(self, start: int, end: int) -> tuple[int, int] | None:
-        """Where in the text the letters `bare[start:end]` stand; None where they begin or end inside of a unit."""
+        """Return the offsets in the text of `bare[start:end]`; None if it is empty or begins or ends inside a unit."""
         if not (0 <= start < end <= len(self._units) and self.divides(start) and self.divides(end)):
             return None
         return self._units[start].start, self._units[end - 1].end
 
     def divides(self, place: int) -> bool:
-        """Whether a place of the bare form stands between two units."""
+        """Return whether a position of the bare form lies between two units."""
         return not 0 < place < len(self._units) or self._units[place - 1] is not self._units[place]
 
     def dropped(self, place: int) -> bool:
-        """Whether the text has a sign there that is not in the bare form, such as an apostrophe."""
+        """Return whether the text has a character here that the bare form drops, such as an apostrophe."""
         return 0 < place < len(self._units) and self._units[place - 1].end < self._units[place].start
 
     def between(self, end: int, start: int) -> str | None:
-        """What the text has between two places of the bare form, of which the first is behind a word."""
+        """Return the text between two positions of the bare form, the first being the end of a word.
+
+        Returns None if one of the positions lies inside a unit.
+        """
         if not (self.divides(end) and self.divides(start)):
             return None
         return self.text[self._units[end - 1].end : self._units[start].start]
 
     def widened(self, start: int, end: int) -> tuple[int, int]:
-        """A span of the text, made to cut no user-perceived character apart."""
+        """Widen a span of the text to whole grapheme clusters."""
         place = 0
         for cluster in _clusters(self.text):
             after = place + len(cluster)
@@ -98,40 +100,40 @@ def _units(text: str) -> list[_Unit]:
 
 
 def _joined(text: str) -> list[_Unit]:
-    """Units of a text whose characters flow into one another, even across signs that are dropped."""
+    """Return the units of a text whose clusters interact, even across dropped characters."""
     spans: list[tuple[int, int]] = []
     place = 0
     for cluster in _clusters(text):
         start, place = place, place + len(cluster)
         form = _form(cluster)
-        if form and spans and _flows(text, *spans[-1], place, form):
+        if form and spans and _interacts(text, *spans[-1], place, form):
             spans[-1] = (spans[-1][0], place)
         elif form:
             spans.append((start, place))
     return [_Unit(_form(text[start:end]), start, end) for start, end in spans]
 
 
-def _flows(text: str, start: int, end: int, after: int, form: str) -> bool:
-    """Whether what stands between `end` and `after`, of a form of its own, changes with what stands before it."""
+def _interacts(text: str, start: int, end: int, after: int, form: str) -> bool:
+    """Return whether the bare form of `text[end:after]`, alone `form`, changes after `text[start:end]`."""
     return unicodedata.combining(form[0]) > 0 or _form(text[start:after]) != _form(text[start:end]) + form
 
 
 def _clusters(text: str) -> list[str]:
     if text.isascii():
         return list(text)
-    import regex  # takes longer than the rest of a start, and only slots ask for it
+    import regex  # slow to import, and only slots need it
 
     clusters: list[str] = regex.findall(r"\X", text)
     return clusters
 
 
 def _form(text: str) -> str:
-    """As `bare`, with one space where it begins or ends with some."""
-    return _remembered(text) if len(text) <= _SHORT else _fenced(text)
+    """Return the bare form, with outer white space kept as one space."""
+    return _cached_form(text) if len(text) <= _SHORT else _fenced(text)
 
 
 def _fenced(text: str) -> str:
     return bare(f"{_FENCE}{text}{_FENCE}")[1:-1]
 
 
-_remembered = lru_cache(maxsize=8192)(_fenced)
+_cached_form = lru_cache(maxsize=8192)(_fenced)

@@ -1,8 +1,8 @@
-"""Which of a registry's languages a message is written in, when its sender did not say, and what an encoder covers.
+"""Identify the language of a message among the languages of a registry.
 
-The guess is multinomial naive Bayes over pairs of neighbouring characters (Dunning 1994, "Statistical Identification of
-Language"), trained on the registry's own utterances. The nearest utterance is no guide: to a multilingual encoder a
-sentence and its translation are the same.
+Multinomial naive Bayes over character bigrams (Dunning 1994, "Statistical Identification of Language"), trained on the
+registry's own utterances. The nearest utterance cannot tell the language: for a multilingual encoder, a sentence and
+its translation have nearly the same vector.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from intentmatch.runtime.block_sizes import LANGUAGE_ID_TEXTS
 from intentmatch.text.normalize import language_range
 
 SMOOTHING = 0.1
-"""What a pair counts that was never seen in a language."""
-# Norwegian is written in two ways, and its three codes are used for one another.
+"""Count added to every bigram of every language."""
+# The codes of Norwegian and of its two written forms are used interchangeably.
 _MACROLANGUAGES = {"nb": "no", "nn": "no"}
 _SCRIPTS = {"CJK": "Han"}
 _NO_CODES = np.empty(0, dtype=np.uint64)
 
 
 class LanguageGuess:
-    """Trained from folded texts and the language of each; texts without a language are not looked at."""
+    """Language identifier, trained on folded texts with their languages. Texts without a language are ignored."""
 
     def __init__(self, texts: Sequence[str], languages: Sequence[str | None]) -> None:
         by_language: dict[str, list[str]] = {}
@@ -37,14 +37,14 @@ class LanguageGuess:
         seen = np.unique(np.concatenate([codes for codes, _ in counted])) if counted else _NO_CODES
         self._pairs = {pair: row for row, pair in enumerate(_pairs_of(seen))}
         counts = np.zeros((len(seen), len(self.languages)), dtype=np.float64)
-        for column, (codes, times) in enumerate(counted):
-            counts[np.searchsorted(seen, codes), column] = times
-        self._log_chances = np.log((counts + SMOOTHING) / (counts + SMOOTHING).sum(axis=0, keepdims=True))
+        for column, (codes, frequencies) in enumerate(counted):
+            counts[np.searchsorted(seen, codes), column] = frequencies
+        self._log_probabilities = np.log((counts + SMOOTHING) / (counts + SMOOTHING).sum(axis=0, keepdims=True))
 
     def guess(self, folded: str, among: Collection[str] | None = None) -> str | None:
-        """The likeliest language of a folded message; None where nothing of it was ever seen.
+        """Return the most likely language of a folded message; None if none of its bigrams is known.
 
-        `among` names the only languages that come into question.
+        `among` restricts the answer to some languages.
         """
         languages = self.languages if among is None else [name for name in self.languages if name in among]
         if len(languages) < 2:
@@ -52,45 +52,45 @@ class LanguageGuess:
         rows = [row for row in map(self._pairs.get, pairs(folded)) if row is not None]
         if not rows:
             return None
-        chances = np.add.reduce(self._log_chances.take(rows, axis=0), axis=0)
+        likelihoods = np.add.reduce(self._log_probabilities.take(rows, axis=0), axis=0)
         if among is not None:
-            chances = chances[[self.languages.index(name) for name in languages]]
-        return languages[int(chances.argmax())]
+            likelihoods = likelihoods[[self.languages.index(name) for name in languages]]
+        return languages[int(likelihoods.argmax())]
 
 
 def _counted(texts: Sequence[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """The pairs of all texts, as numbers that rise, and how often each is there; of some texts at a time."""
+    """Return the bigrams of all texts as ascending codes, and their frequencies."""
     found, counted = [_NO_CODES], [np.empty(0, dtype=np.int64)]
     for start in range(0, len(texts), LANGUAGE_ID_TEXTS):
         padded = f" {' '.join(texts[start : start + LANGUAGE_ID_TEXTS])} "
         letters = np.frombuffer(padded.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
-        codes, times = np.unique((letters[:-1] << np.uint64(32)) | letters[1:], return_counts=True)
+        codes, frequencies = np.unique((letters[:-1] << np.uint64(32)) | letters[1:], return_counts=True)
         found.append(codes)
-        counted.append(times)
+        counted.append(frequencies)
     codes, places = np.unique(np.concatenate(found), return_inverse=True)
     return codes, np.bincount(places, np.concatenate(counted), len(codes)).astype(np.int64)
 
 
 def _pairs_of(codes: NDArray[np.uint64]) -> Iterator[str]:
-    """The pairs that are counted under these numbers."""
+    """Yield the bigrams of these codes as text."""
     letters = np.column_stack([codes >> np.uint64(32), codes & np.uint64(0xFFFFFFFF)]).astype("<u4")
     text = letters.tobytes().decode("utf-32-le", "surrogatepass")
     return (text[start : start + 2] for start in range(0, len(text), 2))
 
 
 def base_language(code: str) -> str:
-    """Return the language subtag without region and script; `nb` and `nn` are `no`."""
+    """Return the language subtag without region and script; `no` for `nb` and `nn`."""
     first = language_range(code)[-1]
     return _MACROLANGUAGES.get(first, first)
 
 
 def script(letter: str) -> str:
-    """The script's name as far as the letter's own begins with it; a few ideographs have no name."""
+    """Return the script of a letter, taken from its Unicode name; "Other" for letters without a name."""
     first = unicodedata.name(letter, "other").split()[0]
     return _SCRIPTS.get(first, first.capitalize())
 
 
 def pairs(text: str) -> list[str]:
-    """The neighbouring characters of a folded text, with a space before and after it."""
+    """Return the character bigrams of a folded text, with a space before and after it."""
     padded = f" {text} "
     return [padded[start : start + 2] for start in range(len(padded) - 1)]

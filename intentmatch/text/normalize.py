@@ -1,8 +1,8 @@
-"""The written forms of a text, `clean` for encoders, `fold` for keys, `bare` for names, and that of a language's code.
+"""Text normalisation: `clean` for encoders, `fold` for lexical keys, `bare` for names; and language codes.
 
-The first three are language-neutral and idempotent, and each is used alike when a registry is built and when a message
-comes in; two rules drifting apart is how a matcher goes quietly wrong. `TEXT_VERSION` is part of every cache key
-and manifest and changes whenever `clean` or `fold` changes what it returns.
+The three forms are language-neutral and idempotent. The build and the matcher use the same functions, so that they
+cannot drift apart. `TEXT_VERSION` is part of every cache key and manifest; change it whenever `clean` or `fold` returns
+something else.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from functools import lru_cache
 
 TEXT_VERSION = 1
 
-# Invisible marks that carry no meaning for matching: direction marks, soft hyphen, zero-width space, byte order
-# mark. The zero-width joiner and non-joiner stay: they are part of Persian and Indic spelling and of emoji.
+# Invisible marks without meaning for matching: direction marks, soft hyphen, zero-width space, byte order mark.
+# The zero-width joiner and non-joiner stay: they are part of Persian and Indic spelling and of emoji.
 _INVISIBLE = frozenset("\u00ad\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff")
 _APOSTROPHES = frozenset("'’‘ʼ＇`")
-# Marks that Unicode calls punctuation although they change what is meant ("c#", "50%", "@home").
+# Characters that Unicode classes as punctuation but that change the meaning ("c#", "50%", "@home").
 _MEANINGFUL = frozenset("#@&%§")
-# What people leave out or mistake when they type a name: accents, the short vowels of Arabic and Hebrew, tatweel, the
-# zero-width non-joiner, and letters that other keyboards have for one another.
+# Often left out or confused when a name is typed: accents, Arabic and Hebrew short vowels, tatweel, the zero-width
+# non-joiner, and letters that other keyboards replace by similar ones.
 _LEFT_OUT = (*range(0x300, 0x370), *range(0x591, 0x5C8), 0x640, *range(0x64B, 0x660), 0x670, 0x200C)
 _MISTAKEN = {"ı": "i", "ł": "l", "ø": "o", "đ": "d", "ي": "ی", "ى": "ی", "ك": "ک", "ة": "ه"}
 
 
 class _CleanTable(dict[int, "str | None"]):
-    """Character to its cleaned form, worked out once per character."""
+    """Map a character to its cleaned form; computed once per character."""
 
     def __missing__(self, code: int) -> str | None:
         char = chr(code)
@@ -42,7 +42,7 @@ class _CleanTable(dict[int, "str | None"]):
 
 
 class _FoldTable(dict[int, "str | None"]):
-    """Character to what is left of it once case and punctuation are gone, worked out once per character."""
+    """Map a character to its form without punctuation; computed once per character."""
 
     def __missing__(self, code: int) -> str | None:
         char = chr(code)
@@ -56,9 +56,9 @@ class _FoldTable(dict[int, "str | None"]):
         return value
 
 
-# A registry is cleaned and folded again after every edit, and most of its lines are those of before. What is longer is
-# no such line, and would fill the memory.
-_REMEMBERED, _LONGEST_REMEMBERED = 1 << 17, 400
+# After an edit, the registry is cleaned and folded again, and most lines are unchanged: cache them. Longer texts are
+# not lines of a registry and would fill the memory.
+_CACHED_TEXTS, _LONGEST_CACHED = 1 << 17, 400
 _CLEAN = _CleanTable()
 _FOLD = _FoldTable()
 _BARE = dict.fromkeys(_LEFT_OUT) | str.maketrans(_MISTAKEN)
@@ -69,7 +69,7 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(
 
 
 def language_code(code: str) -> str | None:
-    """A BCP-47 code in its usual case (`pt_br` is `pt-BR`, `ZH-hant` is `zh-Hant`), or None if it is none."""
+    """Return a BCP-47 code in canonical case (`pt_br` gives `pt-BR`), or None if it is not a language code."""
     hyphenated = code.replace("_", "-")
     if _LANGUAGE.fullmatch(hyphenated) is None:
         return None
@@ -79,32 +79,32 @@ def language_code(code: str) -> str | None:
 
 @lru_cache(256)
 def language_range(code: str) -> tuple[str, ...]:
-    """A language code and what it falls back to: `zh-Hant-TW`, `zh-Hant`, `zh` (the lookup of RFC 4647)."""
+    """Return a language code and its fallbacks: `zh-Hant-TW`, `zh-Hant`, `zh` (lookup of RFC 4647)."""
     parts = code.split("-")
     return tuple("-".join(parts[:length]) for length in range(len(parts), 0, -1))
 
 
 def clean(text: str) -> str:
-    """The text as encoders see it: NFC, no control or invisible characters, single spaces, case kept.
+    """Return the text for encoders: NFC, no control or invisible characters, single spaces, case kept.
 
     Lone surrogates, which no encoder can read, become U+FFFD.
     """
-    return _remembered_clean(text) if len(text) <= _LONGEST_REMEMBERED else _cleaned(text)
+    return _cached_clean(text) if len(text) <= _LONGEST_CACHED else _cleaned(text)
 
 
 def _cleaned(text: str) -> str:
-    # Most lines by far, of which nothing else can change.
+    # The most common case: only spaces can change.
     if text.isascii() and text.isprintable():
         return " ".join(text.split())
     return " ".join(unicodedata.normalize("NFC", text.translate(_CLEAN)).split())
 
 
 def fold(text: str) -> str:
-    """The text as a lexical key: `clean`, compatibility forms unified, case folded, punctuation dropped.
+    """Return the lexical key of a text: `clean`, NFKC, case folded, without punctuation.
 
-    May be empty (a message of question marks), and then stands for nothing.
+    The key is empty for a text of punctuation only; an empty key matches nothing.
     """
-    return _remembered_fold(text) if len(text) <= _LONGEST_REMEMBERED else _folded(text)
+    return _cached_fold(text) if len(text) <= _LONGEST_CACHED else _folded(text)
 
 
 def _folded(text: str) -> str:
@@ -113,22 +113,22 @@ def _folded(text: str) -> str:
         if cleaned.replace(" ", "").isalnum():
             return cleaned.lower()
         return " ".join(cleaned.lower().translate(_FOLD).split())
-    folded, settled = _fold_once(cleaned)
-    while not settled:
+    folded, stable = _fold_once(cleaned)
+    while not stable:
         before = folded
-        folded, settled = _fold_once(before)
-        settled = settled or folded == before
+        folded, stable = _fold_once(before)
+        stable = stable or folded == before
     return folded
 
 
-_remembered_clean = lru_cache(_REMEMBERED)(_cleaned)
-_remembered_fold = lru_cache(_REMEMBERED)(_folded)
+_cached_clean = lru_cache(_CACHED_TEXTS)(_cleaned)
+_cached_fold = lru_cache(_CACHED_TEXTS)(_folded)
 
 
 def bare(text: str) -> str:
-    """The text as names are compared by: `fold`, without what people leave out when they type ("Malaga" for "Málaga").
+    """Return the form that names are compared by: `fold` without accents and the like ("Malaga" for "Málaga").
 
-    Two names that mean different things may have one form; where both are there, `fold` tells them apart.
+    Different names may have the same bare form; `fold` distinguishes them.
     """
     folded = fold(text)
     if folded.isascii():
@@ -138,16 +138,16 @@ def bare(text: str) -> str:
 
 
 def _fold_once(text: str) -> tuple[str, bool]:
-    """The text folded, and whether that is known to be all: so it is where NFKC finds nothing to do at the end.
+    """Return the folded text, and whether it is known to be stable: folding it again would change nothing.
 
-    Otherwise case folding and NFKC may each have opened new work for the other, which is rare.
+    It is stable if it is in NFKC after case folding. Otherwise, which is rare, each may enable the other again.
     """
-    # NFKC would tear "´", typed for an apostrophe, into a space and a combining mark.
+    # NFKC would split "´", typed as an apostrophe, into a space and a combining mark.
     plain = unicodedata.normalize("NFKC", text.replace("´", "")).casefold().translate(_FOLD)
-    settled = unicodedata.is_normalized("NFKC", plain)
-    return " ".join((plain if settled else unicodedata.normalize("NFKC", plain)).split()), settled
+    stable = unicodedata.is_normalized("NFKC", plain)
+    return " ".join((plain if stable else unicodedata.normalize("NFKC", plain)).split()), stable
 
 
 def in_words(name: str) -> str:
-    """A name as one would say it: `order_status`, `OrderStatus` and `order/status` are all "order status"."""
+    """Return a name as words: `order_status`, `OrderStatus` and `order/status` give "order status"."""
     return " ".join(_BETWEEN_WORDS.sub(" ", name).split()).lower()

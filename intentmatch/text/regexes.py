@@ -1,6 +1,6 @@
-"""Regular expressions that authors write: read by the package `regex`, and never more than can be compiled at once.
+"""Compile regular expressions written by authors, with the package `regex` and a limit on their size.
 
-That package reads what Python's own module does, and its searches can be told when to give up.
+`regex` accepts the syntax of Python's own module, and its searches can time out.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     import regex
 
 MOST_LETTERS = 100_000
-"""That an expression may come to: compiling one takes time and memory in proportion."""
+"""Largest size of an expression with its repetitions written out. Compiling takes time and memory in proportion."""
 
 _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(?P<least>[0-9]{1,9})(?:,(?P<most>[0-9]{0,9}))?\}|.", re.DOTALL)
 
 
 class ExpressionError(ValueError):
-    """A text is no regular expression that can be used; says why, and at which character."""
+    """A regular expression is invalid or too large. `position` is the character where it fails, from 0."""
 
     def __init__(self, why: str, position: int = 0) -> None:
         self.position = position
@@ -26,11 +26,13 @@ class ExpressionError(ValueError):
 
 
 def compiled(expression: str) -> regex.Pattern[str]:
-    """The expression, in which case makes no difference but where it says `(?-i:...)`. Raises `ExpressionError`."""
-    import regex  # takes longer than the rest of a start, and few registries have patterns
+    """Compile an expression that ignores case, except inside `(?-i:...)`. Raises `ExpressionError` if it is invalid."""
+    import regex  # slow to import, and few registries have patterns
 
     if (size := _size(expression)) > MOST_LETTERS:
-        raise ExpressionError(f"its repetitions come to {size:,} letters, and {MOST_LETTERS:,} are the most")
+        raise ExpressionError(
+            f"with its repetitions written out it has {size:,} characters; at most {MOST_LETTERS:,} are allowed"
+        )
     try:
         return regex.compile(expression, regex.IGNORECASE | regex.VERSION0)
     except regex.error as error:
@@ -42,7 +44,7 @@ def compiled(expression: str) -> regex.Pattern[str]:
 
 
 def _size(expression: str) -> int:
-    """About how many letters it stands for once its counted repetitions are written out, as compiling does."""
+    """Estimate the number of characters of an expression after its counted repetitions are written out."""
     sizes, last = [0], 0
     for token in _TOKEN.finditer(expression):
         if token["least"] is not None:

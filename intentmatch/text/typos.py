@@ -1,4 +1,4 @@
-"""Tell typing mistakes from other differences between two texts."""
+"""Distinguish typing mistakes from other differences between two texts."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from collections.abc import Collection
 from rapidfuzz.distance import OSA
 
 _LETTERS_FOR_ONE_MISTAKE = 4
-
-
 _LETTERS_FOR_TWO_MISTAKES = 8
 
 
 def only_typos(message: str, utterance: str, known: Collection[str] = ()) -> bool:
-    """Whether two folded texts differ by typing mistakes, or by where the spaces are, and in nothing else.
+    """Return whether two folded texts differ only by typing mistakes or by spaces.
 
-    A word of the message that is among the `known` ones is not mistyped.
+    A word of the message that is in `known` does not count as mistyped.
     """
     if letters_of(message) == letters_of(utterance):
         return True
@@ -34,7 +32,7 @@ def _same_word(word: str, other: str) -> bool:
 
 
 def _takes_typos(word: str) -> bool:
-    """Numbers never; nor scripts in which a single character is a word or a syllable."""
+    """Return whether typos are allowed: not in numbers, nor in scripts whose characters are words or syllables."""
     return not any(c.isdigit() or (unicodedata.category(c) == "Lo" and ord(c) >= 0x2E80) for c in word)
 
 

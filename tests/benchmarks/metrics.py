@@ -53,7 +53,7 @@ class Outcome:
     """None where the registry is too small to calibrate on."""
 
     @classmethod
-    def of(cls, result: MatchResult, truth: str | None) -> Outcome:
+    def from_result(cls, result: MatchResult, truth: str | None) -> Outcome:
         """Judge an answer; `truth` is None for a message out of scope."""
         known = truth is not None
         # A message without words, or without a piece that the encoder knows, is refused with certainty.

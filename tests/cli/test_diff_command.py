@@ -52,9 +52,9 @@ def test_ref_alone_compares_the_commit_with_the_folder(clone: Path) -> None:
     assert (done.exit_code, done.stderr) == (1, "")
     assert done.stdout.startswith("HEAD:intents against intents\n")
     assert "“track my parcel” intents/shop.yaml:10  status → out_of_scope" in done.stdout
-    assert "the utterance it rested on is gone: “track my parcel” HEAD:intents/shop.yaml:6" in done.stdout
+    assert "its nearest utterance before was removed: “track my parcel” HEAD:intents/shop.yaml:6" in done.stdout
     assert "  status  +0 −1" in done.stdout
-    assert "1 are test cases" in done.stdout.splitlines()[-1]
+    assert "1 of the broken are test cases" in done.stdout.splitlines()[-1]
     assert "\x1b" not in done.stdout
 
 
@@ -62,7 +62,7 @@ def test_equal_sides_exit_with_0_for_every_fail_on(clone: Path) -> None:
     for fail_on in ("worse", "any", "never"):
         done = run("HEAD", "HEAD", "--fail-on", fail_on)
         assert done.exit_code == 0
-        assert done.stdout.endswith("0 fixed, 0 broken, 0 answered otherwise\n")
+        assert done.stdout.endswith("0 fixed, 0 broken, 0 answered differently\n")
 
 
 @pytest.mark.parametrize(("fail_on", "code"), [("worse", 0), ("any", 1), ("never", 0)])
@@ -75,7 +75,7 @@ def test_fail_on_chooses_the_exit_code(clone: Path, fail_on: str, code: int) -> 
 
     assert done.exit_code == code
     assert "logged messages" in done.stdout
-    assert "Answered otherwise: 1" in done.stdout
+    assert "Answered differently: 1" in done.stdout
 
 
 def test_json_and_html_are_written(clone: Path) -> None:
@@ -102,11 +102,11 @@ def test_artefact_can_be_a_side(clone: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("mian",), "mian:intents: there is no such file or folder, and git knows no commit 'mian'"),
-        (("HEAD:gone", "intents"), "HEAD:gone: there is no 'gone' in the commit"),
-        (("intents", "gone/"), "there is no such file or folder"),
+        (("mian",), "mian:intents: no such file or folder, and no commit 'mian'"),
+        (("HEAD:gone", "intents"), "HEAD:gone: no 'gone' in commit"),
+        (("intents", "gone/"), "no such file or folder"),
         (("HEAD", "--folds", "1"), "neither a whole number from 2 nor `loo`"),
-        (("HEAD", "-m", "intents/shop.yaml"), "messages are read from .txt, .jsonl, .csv"),
+        (("HEAD", "-m", "intents/shop.yaml"), "messages can be read from .txt, .jsonl, .csv"),
         (("HEAD", "-t", "wrong.jsonl"), "wrong.jsonl:1:1: error [unknown-intent]"),
         (("HEAD", "--json", "no/such/folder.json"), "cannot be written"),
         (("HEAD", "--set", "threshold=7"), "setting 'threshold' cannot be '7'"),

@@ -58,5 +58,5 @@ def test_export_onnx_refuses_a_folder_with_other_files(tmp_path: Path) -> None:
     done = run("export-onnx", "any", "-o", str(tmp_path))
 
     assert done.exit_code == 2
-    assert "is no exported model" in done.stderr
+    assert "is not an exported model" in done.stderr
     assert run("export-onnx", "any", "-o", str(tmp_path), "--precision", "int4").exit_code == 2

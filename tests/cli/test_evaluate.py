@@ -124,7 +124,7 @@ def test_baseline_is_a_gate(shop: str, tests_csv: str, tmp_path: Path) -> None:
     Path(shop, "shop.yaml").write_text(YAML.replace("cancel my order, ", ""), encoding="utf-8")
     worse = run(shop, "--tests", tests_csv, "--baseline", baseline, "--set", "threshold=1")
     assert worse.exit_code == 1
-    assert "33.3 points down, and 0.5 are allowed. Fell most: cancel (100% to 0%)" in worse.stderr
+    assert "a drop of 33.3 points; allowed: 0.5. Largest drops: cancel (100% to 0%)" in worse.stderr
     allowed = run(shop, "--tests", tests_csv, "--baseline", baseline, "--max-drop", "40", "--set", "threshold=1")
     assert allowed.exit_code == 0
 
@@ -136,7 +136,7 @@ def test_baseline_is_a_gate(shop: str, tests_csv: str, tmp_path: Path) -> None:
         (("--folds", "few"), "neither a whole number from 2 nor `loo`"),
         (("--fail-under", "101"), "Invalid value"),
         (("--max-drop", "1"), "--max-drop needs --baseline"),
-        (("--baseline", "{tests}"), "is no report of `intentmatch eval --json`"),
+        (("--baseline", "{tests}"), "is not a report of `intentmatch eval --json`"),
         (("--tests", "gone.csv"), "does not exist"),
         (("--tests", "{yaml}"), "[no-tests]"),
         (("--tests", "{wrong}"), "wrong.jsonl:1:1: error [unknown-intent]"),

@@ -100,7 +100,7 @@ def test_errors_go_to_stderr_with_their_exit_code(shop: str) -> None:
     missing = run("match", "-i", "no-such-folder", "hello")
     assert (missing.exit_code, "not-found" in missing.stderr) == (2, True)
     absent = run("match", "--set", "encoder=static:/no/such/folder", "-i", str(Path(shop, "shop.yaml")), "hello")
-    assert (absent.exit_code, "is no static model" in absent.stderr) == (5, True)
+    assert (absent.exit_code, "is not a static model" in absent.stderr) == (5, True)
 
 
 def test_process_accepts_bytes_that_are_not_utf8(shop: str) -> None:

@@ -223,7 +223,7 @@ def test_it_serves_https_to_who_has_a_key_and_logs_none(tmp_path: Path, certific
         (["--tls-cert", "bot.yaml"], "HTTPS cannot be served with bot.yaml"),
         (["--tls-key", "bot.yaml"], "--tls-key goes with --tls-cert"),
         (["--rate-limit", "fast"], "such as 600/minute"),
-        (["--cors-origin", "shop.example"], "an origin is such as"),
+        (["--cors-origin", "shop.example"], "a CORS origin must look like"),
         (["--keys-file", "empty"], "holds no key"),
         (["--admin-keys-file", "empty"], "holds no key"),
         (["--protocol", "smtp"], "unknown protocol"),
@@ -268,7 +268,7 @@ def test_a_folder_of_bots_is_served(tmp_path: Path) -> None:
     finally:
         server.send_signal(signal.SIGINT)
         server.wait(PATIENCE)
-    assert "is no registry but holds 2 bots: bank, shop" in log.read_text()
+    assert "is a folder of 2 bots: bank, shop" in log.read_text()
     assert "the bot shop is loaded" in log.read_text()
 
 

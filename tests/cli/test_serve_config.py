@@ -13,6 +13,7 @@ from intentmatch import Matcher
 from intentmatch.artefact.store import save_artefact
 from intentmatch.cli.commands import cli
 from intentmatch.core.settings import PARSERS
+from intentmatch.server.config import _GROUP_OF, ServerConfig
 
 BOT = "settings: {top_k: 3}\nintents: {greet: {utterances: [hello, hi there]}}\n"
 
@@ -66,6 +67,63 @@ def test_a_word_wins_over_the_environment_and_that_over_the_file(bot: Path, tmp_
     assert (told["fuzzy"], told["top_k"]) == (("0.9", "argument"), ("4", "argument"))
 
 
+REPEATABLE = {
+    "protocols": ("protocol", "protocols"),
+    "cors_origins": ("cors-origin", "cors_origins", "origins"),
+    "allowed_hosts": ("allowed-host", "allowed_hosts", "hosts"),
+    "trusted_proxies": ("trusted-proxy", "trusted_proxies", "proxies"),
+}
+NAMES = [(option, name) for option, names in REPEATABLE.items() for name in names]
+
+
+@pytest.mark.parametrize(("option", "name"), NAMES)
+@pytest.mark.parametrize("value", ["one", "[one, two]"])
+def test_file_takes_repeatable_flags_under_every_name(
+    bot: Path, tmp_path: Path, option: str, name: str, value: str
+) -> None:
+    file = tmp_path / "serve.yaml"
+    file.write_text(f"{name}: {value}\n", encoding="utf-8")
+    table = shown(run(bot, "--config", file, "--show-config"))
+    assert table[option] == (value.strip("[]").replace(",", ""), f"{file}:1")
+
+
+@pytest.mark.parametrize(("option", "name"), NAMES)
+def test_environment_takes_repeatable_flags_under_every_name(bot: Path, option: str, name: str) -> None:
+    variable = f"INTENTMATCH_SERVE_{name.upper().replace('-', '_')}"
+    table = shown(run(bot, "--show-config", **{variable: "one two"}))
+    assert table[option] == ("one two", f"environment {variable}")
+
+
+@pytest.mark.parametrize("name", ["set", "settings"])
+def test_settings_may_come_from_file_and_environment(bot: Path, tmp_path: Path, name: str) -> None:
+    file = tmp_path / "serve.yaml"
+    file.write_text(f"{name}: [fuzzy=0.9, top_k=4]\n", encoding="utf-8")
+    table = shown(run(bot, "--config", file, "--show-config"))
+    assert (table["fuzzy"][0], table["top_k"][0]) == ("0.9", "4")
+    table = shown(run(bot, "--show-config", **{f"INTENTMATCH_SERVE_{name.upper()}": "fuzzy=0.8 top_k=6"}))
+    assert (table["fuzzy"][0], table["top_k"][0]) == ("0.8", "6")
+
+
+def test_two_names_of_one_option_are_a_duplicate(bot: Path, tmp_path: Path) -> None:
+    file = tmp_path / "serve.yaml"
+    file.write_text("protocol: rasa\nprotocols: clu\n", encoding="utf-8")
+    result = run(bot, "--config", file, "--show-config")
+    assert (result.exit_code, "serve.yaml:2:1: error [duplicate-key]" in result.output) == (2, True)
+
+
+def test_a_protocol_named_in_the_environment_is_loaded(bot: Path) -> None:
+    result = run(bot, INTENTMATCH_SERVE_PROTOCOL="smtp")
+    assert (result.exit_code, "unknown protocol 'smtp'" in result.output) == (2, True)
+
+
+def test_every_default_comes_from_the_config() -> None:
+    serve = cli.get_command(click.Context(cli), "serve")
+    assert serve is not None
+    config = ServerConfig()
+    options = {option.name: option.default for option in serve.params if option.name in _GROUP_OF}
+    assert options == {name: config.option(name) for name in _GROUP_OF if name not in ("keys", "admin_keys")}
+
+
 def test_the_file_may_be_named_in_the_environment_and_hold_the_intents(bot: Path, tmp_path: Path) -> None:
     """So that a unit or a manifest has no words at all."""
     file = tmp_path / "serve.yaml"
@@ -80,6 +138,8 @@ def test_the_file_may_be_named_in_the_environment_and_hold_the_intents(bot: Path
     ("text", "said"),
     [
         ("prot: 1\n", "serve.yaml:1:1: error [unknown-option] there is no option `prot`"),
+        ("max_txt: 1\n", "did you mean `max-text`?"),
+        ("alowed_hots: 1\n", "did you mean `allowed-host`?"),
         ("prot: 1\n", "did you mean `port`?"),
         ("port: 80\nconfig: x\n", "serve.yaml:2:1: error [unknown-option]"),
         ("port: [1, 2]\n", "serve.yaml:1:1: error [option] `port` takes one value"),

@@ -42,7 +42,7 @@ def test_prints_tables_and_yaml_and_writes_nothing(shop: Path) -> None:
     for words in ("Candidates, best first", "Effect of each target", "{false_accept: 0.05}", "one standard error"):
         assert words in done.stdout
     block = done.stdout.partition("\nsettings:\n")[2]
-    assert block.startswith("  encoder: static  # tune: the only one tried\n")
+    assert block.startswith("  encoder: static  # tune: the only value tried\n")
     assert "  target: {precision: 0.95, give_up: 0.005}  # yours" in block
     assert shop.read_text(encoding="utf-8") == YAML
 
@@ -102,7 +102,7 @@ def test_encoder_option_adds_a_candidate(shop: Path) -> None:
     ("words", "code", "message"),
     [
         (("--encoder", "nonsense"), 2, "unknown encoder 'nonsense'"),
-        (("--encoder", "static:/no/such/folder"), 5, "is no static model"),
+        (("--encoder", "static:/no/such/folder"), 5, "is not a static model"),
         (("--file", "shop/shop.yaml"), 2, "--file needs --write"),
         (("--write", "--file", "elsewhere.yaml"), 2, "elsewhere.yaml is not among the files of shop"),
         (("--set", "scorer=loud"), 2, "setting 'scorer' cannot be 'loud'"),

@@ -9,7 +9,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import pytest
-from contracts.chat_adapter import ChatContract, ChatUnderTest, Reply, texts
+from contracts.chat_adapter import (
+    ChatContract,
+    ChatUnderTest,
+    EventLoopContract,
+    LanguageHintContract,
+    Reply,
+    texts,
+)
 from contracts.order_bot import DID_YOU_MEAN, NUMBERED, TITLES, TOO_LATE
 
 ANNA, BERND, BOT = {"id": "anna"}, {"id": "bernd"}, {"id": "bot"}
@@ -76,7 +83,7 @@ def check_numbered(chat: ActivityChat, question: Reply) -> None:
     assert not chat.has_card(question)
 
 
-class ActivityContract(ChatContract):
+class ActivityContract(ChatContract, EventLoopContract, LanguageHintContract):
     """Buttons, values and conversations of activities."""
 
     def test_buttons_are_a_hero_card(self, chat: ActivityChat):

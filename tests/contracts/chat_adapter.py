@@ -27,21 +27,29 @@ class ChatUnderTest(Protocol):
     def press(self, question: Reply, number: int, **details: Any) -> Sequence[Reply]:
         """The replies to a button of a question; the first has the number 1."""
 
-    def send_while_encoder_waits(self, text: str) -> Sequence[Reply]:
-        """The replies to a message whose encoding needs a running event loop, by `close_until_loop_runs`."""
-
     def text(self, reply: Reply) -> str:
         """The text of a reply."""
 
     def titles(self, reply: Reply) -> list[str]:
         """What the buttons of a reply say."""
 
+
+class AsyncChat(ChatUnderTest, Protocol):
+    """A chat whose adapter is async."""
+
+    def send_while_encoder_waits(self, text: str) -> Sequence[Reply]:
+        """The replies to a message whose encoding needs a running event loop, by `close_until_loop_runs`."""
+
+
+class ChatWithLanguage(ChatUnderTest, Protocol):
+    """A chat whose framework reports any language of the user."""
+
     def language_hint(self, language: str) -> Mapping[str, Any]:
-        """What `send` takes so that the framework reports this language of the user."""
+        """The details of a message so that the framework reports this language."""
 
 
 class FallbackChat(ChatUnderTest, Protocol):
-    """One whose adapter knows a fallback."""
+    """A chat whose adapter has a fallback."""
 
     def add_fallback(self) -> None:
         """Add a fallback that replies "Sorry: " and the message."""
@@ -52,12 +60,11 @@ def texts(chat: ChatUnderTest, replies: Sequence[Reply]) -> list[str]:
 
 
 class ChatContract:
-    """Intents, questions, buttons, slots and languages."""
+    """Intents, questions, buttons and slots."""
 
     def test_response_comes_from_yaml_in_language_of_message(self, chat: ChatUnderTest):
         assert texts(chat, chat.send("where is my order")) == ["On its way."]
-        german = chat.send("wo bleibt meine bestellung", **chat.language_hint("en"))
-        assert texts(chat, german) == ["Unterwegs."]
+        assert texts(chat, chat.send("wo bleibt meine bestellung")) == ["Unterwegs."]
 
     def test_ambiguous_message_is_answered_with_buttons(self, chat: ChatUnderTest):
         (question,) = chat.send("my order")
@@ -89,17 +96,6 @@ class ChatContract:
 
         assert chat.encoder.encoded == ["where might my order be"]
 
-    @pytest.mark.parametrize("locale", ["de-DE", "de-AT", "de", "DE_at"])
-    def test_reported_language_decides_where_message_does_not(self, chat: ChatUnderTest, locale):
-        assert texts(chat, chat.send("42 7")) == ["A number."]
-        assert texts(chat, chat.send("42 7", **chat.language_hint(locale))) == ["Eine Zahl."]
-
-    def test_invalid_reported_language_is_ignored(self, chat: ChatUnderTest):
-        assert texts(chat, chat.send("where is my order", **chat.language_hint("??"))) == ["On its way."]
-
-    def test_event_loop_runs_while_message_is_encoded(self, chat: ChatUnderTest):
-        assert texts(chat, chat.send_while_encoder_waits("where might my order be")) == ["On its way."]
-
 
 class FallbackContract:
     """A function for messages that no intent answers."""
@@ -116,6 +112,30 @@ class FallbackContract:
         chat.add_fallback()
 
         assert texts(chat, chat.send("quantum chromodynamics")) == ["Sorry: quantum chromodynamics"]
+
+
+class EventLoopContract:
+    """A slow model keeps no other user waiting."""
+
+    def test_event_loop_runs_while_message_is_encoded(self, chat: AsyncChat):
+        assert texts(chat, chat.send_while_encoder_waits("where might my order be")) == ["On its way."]
+
+
+class LanguageHintContract:
+    """A language that the framework reports decides for messages that do not show one."""
+
+    @pytest.mark.parametrize("locale", ["de-DE", "de-AT", "de", "DE_at"])
+    def test_reported_language_decides_where_message_does_not(self, chat: ChatWithLanguage, locale):
+        assert texts(chat, chat.send("42 7")) == ["A number."]
+        assert texts(chat, chat.send("42 7", **chat.language_hint(locale))) == ["Eine Zahl."]
+
+    def test_language_of_message_wins_over_reported_language(self, chat: ChatWithLanguage):
+        german = chat.send("wo bleibt meine bestellung", **chat.language_hint("en"))
+
+        assert texts(chat, german) == ["Unterwegs."]
+
+    def test_invalid_reported_language_is_ignored(self, chat: ChatWithLanguage):
+        assert texts(chat, chat.send("where is my order", **chat.language_hint("??"))) == ["On its way."]
 
 
 class ShopExampleContract:

@@ -1,4 +1,4 @@
-"""The laws of the `Encoder` protocol, as functions that any implementation's tests may call.
+"""The laws of the `Encoder` protocol, as functions that the tests of any implementation can call.
 
 A package that adds an encoder can run them too: `for law in LAWS: law(my_encoder)`.
 """
@@ -34,8 +34,8 @@ def law(check: Callable[[Encoder], None]) -> Callable[[Encoder], None]:
 
 
 @law
-def says_who_it_is(encoder: Encoder) -> None:
-    """Name, dimension, fingerprint and tolerance are there, and stay."""
+def has_stable_identity(encoder: Encoder) -> None:
+    """Name, dimension, fingerprint and tolerance are set and do not change."""
     assert isinstance(encoder, Encoder)
     assert encoder.name
     assert encoder.dim > 0
@@ -44,16 +44,16 @@ def says_who_it_is(encoder: Encoder) -> None:
 
 
 @law
-def knows_its_own_vectors(encoder: Encoder) -> None:
-    """Where there is `same_as`, its own fingerprint is, and one of something else is not."""
+def recognises_its_own_fingerprint(encoder: Encoder) -> None:
+    """`same_as`, if there is one, accepts the encoder's own fingerprint and no other."""
     if hasattr(encoder, "same_as"):
         assert encoder.same_as(encoder.fingerprint) is True
         assert encoder.same_as("something else") is False
 
 
 @law
-def tells_its_languages_or_says_nothing(encoder: Encoder) -> None:
-    """Where there are `languages`, they are None or codes, and stay."""
+def reports_languages_or_none(encoder: Encoder) -> None:
+    """`languages`, if there are any, are None or a set of codes, and do not change."""
     languages = getattr(encoder, "languages", None)
 
     assert languages is None or (isinstance(languages, frozenset) and languages)
@@ -62,15 +62,15 @@ def tells_its_languages_or_says_nothing(encoder: Encoder) -> None:
 
 
 @law
-def says_whether_it_gains_from_batches(encoder: Encoder) -> None:
-    """Where there is `batches`, it is yes or no, and stays."""
+def reports_whether_batching_helps(encoder: Encoder) -> None:
+    """`batches`, if there is one, is a bool and does not change."""
     assert getattr(encoder, "batches", False) in (True, False)
     assert getattr(encoder, "batches", False) is getattr(encoder, "batches", False)
 
 
 @law
-def names_unknown_letters_in_their_order(encoder: Encoder) -> None:
-    """Where there is `unknown`, it gives letters of the text and nothing else; a text it knows none of is zeros."""
+def reports_unknown_letters_in_order(encoder: Encoder) -> None:
+    """`unknown`, if there is one, returns letters of the text; a text of unknown letters is a row of zeros."""
     if not hasattr(encoder, "unknown"):
         return
     for text in [*TEXTS, "", "?!", "𐊠𐊡 12 𐊢"]:
@@ -82,8 +82,8 @@ def names_unknown_letters_in_their_order(encoder: Encoder) -> None:
 
 
 @law
-def gives_float32_rows_of_its_dimension(encoder: Encoder) -> None:
-    """One float32 row of `dim` finite numbers for each text."""
+def returns_float32_rows_of_its_dimension(encoder: Encoder) -> None:
+    """One float32 row of `dim` finite numbers per text."""
     vectors = encoder.encode(TEXTS)
 
     assert vectors.shape == (len(TEXTS), encoder.dim)
@@ -92,8 +92,8 @@ def gives_float32_rows_of_its_dimension(encoder: Encoder) -> None:
 
 
 @law
-def gives_unit_or_zero_rows(encoder: Encoder) -> None:
-    """Every row is of unit length, or all zeros where the encoder knows nothing of the text."""
+def returns_unit_or_zero_rows(encoder: Encoder) -> None:
+    """Every row has length 1, or is all zeros if the encoder knows nothing of the text."""
     lengths = np.linalg.norm(encoder.encode([*TEXTS, ""]), axis=1)
 
     assert np.all((np.abs(lengths - 1.0) < 1e-3) | (lengths == 0.0))
@@ -101,14 +101,14 @@ def gives_unit_or_zero_rows(encoder: Encoder) -> None:
 
 
 @law
-def takes_no_texts(encoder: Encoder) -> None:
-    """No texts, no rows, but the dimension is right."""
+def accepts_no_texts(encoder: Encoder) -> None:
+    """No texts give no rows, with the right dimension."""
     assert encoder.encode([]).shape == (0, encoder.dim)
 
 
 @law
-def is_the_same_one_by_one(encoder: Encoder) -> None:
-    """A batch gives what its texts give alone, within the declared tolerance, in the order of the texts."""
+def encodes_batches_like_single_texts(encoder: Encoder) -> None:
+    """A batch gives the rows of its single texts, in order and within the declared tolerance."""
     together = encoder.encode(TEXTS)
     alone = np.concatenate([encoder.encode([text]) for text in TEXTS])
 
@@ -122,8 +122,8 @@ def is_deterministic(encoder: Encoder) -> None:
 
 
 @law
-def keeps_neighbours_apart(encoder: Encoder) -> None:
-    """An odd text changes nothing about the rows beside it."""
+def encodes_each_text_on_its_own(encoder: Encoder) -> None:
+    """Unusual texts do not change the rows beside them."""
     odd = ["", "\ufffd", "?" * 5000, "\u200d"]
     mixed = [line for pair in zip(TEXTS[:4], odd, strict=True) for line in pair]
 
@@ -131,18 +131,18 @@ def keeps_neighbours_apart(encoder: Encoder) -> None:
 
 
 @law
-def knows_queries_and_utterances(encoder: Encoder) -> None:
-    """Both kinds of text are understood and give rows of one space."""
-    asked = encoder.encode(TEXTS[:1], kind="query")
-    written = encoder.encode(TEXTS[:2], kind="utterance")
+def encodes_queries_and_utterances(encoder: Encoder) -> None:
+    """Both kinds of text give rows of one space."""
+    query = encoder.encode(TEXTS[:1], kind="query")
+    utterances = encoder.encode(TEXTS[:2], kind="utterance")
 
-    assert asked.shape == (1, encoder.dim)
-    assert float(asked[0] @ written[0]) > 0.8
+    assert query.shape == (1, encoder.dim)
+    assert float(query[0] @ utterances[0]) > 0.8
 
 
 @law
 def serves_many_threads(encoder: Encoder) -> None:
-    """Sixteen threads at once get what one gets."""
+    """Sixteen threads get what one thread gets."""
     expected = encoder.encode(TEXTS[:4])
     wrong: list[float] = []
 

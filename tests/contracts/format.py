@@ -1,4 +1,4 @@
-"""The laws of a `Format`, as functions that any format's tests may call.
+"""The laws of a `Format`, as functions that the tests of any format can call.
 
 A package that adds a format can run them too: `for law in LAWS: law(Subject(my_format, example_files), empty_folder)`.
 """
@@ -54,7 +54,7 @@ TEXTS = [
     "null",
     "=1+1",
 ]
-"""What users may say. A format keeps it, or says that it cannot."""
+"""Texts of users that a format must keep or report."""
 
 NAMES = ["order_status", "orders/status", "Order status", "größe", "a.b-c", "yes", "1", "a: b", "#x", "你好"]
 
@@ -68,9 +68,9 @@ class Subject:
     format: Format
     files: Mapping[str, str | bytes] = field(default_factory=dict)
     entry: str | None = None
-    """The one of the files that is named when it is read; None for the folder."""
+    """The file to read; None to read the folder."""
     language: str | None = None
-    """What everything is said in, where the format has no lines without a language."""
+    """The language of all texts, if the format has no texts without a language."""
 
     def __str__(self) -> str:
         return self.format.name
@@ -82,13 +82,13 @@ def law(check: Callable[[Subject, Path], None]) -> Callable[[Subject, Path], Non
 
 
 def registry(*lines: str | Utterance, **more: Any) -> Registry:
-    """Two intents, the first of which says these lines and what else is given."""
-    said = tuple(line if isinstance(line, Utterance) else Utterance(line) for line in lines)
-    return Registry((Intent("first", said, **more), Intent("second", (Utterance("something else"),))))
+    """Two intents, the first with these lines and fields."""
+    utterances = tuple(line if isinstance(line, Utterance) else Utterance(line) for line in lines)
+    return Registry((Intent("first", utterances, **more), Intent("second", (Utterance("something else"),))))
 
 
 def in_language(code: str, lines: Registry) -> Registry:
-    """Everything that is said in no language, in this one; but what is said for a value is said in all of them."""
+    """Give everything without a language this one, except texts of slot values, which count in all languages."""
 
     def spoken(value: Any) -> Any:
         return replace(value, language=value.language or code)
@@ -159,11 +159,11 @@ FEATURES: Mapping[Feature, Registry] = {
     "questions": _with_slot(replace(_PLAIN_CITY, questions={"": "Which city?"}), _TO_BERLIN),
     "required": replace(registry(_TO_BERLIN, slots=(replace(_PLAIN_CITY, required=True),)), slots=(_PLAIN_CITY,)),
 }
-"""Feature to a registry that makes use of it."""
+"""A registry for each feature, which uses it."""
 
 
 def bare(lines: Registry) -> Registry:
-    """A registry without places."""
+    """A copy of a registry without locations."""
 
     def bared(value: Any) -> Any:
         if isinstance(value, tuple):
@@ -177,14 +177,14 @@ def bare(lines: Registry) -> Registry:
 
 
 def alike(lines: Registry) -> Registry:
-    """What makes registries say the same, whatever the form of their format.
+    """Reduce a registry to what must survive a round trip, whatever the file layout of the format.
 
-    The lines of each intent are in the order of their languages, for some have a file for each; and what is asked for
-    stands in the intents alone, for some say it there and some for all.
+    Lines are sorted by language, because some formats have a file per language. Required slots and their questions are
+    compared in the intents alone, because some formats have them per intent and some for all.
     """
 
-    def in_order(said: tuple[Utterance, ...]) -> tuple[Utterance, ...]:
-        return tuple(sorted(said, key=lambda utterance: utterance.language or ""))
+    def in_order(utterances: tuple[Utterance, ...]) -> tuple[Utterance, ...]:
+        return tuple(sorted(utterances, key=lambda utterance: utterance.language or ""))
 
     intents = (
         replace(intent, utterances=in_order(intent.utterances), negatives=in_order(intent.negatives))
@@ -195,7 +195,7 @@ def alike(lines: Registry) -> Registry:
 
 
 def round_trip(subject: Subject, lines: Registry, folder: Path) -> tuple[Registry, list[Any]]:
-    """What is read of what was written, and the problems of both."""
+    """Write a registry and read it back; return it with the problems of both."""
     target = folder / f"written{len(list(folder.iterdir()))}"
     target.mkdir()
     problems = formats.write(lines, subject.format.name, target)
@@ -204,8 +204,8 @@ def round_trip(subject: Subject, lines: Registry, folder: Path) -> tuple[Registr
 
 
 @law
-def says_who_it_is(subject: Subject, folder: Path) -> None:
-    """It has a name by which it is known and a title, can do something, and names features that there are."""
+def has_identity_and_known_features(subject: Subject, folder: Path) -> None:
+    """It has a name by which it is found and a title, reads or writes, and names existing features."""
     found = subject.format
     assert found.name
     assert found.title
@@ -216,7 +216,7 @@ def says_who_it_is(subject: Subject, folder: Path) -> None:
 
 @law
 def is_recognised_by_its_content(subject: Subject, folder: Path) -> None:
-    """Its example and what it writes are known without a word, as files, in a folder and in a zip."""
+    """Its example and its own output are recognised without a name, as files, in a folder and in a zip."""
     for path in _examples(subject, folder):
         found = formats.read(path)
         assert found.format == subject.format.name
@@ -225,8 +225,8 @@ def is_recognised_by_its_content(subject: Subject, folder: Path) -> None:
 
 
 @law
-def names_places(subject: Subject, folder: Path) -> None:
-    """Each intent and utterance stands in one of the files, in a line that is there."""
+def locates_intents_and_utterances(subject: Subject, folder: Path) -> None:
+    """Each intent and utterance has a location: one of the files, and a line that exists."""
     for path in _examples(subject, folder):
         if path.suffix == ".zip":
             continue
@@ -240,8 +240,8 @@ def names_places(subject: Subject, folder: Path) -> None:
 
 
 @law
-def keeps_odd_texts_or_says_so(subject: Subject, folder: Path) -> None:
-    """Each text comes back as it was, or there is a problem; its neighbours come back anyway."""
+def keeps_unusual_texts_or_reports_them(subject: Subject, folder: Path) -> None:
+    """Each text comes back unchanged, or there is a problem; its neighbours come back in any case."""
     if subject.format.write is None:
         return
     for text in TEXTS:
@@ -253,8 +253,8 @@ def keeps_odd_texts_or_says_so(subject: Subject, folder: Path) -> None:
 
 
 @law
-def keeps_odd_names_or_says_so(subject: Subject, folder: Path) -> None:
-    """Each name of an intent comes back as it was, or there is a problem."""
+def keeps_unusual_names_or_reports_them(subject: Subject, folder: Path) -> None:
+    """Each intent name comes back unchanged, or there is a problem."""
     if subject.format.write is None:
         return
     for name in NAMES:
@@ -264,33 +264,33 @@ def keeps_odd_names_or_says_so(subject: Subject, folder: Path) -> None:
 
 
 @law
-def gives_back_what_it_can_say(subject: Subject, folder: Path) -> None:
-    """A registry comes back equal, apart from what the format does not say; and each such thing is a problem."""
+def round_trips_what_it_can_express(subject: Subject, folder: Path) -> None:
+    """A registry comes back equal except for features that the format lacks, each of which is a problem."""
     if subject.format.write is None:
         return
     says = subject.format.says
     for feature, neutral in FEATURES.items():
         lines = in_language(subject.language, neutral) if subject.language else neutral
-        sayable, _ = losses.without(lines, says)
+        expressible, _ = losses.without_unsupported(lines, says)
         found, problems = round_trip(subject, lines, folder)
-        assert alike(found) == alike(bare(sayable)), feature
+        assert alike(found) == alike(bare(expressible)), feature
         lost = any(problem.rule == NOT_EXPRESSED for problem in problems)
-        assert lost == (sayable != lines), feature
+        assert lost == (expressible != lines), feature
 
 
 @law
-def writes_the_same_twice(subject: Subject, folder: Path) -> None:
+def writes_deterministically(subject: Subject, folder: Path) -> None:
     """The same registry gives the same bytes."""
     if subject.format.write is None:
         return
     for lines in FEATURES.values():
-        kept, _ = losses.without(lines, subject.format.says)
+        kept, _ = losses.without_unsupported(lines, subject.format.says)
         assert subject.format.write(kept, []) == subject.format.write(kept, [])
 
 
 @law
-def refuses_damaged_files_by_a_sentence(subject: Subject, folder: Path) -> None:
-    """A file that was cut short raises nothing but our own errors."""
+def refuses_truncated_files(subject: Subject, folder: Path) -> None:
+    """A truncated file raises no other errors than `IntentMatchError`."""
     for path in _example_files(subject, folder):
         whole = path.read_bytes()
         for length in {0, 1, *range(0, len(whole), max(1, len(whole) // 40))}:
@@ -301,15 +301,15 @@ def refuses_damaged_files_by_a_sentence(subject: Subject, folder: Path) -> None:
 
 
 @law
-def refuses_wrong_shapes_by_a_sentence(subject: Subject, folder: Path) -> None:
-    """JSON and YAML with something else in the place of any one value raise nothing but our own errors."""
+def refuses_wrong_types(subject: Subject, folder: Path) -> None:
+    """JSON and YAML with any one value replaced raise no other errors than `IntentMatchError`."""
     for path in _example_files(subject, folder):
         if path.suffix not in (".json", ".yml", ".yaml"):
             continue
         whole = path.read_text(encoding="utf-8")
         documents = list(yaml.safe_load_all(whole))
         for changed in _altered(documents):
-            # JSON is YAML too; what is no list of documents is a document itself.
+            # JSON is also YAML; anything but a list of documents is a single document.
             rest = changed if isinstance(changed, list) and changed else [changed]
             path.write_text("\n---\n".join(map(json.dumps, rest[: 1 if path.suffix == ".json" else None])))
             _read_or_refuse(path, subject.format.name)
@@ -317,8 +317,8 @@ def refuses_wrong_shapes_by_a_sentence(subject: Subject, folder: Path) -> None:
 
 
 @law
-def refuses_noise_by_a_sentence(subject: Subject, folder: Path) -> None:
-    """Bytes of any kind raise nothing but our own errors."""
+def refuses_random_bytes(subject: Subject, folder: Path) -> None:
+    """Random bytes and texts raise no other errors than `IntentMatchError`."""
     examples = _example_files(subject, folder)
     path = examples[0]
 
@@ -333,7 +333,7 @@ def refuses_noise_by_a_sentence(subject: Subject, folder: Path) -> None:
 
 
 def _examples(subject: Subject, folder: Path) -> Iterator[Path]:
-    """The example as it was given, and what the format writes itself; as they are and zipped."""
+    """The given example and what the format writes itself, each as files and zipped."""
     given = _put(subject.files, folder / "example")
     if subject.files:
         yield given / subject.entry if subject.entry else given
@@ -345,7 +345,7 @@ def _examples(subject: Subject, folder: Path) -> Iterator[Path]:
 
 
 def _example_files(subject: Subject, folder: Path) -> list[Path]:
-    """Each file of the examples, unpacked."""
+    """The files of the examples, unpacked."""
     paths = list(_examples(subject, folder))
     files = {file for path in paths for file in (path.rglob("*") if path.is_dir() else [path])}
     return sorted(file for file in files if file.is_file() and file.suffix != ".zip")
@@ -372,7 +372,7 @@ def _read_or_refuse(path: Path, name: str | None) -> None:
 
 
 def _altered(value: Any) -> Iterator[Any]:
-    """A value with something else in the place of any one value in it."""
+    """Copies of a value, each with one value in it replaced."""
     yield from (None, 3, "x", [], {}, [[]], [{}], {"x": None}, True)
     if isinstance(value, list):
         for number, item in enumerate(value):

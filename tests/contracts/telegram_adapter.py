@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import pytest
-from contracts.chat_adapter import ChatContract, FallbackChat, FallbackContract, Reply, ShopExampleContract, texts
+from contracts.chat_adapter import (
+    ChatContract,
+    EventLoopContract,
+    FallbackChat,
+    FallbackContract,
+    LanguageHintContract,
+    Reply,
+    ShopExampleContract,
+    texts,
+)
 from contracts.order_bot import TOO_LATE
 
 BOT = {"id": 1, "is_bot": True, "first_name": "Bot", "username": "shop_bot"}
@@ -62,7 +71,7 @@ def press_update(
     return {"update_id": 2, "callback_query": query}
 
 
-class TelegramContract(ChatContract, FallbackContract, ShopExampleContract):
+class TelegramContract(ChatContract, FallbackContract, EventLoopContract, LanguageHintContract, ShopExampleContract):
     """Buttons, markup, mentions and topics of Telegram."""
 
     def test_button_data_fits_limit_of_telegram(self, chat: TelegramChat):

@@ -1,4 +1,4 @@
-"""Which of several choices an answer means."""
+"""Finding the choice that an answer means."""
 
 from __future__ import annotations
 
@@ -10,22 +10,19 @@ from intentmatch.dialogue.answers import choice_by_number, choice_by_words
 
 
 @pytest.mark.parametrize("answer", ["2", " 2 ", "2.", "2)", "02", "٢", "২", "２", "2️⃣", "②", "“2”"])
-def test_a_number_is_one_in_any_script(answer):
-    """With what people put around it, and as an emoji."""
+def test_number_in_any_script_is_understood(answer):
     assert choice_by_number(answer, 3) == 2
 
 
 @pytest.mark.parametrize(
     "answer", ["", "  ", "0", "4", "22", "2000", "2 3", "two", "2x", "½", "Ⅱ", "1.5", "🙂", "\udcff"]
 )
-def test_what_is_no_number_of_a_choice_is_none(answer):
-    """It may be words, or a number of something else."""
+def test_other_answers_are_not_numbers(answer):
     assert choice_by_number(answer, 3) is None
 
 
 @given(st.text(), st.integers(0, 6))
-def test_a_number_is_never_out_of_bounds(answer, count):
-    """Whatever is said."""
+def test_number_is_within_bounds_for_any_text(answer, count):
     number = choice_by_number(answer, count)
 
     assert number is None or 1 <= number <= count
@@ -33,7 +30,6 @@ def test_a_number_is_never_out_of_bounds(answer, count):
 
 @given(st.integers(1, 99))
 def test_every_choice_has_its_number(number):
-    """However many there are."""
     assert choice_by_number(str(number), 99) == number
 
 
@@ -55,13 +51,11 @@ ORDERS = [{"Where is my order?", "order status"}, {"Cancel an order", "Bestellun
         ("\udcff", None),
     ],
 )
-def test_a_choice_is_meant_by_its_name(answer, number):
-    """Any of its names, mistyped a little; no more than that, for the matcher knows better."""
+def test_choice_is_found_by_any_of_its_names_with_small_typos(answer, number):
     assert choice_by_words(answer, ORDERS) == number
 
 
-def test_names_that_are_too_alike_are_told_apart_to_the_letter():
-    """A mistyped one may be either."""
+def test_similar_names_need_an_exact_answer():
     choices = [{"Room 11"}, {"Room 12"}]
 
     assert choice_by_words("room 12", choices) == 2
@@ -70,8 +64,7 @@ def test_names_that_are_too_alike_are_told_apart_to_the_letter():
 
 
 @given(st.text(), st.lists(st.sets(st.text(), max_size=3), max_size=4))
-def test_any_words_among_any_names_are_one_choice_or_none(answer, choices):
-    """Whatever the names are, and where there are none."""
+def test_any_text_gives_one_choice_or_none(answer, choices):
     number = choice_by_words(answer, choices)
 
     assert number is None or 1 <= number <= len(choices)

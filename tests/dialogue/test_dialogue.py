@@ -1,4 +1,4 @@
-"""A conversation over several messages."""
+"""Conversations over several messages."""
 
 from __future__ import annotations
 
@@ -77,9 +77,9 @@ def clock() -> Clock:
     return Clock()
 
 
-def loaded(*intents: Intent, **told: object) -> Matcher:
-    told = {"encoder": WordHashEncoder(), "threshold": 0.4, "margin": 0.15, "cache": "off", **told}
-    return Matcher.load(Registry(intents), **told)
+def loaded(*intents: Intent, **options: object) -> Matcher:
+    options = {"encoder": WordHashEncoder(), "threshold": 0.4, "margin": 0.15, "cache": "off", **options}
+    return Matcher.load(Registry(intents), **options)
 
 
 @pytest.fixture
@@ -87,8 +87,7 @@ def bot(clock: Clock) -> Dialogue:
     return Dialogue(loaded(STATUS, CANCEL, FOOD, NOTE), store=MemoryStore(clock=clock), patience=60)
 
 
-def test_what_is_clear_is_answered_at_once(bot):
-    """The intent with the author's response, and nothing waits."""
+def test_clear_message_gets_the_response(bot):
     turn = bot.take("where is my order", "anna")
 
     assert (turn.intent, turn.reply, turn.choices, turn.asks) == ("order_status", "On its way.", (), False)
@@ -96,16 +95,14 @@ def test_what_is_clear_is_answered_at_once(bot):
     assert turn.understood
 
 
-def test_what_is_out_of_scope_is_left_to_the_bot(bot):
-    """There is no reply of ours, for only the bot knows what it does then."""
+def test_out_of_scope_message_has_no_reply(bot):
     turn = bot.take("quantum chromodynamics", "anna")
 
     assert turn
     assert (turn.intent, turn.reply, turn.understood) == (None, None, False)
 
 
-def test_a_doubt_is_asked_about_with_the_titles(bot):
-    """The choices are numbered, with a way out at the end, and their ids are short enough for any channel."""
+def test_ambiguous_message_gives_numbered_titles(bot):
     turn = bot.take("my order", "anna")
 
     assert turn.intent is None
@@ -115,8 +112,7 @@ def test_a_doubt_is_asked_about_with_the_titles(bot):
     assert all(bot.is_choice(choice.id) and len(choice.id) <= 20 for choice in turn.choices)
 
 
-def test_titles_and_question_are_in_the_language_of_the_user(bot):
-    """That of the message, and where it tells none, that of the channel."""
+def test_question_is_in_the_language_of_the_message_or_channel(bot):
     assert bot.take("meine bestellung", "anna").text == (
         "Meinten Sie:\n1. Wo ist meine Bestellung?\n2. Bestellung stornieren\n3. Nichts davon"
     )
@@ -127,8 +123,7 @@ def test_titles_and_question_are_in_the_language_of_the_user(bot):
     "answer",
     ["2", "2.", "(2)", "٢", "２", "Cancel an order", "cancel an ordr", "cancel order", "Bestellung stornieren!"],
 )
-def test_the_answer_may_be_a_number_or_the_title(bot, answer):
-    """In any script, with any punctuation, mistyped or in another language."""
+def test_answer_may_be_a_number_or_a_title(bot, answer):
     bot.take("my order", "anna")
 
     turn = bot.take(answer, "anna")
@@ -136,15 +131,13 @@ def test_the_answer_may_be_a_number_or_the_title(bot, answer):
     assert (turn.intent, turn.reply) == ("cancel_order", "Cancelled.")
 
 
-def test_the_answer_may_be_in_words_of_its_own(bot):
-    """What is ambiguous among all may be clear among those that were asked about."""
+def test_answer_may_be_a_message_that_is_clear_among_the_choices(bot):
     bot.take("my order", "anna")
 
     assert bot.take("cancel", "anna").intent == "cancel_order"
 
 
-def test_the_answer_may_be_a_button(bot):
-    """Whatever text comes with it; no model is asked."""
+def test_answer_may_be_a_button_without_matching(bot):
     choices = bot.take("my order", "anna").choices
 
     turn = bot.take("whatever", "anna", chosen=choices[0].id)
@@ -152,8 +145,8 @@ def test_the_answer_may_be_a_button(bot):
     assert (turn.intent, turn.result) == ("order_status", None)
 
 
-def test_a_button_is_good_for_one_press(bot):
-    """A second press, or one of an older question, is told so, and what is asked now goes on waiting."""
+def test_button_works_once(bot):
+    """A second press, or a button of an older question, gets `too_late`, and the open question stays."""
     first = bot.take("my order", "anna").choices
     second = bot.take("my order", "anna").choices
 
@@ -166,8 +159,7 @@ def test_a_button_is_good_for_one_press(bot):
 
 
 @pytest.mark.parametrize("pressed", ["im:", "im:x", "im::1", "im:nobody:1", "what", "", "im:x:²", 7, b"im:", {}])
-def test_a_button_of_someone_elses_presses_nothing(bot, pressed):
-    """What the id is does not matter."""
+def test_foreign_button_is_ignored(bot, pressed):
     bot.take("my order", "anna")
 
     assert bot.take("", "anna", chosen=pressed).intent is None
@@ -175,16 +167,14 @@ def test_a_button_of_someone_elses_presses_nothing(bot, pressed):
 
 
 @pytest.mark.parametrize("number", ["0", "4", "-1", "01", "²", "", "1" * 5_000])
-def test_a_button_has_one_of_the_numbers_there_are(bot, number):
-    """Whoever makes up an id presses nothing."""
+def test_forged_button_number_is_ignored(bot, number):
     question = bot.take("my order", "anna").choices[0].id.removesuffix("1")
 
     assert bot.take("", "anna", chosen=question + number).intent is None
     assert bot.take("1", "anna").intent == "order_status"
 
 
-def test_a_late_press_is_told_so_in_the_language_of_the_conversation(bot):
-    """That of what is asked now, else that of the channel."""
+def test_too_late_is_in_the_language_of_the_conversation(bot):
     assert bot.take(None, "anna", chosen="im:x:1", language="de").reply.startswith("Diese Frage ist vorbei.")
     bot.take("meine bestellung", "anna")
 
@@ -194,7 +184,6 @@ def test_a_late_press_is_told_so_in_the_language_of_the_conversation(bot):
 
 
 def test_none_of_these_is_not_understood(bot):
-    """By number, in words or by button: the bot's fallback is due, and nothing waits any more."""
     for answer in ("3", "none of these"):
         bot.take("my order", "anna")
         turn = bot.take(answer, "anna")
@@ -202,16 +191,14 @@ def test_none_of_these_is_not_understood(bot):
         assert bot.take("1", "anna").intent is None
 
 
-def test_none_of_these_may_be_a_button(bot):
-    """What was asked about is then the message that is not understood: a fallback has something to go by."""
+def test_none_of_these_button_returns_the_original_message(bot):
     turn = bot.take(None, "anna", chosen=bot.take("my order", "anna").choices[-1].id)
 
     assert turn
     assert (turn.message, turn.reply, turn.understood) == ("my order", None, False)
 
 
-def test_another_request_is_no_answer(bot):
-    """Whoever asks for something else gets that."""
+def test_another_request_replaces_the_question(bot):
     bot.take("my order", "anna")
 
     turn = bot.take("i am hungry", "anna")
@@ -219,8 +206,7 @@ def test_another_request_is_no_answer(bot):
     assert (turn.pending, turn.asks_for) == ("order_food", "dish")
 
 
-def test_a_required_slot_is_asked_for_until_it_is_there(bot):
-    """With the author's question, or with one of ours; at the end the response holds the values."""
+def test_bot_asks_for_each_required_slot(bot):
     first = bot.take("i am hungry", "anna")
     second = bot.take("soup", "anna")
     third = bot.take("3", "anna")
@@ -231,8 +217,7 @@ def test_a_required_slot_is_asked_for_until_it_is_there(bot):
     assert third.reply == "3 soup, {soon}!"
 
 
-def test_one_answer_may_hold_several_slots(bot):
-    """What is said beside the one that was asked for is not asked for again."""
+def test_one_answer_may_fill_several_slots(bot):
     bot.take("i am hungry", "anna")
 
     turn = bot.take("2 pizza", "anna")
@@ -240,8 +225,8 @@ def test_one_answer_may_hold_several_slots(bot):
     assert (turn.intent, turn.slots) == ("order_food", {"dish": "pizza", "count": 2})
 
 
-def test_free_text_that_is_asked_for_is_the_whole_answer(bot):
-    """Whatever else it might mean, unless it is another request to the letter."""
+def test_free_text_slot_takes_the_whole_answer(bot):
+    """Unless the answer is exactly an utterance of another intent."""
     bot.take("take a note", "anna")
     written = bot.take("cancel the milk", "anna")
     bot.take("take a note", "anna")
@@ -251,15 +236,13 @@ def test_free_text_that_is_asked_for_is_the_whole_answer(bot):
     assert other.intent == "cancel_order"
 
 
-def test_a_slot_is_asked_for_so_many_times_and_no_more(bot):
-    """Then the bot's fallback is due."""
+def test_bot_asks_at_most_attempts_times(bot):
     asked = [bot.take(text, "anna") for text in ("i am hungry", "quantum", "chromo", "dynamics")]
 
     assert [turn.asks_for for turn in asked] == ["dish", "dish", None, None]
 
 
-def test_answers_beside_the_question_do_not_make_it_endless(bot):
-    """They are kept, and the question counts as asked."""
+def test_values_of_other_slots_are_kept_and_count_as_an_attempt(bot):
     turns = [bot.take(text, "anna") for text in ("bring me food", "3", "3", "3")]
     kept = [bot.take(text, "bert") for text in ("bring me food", "3", "soup")]
 
@@ -267,8 +250,7 @@ def test_answers_beside_the_question_do_not_make_it_endless(bot):
     assert (kept[-1].intent, kept[-1].slots) == ("order_food", {"count": 3, "dish": "soup"})
 
 
-def test_another_request_ends_the_questions(bot):
-    """Even where it happens to hold a value."""
+def test_another_request_ends_the_slot_questions(bot):
     bot.take("bring me pizza", "anna")
 
     turn = bot.take("please cancel my order number 3", "anna")
@@ -277,31 +259,27 @@ def test_another_request_ends_the_questions(bot):
     assert [choice.intent for choice in turn.choices][:1] == ["cancel_order"]
 
 
-def test_the_same_request_with_more_in_it_goes_on(bot):
-    """Whoever says it again, with the value, has answered."""
+def test_repeated_request_with_a_value_is_an_answer(bot):
     bot.take("bring me food", "anna")
 
     assert bot.take("bring me pizza", "anna").asks_for == "count"
 
 
-def test_a_question_waits_for_so_long(bot, clock):
-    """After that, a message is one of its own."""
+def test_question_expires_after_patience(bot, clock):
     bot.take("my order", "anna")
     clock.now = 61
 
     assert bot.take("1", "anna").intent is None
 
 
-def test_conversations_do_not_know_of_each_other(bot):
-    """What Anna was asked, Bert does not answer."""
+def test_conversations_are_independent(bot):
     bot.take("my order", "anna")
 
     assert bot.take("1", "bert").intent is None
     assert bot.take("1", "anna").intent == "order_status"
 
 
-def test_a_bot_may_forget_what_it_asked(bot):
-    """When it takes another course."""
+def test_forget_drops_the_question(bot):
     bot.take("my order", "anna")
     bot.forget("anna")
 
@@ -309,8 +287,7 @@ def test_a_bot_may_forget_what_it_asked(bot):
 
 
 @pytest.mark.parametrize("message", [None, "", "  ", "\n", 7, b"hello", ["hello"]])
-def test_no_message_is_nothing_and_disturbs_nothing(bot, message):
-    """A picture, a sticker, an edit: what waits goes on waiting."""
+def test_empty_message_is_falsy_and_keeps_the_question(bot, message):
     bot.take("my order", "anna")
 
     assert not bot.take(message, "anna")
@@ -318,13 +295,11 @@ def test_no_message_is_nothing_and_disturbs_nothing(bot, message):
 
 
 @pytest.mark.parametrize("message", ["???", "\udcff", "\0", "🙂", "a" * 20_000])
-def test_any_text_makes_a_turn(bot, message):
-    """Nothing that a user may send is an error."""
+def test_any_text_gives_a_turn(bot, message):
     assert bot.take(message, "anna").intent is None
 
 
-def test_a_message_is_taken_once_a_turn(bot):
-    """Whoever asks again during the turn gets the same answer, and no model is asked."""
+def test_repeated_call_with_the_same_turn_returns_the_cached_turn(bot):
     turn = {}
     first = bot.take("my order", "anna", turn=turn)
 
@@ -333,9 +308,7 @@ def test_a_message_is_taken_once_a_turn(bot):
     assert bot.take("1", "anna").intent == "order_status"
 
 
-def test_an_event_loop_goes_on_meanwhile(bot):
-    """`atake` gives what `take` does."""
-
+def test_atake_equals_take(bot):
     async def main():
         asked = await bot.atake("my order", "anna")
         return asked, await bot.atake("2", "anna")
@@ -346,8 +319,7 @@ def test_an_event_loop_goes_on_meanwhile(bot):
     assert answered.intent == "cancel_order"
 
 
-def test_intents_that_are_gone_are_not_waited_for(bot):
-    """After a reload without them, an answer is a message of its own."""
+def test_question_about_a_removed_intent_is_dropped(bot):
     bot.take("my order", "anna")
     bot.take("i am hungry", "bert")
     bot.matcher = Matcher.load(Registry((STATUS, NOTE)), encoder=WordHashEncoder(), threshold=0.5, cache="off")
@@ -356,8 +328,7 @@ def test_intents_that_are_gone_are_not_waited_for(bot):
     assert bot.take("soup", "bert").intent is None
 
 
-def test_a_slot_that_is_gone_is_asked_for_no_more(bot):
-    """The intent is still there, and no longer needs it."""
+def test_question_for_a_removed_slot_is_dropped(bot):
     bot.take("i am hungry", "anna")
     changed = Intent("order_food", FOOD.utterances, slots=(COUNT,))
     bot.matcher = Matcher.load(Registry((STATUS, changed)), encoder=WordHashEncoder(), threshold=0.5, cache="off")
@@ -367,19 +338,18 @@ def test_a_slot_that_is_gone_is_asked_for_no_more(bot):
 
 
 class Interrupted(WordHashEncoder):
-    """Lets something happen before the next text is encoded."""
+    """Calls `interrupt` once before it encodes the next text."""
 
-    def happens(self) -> None:
-        """Nothing, for now."""
+    def interrupt(self) -> None:
+        """Do nothing; a test replaces this."""
 
     def encode(self, texts, *, kind="utterance"):
-        happens, self.happens = self.happens, lambda: None
-        happens()
+        interrupt, self.interrupt = self.interrupt, lambda: None
+        interrupt()
         return super().encode(texts, kind=kind)
 
 
-def test_a_reload_in_the_middle_of_a_message_waits_for_the_next(tmp_path):
-    """A message is about one registry from beginning to end."""
+def test_reload_during_a_message_applies_to_the_next_message(tmp_path):
     file = tmp_path / "bot.yaml"
     file.write_text(
         "intents:\n  order_status: {utterances: [where is my order]}\n  cancel_order: {utterances: [cancel my order]}\n"
@@ -392,7 +362,7 @@ def test_a_reload_in_the_middle_of_a_message_waits_for_the_next(tmp_path):
         file.write_text("intents:\n  take_note: {utterances: [take a note]}\n")
         dialogue.matcher.reload()
 
-    encoder.happens = reload
+    encoder.interrupt = reload
 
     assert dialogue.take("my order please", "anna").asks
     assert not dialogue.take("my order please", "anna").understood
@@ -419,11 +389,10 @@ DIALOGUE = Dialogue(loaded(STATUS, CANCEL, FOOD, NOTE, several_intents=True))
 
 @settings(max_examples=60)
 @given(st.lists(st.tuples(texts, st.integers(-3, 6), st.sampled_from([None, "de", "fr_CA", "??", 7]))))
-def test_nothing_that_users_do_is_an_error(said):
-    """Whatever they say and press, in whatever order: each time there is a turn that makes sense."""
+def test_any_messages_and_presses_give_consistent_turns(messages):
     DIALOGUE.forget("anna")
     choices = ()
-    for text, pressed, language in said:
+    for text, pressed, language in messages:
         chosen = choices[pressed].id if 0 <= pressed < len(choices) else "im:x:9" if pressed == -1 else None
         turn = DIALOGUE.take(text, "anna", chosen=chosen, language=language)
         choices = turn.choices or choices
@@ -442,45 +411,40 @@ class Broken:
         raise ConnectionError("no route to the store")
 
 
-def test_a_store_that_fails_makes_every_message_one_of_its_own(bot, caplog):
-    """And says so in the log."""
+def test_failing_store_is_logged_and_loses_the_question(bot, caplog):
     forgetful = Dialogue(bot.matcher, store=Broken())
 
     assert forgetful.take("my order", "anna").asks
     assert forgetful.take("1", "anna").intent is None
-    assert "cannot be kept in the store" in caplog.text
+    assert "cannot keep the open question in the store" in caplog.text
 
 
-def test_phrases_may_be_ones_own(bot):
-    """For a language that has none, or in place of those that are shipped."""
+def test_own_phrases_replace_the_built_in_ones(bot):
     own = Phrases("Which?", "Neither", "And {slot}?", "Too late.")
-    curt = Dialogue(bot.matcher, phrases={"en": own})
+    other = Dialogue(bot.matcher, phrases={"en": own})
 
-    assert curt.take("my order", "anna").text == "Which?\n1. Where is my order?\n2. Cancel an order\n3. Neither"
-    assert curt.take("neither", "anna").intent is None
-    curt.take("bring me pizza", "anna")
-    assert curt.take("pizza", "anna").reply == "And count?"
+    assert other.take("my order", "anna").text == "Which?\n1. Where is my order?\n2. Cancel an order\n3. Neither"
+    assert other.take("neither", "anna").intent is None
+    other.take("bring me pizza", "anna")
+    assert other.take("pizza", "anna").reply == "And count?"
 
 
 @pytest.mark.parametrize(
-    "told", [{"attempts": 0}, {"patience": 0}, {"patience": float("nan")}, {"phrases": {"x": None}}]
+    "options", [{"attempts": 0}, {"patience": 0}, {"patience": float("nan")}, {"phrases": {"x": None}}]
 )
-def test_what_cannot_be_is_told_at_once(bot, told):
-    """When the bot starts, and not when it first asks."""
+def test_invalid_options_are_refused_on_creation(bot, options):
     with pytest.raises(IntentMatchError, match=r"must be|language code"):
-        Dialogue(bot.matcher, **told)
+        Dialogue(bot.matcher, **options)
 
 
-def test_phrases_are_found_whatever_the_case_of_their_code(bot):
-    """As programs write them."""
+def test_language_codes_of_phrases_are_normalized(bot):
     own = Phrases("Qual?", "Nenhum", "E {slot}?", "Tarde demais.")
-    curt = Dialogue(bot.matcher, phrases={"PT_br": own})
+    other = Dialogue(bot.matcher, phrases={"PT_br": own})
 
-    assert curt.take(None, "anna", chosen="im:x:1", language="pt-BR").reply == "Tarde demais."
+    assert other.take(None, "anna", chosen="im:x:1", language="pt-BR").reply == "Tarde demais."
 
 
-def test_tags_and_time_reach_the_matcher(clock):
-    """`context` opens intents with `when`, and `now` is what "tomorrow" counts from."""
+def test_context_and_now_reach_the_matcher(clock):
     day = Slot("day", "date", required=True)
     book = Intent("book", lines("en", "book a table", "reserve a table"), slots=(day,), when=("open",))
     matcher = Matcher.load(Registry((STATUS, book)), encoder=WordHashEncoder(), threshold=0.5, cache="off")

@@ -1,4 +1,4 @@
-"""A question as it waits in a store."""
+"""Open questions and their text form."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intentmatch import Entity
-from intentmatch.dialogue.pending import WhichIntent, WhichValue, new_id, of_text, to_text
+from intentmatch.dialogue.pending import WhichIntent, WhichValue, from_text, new_id, to_text
 
 languages = st.sampled_from([None, "en", "pt-BR", "zh-Hant-TW"])
 values = st.text() | st.integers() | st.floats(allow_nan=False)
@@ -28,35 +28,31 @@ LACKING = WhichValue("order_food", "dish", (Entity("count", 3, "three", 0, 5),),
 
 
 @given(questions)
-def test_a_question_comes_back_as_it_was(pending):
-    """Whatever users wrote, and in ASCII, so that any store can keep it."""
+def test_question_round_trip_in_ascii(pending):
     assert to_text(pending).isascii()
-    assert of_text(to_text(pending)) == pending
+    assert from_text(to_text(pending)) == pending
 
 
 @pytest.mark.parametrize("text", [None, "", "null", "{", "[]", "[1]", '"im"', "7", "{}", "[" * 100_000, "1" * 5_000])
-def test_what_is_no_question_is_none(text):
-    """Whatever else may lie in a store."""
-    assert of_text(text) is None
+def test_invalid_text_is_none(text):
+    assert from_text(text) is None
 
 
 @given(st.text() | anything.map(json.dumps))
-def test_garbage_of_any_kind_is_none(text):
-    """Text of no kind, and values of every kind."""
-    assert of_text(text) is None
+def test_any_other_text_or_json_is_none(text):
+    assert from_text(text) is None
 
 
 @given(st.sampled_from([ASKED, LACKING]), st.data())
-def test_a_question_with_something_else_in_it_is_sound_or_none(pending, data):
-    """A field of another kind, one too many, one too few: no half of a question comes out."""
+def test_changed_field_gives_a_valid_question_or_none(pending, data):
     written = json.loads(to_text(pending))
     field = data.draw(st.sampled_from([*written, "more"]))
     written[field] = data.draw(anything)
-    changed = of_text(json.dumps(written))
+    changed = from_text(json.dumps(written))
     del written[field]
 
-    assert changed is None or of_text(to_text(changed)) == changed
-    assert of_text(json.dumps(written)) == (pending if field == "more" else None)
+    assert changed is None or from_text(to_text(changed)) == changed
+    assert from_text(json.dumps(written)) == (pending if field == "more" else None)
 
 
 @pytest.mark.parametrize(
@@ -77,13 +73,11 @@ def test_a_question_with_something_else_in_it_is_sound_or_none(pending, data):
         (LACKING, "entities", ["dish"]),
     ],
 )
-def test_a_question_of_another_release_is_none(pending, field, value):
-    """It is asked anew, rather than misunderstood."""
-    assert of_text(json.dumps({**json.loads(to_text(pending)), field: value})) is None
+def test_question_of_another_release_is_none(pending, field, value):
+    assert from_text(json.dumps({**json.loads(to_text(pending)), field: value})) is None
 
 
-def test_buttons_are_of_one_question():
-    """Their ids are short, and no two questions share one."""
+def test_button_ids_are_short_and_unique_to_a_question():
     questions = [WhichIntent("", tuple("abcd"), new_id(), None) for _ in range(100)]
     sent = [choice for question in questions for choice in question.choices]
 

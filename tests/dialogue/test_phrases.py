@@ -1,4 +1,4 @@
-"""What a bot says of its own accord."""
+"""Built-in phrases and their fallbacks."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from intentmatch.text.normalize import fold, language_code
 
 
 @pytest.mark.parametrize("code", sorted(shipped()))
-def test_every_language_says_it_all(code):
-    """Each phrase is there, is one line, and is not the English one."""
+def test_every_language_has_every_phrase(code):
     said = astuple(shipped()[code])
 
     assert language_code(code) == code
@@ -21,8 +20,7 @@ def test_every_language_says_it_all(code):
 
 
 @pytest.mark.parametrize("code", sorted(shipped()))
-def test_only_the_question_for_a_slot_has_a_blank(code):
-    """One, with the name that is filled in."""
+def test_only_please_tell_has_a_placeholder(code):
     said = shipped()[code]
 
     assert said.please_tell.count("{slot}") == 1
@@ -30,8 +28,7 @@ def test_only_the_question_for_a_slot_has_a_blank(code):
     assert "{" not in said.did_you_mean + said.none_of_these + said.too_late
 
 
-def test_there_are_as_many_languages_as_we_say():
-    """The number stands in the docstring of `Dialogue`."""
+def test_number_of_languages_matches_the_docstring():
     assert len(shipped()) == 32
 
 
@@ -39,13 +36,11 @@ def test_there_are_as_many_languages_as_we_say():
     ("asked", "given"),
     [("pt-BR", "pt"), ("pt", "pt"), ("zh-Hant-TW", "zh"), ("de-AT", "de"), ("xx", "en"), ("xx-YY", "en"), (None, "en")],
 )
-def test_a_language_falls_back_to_what_there_is(asked, given):
-    """To the language without its region, at last to English."""
+def test_language_falls_back_to_its_base_and_english(asked, given):
     assert phrases_for(asked, {}) == shipped()[given]
 
 
-def test_ones_own_go_first():
-    """For the very language, and as what others fall back to."""
+def test_own_phrases_take_precedence():
     own = Phrases("Which?", "Neither", "And {slot}?", "Too late.")
 
     assert phrases_for("pt-BR", {"pt-BR": own}) == own

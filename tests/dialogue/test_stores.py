@@ -1,4 +1,4 @@
-"""Where a question waits for its answer."""
+"""Stores of open questions."""
 
 from __future__ import annotations
 
@@ -21,13 +21,11 @@ def clock() -> Clock:
     return Clock()
 
 
-def test_it_is_a_store():
-    """By the protocol."""
+def test_memory_store_satisfies_the_protocol():
     assert isinstance(MemoryStore(), Store)
 
 
-def test_a_text_is_there_once():
-    """And the last that was put there."""
+def test_pop_returns_the_latest_text_once():
     store = MemoryStore()
     store.put("anna", "one", 10)
     store.put("anna", "two", 10)
@@ -37,8 +35,7 @@ def test_a_text_is_there_once():
     assert store.pop("bert") is None
 
 
-def test_a_text_is_kept_for_so_long(clock):
-    """To the moment, and from when it was put last."""
+def test_text_expires(clock):
     store = MemoryStore(clock=clock)
     for name in ("anna", "bert", "carl"):
         store.put(name, "kept", 10)
@@ -51,8 +48,7 @@ def test_a_text_is_kept_for_so_long(clock):
     assert store.pop("carl") == "anew"
 
 
-def test_the_oldest_make_room():
-    """Whoever was asked again is not the oldest."""
+def test_oldest_conversations_are_evicted():
     store = MemoryStore(2)
     store.put("anna", "a", 10)
     store.put("bert", "b", 10)
@@ -62,8 +58,7 @@ def test_the_oldest_make_room():
     assert [store.pop(name) for name in ("anna", "bert", "carl")] == ["a", None, "c"]
 
 
-def test_of_many_threads_one_gets_it():
-    """A button that is pressed twice at once answers one question."""
+def test_only_one_thread_gets_a_text():
     store = MemoryStore()
     with ThreadPoolExecutor(8) as pool:
         for _ in range(50):

@@ -1,4 +1,4 @@
-"""A toy corpus: 180 English sentences, in a language that spells them backwards and one that writes Greek letters."""
+"""A toy corpus: 180 English sentences with translations into reversed words and into Greek letters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def backwards(sentence: str) -> str:
 
 @pytest.fixture(scope="session")
 def toy_files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Pairs, and English sentences of which half have no translation."""
+    """Files of pairs and of English sentences; half of the sentences have no translation."""
     folder = tmp_path_factory.mktemp("toy")
     pairs = [f"{s}\tde\t{backwards(s)}\tmirror" for s in ENGLISH[::2]]
     pairs += [f"{s}\tel\t{s.translate(GREEK)}\tpen" for s in ENGLISH[::2]]
@@ -33,19 +33,19 @@ def toy_files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="session")
 def toy(toy_files: tuple[Path, Path]) -> Corpus:
-    """The corpus, read."""
+    """The toy corpus."""
     return read_corpus(toy_files[:1], toy_files[1:])
 
 
 @pytest.fixture
 def small() -> Recipe:
-    """What a toy needs."""
+    """A recipe for the toy corpus."""
     return Recipe(pieces=120, dim=24, steps=40, pairs=32, sentences=16, learning_rate=0.03)
 
 
 @pytest.fixture(autouse=True)
-def _no_long_ways(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As few draws before and after the training as a toy needs."""
-    monkeypatch.setattr("intentmatch.distill.student._LINES_FOR_A_START", 2_048)
+def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reduce the sampling before and after the training."""
+    monkeypatch.setattr("intentmatch.distill.student._INITIAL_LINES", 2_048)
     monkeypatch.setattr("intentmatch.distill.student.DISTILL_DRAWN_LINES", 1_024)
-    monkeypatch.setattr("intentmatch.distill.run._TEXTS_TO_FLATTEN_BY", 400)
+    monkeypatch.setattr("intentmatch.distill.run._WHITENING_SAMPLE", 400)

@@ -1,4 +1,4 @@
-"""The model card: read by the library itself, and by people."""
+"""The model card, as read by the library and by people."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def corpus_of(folder: Path, *pairs: str) -> Corpus:
 
 
 def test_lists_languages_with_enough_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And English; one of fewer is named in the text, and not at the head. Norwegian is no `false`."""
+    """Languages with fewer pairs are only in the text; Norwegian is not read as `false`."""
     monkeypatch.setattr("intentmatch.distill.card._FEWEST_PAIRS", 3)
     lines = [
         f"line {n}\t{code}\tline {n}" for code, count in (("no", 3), ("pt-BR", 4), ("xh", 2)) for n in range(count)
@@ -37,49 +37,45 @@ def test_lists_languages_with_enough_pairs(tmp_path: Path, monkeypatch: pytest.M
     assert card_languages(tmp_path) == {"en", "no", "pt-BR"}
     assert yaml.safe_load(text.split("---\n")[1])["language"] == ["en", "no", "pt-BR"]
     assert "pt-BR 4, no 3, xh 2" in text
-    assert "fewer than 3 are" in text
+    assert "at least 3 pairs" in text
 
 
-def test_a_toy_covers_nothing_but_english(toy: Corpus, tmp_path: Path) -> None:
-    """A thousand pairs are the least."""
+def test_small_corpus_lists_only_english(toy: Corpus, tmp_path: Path) -> None:
     card_of(tmp_path, toy)
 
     assert card_languages(tmp_path) == {"en"}
 
 
-def test_says_what_it_was_made_of(toy: Corpus, tmp_path: Path) -> None:
-    """Size, teacher and how much of it fits, and each source with its pairs and its sentences."""
+def test_card_names_size_teacher_and_sources(toy: Corpus, tmp_path: Path) -> None:
     text = card_of(tmp_path, toy)
 
-    assert "24 numbers for each of 1,234 subword pieces; a text's" in text
+    assert "24 dimensions for each of 1,234 subword tokens. The vector" in text
     assert "the 1,234 rows" in text
     assert "mapping" not in text
-    assert "fake:teacher, 98.8% of whose variance" in " ".join(text.split())
-    assert "English from 180 sentences" in text
+    assert "from fake:teacher, with the recipe" in " ".join(text.split())
+    assert "hold 98.8% of the teacher's variance" in " ".join(text.split())
+    assert "180 English sentences" in text
     assert "| mirror | 90 | 90 |\n| paper | 0 | 90 |\n| pen | 90 | 0 |\n" in text
-    assert "Left out: nothing." in text
+    assert "Filtered out: nothing." in text
     assert yaml.safe_load(text.split("---\n")[1])["library_name"] == "sentence-transformers"
 
 
-def test_says_that_rows_are_shared(toy: Corpus, tmp_path: Path) -> None:
-    """Where there are fewer of them than pieces."""
+def test_card_mentions_shared_rows(toy: Corpus, tmp_path: Path) -> None:
     text = " ".join(card_of(tmp_path, toy, rows=1000).split())
 
-    assert "each of 1,234 subword pieces, the least used of which share the rows of others; a text's" in text
+    assert "each of 1,234 subword tokens (rare tokens share the rows of others). The vector" in text
     assert "the 1,000 rows of the table" in text
-    assert "`mapping`, int32, the row of each piece." in text
+    assert "`mapping`, int32, the row of each token." in text
 
 
-def test_says_what_was_left_out(tmp_path: Path) -> None:
-    """By reason; a source without a name has a dash."""
+def test_card_counts_filtered_lines(tmp_path: Path) -> None:
     text = card_of(tmp_path, corpus_of(tmp_path, "a\tde\tb", "a\tde\tb", "\tde\tb", "\tfr\tb"))
 
     assert "| - | 1 | 1 |" in text
-    assert "Left out: 2 pairs: empty, 1 pairs: twice." in text
+    assert "Filtered out: 1 pairs: duplicate, 2 pairs: empty." in text
 
 
-def test_no_pairs_are_none(tmp_path: Path) -> None:
-    """A corpus of English alone is said to be that."""
+def test_card_of_an_english_corpus_has_no_pairs(tmp_path: Path) -> None:
     text = card_of(tmp_path, corpus_of(tmp_path, "Hello\ten\tHi"))
 
     assert card_languages(tmp_path) == {"en"}

@@ -1,4 +1,4 @@
-"""Reading parallel text: what is taken, what is left out and why, and where a mistake is."""
+"""Reading parallel text: cleaning, filtering and the location of errors."""
 
 from __future__ import annotations
 
@@ -45,7 +45,6 @@ def pairs_of(corpus: Corpus) -> list[tuple[str, str, str]]:
 
 
 def test_reads_pairs_and_sentences(tmp_path: Path) -> None:
-    """Texts are cleaned, languages brought to their usual case, sources optional, blank lines nothing."""
     corpus = corpus_of(
         tmp_path,
         ["Hello\tde\tHallo\tbooks", "", "Good  day\tPT_br\tBom dia", "Hello\tfr\t Bonjour \tfilms"],
@@ -64,7 +63,6 @@ def test_reads_pairs_and_sentences(tmp_path: Path) -> None:
 
 
 def test_counts_by_language_and_by_source(tmp_path: Path) -> None:
-    """Languages with most pairs first; sources by name, with their pairs and the sentences first seen in them."""
     corpus = corpus_of(
         tmp_path,
         ["Hello\tde\tHallo\tweb", "Hello\tfr\tBonjour\tbooks", "Bye\tfr\tAdieu\tweb"],
@@ -75,8 +73,7 @@ def test_counts_by_language_and_by_source(tmp_path: Path) -> None:
     assert list(corpus.pairs_by_source().items()) == [("art", (0, 1)), ("books", (1, 0)), ("web", (2, 2))]
 
 
-def test_english_as_a_language_is_a_sentence(tmp_path: Path) -> None:
-    """A line that translates English to English gives its second text as a sentence, and no pair."""
+def test_english_translation_is_added_as_a_sentence(tmp_path: Path) -> None:
     corpus = corpus_of(tmp_path, ["Hello\ten\tHi there\tweb", "Hello\tde\tHallo\tweb"])
 
     assert corpus.sentences == ["Hi there", "Hello"]
@@ -86,7 +83,6 @@ def test_english_as_a_language_is_a_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("suffix", "opener"), [(".xz", lzma.open), (".gz", gzip.open), (".bz2", bz2.open)])
 def test_reads_compressed_files(tmp_path: Path, suffix: str, opener: Callable[..., object]) -> None:
-    """What a file is compressed with stands in its name."""
     file = tmp_path / f"pairs.tsv{suffix}"
     with opener(file, "wt", encoding="utf-8") as lines:  # type: ignore[attr-defined]
         lines.write("Où?\tde\tWo?\n你好\tde\tHallo\n")
@@ -94,8 +90,7 @@ def test_reads_compressed_files(tmp_path: Path, suffix: str, opener: Callable[..
     assert pairs_of(read_corpus([file])) == [("Où?", "de", "Wo?"), ("你好", "de", "Hallo")]
 
 
-def test_windows_line_ends_belong_to_no_column(tmp_path: Path) -> None:
-    """Nor does a mark of the byte order that an editor left."""
+def test_line_ends_and_byte_order_mark_are_ignored(tmp_path: Path) -> None:
     (tmp_path / "pairs.tsv").write_bytes("\ufeffHello\tde\tHallo\tweb\r\nBye\tde\tAde\tweb\r\n".encode())
     corpus = read_corpus([tmp_path / "pairs.tsv"])
 
@@ -103,22 +98,19 @@ def test_windows_line_ends_belong_to_no_column(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["Hello\tde", "Hello", "Hello de Hallo"])
-def test_a_line_of_too_few_columns_is_named(tmp_path: Path, line: str) -> None:
-    """With its file, its number and what it should be."""
+def test_line_with_too_few_columns_is_reported(tmp_path: Path, line: str) -> None:
     with pytest.raises(InputError, match=r"pairs\.tsv:3: a line needs English, language and translation"):
         corpus_of(tmp_path, ["Hello\tde\tHallo", "", line])
 
 
-def test_a_held_out_line_of_too_few_columns_is_named(tmp_path: Path) -> None:
-    """Held-out text that is silently not held out would be the worst mistake of all."""
+def test_held_out_line_with_too_few_columns_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"held\.tsv:2: a line needs language, English and translation"):
         corpus_of(tmp_path, ["Hello\tde\tHallo"], held_out=[HELD_OUT, "de\tonly English"])
 
 
 @pytest.mark.parametrize("code", ["", "german", "d", "de--AT", "Hallo!"])
-def test_what_is_no_language_is_named(tmp_path: Path, code: str) -> None:
-    """With its place: columns in another order are the likeliest reason."""
-    with pytest.raises(InputError, match=rf"pairs\.tsv:2: {code!r} is no language code"):
+def test_invalid_language_code_is_reported(tmp_path: Path, code: str) -> None:
+    with pytest.raises(InputError, match=rf"pairs\.tsv:2: {code!r} is not a language code"):
         corpus_of(tmp_path, ["Hello\tde\tHallo", f"Bye\t{code}\tAde"])
 
 
@@ -141,8 +133,7 @@ LINES = b"".join(b"Hello %d\tde\tHallo %d\n" % (number, number * number) for num
         ("missing.tsv", None),
     ],
 )
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content: bytes | None) -> None:
-    """Other encodings, archives that were cut short or damaged, and no file at all."""
+def test_unreadable_file_is_reported(tmp_path: Path, name: str, content: bytes | None) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)
 
@@ -150,21 +141,18 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content:
         read_corpus([tmp_path / name])
 
 
-def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    """Nor is what stands for one."""
+def test_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         read_corpus([tmp_path])
 
 
-def test_nothing_to_learn_from_is_an_error(tmp_path: Path) -> None:
-    """Neither in empty files nor where every line was left out."""
+def test_empty_corpus_is_refused(tmp_path: Path) -> None:
     for pairs in ([], ["Hello\tde\t ", HELD_OUT.replace("de\t", "").replace("\tWo", "\tde\tWo")]):
-        with pytest.raises(InputError, match="there is no text to learn from"):
+        with pytest.raises(InputError, match="the corpus is empty"):
             corpus_of(tmp_path, pairs, held_out=[HELD_OUT])
 
 
-def test_a_pair_counts_once(tmp_path: Path) -> None:
-    """The same translation of the same sentence; another translation, language or sentence is another pair."""
+def test_duplicate_pairs_are_removed(tmp_path: Path) -> None:
     corpus = corpus_of(
         tmp_path,
         [
@@ -177,12 +165,11 @@ def test_a_pair_counts_once(tmp_path: Path) -> None:
     )
 
     assert len(pairs_of(corpus)) == len(set(pairs_of(corpus))) == 4
-    assert corpus.removed == {"pairs: twice": 1}
+    assert corpus.removed == {"pairs: duplicate": 1}
     assert corpus.pairs_by_source() == {"": (3, 1), "books": (0, 0), "web": (1, 1)}
 
 
-def test_lines_without_use_are_counted(tmp_path: Path) -> None:
-    """Empty or too long, on either side of a pair or in an English file; a sentence that stands twice is none."""
+def test_empty_and_long_lines_are_counted(tmp_path: Path) -> None:
     corpus = corpus_of(
         tmp_path,
         [
@@ -221,11 +208,8 @@ def test_lines_without_use_are_counted(tmp_path: Path) -> None:
         ("A big red parcel", None),
     ],
 )
-def test_held_out_sentences_are_not_learned(tmp_path: Path, sentence: str, reason: str | None) -> None:
-    """Either side of a held-out line, on either side of a pair and in English files, with one word replaced at most.
-
-    A word that was put in or left out makes another sentence, as two replaced words do.
-    """
+def test_held_out_sentences_and_near_duplicates_are_removed(tmp_path: Path, sentence: str, reason: str | None) -> None:
+    """On both sides of a held-out line, in pairs and in English files, with at most one word replaced."""
     corpus = corpus_of(
         tmp_path, [f"{sentence}\tfr\tune", f"two\tfr\t{sentence}", "three\tfr\ttrois"], [sentence], [HELD_OUT]
     )
@@ -249,22 +233,19 @@ def test_held_out_sentences_are_not_learned(tmp_path: Path, sentence: str, reaso
         ("我的包裹在哪里？", "我的包裹在哪里", False),
     ],
 )
-def test_how_near_is_near_depends_on_the_length(tmp_path: Path, held: str, text: str, taken: bool) -> None:
-    """Of four words one may differ; where a script puts no spaces, characters of a long text count as words."""
+def test_near_duplicates_need_five_words_or_characters(tmp_path: Path, held: str, text: str, taken: bool) -> None:
     corpus = corpus_of(tmp_path, ["one\tde\teins", f"two\tde\t{text}"], held_out=[f"de\tnothing\t{held}"])
 
     assert (text in corpus.translations) is taken
 
 
-def test_nothing_held_out_takes_nothing_out(tmp_path: Path) -> None:
-    """Sentences of punctuation, which have no words, are no exception."""
+def test_no_held_out_text_removes_nothing(tmp_path: Path) -> None:
     corpus = corpus_of(tmp_path, ["?\tde\t!", "Hello\tde\tHallo"])
 
     assert pairs_of(corpus) == [("?", "de", "!"), ("Hello", "de", "Hallo")]
 
 
-def test_the_fingerprint_follows_the_content(tmp_path: Path) -> None:
-    """The same lines elsewhere are the same corpus; any other text, order, language, pairing or source is another."""
+def test_fingerprint_depends_on_the_content_only(tmp_path: Path) -> None:
     lines = ["Hello\tde\tHallo", "Bye\tde\tAde", "Bye\tfr\tAdieu"]
     others = [
         ["Hello!\tde\tHallo", *lines[1:]],
@@ -285,21 +266,19 @@ def test_the_fingerprint_follows_the_content(tmp_path: Path) -> None:
     assert len({corpus_of(tmp_path, lines, ["More"]).fingerprint, once.fingerprint}) == 2
 
 
-def test_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The file and its lines so far; how many there are, nobody knows before."""
-    monkeypatch.setattr("intentmatch.distill.corpus._TELL_EVERY", 2)
-    told: list[tuple[str, int, int | None]] = []
+def test_progress_counts_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("intentmatch.distill.corpus._LINES_PER_UPDATE", 2)
+    steps: list[tuple[str, int, int | None]] = []
 
     read_corpus(
         [written(tmp_path / "pairs.tsv", *[f"Hello {n}\tde\tHallo" for n in range(5)])],
-        tell=lambda *news: told.append(news),
+        progress=lambda *news: steps.append(news),
     )
 
-    assert told == [("reading pairs.tsv", 2, None), ("reading pairs.tsv", 4, None)]
+    assert steps == [("reading pairs.tsv", 2, None), ("reading pairs.tsv", 4, None)]
 
 
-def test_columns_are_as_long_as_what_they_describe(tmp_path: Path) -> None:
-    """Also where there are sentences and no pairs."""
+def test_columns_have_matching_lengths(tmp_path: Path) -> None:
     corpus = corpus_of(tmp_path, english=["Hello", "Bye"])
 
     assert corpus.rows.dtype == np.int32

@@ -1,4 +1,4 @@
-"""The model folder: int8 rows that lose little, and axes that are turned and weakened."""
+"""The model folder: quantization, whitening and file layout."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from safetensors.numpy import load_file
 from intentmatch.distill import Corpus, Recipe
 from intentmatch.distill.export import flatten, save_model
 from intentmatch.distill.student import Table
-from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, learn_tokenizer
+from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, train_tokenizer
 from intentmatch.encoders.static import StaticEncoder
 
 
@@ -34,8 +34,7 @@ def saved(folder: Path, table: Table, silent: set[int]) -> dict[str, np.ndarray]
     return load_file(folder / "model.safetensors")
 
 
-def test_a_number_is_off_by_half_a_step_at_most(tmp_path: Path) -> None:
-    """A step is a 127th of the largest number of its row, which itself stays what it is."""
+def test_quantization_error_is_at_most_half_a_step(tmp_path: Path) -> None:
     table = table_of(50, 16)
     tensors = saved(tmp_path / "new" / "model", a_row_each(table), set())
     largest = np.abs(table).max(axis=1, keepdims=True)
@@ -47,8 +46,7 @@ def test_a_number_is_off_by_half_a_step_at_most(tmp_path: Path) -> None:
     assert (np.abs(tensors["embeddings"].astype(int)).max(axis=1) == 127).all()
 
 
-def test_silent_pieces_say_nothing(tmp_path: Path) -> None:
-    """They weigh nothing, nor does a row of zeros; the table that was given stays as it is."""
+def test_silent_tokens_and_zero_rows_have_weight_zero(tmp_path: Path) -> None:
     rows = table_of(6, 4)
     rows[3] = 0.0
     table = a_row_each(rows)
@@ -61,8 +59,7 @@ def test_silent_pieces_say_nothing(tmp_path: Path) -> None:
     assert all(map(np.array_equal, table, before))
 
 
-def test_pieces_share_rows(tmp_path: Path) -> None:
-    """Each has the row that it is mapped to, times its own weight; a silent one does not silence those beside it."""
+def test_shared_rows_keep_the_weight_of_each_token(tmp_path: Path) -> None:
     table = Table(table_of(3, 16), np.array([2, 0, 1, 0, 2], np.int32), np.array([1, 1, 1, 0.25, 0], np.float32))
 
     tensors = saved(tmp_path, table, {1})
@@ -74,9 +71,8 @@ def test_pieces_share_rows(tmp_path: Path) -> None:
     assert (np.abs(back - wanted) <= np.abs(wanted).max(axis=1, keepdims=True) / 127 * 0.5001).all()
 
 
-def test_the_folder_gives_the_sums_of_the_table(toy: Corpus, tmp_path: Path) -> None:
-    """The `static` encoder reads it, and gives what the table gives in float32, to what int8 loses; so where shared."""
-    described: dict[str, Any] = learn_tokenizer(toy, Recipe(pieces=70))
+def test_static_encoder_gives_the_sums_of_the_table(toy: Corpus, tmp_path: Path) -> None:
+    described: dict[str, Any] = train_tokenizer(toy, Recipe(pieces=70))
     pieces = [piece for piece, _ in described["model"]["vocab"]]
     random = np.random.default_rng(4)
     shared = Table(
@@ -97,8 +93,7 @@ def test_the_folder_gives_the_sums_of_the_table(toy: Corpus, tmp_path: Path) -> 
         assert not found[1:].any()
 
 
-def test_says_what_it_is(tmp_path: Path) -> None:
-    """The files by which sentence-transformers and model2vec know the layout, and the tokenizer as it was given."""
+def test_folder_has_the_files_of_the_libraries(tmp_path: Path) -> None:
     save_model(tmp_path, a_row_each(table_of(3, 4)), {"version": "1.0", "é": ["▁"]}, set())
     content = {file.name: json.loads(file.read_text(encoding="utf-8")) for file in tmp_path.glob("*.json")}
 
@@ -121,8 +116,7 @@ def strengths(rows: np.ndarray) -> np.ndarray:
     return np.square(rows.astype(np.float64)).mean(axis=0)
 
 
-def test_no_power_only_turns(table: np.ndarray) -> None:
-    """Every cosine stays, and the axes are ordered by how much they tell."""
+def test_power_0_only_rotates(table: np.ndarray) -> None:
     turned = flatten(table, table[::2], 0.0)
 
     assert turned.dtype == np.float32
@@ -131,28 +125,24 @@ def test_no_power_only_turns(table: np.ndarray) -> None:
     assert not np.allclose(turned, table, atol=0.1)
 
 
-def test_full_power_makes_all_axes_alike(table: np.ndarray) -> None:
-    """And independent of each other."""
+def test_power_1_gives_all_axes_the_same_variance(table: np.ndarray) -> None:
     white = flatten(table, table, 1.0).astype(np.float64)
 
     assert white.T @ white / len(white) == pytest.approx(np.eye(8), abs=1e-3)
 
 
-def test_half_a_power_weakens_by_half(table: np.ndarray) -> None:
-    """The strong axes stay the strong ones; their strength is its square root."""
+def test_power_one_half_takes_the_square_root(table: np.ndarray) -> None:
     before, after = (strengths(flatten(table, table, power)) for power in (0.0, 0.5))
 
     assert after == pytest.approx(before**0.5, rel=1e-3)
 
 
-def test_an_axis_that_tells_nothing_does_not_explode() -> None:
-    """Where the vectors have no number along it at all."""
+def test_axis_without_variance_stays_finite() -> None:
     flat = np.array([[1, 0, 0], [0, 1, 0], [0.6, 0.8, 0]], dtype=np.float32)
 
     assert np.isfinite(flatten(flat, flat, 1.0)).all()
     assert np.abs(flatten(flat, flat, 1.0)).max() < 10
 
 
-def test_the_order_of_the_texts_does_not_matter(table: np.ndarray) -> None:
-    """An axis has a sign of its own."""
+def test_order_of_the_vectors_does_not_matter(table: np.ndarray) -> None:
     assert flatten(table, table[::-1], 0.25) == pytest.approx(flatten(table, table, 0.25), abs=1e-4)

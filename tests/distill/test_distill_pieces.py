@@ -1,4 +1,4 @@
-"""Texts as numbers in flat arrays, and typing mistakes."""
+"""Tokenized texts in flat arrays, and typos."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ NUMBERS = {"a": [1], "b": [2, 3], "": [], "c": [4, 5, 6]}
 
 @pytest.fixture
 def pieces() -> Pieces:
-    return Pieces.cut(["c", "", "a", "b", ""], NUMBERS.__getitem__)
+    return Pieces.from_texts(["c", "", "a", "b", ""], NUMBERS.__getitem__)
 
 
-def test_cuts_one_text_after_another(pieces: Pieces) -> None:
-    """The numbers of all, where each begins and where the last one ends."""
+def test_tokens_are_concatenated_with_starts(pieces: Pieces) -> None:
     assert pieces.numbers.tolist() == [4, 5, 6, 1, 2, 3]
     assert pieces.starts.tolist() == [0, 3, 3, 4, 6, 6]
     assert pieces.lengths.tolist() == [3, 0, 1, 2, 0]
@@ -38,27 +37,24 @@ def test_cuts_one_text_after_another(pieces: Pieces) -> None:
         ([], [], []),
     ],
 )
-def test_gives_the_pieces_of_some_texts(
+def test_select_returns_texts_in_the_given_order(
     pieces: Pieces, rows: list[int], numbers: list[int], lengths: list[int]
 ) -> None:
-    """In the order they are asked for, empty ones and one asked for twice included."""
     found, counts = pieces.select(np.array(rows, dtype=np.int64))
 
     assert (found.tolist(), counts.tolist()) == (numbers, lengths)
 
 
-def test_no_texts_have_no_pieces() -> None:
-    """The last end is still there."""
-    none = Pieces.cut([], NUMBERS.__getitem__)
+def test_no_texts_give_no_tokens() -> None:
+    none = Pieces.from_texts([], NUMBERS.__getitem__)
 
     assert (none.numbers.tolist(), none.starts.tolist(), none.lengths.tolist()) == ([], [0], [])
     assert none.select(np.array([], dtype=np.int64))[0].tolist() == []
 
 
 @given(st.lists(st.lists(st.integers(0, 9), max_size=4), min_size=1, max_size=8), st.data())
-def test_gives_what_was_cut(texts: list[list[int]], data: st.DataObject) -> None:
-    """Whatever the texts and whichever of them are asked for."""
-    pieces = Pieces.cut([str(number) for number in range(len(texts))], lambda text: texts[int(text)])
+def test_select_round_trip(texts: list[list[int]], data: st.DataObject) -> None:
+    pieces = Pieces.from_texts([str(number) for number in range(len(texts))], lambda text: texts[int(text)])
     rows = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=6))
 
     found, counts = pieces.select(np.array(rows, dtype=np.int64))
@@ -68,8 +64,7 @@ def test_gives_what_was_cut(texts: list[list[int]], data: st.DataObject) -> None
 
 
 @pytest.mark.parametrize("text", ["", "a", "yes", "a, b, c!", "12345 6789", "我的天"])
-def test_short_texts_are_typed_rightly(text: str) -> None:
-    """Fewer than four letters stay as they are: one mistake could make another word of them."""
+def test_short_texts_get_no_typo(text: str) -> None:
     assert {mistyped(text, np.random.default_rng(seed)) for seed in range(50)} == {text}
 
 
@@ -83,8 +78,7 @@ def one_mistake(text: str, typed: str) -> bool:
     return typed in made
 
 
-def test_makes_every_kind_of_mistake() -> None:
-    """Over many draws a letter is swapped, left out, doubled and replaced, at every place; never more than one."""
+def test_every_kind_of_typo_occurs_at_every_position() -> None:
     text = "ab, cd"
     typed = {mistyped(text, np.random.default_rng(seed)) for seed in range(400)}
 
@@ -96,8 +90,7 @@ TEXTS = st.text(st.sampled_from("abcdéя你 .,!1👍\u0301"), max_size=20) | st
 
 
 @given(TEXTS, st.integers(0, 2**32))
-def test_a_mistake_is_one_and_of_letters(text: str, seed: int) -> None:
-    """At most one character more or less, and everything that is no letter stays; the same draw, the same mistake."""
+def test_typo_is_single_deterministic_and_keeps_other_characters(text: str, seed: int) -> None:
     typed = mistyped(text, np.random.default_rng(seed))
 
     assert abs(len(typed) - len(text)) <= 1

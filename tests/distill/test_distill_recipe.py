@@ -1,4 +1,4 @@
-"""The recipe: read, written, and what cannot be one."""
+"""Recipes: reading, writing and invalid values."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ def recipe_of(folder: Path, text: str) -> Recipe:
     return read_recipe(folder / "recipe.yaml")
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
-    """Every field of it, in the order they are described in."""
+def test_recipe_round_trip(tmp_path: Path) -> None:
     numbers = {name: value for name, value in asdict(Recipe()).items() if not isinstance(value, dict)}
     changed = {name: value * 2 + 1 for name, value in numbers.items()}
     recipe = Recipe(
@@ -33,13 +32,11 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "{}", "seed: 1\n"])
-def test_what_it_leaves_out_keeps_its_default(tmp_path: Path, text: str) -> None:
-    """An empty file is the recipe of the embedded model."""
+def test_missing_fields_keep_their_defaults(tmp_path: Path, text: str) -> None:
     assert recipe_of(tmp_path, text) == Recipe()
 
 
-def test_numbers_may_be_written_either_way(tmp_path: Path) -> None:
-    """A whole number where a broken one is meant, and the name of a source that YAML takes for something else."""
+def test_integers_are_valid_floats_and_source_names_become_text(tmp_path: Path) -> None:
     recipe = recipe_of(tmp_path, "dropout: 0\nsteps: 7\nsource_weights: {2019: 3, books: 0.5}\n")
 
     assert recipe == Recipe(dropout=0.0, steps=7, source_weights={"2019": 3.0, "books": 0.5})
@@ -47,8 +44,7 @@ def test_numbers_may_be_written_either_way(tmp_path: Path) -> None:
     assert isinstance(recipe.source_weights["2019"], float)
 
 
-def test_languages_are_brought_to_their_usual_case(tmp_path: Path) -> None:
-    """As those of the text are."""
+def test_language_codes_are_normalized(tmp_path: Path) -> None:
     recipe = recipe_of(tmp_path, "language_weights: {PT_br: 2, 'no': 3}\n")
 
     assert recipe == Recipe(language_weights={"pt-BR": 2.0, "no": 3.0})
@@ -57,9 +53,9 @@ def test_languages_are_brought_to_their_usual_case(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("stepz: 3", "a recipe has no 'stepz'; did you mean 'steps'?"),
-        ("colour: 3", "a recipe has no 'colour'; known are seed, pieces, rows, dim"),
-        ("7: 3", "a recipe has no '7'; known are"),
+        ("stepz: 3", "a recipe has no field 'stepz'; did you mean 'steps'?"),
+        ("colour: 3", "a recipe has no field 'colour'; the fields are seed, pieces, rows, dim"),
+        ("7: 3", "a recipe has no field '7'; the fields are"),
         ("steps: many", "steps must be a whole number of 0 or more, not 'many'"),
         ("steps: 2.5", "steps must be a whole number of 0 or more, not 2.5"),
         ("steps: true", "steps must be a whole number of 0 or more, not True"),
@@ -73,21 +69,20 @@ def test_languages_are_brought_to_their_usual_case(tmp_path: Path) -> None:
         ("dim: 0", "dim must be more than 0"),
         ("pairs: 0", "pairs must be more than 0"),
         ("rows: 0", "rows must be more than 0"),
-        ("source_weights: books", "source_weights maps the name of a source to a number of 0 or more"),
-        ("source_weights: {books: much}", "source_weights maps the name of a source to a number of 0 or more"),
-        ("source_weights: {books: -1}", "source_weights maps the name of a source to a number of 0 or more"),
-        ("language_weights: [de]", "language_weights maps a language code to a number of 0 or more"),
-        ("language_weights: {de: much}", "language_weights maps a language code to a number of 0 or more"),
-        ("language_weights: {de: -1}", "language_weights maps a language code to a number of 0 or more"),
-        ("language_weights: {german: 2}", "language_weights: 'german' is no language code; write one such as `de`"),
-        ("language_weights: {no: 2}", "language_weights: 'False' is no language code; write one such as"),
-        ("- steps: 3", "a recipe is a mapping of names to values"),
-        ("steps", "a recipe is a mapping of names to values"),
+        ("source_weights: books", "source_weights must map the name of a source to a number of 0 or more"),
+        ("source_weights: {books: much}", "source_weights must map the name of a source to a number of 0 or more"),
+        ("source_weights: {books: -1}", "source_weights must map the name of a source to a number of 0 or more"),
+        ("language_weights: [de]", "language_weights must map a language code to a number of 0 or more"),
+        ("language_weights: {de: much}", "language_weights must map a language code to a number of 0 or more"),
+        ("language_weights: {de: -1}", "language_weights must map a language code to a number of 0 or more"),
+        ("language_weights: {german: 2}", "language_weights: 'german' is not a language code; use one such as `de`"),
+        ("language_weights: {no: 2}", "language_weights: 'False' is not a language code; use one such as"),
+        ("- steps: 3", "a recipe must be a mapping of field names to values"),
+        ("steps", "a recipe must be a mapping of field names to values"),
         ("steps: [", "cannot be read: "),
     ],
 )
-def test_what_is_no_recipe_is_named(tmp_path: Path, text: str, message: str) -> None:
-    """With the file, what stands there and what could."""
+def test_invalid_recipe_is_refused_with_a_reason(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         recipe_of(tmp_path, text)
 
@@ -95,8 +90,7 @@ def test_what_is_no_recipe_is_named(tmp_path: Path, text: str, message: str) -> 
     assert message in str(caught.value)
 
 
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    """None there, a folder, or no UTF-8."""
+def test_unreadable_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "latin.yaml").write_bytes("# grüße\n".encode("latin-1"))
     for file in (tmp_path / "missing.yaml", tmp_path, tmp_path / "latin.yaml"):
         with pytest.raises(InputError, match=f"{file.name} cannot be read: "):

@@ -1,4 +1,4 @@
-"""From files to a folder, through the command line, as a user would."""
+"""Complete distillations through the command line and in Python."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from intentmatch.core.types import Kind, Vectors
 from intentmatch.distill import Corpus, Recipe, distill, read_corpus, read_recipe
 from intentmatch.distill.export import save_model
 from intentmatch.distill.recipe import write_recipe
-from intentmatch.distill.student import Lesson, Lines, Table
-from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, learn_tokenizer
+from intentmatch.distill.student import Lines, Table, TrainingData
+from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, train_tokenizer
 from intentmatch.encoders.static import StaticEncoder
 
 NEEDED = "needs the extra [distill]"
@@ -31,7 +31,7 @@ NEEDED = "needs the extra [distill]"
 
 @pytest.fixture
 def teacher(monkeypatch: pytest.MonkeyPatch) -> WordHashEncoder:
-    """What `--teacher` gives, whatever it names."""
+    """The encoder that any `--teacher` loads."""
     encoder = WordHashEncoder()
     monkeypatch.setattr("intentmatch.encoders.load_encoder", lambda settings: encoder)
     return encoder
@@ -39,7 +39,7 @@ def teacher(monkeypatch: pytest.MonkeyPatch) -> WordHashEncoder:
 
 @pytest.fixture
 def run(toy_files: tuple[Path, Path], small: Recipe, tmp_path: Path) -> Callable[..., Result]:
-    """`intentmatch distill` on the toy, with more words at the end."""
+    """Runs `intentmatch distill` on the toy corpus with additional arguments."""
     write_recipe(tmp_path / "small.yaml", small)
     words = [
         "--teacher",
@@ -63,13 +63,13 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
-def found_again(encoder: Any, corpus: Corpus) -> float:
+def retrieval_accuracy(encoder: Any, corpus: Corpus) -> float:
     """Share of the translations that are nearest to their own English sentence."""
     english, translations = encoder.encode(list(corpus.sentences)), encoder.encode(list(corpus.translations))
     return float(np.mean((np.asarray(translations) @ np.asarray(english).T).argmax(1) == corpus.rows))
 
 
-def test_a_folder_comes_out(
+def test_distill_writes_a_folder_for_the_static_encoder(
     run: Callable[..., Result],
     teacher: WordHashEncoder,
     toy: Corpus,
@@ -77,7 +77,6 @@ def test_a_folder_comes_out(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The `static` encoder reads it, knows its languages, and puts translations where their English is."""
     pytest.importorskip("torch", reason=NEEDED)
     monkeypatch.setattr("intentmatch.distill.card._FEWEST_PAIRS", 90)
 
@@ -90,28 +89,31 @@ def test_a_folder_comes_out(
     ]  # fmt: skip
     student = StaticEncoder(tmp_path / "model")
     assert (student.dim, student.languages) == (24, {"en", "de", "el"})
-    assert found_again(student, toy) > 0.95
-    assert found_again(WordHashEncoder(), toy) < 0.1
+    assert retrieval_accuracy(student, toy) > 0.95
+    assert retrieval_accuracy(WordHashEncoder(), toy) < 0.1
     assert read_recipe(tmp_path / "model" / "recipe.yaml") == small
     assert sorted(teacher.encoded) == sorted(toy.sentences)
 
 
-def test_says_what_it_is_at(run: Callable[..., Result], teacher: WordHashEncoder, tmp_path: Path) -> None:
-    """Each stage has a line on stderr, in the order of the work; nothing but the outcome is on stdout."""
+def test_each_stage_is_reported_on_stderr(run: Callable[..., Result], teacher: WordHashEncoder, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason=NEEDED)
 
     done = run("-o", tmp_path / "model")
 
-    stages = ["180 English sentences, 180 pairs", "learning the vocabulary", "asking the teacher", "cutting texts"]
+    stages = [
+        "180 English sentences, 180 pairs",
+        "training the tokenizer",
+        "encoding with the teacher",
+        "tokenizing texts",
+    ]
     places = [done.stderr.index(stage) for stage in stages]
     assert places == sorted(places)
     assert len(done.stdout.splitlines()) == 1
 
 
-def test_another_run_goes_on_from_the_work(
+def test_second_run_reuses_the_work_folder_and_gives_the_same_files(
     run: Callable[..., Result], teacher: WordHashEncoder, tmp_path: Path
 ) -> None:
-    """It asks the teacher nothing, learns nothing, and gives the same files byte for byte; so does one from nothing."""
     pytest.importorskip("torch", reason=NEEDED)
     run("-o", tmp_path / "once")
     asked = len(teacher.encoded)
@@ -119,7 +121,6 @@ def test_another_run_goes_on_from_the_work(
     again = run("-o", tmp_path / "again", "--work", tmp_path / "once.work")
 
     assert len(teacher.encoded) == asked
-    assert "learning the vocabulary" not in again.stderr
     assert "training" not in again.stderr
     assert contents(tmp_path / "again") == contents(tmp_path / "once")
 
@@ -129,16 +130,15 @@ def test_another_run_goes_on_from_the_work(
     assert contents(tmp_path / "afresh") == contents(tmp_path / "once")
 
 
-def test_a_run_that_was_stopped_gives_what_one_that_was_not_gives(
+def test_resumed_run_gives_the_same_files(
     toy: Corpus, small: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At whatever stage."""
     pytest.importorskip("torch", reason=NEEDED)
     monkeypatch.setattr("intentmatch.distill.student._STEPS_BETWEEN_SAVES", 10)
-    monkeypatch.setattr("intentmatch.distill.student._STEPS_BETWEEN_NEWS", 10)
+    monkeypatch.setattr("intentmatch.distill.student._STEPS_BETWEEN_UPDATES", 10)
     distill(toy, WordHashEncoder(), tmp_path / "whole", small, work=tmp_path / "whole.work", device="cpu")
 
-    for stage in ("learning the vocabulary", "asking the teacher", "cutting texts", "training"):
+    for stage in ("training the tokenizer", "encoding with the teacher", "tokenizing texts", "training ("):
 
         def stopped(what: str, done: int, total: int | None, stage: str = stage) -> None:
             if what.startswith(stage) and done in (0, 20):
@@ -146,29 +146,34 @@ def test_a_run_that_was_stopped_gives_what_one_that_was_not_gives(
 
         with pytest.raises(KeyboardInterrupt):
             distill(
-                toy, WordHashEncoder(), tmp_path / "model", small, work=tmp_path / "work", device="cpu", tell=stopped
+                toy,
+                WordHashEncoder(),
+                tmp_path / "model",
+                small,
+                work=tmp_path / "work",
+                device="cpu",
+                progress=stopped,
             )
         assert not (tmp_path / "model").exists()
-    told: list[tuple[str, int, int | None]] = []
+    steps: list[tuple[str, int, int | None]] = []
     distill(
         toy, WordHashEncoder(), tmp_path / "model", small, work=tmp_path / "work", device="cpu",
-        tell=lambda *news: told.append(news),
+        progress=lambda *step: steps.append(step),
     )  # fmt: skip
 
-    assert [(what.split()[0], done) for what, done, _ in told] == [
-        ("cutting", 0),
+    assert [(what.split()[0], done) for what, done, _ in steps] == [
+        ("tokenizing", 0),
         *[("training", n) for n in (20, 30, 40)],
     ]
     assert contents(tmp_path / "model") == contents(tmp_path / "whole")
 
 
-def test_another_corpus_or_teacher_is_another_student(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
-    """What was learned from others is no beginning, though the recipe and the number of pieces are the same."""
+def test_state_of_another_corpus_or_teacher_is_not_reused(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason=NEEDED)
     other = replace(toy, translations=[text.translate(str.maketrans("aα", "éά")) for text in toy.translations])
 
     class Another(WordHashEncoder):
-        """Hears every text backwards."""
+        """Encodes every text backwards."""
 
         def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
             return super().encode([text[::-1] for text in texts], kind=kind)
@@ -180,8 +185,7 @@ def test_another_corpus_or_teacher_is_another_student(toy: Corpus, small: Recipe
         assert contents(tmp_path / "model") == contents(tmp_path / "alone")
 
 
-def test_another_corpus_has_another_vocabulary(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
-    """What lies in the work folder of an earlier one is not taken for it."""
+def test_tokenizer_of_another_corpus_is_not_reused(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason=NEEDED)
     (tmp_path / "pairs.tsv").write_text("good morning\tfr\tbonjour\nthank you\tfr\tmerci", encoding="utf-8")
     other = read_corpus([tmp_path / "pairs.tsv"])
@@ -193,8 +197,7 @@ def test_another_corpus_has_another_vocabulary(toy: Corpus, small: Recipe, tmp_p
     assert contents(tmp_path / "model")["tokenizer.json"] == contents(tmp_path / "alone")["tokenizer.json"]
 
 
-def test_other_language_weights_have_another_vocabulary(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
-    """What was learned with others is not taken for it."""
+def test_tokenizer_of_other_language_weights_is_not_reused(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason=NEEDED)
     few = replace(small, pieces=70)
     weighted = replace(few, language_weights={"el": 50.0})
@@ -208,8 +211,7 @@ def test_other_language_weights_have_another_vocabulary(toy: Corpus, small: Reci
 
 
 @pytest.mark.parametrize("rows", [60, 1000])
-def test_sentence_transformers_reads_the_folder(toy: Corpus, small: Recipe, tmp_path: Path, rows: int) -> None:
-    """And gives the same vectors, whether or not pieces share rows."""
+def test_sentence_transformers_gives_the_same_vectors(toy: Corpus, small: Recipe, tmp_path: Path, rows: int) -> None:
     pytest.importorskip("torch", reason=NEEDED)
     library = pytest.importorskip("sentence_transformers", reason=NEEDED)
     if tuple(map(int, library.__version__.split(".")[:2])) < (6, 2):
@@ -224,8 +226,7 @@ def test_sentence_transformers_reads_the_folder(toy: Corpus, small: Recipe, tmp_
     assert np.abs(theirs - StaticEncoder(tmp_path / "model").encode(texts)).max() < 1e-5
 
 
-def test_pieces_share_rows(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
-    """The model has as many rows as the recipe says, still finds translations, and its card tells."""
+def test_table_has_at_most_the_rows_of_the_recipe(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason=NEEDED)
 
     distill(
@@ -234,12 +235,11 @@ def test_pieces_share_rows(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
 
     tensors = load_file(tmp_path / "model" / "model.safetensors")
     assert len(tensors["embeddings"]) == 60 < len(tensors["mapping"]) == len(tensors["weights"])
-    assert found_again(StaticEncoder(tmp_path / "model"), toy) > 0.7
+    assert retrieval_accuracy(StaticEncoder(tmp_path / "model"), toy) > 0.7
     assert "share the rows of others" in (tmp_path / "model" / "README.md").read_text(encoding="utf-8")
 
 
-def test_a_source_can_be_left_out(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
-    """A source that weighs nothing teaches nothing: its translations end up anywhere."""
+def test_source_of_weight_zero_is_not_trained(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason=NEEDED)
     recipe = replace(small, source_weights={"pen": 0.0})
 
@@ -254,23 +254,23 @@ def test_a_source_can_be_left_out(toy: Corpus, small: Recipe, tmp_path: Path) ->
 
 
 @pytest.fixture
-def lesson_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Lesson]:
-    """What a student would have been given to learn from."""
+def training_data_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., TrainingData]:
+    """Returns the training data that a student would get."""
     pytest.importorskip("torch", reason=NEEDED)
 
-    class LearnedError(Exception):
-        """Carries the lesson out."""
+    class CapturedError(Exception):
+        """Carries the training data."""
 
-    def train(lesson: Lesson, *_: object, **__: object) -> None:
-        raise LearnedError(lesson)
+    def train(data: TrainingData, *_: object, **__: object) -> None:
+        raise CapturedError(data)
 
     monkeypatch.setattr("intentmatch.distill.student.train", train)
 
-    def given(recipe: Recipe, pairs: Sequence[str], english: Sequence[str] = ()) -> Lesson:
+    def given(recipe: Recipe, pairs: Sequence[str], english: Sequence[str] = ()) -> TrainingData:
         (tmp_path / "pairs.tsv").write_text("\n".join(pairs), encoding="utf-8")
         (tmp_path / "english.tsv").write_text("\n".join(english), encoding="utf-8")
         corpus = read_corpus([tmp_path / "pairs.tsv"], [tmp_path / "english.tsv"])
-        with pytest.raises(LearnedError) as caught:
+        with pytest.raises(CapturedError) as caught:
             distill(corpus, WordHashEncoder(), tmp_path / "model", recipe, work=tmp_path / "work")
         return caught.value.args[0]  # type: ignore[no-any-return]
 
@@ -282,13 +282,14 @@ def chances(lines: Lines) -> np.ndarray:
 
 
 @pytest.mark.parametrize("flatness", [0.0, 0.5, 1.0])
-def test_languages_are_drawn_as_flatness_says(lesson_of: Callable[..., Lesson], small: Recipe, flatness: float) -> None:
-    """In proportion to their lines to that power, whatever the weights of their sources."""
+def test_flatness_sets_the_sampling_of_languages(
+    training_data_of: Callable[..., TrainingData], small: Recipe, flatness: float
+) -> None:
     lines = [f"line {n}\tde\tZeile {n}\tweb" for n in range(12)] + [f"line {n}\tde\tLinie {n}\tbooks" for n in range(4)]
     lines += [f"line {n}\tfr\tligne {n}\tweb" for n in range(4)]
     recipe = replace(small, flatness=flatness, source_weights={"books": 6.0}, typos=0.0)
 
-    drawn = chances(lesson_of(recipe, lines).translations)
+    drawn = chances(training_data_of(recipe, lines).translations)
 
     assert drawn[:16].sum() / drawn[16:].sum() == pytest.approx(4**flatness)
     assert drawn[12:16] == pytest.approx(6 * drawn[:4])
@@ -296,34 +297,33 @@ def test_languages_are_drawn_as_flatness_says(lesson_of: Callable[..., Lesson], 
 
 
 @pytest.mark.parametrize("flatness", [0.0, 1.0])
-def test_languages_are_drawn_as_they_weigh(lesson_of: Callable[..., Lesson], small: Recipe, flatness: float) -> None:
-    """Beside what flatness gives them; one that weighs nothing never."""
+def test_language_weights_multiply_the_sampling(
+    training_data_of: Callable[..., TrainingData], small: Recipe, flatness: float
+) -> None:
     lines = [f"line {n}\t{code}\tlinea {n}" for code, count in (("es", 8), ("it", 4), ("la", 4)) for n in range(count)]
     recipe = replace(small, flatness=flatness, language_weights={"es": 3.0, "la": 0.0, "de": 9.0}, typos=0.0)
 
-    drawn = chances(lesson_of(recipe, lines).translations)
+    drawn = chances(training_data_of(recipe, lines).translations)
 
     assert drawn[:8].sum() / drawn[8:12].sum() == pytest.approx(3 * 2**flatness)
     assert not drawn[12:].any()
 
 
-def test_english_is_drawn_as_its_sources_weigh(lesson_of: Callable[..., Lesson], small: Recipe) -> None:
-    """One that weighs nothing, never."""
+def test_source_weights_apply_to_english(training_data_of: Callable[..., TrainingData], small: Recipe) -> None:
     recipe = replace(small, source_weights={"web": 3.0, "books": 0.0}, typos=0.0)
 
-    lesson = lesson_of(recipe, ["one\tde\teins"], ["two\tweb", "three\tbooks", "four\tart"])
+    data = training_data_of(recipe, ["one\tde\teins"], ["two\tweb", "three\tbooks", "four\tart"])
 
-    assert chances(lesson.sentences) == pytest.approx(np.array([1, 3, 0, 1]) / 5)
+    assert chances(data.sentences) == pytest.approx(np.array([1, 3, 0, 1]) / 5)
 
 
-def test_typing_mistakes_are_learned_beside_what_was_meant(
-    lesson_of: Callable[..., Lesson], toy: Corpus, small: Recipe
+def test_typos_are_added_to_the_original_texts(
+    training_data_of: Callable[..., TrainingData], toy: Corpus, small: Recipe
 ) -> None:
-    """All texts as they are, and so many of them again with other pieces, for the same sentence; English as it is."""
     lines = [f"{toy.sentences[row]}\tde\t{text}" for row, text in zip(toy.rows, toy.translations, strict=True)]
-    right = lesson_of(replace(small, typos=0.0), lines)
-    some = lesson_of(replace(small, typos=0.3), lines)
-    every = lesson_of(replace(small, typos=1.0), lines)
+    right = training_data_of(replace(small, typos=0.0), lines)
+    some = training_data_of(replace(small, typos=0.3), lines)
+    every = training_data_of(replace(small, typos=1.0), lines)
 
     count = len(lines)
     assert len(right.translations.rows) == count < len(some.translations.rows) < 1.5 * count
@@ -334,27 +334,27 @@ def test_typing_mistakes_are_learned_beside_what_was_meant(
     assert np.array_equal(every.english.numbers, right.english.numbers)
 
 
-def test_silent_pieces_and_texts_without_pieces_are_not_learned(
-    lesson_of: Callable[..., Lesson], small: Recipe, tmp_path: Path
+def test_silent_tokens_and_empty_texts_are_not_trained(
+    training_data_of: Callable[..., TrainingData], small: Recipe, tmp_path: Path
 ) -> None:
-    """The space before a mark stands for nothing, and a text of vowel points is never drawn."""
-    lesson = lesson_of(replace(small, typos=0.0), ["(one)\tde\t(eins)", "two\the\t\u05b0\u05b1", "three\tde\tdrei"])
+    data = training_data_of(
+        replace(small, typos=0.0), ["(one)\tde\t(eins)", "two\the\t\u05b0\u05b1", "three\tde\tdrei"]
+    )
     described = json.loads((tmp_path / "work" / "tokenizer.json").read_bytes())["tokenizer"]["model"]["vocab"]
     silent = [number for number, (piece, _) in enumerate(described) if piece in (PADDING, UNKNOWN, SPACE)]
 
     assert len(silent) == 3
-    for pieces in (lesson.translations.pieces, lesson.sentences.pieces, lesson.english):
+    for pieces in (data.translations.pieces, data.sentences.pieces, data.english):
         assert len(pieces.numbers) > 0
         assert not np.isin(pieces.numbers, silent).any()
-    assert lesson.translations.pieces.lengths[1] == 0
-    assert chances(lesson.translations)[1] == 0
+    assert data.translations.pieces.lengths[1] == 0
+    assert chances(data.translations)[1] == 0
 
 
 @pytest.mark.parametrize("option", ["--pairs", "--english", "--held-out", "--recipe"])
-def test_a_missing_file_is_named(
+def test_missing_file_is_reported(
     run: Callable[..., Result], teacher: WordHashEncoder, tmp_path: Path, option: str
 ) -> None:
-    """Before anything is done, with the code of a user's mistake."""
     done = run("-o", tmp_path / "model", option, tmp_path / "missing.tsv")
 
     assert done.exit_code == 2
@@ -362,10 +362,9 @@ def test_a_missing_file_is_named(
     assert not (tmp_path / "model").exists()
 
 
-def test_a_mistake_in_a_file_is_told_with_its_place(
+def test_error_in_a_file_is_reported_with_its_location(
     run: Callable[..., Result], teacher: WordHashEncoder, tmp_path: Path
 ) -> None:
-    """In the pairs, in what is held out and in the recipe."""
     (tmp_path / "bad.tsv").write_text("stepz: 3\n", encoding="utf-8")
 
     for option, message in [
@@ -381,7 +380,6 @@ def test_a_mistake_in_a_file_is_told_with_its_place(
 def test_held_out_sentences_reach_neither_teacher_nor_student(
     run: Callable[..., Result], teacher: WordHashEncoder, tmp_path: Path
 ) -> None:
-    """The card says how many lines they cost."""
     pytest.importorskip("torch", reason=NEEDED)
     (tmp_path / "held.tsv").write_text("fr\tThe parcel arrives today!\tle colis", encoding="utf-8")
 
@@ -389,40 +387,36 @@ def test_held_out_sentences_reach_neither_teacher_nor_student(
 
     assert "the parcel arrives today" not in teacher.encoded
     assert len(teacher.encoded) == 179
-    assert "Left out: 1 English: held out, near, 2 pairs: held out, near." in (
+    assert "Filtered out: 1 English: held out, near, 2 pairs: held out, near." in (
         tmp_path / "model" / "README.md"
     ).read_text(encoding="utf-8")
 
 
-def test_more_numbers_than_the_teacher_has_are_refused(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
-    """Before anything is done."""
+def test_dim_above_the_teachers_is_refused(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason=NEEDED)
-    with pytest.raises(InputError, match="dim 65 in the recipe: the teacher's vectors have only 64 numbers"):
+    with pytest.raises(InputError, match="the recipe has dim 65, but the teacher's vectors have only 64 dimensions"):
         distill(toy, WordHashEncoder(), tmp_path / "m", replace(small, dim=65), work=tmp_path / "work")
 
     assert not (tmp_path / "work").exists()
 
 
-def test_no_translations_are_refused(small: Recipe, tmp_path: Path) -> None:
-    """English alone teaches no other language."""
+def test_corpus_without_translations_is_refused(small: Recipe, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason=NEEDED)
     (tmp_path / "pairs.tsv").write_text("Hello\ten\tHi there\n", encoding="utf-8")
 
-    with pytest.raises(InputError, match="there are no translations to learn from"):
+    with pytest.raises(InputError, match="the corpus has no translations"):
         distill(read_corpus([tmp_path / "pairs.tsv"]), WordHashEncoder(), tmp_path / "m", small, work=tmp_path / "work")
 
 
-def test_a_device_that_is_not_there_is_named(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
-    """As everywhere else."""
+def test_unknown_device_is_refused(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason=NEEDED)
     with pytest.raises(SettingsError, match="device 'abacus' is not known"):
         distill(toy, WordHashEncoder(), tmp_path / "m", small, work=tmp_path / "work", device="abacus")
 
 
-def test_a_missing_extra_is_named(
+def test_missing_extra_is_reported_before_encoding(
     run: Callable[..., Result], teacher: WordHashEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before the teacher is asked, with the line that installs it."""
     monkeypatch.setattr("intentmatch.core.plugins.installed", lambda module: False)
 
     done = run("-o", tmp_path / "model")
@@ -432,9 +426,8 @@ def test_a_missing_extra_is_named(
     assert teacher.encoded == []
 
 
-def test_without_torch_the_room_opens_and_says_so(toy: Corpus, toy_files: tuple[Path, Path], tmp_path: Path) -> None:
-    """Where there really is no torch, nothing fails before the sentence that names the pip line."""
-    described = learn_tokenizer(toy, Recipe(pieces=60))
+def test_without_torch_the_command_names_the_extra(toy: Corpus, toy_files: tuple[Path, Path], tmp_path: Path) -> None:
+    described = train_tokenizer(toy, Recipe(pieces=60))
     table = Table(np.ones((60, 8), np.float32), np.arange(60, dtype=np.int32), np.ones(60, np.float32))
     save_model(tmp_path / "teacher", table, described, set())
     words = [

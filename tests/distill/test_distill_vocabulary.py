@@ -1,4 +1,4 @@
-"""The learned tokenizer: its size, its pieces, and that two libraries read it alike."""
+"""The trained tokenizer: its size, its pieces, and compatibility with the tokenizers package."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import pytest
 
 from intentmatch.core.errors import InputError
 from intentmatch.distill import Corpus, Recipe, read_corpus
-from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, learn_tokenizer
+from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, train_tokenizer
 from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer, read_unigram
 
 
 def learned(corpus: Corpus, **recipe: Any) -> dict[str, float]:
-    """The pieces and their scores, of a small vocabulary."""
-    vocabulary = learn_tokenizer(corpus, Recipe(**{"pieces": 80, **recipe}))["model"]["vocab"]
+    """Return the pieces and scores of a small vocabulary."""
+    vocabulary = train_tokenizer(corpus, Recipe(**{"pieces": 80, **recipe}))["model"]["vocab"]
     assert len(vocabulary) == len(dict(vocabulary))
     return dict(vocabulary)
 
@@ -31,8 +31,7 @@ def corpus_of(folder: Path, pairs: Sequence[str], english: Sequence[str] = ()) -
 
 
 @pytest.mark.parametrize("size", [60, 70, 80])
-def test_has_as_many_pieces_as_asked_for(toy: Corpus, size: int) -> None:
-    """The two special ones first, then from the likeliest to the rarest."""
+def test_vocabulary_has_the_requested_size(toy: Corpus, size: int) -> None:
     pieces = learned(toy, pieces=size)
 
     assert len(pieces) == size
@@ -42,8 +41,7 @@ def test_has_as_many_pieces_as_asked_for(toy: Corpus, size: int) -> None:
     assert max(scores) < 0
 
 
-def test_never_has_more_pieces_than_the_text_needs(toy: Corpus) -> None:
-    """What no word is cut into is left out, however many were asked for."""
+def test_vocabulary_omits_unused_pieces(toy: Corpus) -> None:
     pieces = learned(toy, pieces=2000)
 
     assert len(pieces) < 120
@@ -51,26 +49,23 @@ def test_never_has_more_pieces_than_the_text_needs(toy: Corpus) -> None:
 
 
 def test_every_character_is_a_piece(toy: Corpus) -> None:
-    """So that every word of the text can be cut, down to the smallest vocabulary that there can be."""
     characters = {char for text in [*toy.sentences, *toy.translations] for char in text.replace(" ", SPACE)}
     pieces = learned(toy, pieces=len(characters) + 2)
 
     assert set(pieces) == characters | {PADDING, UNKNOWN}
 
 
-def test_too_few_pieces_are_told_what_there_is(toy: Corpus) -> None:
-    """One fewer than the characters need says how many characters there are."""
+def test_too_few_pieces_are_refused(toy: Corpus) -> None:
     characters = {char for text in [*toy.sentences, *toy.translations] for char in text.replace(" ", SPACE)}
 
-    with pytest.raises(InputError, match=rf"are too few: the text has {len(characters)} different characters"):
+    with pytest.raises(InputError, match=rf"are too few: the text has {len(characters)} distinct characters"):
         learned(toy, pieces=len(characters) + 1)
 
 
-def test_both_libraries_cut_the_text_alike(toy: Corpus, tmp_path: Path) -> None:
-    """Ours and the tokenizers package read the JSON, and give the same pieces for every text."""
+def test_tokenizers_package_gives_the_same_tokens(toy: Corpus, tmp_path: Path) -> None:
     library = pytest.importorskip("tokenizers", reason="needs the extra [tokenizers]")
     for size in (60, 80):
-        described = learn_tokenizer(toy, Recipe(pieces=size))
+        described = train_tokenizer(toy, Recipe(pieces=size))
         (tmp_path / "tokenizer.json").write_text(json.dumps(described), encoding="utf-8")
         ours = read_unigram(tmp_path / "tokenizer.json")
         theirs = library.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
@@ -85,8 +80,7 @@ def test_both_libraries_cut_the_text_alike(toy: Corpus, tmp_path: Path) -> None:
 
 
 def test_a_frequent_word_keeps_its_space(toy: Corpus) -> None:
-    """It is one piece, and no bare space stands before it."""
-    vocabulary = learn_tokenizer(toy, Recipe(pieces=60))["model"]["vocab"]
+    vocabulary = train_tokenizer(toy, Recipe(pieces=60))["model"]["vocab"]
     tokenizer = UnigramTokenizer(vocabulary, 1)
 
     for word in ("the", "arrives", "tomorrow", "eht", "τηε"):
@@ -96,19 +90,17 @@ def test_a_frequent_word_keeps_its_space(toy: Corpus) -> None:
         assert SPACE not in [vocabulary[number][0] for number in tokenizer.encode(sentence, 100)][:1]
 
 
-def test_scripts_without_spaces_get_words_without_one(tmp_path: Path) -> None:
-    """A frequent Chinese word is a piece wherever it stands, at the beginning of a text too."""
+def test_words_of_scripts_without_spaces_have_no_space(tmp_path: Path) -> None:
     words = ["包裹", "昨天", "现在", "哪里", "已经"]
     corpus = corpus_of(tmp_path, [f"line\tzh\t{a + b + c}" for a, b, c in product(words, repeat=3)])
-    described = learn_tokenizer(corpus, Recipe(pieces=23))["model"]["vocab"]
+    described = train_tokenizer(corpus, Recipe(pieces=23))["model"]["vocab"]
     pieces = [piece for piece, _ in described]
 
     assert set(words) | {f"{SPACE}line"} <= set(pieces)
     assert [pieces[number] for number in UnigramTokenizer(described, 1).encode("".join(words), 10)] == [SPACE, *words]
 
 
-def test_the_same_text_gives_the_same_pieces(toy: Corpus) -> None:
-    """To the last digit; also where only some of the lines are looked at, which the seed decides."""
+def test_training_is_deterministic(toy: Corpus) -> None:
     few: dict[str, Any] = {"vocabulary_lines": 20, "vocabulary_english_lines": 20}
 
     assert list(learned(toy).items()) == list(learned(toy).items())
@@ -118,7 +110,6 @@ def test_the_same_text_gives_the_same_pieces(toy: Corpus) -> None:
 
 
 def test_a_small_language_gets_pieces_of_its_own(toy: Corpus, tmp_path: Path) -> None:
-    """Languages are weighted: six lines beside a hundred and eighty count for as much as `flatness` says."""
     lines = [f"one {n}\tde\tGrüßt Zwölf Mädchen" for n in range(6)]
     corpus = corpus_of(tmp_path, lines, toy.sentences)
     words = {f"{SPACE}{word}" for word in ("grüßt", "zwölf", "mädchen")}
@@ -131,7 +122,6 @@ def test_a_small_language_gets_pieces_of_its_own(toy: Corpus, tmp_path: Path) ->
 
 
 def test_a_language_gets_pieces_by_its_weight(toy: Corpus, tmp_path: Path) -> None:
-    """The more it weighs, the more of its words are pieces."""
     lines = [f"one {n}\tde\tGrüßt Zwölf Mädchen" for n in range(6)]
     corpus = corpus_of(tmp_path, lines, toy.sentences)
     words = {f"{SPACE}{word}" for word in ("grüßt", "zwölf", "mädchen")}
@@ -145,18 +135,16 @@ def test_a_language_gets_pieces_by_its_weight(toy: Corpus, tmp_path: Path) -> No
 
 
 def test_rare_characters_are_unknown(tmp_path: Path) -> None:
-    """One sign in many thousand does not cost a piece."""
     corpus = corpus_of(tmp_path, [f"line\tde\t{'abcdef ' * 16}{n}" for n in range(1000)] + ["other\tde\tab ☃"])
 
     assert "☃" not in learned(corpus)
     assert {"a", "f", "7"} <= set(learned(corpus))
 
 
-def test_tells_how_far_it_is(toy: Corpus, small: Recipe) -> None:
-    """Round by round."""
-    told: list[tuple[str, int, int | None]] = []
+def test_progress_counts_rounds(toy: Corpus, small: Recipe) -> None:
+    steps: list[tuple[str, int, int | None]] = []
 
-    learn_tokenizer(toy, replace(small, pieces=70), lambda *news: told.append(news))
+    train_tokenizer(toy, replace(small, pieces=70), lambda *step: steps.append(step))
 
-    assert told == [("learning the vocabulary", number, len(told)) for number in range(len(told))]
-    assert len(told) > 1
+    assert steps == [("training the tokenizer", number, len(steps)) for number in range(len(steps))]
+    assert len(steps) > 1

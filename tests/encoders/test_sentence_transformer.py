@@ -1,4 +1,4 @@
-"""A real transformer behind the protocol."""
+"""The sentence-transformers encoder, with a real model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from intentmatch.core import plugins
 from intentmatch.core.errors import MissingExtraError, ModelUnavailableError, SettingsError
 from intentmatch.core.settings import Settings
 from intentmatch.encoders import hub, load_encoder
-from intentmatch.encoders import sentence_transformer as room
+from intentmatch.encoders import sentence_transformer as module
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
 
 
@@ -25,14 +25,13 @@ from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
     ],
 )
 def test_golden_cosines(minilm: SentenceTransformerEncoder, one: str, other: str, expected: float) -> None:
-    """all-MiniLM-L6-v2 gives the similarities that it is published with."""
+    """The similarities published with all-MiniLM-L6-v2."""
     first, second = minilm.encode([one, other])
 
     assert float(first @ second) == pytest.approx(expected, abs=1e-3)
 
 
-def test_device_and_precision_are_chosen(minilm: SentenceTransformerEncoder) -> None:
-    """Without a GPU "auto" means the CPU in full precision."""
+def test_auto_means_cpu_in_float32_without_a_gpu(minilm: SentenceTransformerEncoder) -> None:
     torch = pytest.importorskip("torch")
     if torch.cuda.is_available() or torch.backends.mps.is_available():
         pytest.skip("there is an accelerator here; test_gpu covers it")
@@ -41,8 +40,9 @@ def test_device_and_precision_are_chosen(minilm: SentenceTransformerEncoder) -> 
     assert minilm.tolerance == 1e-4
 
 
-def test_prompts_go_before_the_text(minilm: SentenceTransformerEncoder, minilm_folder: Path) -> None:
-    """A prompted text has the vector of prompt and text together, and the fingerprint tells the prompts apart."""
+def test_prompts_are_prefixed_and_change_the_fingerprint(
+    minilm: SentenceTransformerEncoder, minilm_folder: Path
+) -> None:
     prompted = SentenceTransformerEncoder(str(minilm_folder), prompts={"query": "query: ", "utterance": "passage: "})
 
     assert np.allclose(prompted.encode(["hello"], kind="query"), minilm.encode(["query: hello"]), atol=1e-4)
@@ -50,10 +50,10 @@ def test_prompts_go_before_the_text(minilm: SentenceTransformerEncoder, minilm_f
     assert prompted.fingerprint != minilm.fingerprint
 
 
-def test_a_model_named_e5_is_prompted_as_such(
+def test_e5_model_gets_its_usual_prompts(
     minilm: SentenceTransformerEncoder, minilm_folder: Path, tmp_path: Path
 ) -> None:
-    """e5 models get the prefixes they were trained with although their files do not say so; others get none."""
+    """e5 models were trained with prefixes, but their files do not say so."""
     folder = tmp_path / "multilingual-e5-small"
     folder.symlink_to(minilm_folder)
     e5 = SentenceTransformerEncoder(str(folder))
@@ -61,8 +61,9 @@ def test_a_model_named_e5_is_prompted_as_such(
     assert np.allclose(e5.encode(["hello"], kind="query"), minilm.encode(["query: hello"]), atol=1e-4)
 
 
-def test_a_models_own_prompts_are_used(minilm: SentenceTransformerEncoder, minilm_folder: Path, tmp_path: Path) -> None:
-    """Prompts in the model's configuration are used, unless the settings give others."""
+def test_prompts_of_the_model_are_used_unless_settings_override(
+    minilm: SentenceTransformerEncoder, minilm_folder: Path, tmp_path: Path
+) -> None:
     folder = tmp_path / "model"
     shutil.copytree(minilm_folder, folder)
     config = json.loads((folder / "config_sentence_transformers.json").read_text(encoding="utf-8"))
@@ -77,14 +78,12 @@ def test_a_models_own_prompts_are_used(minilm: SentenceTransformerEncoder, minil
     assert np.allclose(given.encode(["x"], kind="query"), minilm.encode(["q: x"]), atol=1e-4)
 
 
-def test_a_name_is_needed() -> None:
-    """The kind alone names no model."""
+def test_setting_without_model_is_refused() -> None:
     with pytest.raises(ModelUnavailableError, match="sentence_transformer:NAME_OR_FOLDER"):
         load_encoder(Settings(encoder="sentence_transformer"))
 
 
 def test_pickled_weights_are_refused(minilm_folder: Path, tmp_path: Path) -> None:
-    """A folder with only pickled weights is not loaded."""
     torch = pytest.importorskip("torch")
     folder = tmp_path / "pickled"
     shutil.copytree(minilm_folder, folder, ignore=shutil.ignore_patterns("*.safetensors"))
@@ -95,7 +94,6 @@ def test_pickled_weights_are_refused(minilm_folder: Path, tmp_path: Path) -> Non
 
 
 def test_code_in_a_model_folder_is_not_run(minilm_folder: Path, tmp_path: Path) -> None:
-    """A model that brings its own code is refused, and the code leaves no trace."""
     folder = tmp_path / "remote"
     shutil.copytree(minilm_folder, folder)
     mark = tmp_path / "ran"
@@ -105,21 +103,20 @@ def test_code_in_a_model_folder_is_not_run(minilm_folder: Path, tmp_path: Path) 
     config["auto_map"] = {"AutoConfig": "custom.Custom", "AutoModel": "custom.Custom"}
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
 
-    with pytest.raises(ModelUnavailableError, match="brings its own code"):
+    with pytest.raises(ModelUnavailableError, match="contains its own code"):
         SentenceTransformerEncoder(str(folder))
     assert not mark.exists()
 
 
-def test_without_the_extra_the_pip_line_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A missing package is an error that says what to install."""
+def test_missing_extra_names_the_pip_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plugins.importlib.util, "find_spec", lambda name: None)
 
     with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[torch\]"'):
         SentenceTransformerEncoder("any")
 
 
-def test_texts_come_back_in_order_and_in_one_copy(minilm: SentenceTransformerEncoder) -> None:
-    """Sorted by length for the model, and back in the order they were given, whatever the lengths."""
+def test_vectors_are_in_the_order_of_the_texts(minilm: SentenceTransformerEncoder) -> None:
+    """The library sorts texts by length internally."""
     texts = ["a " * length + "parcel" for length in (9, 1, 40, 3, 0, 17)]
 
     alone = np.vstack([minilm.encode([text]) for text in texts])
@@ -128,8 +125,7 @@ def test_texts_come_back_in_order_and_in_one_copy(minilm: SentenceTransformerEnc
     assert np.abs(minilm.encode(texts) - alone).max() <= minilm.tolerance
 
 
-def test_all_gpus_need_a_gpu() -> None:
-    """The setting `cuda:all` without one is an error that names it."""
+def test_cuda_all_without_gpu_is_refused() -> None:
     torch = pytest.importorskip("torch")
     if torch.cuda.is_available():
         pytest.skip("there is an accelerator here")
@@ -138,17 +134,17 @@ def test_all_gpus_need_a_gpu() -> None:
     assert hub.devices("cpu") == ["cpu"]
 
 
-def test_many_texts_go_through_a_pool_of_devices(minilm_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With several devices a build's texts are spread over them, and the model is back in its place afterwards."""
+def test_many_texts_use_a_pool_of_devices(minilm_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Afterwards the model is back on its own device."""
     encoder = SentenceTransformerEncoder(str(minilm_folder), device="cpu")
     expected = encoder.encode(["one", "two"])
     asked: list[object] = []
 
-    def pooled(texts: list[str], *, device: list[str], **how: object) -> np.ndarray:
+    def pooled(texts: list[str], *, device: list[str], **options: object) -> np.ndarray:
         asked.append((texts, device))
         return np.asarray(expected, dtype=np.float16)
 
-    monkeypatch.setattr(room, "_WORTH_A_POOL", 2)
+    monkeypatch.setattr(module, "_LEAST_TEXTS_FOR_POOL", 2)
     monkeypatch.setattr(encoder, "_devices", ["cuda:0", "cuda:1"])
     monkeypatch.setattr(encoder.model, "encode", pooled)
 
@@ -159,11 +155,11 @@ def test_many_texts_go_through_a_pool_of_devices(minilm_folder: Path, monkeypatc
 
 @pytest.mark.gpu
 def test_several_gpus_agree_with_one(minilm_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The vectors of a pool are those of one card within the declared tolerance."""
+    """Within the declared tolerance."""
     torch = pytest.importorskip("torch")
     if torch.cuda.device_count() < 2:
         pytest.skip("fewer than two GPUs here")
-    monkeypatch.setattr(room, "_WORTH_A_POOL", 100)
+    monkeypatch.setattr(module, "_LEAST_TEXTS_FOR_POOL", 100)
     one = SentenceTransformerEncoder(str(minilm_folder), device="cuda:0")
     several = SentenceTransformerEncoder(str(minilm_folder), device="cuda:all")
     texts = [f"message number {number} about parcels" for number in range(300)]
@@ -173,7 +169,7 @@ def test_several_gpus_agree_with_one(minilm_folder: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.gpu
 def test_half_precision_on_a_gpu_agrees_with_the_cpu(minilm: SentenceTransformerEncoder, minilm_folder: Path) -> None:
-    """Vectors made on the GPU in half precision are the CPU's within the declared tolerance."""
+    """Within the declared tolerance, with the same fingerprint."""
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():
         pytest.skip("no GPU here")
@@ -184,6 +180,5 @@ def test_half_precision_on_a_gpu_agrees_with_the_cpu(minilm: SentenceTransformer
     assert on_gpu.fingerprint == minilm.fingerprint
 
 
-def test_the_card_names_the_languages(minilm: SentenceTransformerEncoder) -> None:
-    """all-MiniLM-L6-v2 is for English."""
+def test_languages_come_from_the_model_card(minilm: SentenceTransformerEncoder) -> None:
     assert minilm.languages == {"en"}

@@ -1,4 +1,4 @@
-"""The embedded encoder and other folders of its layout."""
+"""The static encoder: the embedded model and other folders in the model2vec layout."""
 
 from __future__ import annotations
 
@@ -33,13 +33,11 @@ def embedded() -> StaticEncoder:
 
 
 @pytest.mark.parametrize("text", GOLDEN)
-def test_golden_vectors(embedded: StaticEncoder, text: str) -> None:
-    """The embedded model gives the numbers it was shipped with."""
+def test_embedded_model_gives_golden_vectors(embedded: StaticEncoder, text: str) -> None:
     assert embedded.encode([text])[0, :5] == pytest.approx(GOLDEN[text], abs=1e-5)
 
 
-def test_understands_across_languages(embedded: StaticEncoder) -> None:
-    """A sentence is nearer to its translations than to another sentence."""
+def test_translations_are_nearer_than_another_sentence(embedded: StaticEncoder) -> None:
     english, german, chinese, other = embedded.encode(
         ["where is my package", "wo ist mein paket", "我的包裹在哪里", "what a nice day"]
     )
@@ -47,13 +45,11 @@ def test_understands_across_languages(embedded: StaticEncoder) -> None:
     assert min(english @ german, english @ chinese) > 0.75 > 0.3 > english @ other
 
 
-def test_is_small_enough_to_ship() -> None:
-    """The embedded model takes at most 24 MB of disk."""
+def test_embedded_model_is_at_most_24_mb() -> None:
     assert sum(file.stat().st_size for file in EMBEDDED.iterdir()) <= 24_000_000
 
 
-def test_int8_rows_lose_nothing_worth_having(embedded: StaticEncoder, tmp_path: Path) -> None:
-    """The same table as float32, with a row for each piece, gives the same vectors to 1e-5."""
+def test_int8_rows_equal_float32_rows_to_1e_5(embedded: StaticEncoder, tmp_path: Path) -> None:
     tensors = load_file(EMBEDDED / "model.safetensors")
     folder = tmp_path / "float"
     folder.mkdir()
@@ -67,8 +63,8 @@ def test_int8_rows_lose_nothing_worth_having(embedded: StaticEncoder, tmp_path: 
     assert np.abs(StaticEncoder(folder).encode(texts) - embedded.encode(texts)).max() < 1e-5
 
 
-def test_reads_what_sentence_transformers_saves(embedded: StaticEncoder, tmp_path: Path) -> None:
-    """A StaticEmbedding saved by sentence-transformers loads and agrees, and ours loads there."""
+def test_exchanges_models_with_sentence_transformers(embedded: StaticEncoder, tmp_path: Path) -> None:
+    """sentence-transformers loads our model, and a model it saved loads here, with the same vectors."""
     library = pytest.importorskip("sentence_transformers", reason="needs the extra [torch]")
     if tuple(map(int, library.__version__.split(".")[:2])) < (6, 2):
         pytest.skip("older releases do not read tables of int8")
@@ -80,8 +76,7 @@ def test_reads_what_sentence_transformers_saves(embedded: StaticEncoder, tmp_pat
     assert np.abs(StaticEncoder(tmp_path / "saved").encode(texts) - embedded.encode(texts)).max() < 1e-5
 
 
-def test_reads_a_mapping(embedded: StaticEncoder, tmp_path: Path) -> None:
-    """In whatever order the rows lie, with `mapping` and `weights` they give the vectors they stand for."""
+def test_mapping_and_weights_give_the_same_vectors_in_any_row_order(embedded: StaticEncoder, tmp_path: Path) -> None:
     tensors = load_file(EMBEDDED / "model.safetensors")
     order = np.random.default_rng(0).permutation(len(tensors["embeddings"]))
     (tmp_path / "tokenizer.json").write_bytes((EMBEDDED / "tokenizer.json").read_bytes())
@@ -98,8 +93,7 @@ def test_reads_a_mapping(embedded: StaticEncoder, tmp_path: Path) -> None:
     assert np.abs(StaticEncoder(tmp_path).encode(texts) - embedded.encode(texts)).max() < 1e-5
 
 
-def test_fingerprint_follows_the_content(embedded: StaticEncoder, tmp_path: Path) -> None:
-    """A copy has the same fingerprint; one changed number gives another."""
+def test_fingerprint_depends_on_file_content(embedded: StaticEncoder, tmp_path: Path) -> None:
     for name in ("tokenizer.json", "model.safetensors"):
         (tmp_path / name).write_bytes((EMBEDDED / name).read_bytes())
     same = StaticEncoder(tmp_path).fingerprint
@@ -110,8 +104,8 @@ def test_fingerprint_follows_the_content(embedded: StaticEncoder, tmp_path: Path
     assert same == embedded.fingerprint != StaticEncoder(tmp_path).fingerprint
 
 
-def test_reads_a_wordpiece_table(tmp_path: Path) -> None:
-    """A model2vec table over another tokenizer, as the published ones are, gives the mean of its rows."""
+def test_reads_a_wordpiece_model(tmp_path: Path) -> None:
+    """As the models published by model2vec."""
     library = pytest.importorskip("tokenizers", reason="needs the extra [tokenizers]")
     words = ["[PAD]", "[UNK]", "hello", "world", "##s"]
     tokenizer = library.Tokenizer(library.models.WordPiece({w: n for n, w in enumerate(words)}, unk_token="[UNK]"))
@@ -126,8 +120,9 @@ def test_reads_a_wordpiece_table(tmp_path: Path) -> None:
     assert vectors == pytest.approx(np.array([[1, 2], [5**0.5, 0], [0, 0]]) / 5**0.5, abs=1e-4)
 
 
-def test_names_the_extra_that_another_tokenizer_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the tokenizers package such a table says what to install."""
+def test_other_tokenizer_without_its_extra_names_the_pip_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "tokenizer.json").write_text('{"model": {"type": "WordPiece"}}', encoding="utf-8")
     save_file({"embeddings": np.zeros((3, 4), dtype=np.float32)}, tmp_path / "model.safetensors")
     monkeypatch.setitem(sys.modules, "tokenizers", None)
@@ -136,17 +131,15 @@ def test_names_the_extra_that_another_tokenizer_needs(tmp_path: Path, monkeypatc
         StaticEncoder(tmp_path)
 
 
-def test_the_missing_file_is_named(tmp_path: Path) -> None:
-    """Weights without their tokenizer are told what they lack."""
+def test_missing_file_is_named(tmp_path: Path) -> None:
     save_file({"embeddings": np.zeros((3, 4), dtype=np.float32)}, tmp_path / "model.safetensors")
 
-    with pytest.raises(ModelUnavailableError, match=r"no tokenizer\.json there"):
+    with pytest.raises(ModelUnavailableError, match=r"it has no tokenizer\.json"):
         StaticEncoder(tmp_path)
 
 
 @pytest.mark.parametrize("broken", ["nothing", "weights", "tokenizer", "tensor", "rows"])
-def test_a_folder_that_is_no_model_says_so(tmp_path: Path, broken: str) -> None:
-    """Whatever is wrong with a folder, the error names it and the way out."""
+def test_invalid_folder_is_refused_with_a_remedy(tmp_path: Path, broken: str) -> None:
     if broken != "nothing":
         (tmp_path / "tokenizer.json").write_bytes((EMBEDDED / "tokenizer.json").read_bytes())
         save_file({"embeddings": np.zeros((64000, 4), dtype=np.float32)}, tmp_path / "model.safetensors")
@@ -159,12 +152,11 @@ def test_a_folder_that_is_no_model_says_so(tmp_path: Path, broken: str) -> None:
     if broken == "rows":
         save_file({"embeddings": np.zeros((10, 4), dtype=np.float32)}, tmp_path / "model.safetensors")
 
-    with pytest.raises(ModelUnavailableError, match=r"is no static model: .* or use `encoder: static`"):
+    with pytest.raises(ModelUnavailableError, match=r"is not a static model: .* or use `encoder: static`"):
         load_encoder(Settings(encoder=f"static:{tmp_path}"))
 
 
-def test_needs_nothing_heavy() -> None:
-    """Loading the embedded model and encoding imports neither torch nor any tokenizer package."""
+def test_encoding_imports_neither_torch_nor_tokenizers() -> None:
     code = (
         "import json, sys; from intentmatch.encoders.static import EMBEDDED, StaticEncoder;"
         "StaticEncoder(EMBEDDED).encode(['a']);"
@@ -175,15 +167,14 @@ def test_needs_nothing_heavy() -> None:
     assert json.loads(done.stdout) == []
 
 
-def test_the_embedded_card_names_its_languages(embedded: StaticEncoder) -> None:
-    """More than a hundred languages, as codes; another folder without a card says nothing."""
+def test_embedded_model_names_its_languages(embedded: StaticEncoder) -> None:
     assert embedded.languages is not None
     assert {"en", "de", "zh", "ar", "hi", "nb"} < embedded.languages
     assert len(embedded.languages) > 100
 
 
-def test_a_folder_without_a_card_names_no_languages(tmp_path: Path) -> None:
-    """Where there is no README.md, nothing is said; where the files lie one folder down, it is above them."""
+def test_languages_come_from_the_card_above_the_module_folder(tmp_path: Path) -> None:
+    """Without a card there are none."""
     (tmp_path / "0_StaticEmbedding").mkdir()
     for name in ("tokenizer.json", "model.safetensors"):
         (tmp_path / "0_StaticEmbedding" / name).symlink_to(EMBEDDED / name)
@@ -206,13 +197,13 @@ def test_a_folder_without_a_card_names_no_languages(tmp_path: Path) -> None:
         ("", ""),
     ],
 )
-def test_names_the_letters_it_does_not_know(embedded: StaticEncoder, text: str, unknown: str) -> None:
-    """Letters without a piece, in their order; marks and digits are no letters."""
+def test_unknown_returns_letters_without_a_piece(embedded: StaticEncoder, text: str, unknown: str) -> None:
+    """Marks and digits are not letters."""
     assert embedded.unknown(text) == unknown
 
 
-def test_a_table_of_whole_words_knows_its_words(tmp_path: Path) -> None:
-    """A word is known although none of its letters is; an unknown word is so letter by letter."""
+def test_unknown_with_a_vocabulary_of_whole_words(tmp_path: Path) -> None:
+    """A known word has no unknown letters, even if none of its letters is in the vocabulary."""
     library = pytest.importorskip("tokenizers", reason="needs the extra [tokenizers]")
     tokenizer = library.Tokenizer(library.models.WordLevel({"[UNK]": 0, "hello": 1, "i": 2}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = library.pre_tokenizers.Whitespace()

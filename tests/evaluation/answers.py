@@ -1,4 +1,4 @@
-"""A small shop, without a model, and outcomes to measure."""
+"""A small registry and a builder of outcomes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NEGATIVES = {"cancel": ["cancel my appointment", "cancel the subscription"]}
 
 
 def registry_of(lines: dict[str, list[str]], negatives: dict[str, list[str]] | None = None) -> Registry:
-    """Intents of English lines, one a line of the file `shop.yaml`."""
+    """Build a registry from English utterances, located on successive lines of `shop.yaml`."""
     number = iter(range(1, 10_000))
 
     def utterances(texts: list[str]) -> tuple[Utterance, ...]:
@@ -53,7 +53,7 @@ def registry_of(lines: dict[str, list[str]], negatives: dict[str, list[str]] | N
 
 def outcome(
     expected: str | tuple[str, ...] | None,
-    said: str | tuple[str, ...] | None,
+    answer: str | tuple[str, ...] | None,
     *,
     leading: str | None = None,
     confidence: float | None = 0.5,
@@ -61,14 +61,14 @@ def outcome(
     language: str | None = None,
     text: str = "a message",
 ) -> Outcome:
-    """An answer in short: an intent, None for a refusal, or the rivals that were asked about."""
-    verdict = "matched" if isinstance(said, str) else "ambiguous" if said else "out_of_scope"
+    """Build an outcome; `answer` is an intent, None for a refusal, or the rivals of an ambiguous result."""
+    verdict = "matched" if isinstance(answer, str) else "ambiguous" if answer else "out_of_scope"
     return Outcome(
         case=Case(text, expected, language, Location("tests.yaml", 7, 3)),
         verdict=verdict,
-        intent=said if isinstance(said, str) else None,
-        leading=leading or (said if isinstance(said, str) else said[0] if said else None),
-        rivals=said if isinstance(said, tuple) else (),
+        intent=answer if isinstance(answer, str) else None,
+        leading=leading or (answer if isinstance(answer, str) else answer[0] if answer else None),
+        rivals=answer if isinstance(answer, tuple) else (),
         score=score,
         confidence=confidence,
         nearest=Utterance("the nearest", "en", Location("shop.yaml", 3, 5)),

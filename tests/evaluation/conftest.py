@@ -1,4 +1,4 @@
-"""A matcher of a small shop, without a model."""
+"""A matcher of a small registry, with a fake encoder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of test cases: what each form gives, and every mistake at its place."""
+"""Reading test cases from each file type, and the location of every problem."""
 
 from __future__ import annotations
 
@@ -63,8 +63,7 @@ def in_short(cases: tuple[Case, ...]) -> list[tuple]:
     return [(c.text, c.expected, c.language, f"{c.location.line}:{c.location.column}") for c in cases]
 
 
-def test_the_native_yaml(tmp_path: Path):
-    """The key `tests:` of a file, with or without intents."""
+def test_yaml_tests_are_read(tmp_path: Path):
     assert in_short(read_cases(write(tmp_path, "t.yaml", YAML), KNOWN)) == [
         ("hello there", "greet", "en", "3:5"),
         ("hallo", ("greet", "book_flight"), "de", "5:5"),
@@ -72,8 +71,7 @@ def test_the_native_yaml(tmp_path: Path):
     ]
 
 
-def test_json_lines(tmp_path: Path):
-    """One object a line; null is out of scope, and keys of others are not looked at."""
+def test_json_lines_are_read(tmp_path: Path):
     assert in_short(read_cases(write(tmp_path, "t.jsonl", LINES), KNOWN)) == [
         ("hello there", "greet", "en", "1:1"),
         ("hallo", ("greet", "book_flight"), "de", "3:1"),
@@ -82,8 +80,8 @@ def test_json_lines(tmp_path: Path):
 
 
 @pytest.mark.parametrize(("name", "text"), [("t.csv", CSV), ("t.TSV", CSV.replace(",", "\t"))])
-def test_tables(tmp_path: Path, name, text):
-    """A header in any case, quoted line breaks, lines counted as an editor counts them, a byte order mark."""
+def test_csv_and_tsv_are_read(tmp_path: Path, name, text):
+    """Header in any case, quoted line breaks, line numbers as in an editor, byte order mark."""
     assert in_short(read_cases(write(tmp_path, name, "\ufeff" + text), KNOWN)) == [
         ("hello there", "greet", "en", "2:1"),
         ("hal\nlo", "greet", "de", "3:1"),
@@ -91,8 +89,8 @@ def test_tables(tmp_path: Path, name, text):
     ]
 
 
-def test_rasa_test_data(tmp_path: Path):
-    """Examples in a block or in a list, without their entity marks; synonyms hold no cases."""
+def test_rasa_nlu_data_is_read(tmp_path: Path):
+    """Examples in a block or a list, without entity marks; synonyms hold no cases."""
     assert in_short(read_cases(write(tmp_path, "nlu.yml", RASA), KNOWN)) == [
         ("hello", "greet", None, "5:7"),
         ("hi there", "greet", None, "6:7"),
@@ -103,17 +101,17 @@ def test_rasa_test_data(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         ("t.jsonl", '{"text": "x", "intent": "gret"}', "t.jsonl:1:1: error [unknown-intent]"),
-        ("t.jsonl", '\n{"text": }', "t.jsonl:2:10: error [test-case] no JSON"),
-        ("t.jsonl", "[]", "t.jsonl:1:1: error [test-case] not an object"),
-        ("t.jsonl", '{"intent": "greet"}', "t.jsonl:1:1: error [test-case] there is no `text`"),
-        ("t.jsonl", '{"text": "x"}', "there is no usable `intent`"),
-        ("t.jsonl", '{"text": "x", "intent": 3}', "there is no usable `intent`"),
-        ("t.jsonl", '{"text": "x", "intent": ["greet"]}', "there is no usable `intent`"),
-        ("t.jsonl", '{"text": "x", "intent": ["greet", "greet"]}', "there is no usable `intent`"),
-        ("t.jsonl", '{"text": "x", "intent": ["greet", "out_of_scope"]}', "there is no usable `intent`"),
+        ("t.jsonl", '\n{"text": }', "t.jsonl:2:10: error [test-case] invalid JSON"),
+        ("t.jsonl", "[]", "t.jsonl:1:1: error [test-case] not a JSON object"),
+        ("t.jsonl", '{"intent": "greet"}', "t.jsonl:1:1: error [test-case] `text` is missing or empty"),
+        ("t.jsonl", '{"text": "x"}', "`intent` is missing or invalid"),
+        ("t.jsonl", '{"text": "x", "intent": 3}', "`intent` is missing or invalid"),
+        ("t.jsonl", '{"text": "x", "intent": ["greet"]}', "`intent` is missing or invalid"),
+        ("t.jsonl", '{"text": "x", "intent": ["greet", "greet"]}', "`intent` is missing or invalid"),
+        ("t.jsonl", '{"text": "x", "intent": ["greet", "out_of_scope"]}', "`intent` is missing or invalid"),
         ("t.jsonl", '{"text": "x", "intent": "greet", "lang": "english"}', "error [language-code] 'english'"),
         ("t.jsonl", '{"text": "x", "intent": "greet", "lang": 7}', "error [language-code] 7"),
         ("t.jsonl", "[" * 100_000, "t.jsonl:1:1: error [test-case]"),
@@ -123,8 +121,8 @@ def test_rasa_test_data(tmp_path: Path):
         ("t.csv", "text\nx", "the header has no column `intent`"),
         ("t.csv", "text,intent\nx,greet,en", "t.csv:2:1: error [test-case] not as many cells as the header"),
         ("t.csv", "text,intent\nx", "not as many cells as the header"),
-        ("t.csv", 'text,intent\nx,"gre"et', "t.csv:2:1: error [test-case] not readable as a table"),
-        ("t.csv", "text,intent\nx,", "t.csv:2:1: error [test-case] there is no usable `intent`"),
+        ("t.csv", 'text,intent\nx,"gre"et', "t.csv:2:1: error [test-case] invalid table"),
+        ("t.csv", "text,intent\nx,", "t.csv:2:1: error [test-case] `intent` is missing or invalid"),
         ("t.yaml", "tests: [{text: x}]", "t.yaml:1:9: error [incomplete-test]"),
         ("t.yaml", "tests: [{text: x, intent: gret}]", "hint: did you mean `greet`?"),
         ("t.yaml", "tests: [", "error [yaml-syntax]"),
@@ -144,17 +142,15 @@ def test_rasa_test_data(tmp_path: Path):
         ),
     ],
 )
-def test_a_mistake_is_shown_where_it_is(tmp_path: Path, name, text, said):
-    """Path, line, column, what is wrong."""
+def test_problem_has_path_line_and_column(tmp_path: Path, name, text, message):
     with pytest.raises(RegistryError) as caught:
         read_cases(write(tmp_path, name, text), KNOWN)
 
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert all(problem.hint or problem.rule == "yaml-syntax" for problem in caught.value.problems)
 
 
-def test_all_mistakes_of_a_file_come_at_once(tmp_path: Path):
-    """One error with a problem for each line."""
+def test_all_problems_of_a_file_are_reported_together(tmp_path: Path):
     file = write(tmp_path, "t.jsonl", '{"text": "x"}\n{}\n{"text": "fine", "intent": null}\nno\n')
 
     with pytest.raises(RegistryError) as caught:
@@ -168,22 +164,19 @@ def test_all_mistakes_of_a_file_come_at_once(tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", ["t.txt", "tests"])
-def test_an_unknown_suffix_lists_the_known_ones(tmp_path: Path, name):
-    """What can be read is said."""
+def test_unsupported_suffix_lists_the_supported_ones(tmp_path: Path, name):
     with pytest.raises(InputError, match=r"read from \.yaml, \.yml, \.jsonl, \.csv, \.tsv"):
         read_cases(write(tmp_path, name, ""), KNOWN)
 
 
 @pytest.mark.parametrize("suffix", READERS)
-def test_a_file_that_is_not_there_is_said_to_be_so(tmp_path: Path, suffix):
-    """With its name."""
+def test_missing_file_is_reported_by_name(tmp_path: Path, suffix):
     with pytest.raises(InputError, match="gone"):
         read_cases(tmp_path / f"gone{suffix}", KNOWN)
 
 
 @given(text=st.text(st.sampled_from("{}[]\"',:-|\n\t textinulgr\\&*\0é")), suffix=st.sampled_from(list(READERS)))
-def test_no_file_raises_anything_else(tmp_path_factory, text, suffix):
-    """Whatever stands in it."""
+def test_any_content_raises_only_intentmatch_errors(tmp_path_factory, text, suffix):
     file = tmp_path_factory.getbasetemp() / f"any{suffix}"
     file.write_bytes(text.encode())
 

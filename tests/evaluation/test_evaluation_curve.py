@@ -1,4 +1,4 @@
-"""The learning curve: the same cases, ever more of the others, and what follows from it."""
+"""The learning curve and the advice derived from it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from intentmatch.evaluation.curve import SHARES, Point, hints, learning_curve
 from intentmatch.evaluation.folds import split
 
 
-def test_the_last_point_is_the_held_out_accuracy(matcher: Matcher):
-    """All the utterances that are not held out: the same folds, the same answers."""
+def test_last_point_equals_held_out_accuracy(matcher: Matcher):
     points = learning_curve(matcher, folds=3, seed=2)
 
     numbers = held_out(matcher, folds=3, seed=2).numbers
@@ -20,30 +19,26 @@ def test_the_last_point_is_the_held_out_accuracy(matcher: Matcher):
     assert points[-1].accuracy == numbers.accuracy
 
 
-def test_registries_grow_and_no_intent_dies_out(matcher: Matcher):
-    """More utterances at each point, at least one of each intent at the first."""
+def test_registries_grow_and_every_intent_keeps_an_utterance(matcher: Matcher):
     sizes = [point.utterances for point in learning_curve(matcher, folds=3)]
 
     assert sizes == sorted(sizes)
     assert sizes[0] >= len(LINES)
 
 
-def test_every_point_asks_the_same_cases(matcher: Matcher):
-    """The intents that are measured are those that can be held out."""
+def test_every_point_evaluates_the_same_cases(matcher: Matcher):
     for point in learning_curve(matcher, folds="loo"):
         assert point.cases == {"status": 7, "cancel": 5, "hours": 5}
         assert point.accuracy == sum(point.right.values()) / 17
 
 
-def test_nothing_to_hold_out_gives_no_curve():
-    """One line in each intent."""
+def test_no_curve_if_nothing_can_be_held_out():
     lonely = Matcher.load(registry_of({"a": ["hello"], "b": ["bye now"]}), encoder=WordHashEncoder(), cache="off")
 
     assert learning_curve(lonely) == ()
 
 
-def test_negatives_alone_make_no_point():
-    """Rounds that hold out negatives only are not asked."""
+def test_folds_of_negatives_only_are_skipped():
     registry = registry_of(
         {"a": ["hello", "good day to you"], "b": ["bye now"]}, {"b": ["bye bye birdie", "what else"]}
     )
@@ -61,8 +56,8 @@ def curve(half: dict[str, int], full: dict[str, int], cases: dict[str, int]) -> 
     return [Point(share, 10, 0.5, cases, full if share == 1.0 else half) for share in SHARES]
 
 
-def test_hints_say_where_more_would_help_and_where_not():
-    """Rising and not there yet: more. Poor and flat: look elsewhere. Good, or moved by a single case: nothing."""
+def test_hints_tell_intents_that_need_more_utterances():
+    """Rising: more utterances. Poor and flat: other advice. Good, or changed by a single case: no advice."""
     half = {"rising": 10, "flat": 10, "good": 15, "steep": 4, "noise": 5, "plain": 17}
     full = {"rising": 14, "flat": 10, "good": 20, "steep": 12, "noise": 6, "plain": 17}
 
@@ -71,10 +66,9 @@ def test_hints_say_where_more_would_help_and_where_not():
     assert [(hint.intent, hint.says.split(";")[0]) for hint in found] == [
         ("steep", "more utterances should help"),
         ("rising", "more utterances should help"),
-        ("flat", "more of the same will not help"),
+        ("flat", "similar utterances will not help"),
     ]
 
 
 def test_no_curve_gives_no_hints():
-    """Nothing is said of what was not measured."""
     assert hints(()) == []

@@ -1,4 +1,4 @@
-"""Folds: every utterance once, each intent evenly, and never a near-duplicate on both sides."""
+"""Folds: each utterance once, each intent evenly, near-duplicates always together."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from intentmatch import Intent, Registry, Utterance
 from intentmatch.core.errors import InputError, Location
 from intentmatch.evaluation.folds import (
     Split,
+    intent_folds,
     keeping,
-    left_out,
     near_duplicates,
     split,
     without,
@@ -38,8 +38,7 @@ def cut(registry: Registry, folds: int | str, seed: int = 0) -> Split:
 
 
 @given(INTENTS, FOLDS, st.integers(0, 3))
-def test_every_utterance_is_held_out_once_or_counted(intents, folds, seed):
-    """Held out plus not asked is all of them; and whoever loses some keeps some."""
+def test_every_utterance_is_held_out_once_or_counted_as_not_asked(intents, folds, seed):
     registry = registry_of({f"i{n}": texts for n, texts in enumerate(intents)})
 
     found = cut(registry, folds, seed)
@@ -53,8 +52,7 @@ def test_every_utterance_is_held_out_once_or_counted(intents, folds, seed):
 
 
 @given(INTENTS, FOLDS, st.integers(0, 3))
-def test_near_duplicates_never_stand_on_both_sides(intents, folds, seed):
-    """What is held out has no twin in meaning or in spelling left in its intent."""
+def test_near_duplicates_are_in_one_fold(intents, folds, seed):
     registry = registry_of({f"i{n}": texts for n, texts in enumerate(intents)})
     vectors = WordHashEncoder().encode([u.text for u in registry.utterances])
 
@@ -70,8 +68,8 @@ def test_near_duplicates_never_stand_on_both_sides(intents, folds, seed):
 
 
 @given(st.lists(st.integers(0, 9), min_size=2, max_size=30), FOLDS, st.integers(0, 3))
-def test_sentences_of_a_line_never_stand_on_both_sides(lines, folds, seed):
-    """However little they have in common; a few of them are asked."""
+def test_sentences_of_a_template_are_in_one_fold(lines, folds, seed):
+    """Even without any similarity; at most three of them are evaluated."""
     template = {line: f"({line}|x)" if line < 5 else None for line in lines}
     utterances = tuple(
         Utterance(chr(0x4E00 + n) * 3, None, Location("a.yaml", line + 1), template[line])
@@ -92,8 +90,7 @@ def test_sentences_of_a_line_never_stand_on_both_sides(lines, folds, seed):
         assert set(one.asked) <= one.utterances
 
 
-def test_what_has_a_label_in_common_stays_together():
-    """Labels of the caller link utterances as lines do."""
+def test_utterances_with_a_shared_label_are_in_one_fold():
     registry = registry_of({"a": [letter * 9 for letter in "abcdef"]})
     vectors = np.eye(6, dtype=np.float32)
 
@@ -103,7 +100,7 @@ def test_what_has_a_label_in_common_stays_together():
 
 
 def test_folds_are_stratified():
-    """Each fold holds out as much of an intent as any other, give or take one group, and is about as large."""
+    """Each fold holds out the same share of each intent, give or take one group."""
     lines = {f"i{n}": [f"{a}{n} {b}" for a in ("alpha", "beta", "gamma", "delta") for b in "qrstu"] for n in range(4)}
     registry = registry_of({name: [fold(text[::-1]) for text in texts] for name, texts in lines.items()})
     vectors = np.eye(len(registry.utterances), dtype=np.float32)
@@ -116,8 +113,7 @@ def test_folds_are_stratified():
     assert max(sizes) - min(sizes) <= 4 * largest
 
 
-def test_languages_go_round_the_folds():
-    """An intent of two languages has both in every fold, as far as they go."""
+def test_languages_are_spread_over_the_folds():
     texts = [f"{letter * 9}" for letter in "abcdefgh"]
     registry = registry_of({"a": texts})
     utterances = tuple(type(u)(u.text, "de" if n % 2 else "en", u.location) for n, u in enumerate(registry.utterances))
@@ -130,15 +126,13 @@ def test_languages_go_round_the_folds():
 
 
 def test_the_same_seed_gives_the_same_folds():
-    """And another seed another split."""
     registry = registry_of(LINES, NEGATIVES)
 
     assert cut(registry, 3, 1) == cut(registry, 3, 1)
     assert cut(registry, 3, 1) != cut(registry, 3, 2)
 
 
-def test_an_intent_that_is_one_group_cannot_be_held_out():
-    """It is counted, and stays in every registry."""
+def test_intent_of_one_near_duplicate_group_is_not_held_out():
     registry = registry_of({"a": ["hello", "Hello!"], "b": ["good bye", "see you later"]})
 
     found = cut(registry, 2)
@@ -147,20 +141,18 @@ def test_an_intent_that_is_one_group_cannot_be_held_out():
     assert all(len(without(registry, one)["a"].utterances) == 2 for one in found.folds)
 
 
-def test_negatives_are_held_out_too():
-    """Each once, and twins together; with loo each group in a round of its own."""
+def test_negatives_are_held_out_with_their_near_duplicates():
     registry = registry_of(LINES, {"cancel": ["cancel my appointment", "cancel my appointment!", "end my contract"]})
 
     for folds in (2, "loo"):
         found = cut(registry, folds)
         rounds = [one.negatives for one in found.folds if one.negatives]
-        assert sorted(row for some in rounds for row in some) == [0, 1, 2]
+        assert sorted(row for negatives in rounds for row in negatives) == [0, 1, 2]
         assert {0, 1} in rounds
         assert len(without(registry, next(one for one in found.folds if 2 in one.negatives)).negatives) == 2
 
 
-def test_loo_leaves_out_one_group_at_a_time():
-    """The three spellings of one line go together; all others go alone."""
+def test_loo_holds_out_one_group_at_a_time():
     registry = registry_of(LINES)
 
     sizes = Counter(len(one.utterances) for one in cut(registry, "loo").folds)
@@ -170,14 +162,12 @@ def test_loo_leaves_out_one_group_at_a_time():
 
 @pytest.mark.parametrize("folds", [1, 0, -3])
 def test_fewer_than_two_folds_are_refused(folds):
-    """One fold would leave nothing to ask."""
-    with pytest.raises(InputError, match="2 folds or more"):
+    with pytest.raises(InputError, match="folds must be 2 or more"):
         cut(registry_of(LINES), folds)
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=12))
-def test_groups_are_closed_under_likeness(texts):
-    """A partition: everything once, and whatever is alike directly is together."""
+def test_near_duplicate_groups_are_a_partition_closed_under_similarity(texts):
     vectors = WordHashEncoder().encode(texts)
 
     groups = near_duplicates(texts, vectors)
@@ -190,19 +180,19 @@ def test_groups_are_closed_under_likeness(texts):
                 assert group_of[one] == group_of[other]
 
 
-def test_likeness_chains():
-    """A is like B and B like C, so all three are together although A and C are not alike."""
+def test_similar_texts_are_grouped_in_chains():
+    """A is similar to B, and B to C: all three are one group."""
     turned = [[np.cos(a), np.sin(a)] for a in (0.0, 0.2, 0.4)]
 
     assert near_duplicates(["one", "two", "three"], np.array(turned, dtype=np.float32)) == [[0, 1, 2]]
 
 
 @given(st.integers(1, 9), FOLDS, st.integers(0, 3))
-def test_every_intent_is_left_out_once(count, folds, seed):
-    """And somebody always stays; a single intent is never left out."""
+def test_every_intent_is_held_out_once(count, folds, seed):
+    """At least one intent always stays; a single intent is never held out."""
     registry = registry_of({f"i{n}": [f"text {n}"] for n in range(count)})
 
-    rounds = left_out(registry, folds, seed)
+    rounds = intent_folds(registry, folds, seed)
 
     if count == 1:
         assert rounds == []
@@ -214,8 +204,7 @@ def test_every_intent_is_left_out_once(count, folds, seed):
         assert not names & {intent.name for intent in rest}
 
 
-def test_keeping_keeps_order_and_everything_else():
-    """Utterances by position; settings, names and tests stay."""
+def test_keeping_preserves_order_and_intents():
     registry = registry_of(LINES, NEGATIVES)
 
     some = keeping(registry, {0, 2, 7}, frozenset({1}))

@@ -1,4 +1,4 @@
-"""The numbers, each against a naive twin that does what its name says."""
+"""Each metric against a naive implementation of its definition."""
 
 from __future__ import annotations
 
@@ -35,8 +35,7 @@ def naive_share(some: list, good) -> float | None:
 
 
 @given(OUTCOMES)
-def test_the_headline_counts_what_it_says(outcomes):
-    """Every share by plain counting."""
+def test_headline_metrics_match_plain_counting(outcomes):
     inside = [o for o in outcomes if o.case.expected is not None]
     outside = [o for o in outcomes if o.case.expected is None]
     refused = [o for o in outcomes if o.verdict == "out_of_scope"]
@@ -55,8 +54,7 @@ def test_the_headline_counts_what_it_says(outcomes):
 
 
 @given(OUTCOMES)
-def test_macro_f1_is_the_mean_of_each_intents_f1(outcomes):
-    """Precision and recall of each expected intent among the cases that expect one, by plain counting."""
+def test_macro_f1_is_the_mean_f1_of_the_intents(outcomes):
     inside = [o for o in outcomes if isinstance(o.case.expected, str)]
     f1s = []
     for name in {o.case.expected for o in inside}:
@@ -70,8 +68,7 @@ def test_macro_f1_is_the_mean_of_each_intents_f1(outcomes):
 
 
 @given(st.lists(st.tuples(st.booleans(), UNIT), max_size=40))
-def test_auroc_is_the_share_of_pairs_in_order(pairs):
-    """Every case in scope against every one out of scope, ties counting half."""
+def test_auroc_is_the_share_of_ordered_pairs(pairs):
     inside = [value for known, value in pairs if known]
     outside = [value for known, value in pairs if not known]
     won = [(a > b) + 0.5 * (a == b) for a in inside for b in outside]
@@ -82,8 +79,7 @@ def test_auroc_is_the_share_of_pairs_in_order(pairs):
 
 
 @given(OUTCOMES, st.integers(2, 15))
-def test_bins_part_the_cases_by_confidence(outcomes, count):
-    """All cases, in order, no confidence in two bins, means as they are; and the error is what they say."""
+def test_bins_partition_the_cases_by_confidence(outcomes, count):
     found = metrics.bins(outcomes, count)
 
     assert sum(b.cases for b in found) == len(outcomes)
@@ -102,25 +98,22 @@ def test_bins_part_the_cases_by_confidence(outcomes, count):
 
 
 def test_bins_are_of_equal_mass():
-    """A hundred different confidences make ten bins of ten."""
     found = metrics.bins([outcome("a", "a", confidence=n / 100) for n in range(100)])
 
     assert [b.cases for b in found] == [10] * 10
 
 
-def test_without_confidence_there_is_no_calibration_error():
-    """One answer without is enough; certainty is then read from the scores."""
+def test_missing_confidence_gives_no_calibration_error_and_ranks_by_score():
     some = [outcome("a", "a", confidence=None, score=0.7), outcome("a", "a", confidence=0.2, score=0.3)]
 
     assert metrics.bins(some) == []
     assert metrics.measure(some, some).ece is None
-    assert metrics.sureness(some) == [0.7, 0.3]
-    assert metrics.sureness(some[1:]) == [0.2]
+    assert metrics.certainty(some) == [0.7, 0.3]
+    assert metrics.certainty(some[1:]) == [0.2]
 
 
 @given(OUTCOMES)
-def test_each_step_of_the_curve_is_what_its_cut_gives(outcomes):
-    """Coverage and precision of the leading candidate, by plain counting; the last step answers everything."""
+def test_coverage_curve_matches_plain_counting(outcomes):
     found = metrics.coverage_curve(outcomes)
 
     for step in found:
@@ -131,8 +124,7 @@ def test_each_step_of_the_curve_is_what_its_cut_gives(outcomes):
     assert not outcomes or found[-1].coverage == 1.0
 
 
-def test_a_long_curve_is_thinned_and_keeps_its_ends():
-    """As many points as asked for, from the surest case to all of them."""
+def test_long_coverage_curve_is_thinned_and_keeps_its_ends():
     found = metrics.coverage_curve([outcome("a", "a", confidence=n / 1000) for n in range(1000)], points=11)
 
     assert len(found) == 11
@@ -140,8 +132,7 @@ def test_a_long_curve_is_thinned_and_keeps_its_ends():
 
 
 @given(OUTCOMES)
-def test_nothing_depends_on_the_order_of_the_cases(outcomes):
-    """Whatever way round they were asked."""
+def test_metrics_do_not_depend_on_case_order(outcomes):
     back = outcomes[::-1]
 
     forwards, backwards = metrics.measure(outcomes, outcomes), metrics.measure(back, back)
@@ -154,7 +145,6 @@ def test_nothing_depends_on_the_order_of_the_cases(outcomes):
 
 @given(OUTCOMES)
 def test_tables_add_up(outcomes):
-    """Intents, languages, the matrix and the confusions each account for every case that is theirs."""
     rows = metrics.intent_rows(outcomes)
     assert sum(r.cases for r in rows) == len([o for o in outcomes if isinstance(o.case.expected, str)])
     assert all(r.right + r.asked + r.lost <= r.cases for r in rows)
@@ -166,21 +156,18 @@ def test_tables_add_up(outcomes):
     assert counts == sorted(counts, reverse=True)
 
 
-def test_an_intent_that_was_only_said_has_a_row_of_its_own():
-    """With no cases and no recall, and a precision of nothing right."""
+def test_matched_but_never_expected_intent_has_a_row():
     found = metrics.intent_rows([outcome("a", "b"), outcome("a", "a")])
 
     assert [(r.intent, r.cases, r.precision, r.recall) for r in found] == [("a", 2, 1.0, 0.5), ("b", 0, 0.0, None)]
 
 
-def test_nothing_gives_no_numbers():
-    """None, and nothing raised, where there is nothing to measure on."""
+def test_no_cases_give_no_metrics():
     n = metrics.measure((), ())
 
     assert (n.cases, n.in_scope) == (0, 0)
     assert set(n[2:]) == {None}
 
 
-def test_percentiles_are_those_of_numpy():
-    """The middle and the end of a row of numbers."""
+def test_percentiles_match_numpy():
     assert metrics.percentiles([1.0, 2.0, 3.0], 50, 100) == [2.0, 3.0]

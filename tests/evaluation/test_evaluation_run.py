@@ -1,4 +1,4 @@
-"""Held-out utterances and test cases: the decision path of production, and nothing of what is asked inside it."""
+"""Cross-validation and test cases follow the decision path of production, without data leaks."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from intentmatch.core.types import Case
 from intentmatch.evaluation import evaluate, held_out, on_cases
 from intentmatch.evaluation.folds import split, without
 from intentmatch.evaluation.outcomes import Outcome
-from intentmatch.evaluation.runner import Asker, RememberingEncoder
+from intentmatch.evaluation.runner import CachingEncoder, Runner
 from intentmatch.text.normalize import clean
 
 SETTINGS = {"threshold": 0.5, "margin": 0.05, "cache": "off"}
 
 
-def test_every_utterance_is_asked_in_scope_and_out_of_it(matcher: Matcher):
-    """Those that cannot be held out are counted; negatives are asked beside them."""
+def test_every_utterance_is_evaluated_in_scope_and_out_of_scope(matcher: Matcher):
     part = held_out(matcher, folds=3)
 
     inside = Counter(o.case.text for o in part.outcomes if o.in_scope)
@@ -37,20 +36,18 @@ def test_every_utterance_is_asked_in_scope_and_out_of_it(matcher: Matcher):
 
 
 @pytest.mark.parametrize("folds", [2, 3, "loo"])
-def test_no_answer_rests_on_what_was_held_out(matcher: Matcher, folds):
-    """The nearest utterance is never the message, nor, out of scope, one of its own intent."""
-    owner_of = {text: name for name, texts in LINES.items() for text in texts}
+def test_held_out_utterances_are_never_the_nearest(matcher: Matcher, folds):
+    owners = {text: name for name, texts in LINES.items() for text in texts}
 
     for found in held_out(matcher, folds=folds).outcomes:
         if found.nearest is None:
             continue
         assert found.nearest.text != found.case.text
         if not found.in_scope:
-            assert owner_of[found.nearest.text] != owner_of[found.case.text]
+            assert owners[found.nearest.text] != owners[found.case.text]
 
 
-def test_no_near_duplicate_answers_for_its_twin(matcher: Matcher):
-    """The three spellings of one line are held out together, so none of them has an exact hit."""
+def test_near_duplicates_are_held_out_together(matcher: Matcher):
     spellings = {text for text in LINES["status"] if text.startswith("where is my or")}
 
     for found in held_out(matcher, folds="loo").outcomes:
@@ -59,8 +56,7 @@ def test_no_near_duplicate_answers_for_its_twin(matcher: Matcher):
             assert found.score < 1.0
 
 
-def test_a_fold_answers_as_a_matcher_of_the_rest_would():
-    """Score for score, threshold for threshold: the decision path is that of production."""
+def test_fold_answers_equal_those_of_a_matcher_of_the_rest():
     registry = registry_of(LINES, NEGATIVES)
     encoder = WordHashEncoder()
     matcher = Matcher.load(registry, encoder=encoder, **SETTINGS)
@@ -75,8 +71,7 @@ def test_a_fold_answers_as_a_matcher_of_the_rest_would():
             assert by_text[text] == Outcome.from_result(by_text[text].case, production.match(text))
 
 
-def test_settings_count(matcher: Matcher):
-    """A threshold that nothing reaches refuses everything that is not spelt the same."""
+def test_settings_apply_in_cross_validation(matcher: Matcher):
     strict = Matcher.load(registry_of(LINES), encoder=WordHashEncoder(), threshold=1.0, fuzzy=1.0, cache="off")
 
     assert held_out(strict).numbers.lost == 1.0
@@ -85,32 +80,31 @@ def test_settings_count(matcher: Matcher):
 
 
 class StrictReranker:
-    """Finds nothing alike, and counts how often it was asked."""
+    """Scores everything 0 and counts its calls."""
 
     name = "strict"
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.calls = 0
 
     def score(self, message: str, utterances: list[str]) -> np.ndarray:
-        self.asked += 1
+        self.calls += 1
         return np.zeros(len(utterances), dtype=np.float32)
 
 
-def test_a_reranker_is_asked_as_in_production():
-    """In doubt, in every fold; and the report names it."""
+def test_reranker_runs_in_every_fold():
     reranker = StrictReranker()
     matcher = Matcher.load(registry_of(LINES), encoder=WordHashEncoder(), reranker=reranker, band=1.0, cache="off")
 
     report = evaluate(matcher)
 
-    assert reranker.asked >= report.headline.numbers.cases
+    assert reranker.calls >= report.headline.numbers.cases
     assert report.facts["reranker"] == "strict"
     assert report.headline.numbers.lost == 1.0
 
 
-def test_nothing_is_encoded_twice(matcher: Matcher, encoder: WordHashEncoder):
-    """Utterances not even once: they were when the registry was built. Messages once, besides the timing."""
+def test_each_text_is_encoded_once(matcher: Matcher, encoder: WordHashEncoder):
+    """Utterances were encoded by the build; messages once more for each timed match."""
     encoder.encoded.clear()
 
     part = held_out(matcher, folds=4)
@@ -120,8 +114,7 @@ def test_nothing_is_encoded_twice(matcher: Matcher, encoder: WordHashEncoder):
     assert set(encoder.encoded) <= texts
 
 
-def test_latency_is_of_single_matches(matcher: Matcher):
-    """Plausible, in order, and of no more messages than were asked."""
+def test_latency_covers_single_matches(matcher: Matcher):
     part = on_cases(matcher, [Case("where is it", "status")] * 3)
 
     assert 0.0 < part.latency.p50 <= part.latency.p99
@@ -129,16 +122,14 @@ def test_latency_is_of_single_matches(matcher: Matcher):
     assert on_cases(matcher, []).latency is None
 
 
-def test_many_messages_are_timed_in_part(matcher: Matcher):
-    """About two hundred of them, spread over all."""
+def test_only_a_sample_of_many_messages_is_timed(matcher: Matcher):
     part = on_cases(matcher, [Case("where is it", "status")] * 1000)
 
     assert part.latency.messages == 200
     assert len(part.outcomes) == 1000
 
 
-def test_cases_are_asked_of_the_matcher_as_it_is(matcher: Matcher):
-    """The whole registry answers, and the case's language is not told."""
+def test_cases_run_on_the_whole_registry_without_their_language(matcher: Matcher):
     cases = [
         Case("cancel my order", "cancel", "de"),
         Case("quantum physics", None),
@@ -151,25 +142,22 @@ def test_cases_are_asked_of_the_matcher_as_it_is(matcher: Matcher):
 
 
 def test_the_same_seed_gives_the_same_report(matcher: Matcher):
-    """But for the time it took."""
     first, second = (held_out(matcher, seed=3) for _ in range(2))
 
     assert replace(first, latency=None) == replace(second, latency=None)
 
 
-def test_progress_is_told_to_the_end(matcher: Matcher):
-    """Never backwards, and at the end all of it."""
-    told: list[tuple[str, int, int | None]] = []
+def test_progress_rises_to_the_total(matcher: Matcher):
+    steps: list[tuple[str, int, int | None]] = []
 
-    held_out(matcher, tell=lambda *news: told.append(news))
+    held_out(matcher, progress=lambda *step: steps.append(step))
 
-    done = [count for _, count, _ in told]
+    done = [count for _, count, _ in steps]
     assert done == sorted(done)
-    assert told[-1] == ("held-out utterances", told[0][2], told[0][2])
+    assert steps[-1] == ("held-out utterances", steps[0][2], steps[0][2])
 
 
-def test_without_tests_the_registry_and_its_own_tests_are_asked():
-    """Both parts, the test cases last; with tests only those."""
+def test_evaluate_without_tests_runs_cross_validation_and_own_tests():
     registry = replace(registry_of(LINES), tests=(Case("my order please", "status"),))
     matcher = Matcher.load(registry, encoder=WordHashEncoder(), cache="off")
 
@@ -184,8 +172,7 @@ def test_without_tests_the_registry_and_its_own_tests_are_asked():
     assert evaluate(matcher, folds="loo").facts["folds"] == "loo"
 
 
-def test_a_registry_of_one_line_gives_a_report_of_nothing():
-    """Nothing can be held out and no intent left out; that is said and not counted."""
+def test_registry_of_one_utterance_gives_an_empty_report():
     matcher = Matcher.load(registry_of({"a": ["hello"]}), encoder=WordHashEncoder(), cache="off")
 
     report = evaluate(matcher, curve=True)
@@ -197,35 +184,31 @@ def test_a_registry_of_one_line_gives_a_report_of_nothing():
 
 
 def test_one_fold_is_refused(matcher: Matcher):
-    """As the command line does."""
-    with pytest.raises(InputError, match="2 folds or more"):
+    with pytest.raises(InputError, match="folds must be 2 or more"):
         evaluate(matcher, folds=1)
 
 
-def test_a_remembering_encoder_is_the_other_in_all_it_says():
-    """Its name, fingerprint and vectors; optional members are there when the other has them."""
+def test_caching_encoder_behaves_like_the_wrapped_encoder():
     encoder = WordHashEncoder()
-    remembering = RememberingEncoder(encoder, {})
+    caching = CachingEncoder(encoder, {})
     texts = ["hello", "there", "hello"]
 
-    assert np.array_equal(remembering.encode(texts), WordHashEncoder().encode(texts))
+    assert np.array_equal(caching.encode(texts), WordHashEncoder().encode(texts))
     assert encoder.encoded == ["hello", "there"]
-    assert remembering.encode([]).shape == (0, encoder.dim)
-    assert (remembering.name, remembering.fingerprint) == (encoder.name, encoder.fingerprint)
-    assert not hasattr(remembering, "languages")
+    assert caching.encode([]).shape == (0, encoder.dim)
+    assert (caching.name, caching.fingerprint) == (encoder.name, encoder.fingerprint)
+    assert not hasattr(caching, "languages")
     encoder.languages = frozenset({"en"})
-    assert remembering.languages == {"en"}
+    assert caching.languages == {"en"}
 
 
-def test_kinds_are_remembered_apart():
-    """An asymmetric encoder has two vectors for one text."""
+def test_caching_encoder_keeps_kinds_apart():
     encoder = WordHashEncoder()
-    remembering = RememberingEncoder(encoder, {"hello": np.zeros(encoder.dim, np.float32)})
+    caching = CachingEncoder(encoder, {"hello": np.zeros(encoder.dim, np.float32)})
 
-    assert not remembering.encode(["hello"]).any()
-    assert remembering.encode(["hello"], kind="query").any()
+    assert not caching.encode(["hello"]).any()
+    assert caching.encode(["hello"], kind="query").any()
 
 
-def test_an_asker_that_asked_nothing_took_no_time(matcher: Matcher):
-    """None, and no division by nothing."""
-    assert Asker(matcher, "nothing", 0).latency is None
+def test_runner_without_cases_has_no_latency(matcher: Matcher):
+    assert Runner(matcher, "nothing", 0).latency is None

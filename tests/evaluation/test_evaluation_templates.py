@@ -1,4 +1,4 @@
-"""Templates in evaluations: no sentence answers for another of its line, and no line counts for more than it is."""
+"""Templates in evaluations: the sentences of a template are held out together and sampled."""
 
 from __future__ import annotations
 
@@ -40,48 +40,44 @@ def load(path: Path) -> Matcher:
     return Matcher.load(path, encoder=WordHashEncoder(), cache="off")
 
 
-def test_a_template_is_not_understood_by_its_own_sentences(shop: Path):
-    """Nothing else in the intent is like them, so that all of them are missed, with everything else that is asked."""
+def test_template_sentences_are_not_matched_by_each_other(shop: Path):
     matcher = load(shop)
 
     part = held_out(matcher, folds=3)
 
     inside = [outcome for outcome in part.outcomes if outcome.case.expected is not None]
-    of_template = [outcome for outcome in inside if outcome.case.location.line == 5]
+    expanded = [outcome for outcome in inside if outcome.case.location.line == 5]
     assert len(matcher.registry.utterances) == 48 + 5
-    assert len(of_template) == 3
+    assert len(expanded) == 3
     assert len(inside) == 3 + 5
-    assert not any(outcome.nearest and outcome.nearest.template for outcome in of_template)
-    assert not any(outcome.right for outcome in of_template)
+    assert not any(outcome.nearest and outcome.nearest.template for outcome in expanded)
+    assert not any(outcome.right for outcome in expanded)
 
 
-def test_progress_and_counts_are_of_what_is_asked(shop: Path):
-    """Sentences that are not asked are not missed in the numbers."""
-    told: list[tuple[int, int]] = []
+def test_progress_counts_only_evaluated_sentences(shop: Path):
+    steps: list[tuple[int, int]] = []
 
-    report = evaluate(load(shop), folds=3, curve=True, tell=lambda what, done, total: told.append((done, total)))
+    report = evaluate(load(shop), folds=3, curve=True, progress=lambda what, done, total: steps.append((done, total)))
 
-    assert all(done <= total for done, total in told)
+    assert all(done <= total for done, total in steps)
     assert report.parts[0].not_asked == 0
     assert len(report.parts[0].outcomes) == 16
 
 
 @pytest.mark.parametrize("part", [0.25, 0.5, 0.75, 1.0])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_registry_is_thinned_line_by_line(shop: Path, part, seed):
-    """A template stays whole or goes, and half of the lines are no half of each."""
+def test_learning_curve_keeps_or_drops_whole_templates(shop: Path, part, seed):
     registry = load(shop).registry
     order = np.random.default_rng(seed).permutation(len(registry.utterances)).tolist()
 
     kept = _thinned(registry, frozenset(), order, part)
 
     lines = [{registry.lines[row] for row in kept if registry.owners[row] == intent} for intent in (0, 1)]
-    assert [len(some) for some in lines] == [math.ceil(part * 3)] * 2
+    assert [len(kept_lines) for kept_lines in lines] == [math.ceil(part * 3)] * 2
     assert kept == {row for row, line in enumerate(registry.lines) if line in lines[0] | lines[1]}
 
 
-def test_an_edit_of_a_template_leaves_no_sentence_to_answer_for_another(shop: Path):
-    """On either side the sentences that both have are asked of what is left without their line."""
+def test_edited_template_is_held_out_as_a_whole_on_both_sides(shop: Path):
     old = load(shop)
     (shop / "shop.yaml").write_text(SHOP.replace("|end)", "|end|drop)"), encoding="utf-8")
     new = load(shop)
@@ -96,8 +92,8 @@ def test_an_edit_of_a_template_leaves_no_sentence_to_answer_for_another(shop: Pa
     assert [(row.intent, row.added, row.removed) for row in found.intents if row.added] == [("cancel", 1, 1)]
 
 
-def test_a_template_that_was_written_out_is_held_out_as_one(shop: Path):
-    """Where one side has lines and the other a template, they are one line on both."""
+def test_expanded_template_is_held_out_as_a_whole(shop: Path):
+    """One side has the sentences as lines and the other has the template."""
     old = load(shop)
     lines = "\n".join(f"      - {utterance.text}" for utterance in old.registry.utterances[:48])
     text = SHOP.replace('      - "[please] (cancel|stop|end) [my] (order|purchase) [now]"', lines)

@@ -1,4 +1,4 @@
-"""Files of logged messages."""
+"""Reading logged messages from files."""
 
 from __future__ import annotations
 
@@ -23,33 +23,30 @@ def read(tmp_path: Path, name: str, text: str) -> list[tuple[str, int]]:
         ("log.csv", 'id,Text\n1,hello\n"2\n",你好\n3,hello\n'),
     ],
 )
-def test_each_distinct_message_once_where_it_first_stands(tmp_path: Path, name: str, text: str) -> None:
-    """Blank ones are none."""
+def test_distinct_messages_have_their_first_location(tmp_path: Path, name: str, text: str) -> None:
     first = 2 if name.endswith("csv") else 1
     assert read(tmp_path, name, text) == [("hello", first), ("你好", 3)]
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
-        ("log.txt", "\n \n", "log.txt:1:1: error [message] there is no message here"),
-        ("log.jsonl", '{"text": "a"}\nnonsense\n{"text": 7}\n[]', "log.jsonl:2:1: error [message] no JSON"),
-        ("log.jsonl", '{"text": 7}', "there is no `text`"),
-        ("log.jsonl", "[" * 100_000, "no JSON"),
+        ("log.txt", "\n \n", "log.txt:1:1: error [message] the file has no messages"),
+        ("log.jsonl", '{"text": "a"}\nnonsense\n{"text": 7}\n[]', "log.jsonl:2:1: error [message] invalid JSON"),
+        ("log.jsonl", '{"text": 7}', "`text` is missing"),
+        ("log.jsonl", "[" * 100_000, "invalid JSON"),
         ("log.csv", "message\nhello\n", "the header has no column `text`"),
-        ("log.csv", 'text\n"hello\n', "not readable as a table"),
+        ("log.csv", 'text\n"hello\n', "invalid table"),
         ("log.csv", "", "the header has no column `text`"),
     ],
 )
-def test_mistakes_have_their_places(tmp_path: Path, name: str, text: str, said: str) -> None:
-    """All of a file at once."""
+def test_problems_have_locations(tmp_path: Path, name: str, text: str, message: str) -> None:
     with pytest.raises(RegistryError) as raised:
         read(tmp_path, name, text)
 
-    assert said in str(raised.value)
+    assert message in str(raised.value)
 
 
-def test_other_suffixes_are_refused(tmp_path: Path) -> None:
-    """With those that are read."""
-    with pytest.raises(InputError, match=r"from \.txt, \.jsonl, \.csv, not from '\.log'"):
+def test_unsupported_suffix_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"'\.log'; messages can be read from \.txt, \.jsonl, \.csv"):
         read_messages(tmp_path / "a.log")

@@ -1,4 +1,4 @@
-"""What each choice is worth, and which is taken where it cannot be told."""
+"""Tuning: trials, the choice among them, and the description of gains."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from intentmatch.evaluation.tune import Choice, Gain, Trial, choose, compared, t
 FILLER = ["please", "now", "today", "at once", "if you can", "for me", "again", "dear shop", "thanks"]
 
 
-class Deaf(WordHashEncoder):
-    """Hears little of a text."""
+class Truncated(WordHashEncoder):
+    """Keeps only the first eight dimensions."""
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
         vectors = super().encode(texts, kind=kind)
@@ -28,36 +28,34 @@ class Deaf(WordHashEncoder):
 
 @pytest.fixture
 def registry() -> Registry:
-    """Large enough to learn from."""
-    return registry_of({name: [f"{text} {more}" for text in some for more in FILLER] for name, some in LINES.items()})
+    """A registry that is large enough to calibrate."""
+    return registry_of({name: [f"{text} {more}" for text in texts for more in FILLER] for name, texts in LINES.items()})
 
 
 def trial(encoder: str, right: Sequence[float], *, scorer: str = "head", microseconds: float = 10.0) -> Trial:
-    worth = {(True, row): (value, 1.0) for row, value in enumerate(right)}
+    results = {(True, row): (value, 1.0) for row, value in enumerate(right)}
     overall = sum(right) / len(right)
-    return Trial(Choice(encoder, scorer, "mean2"), overall, 0.5, overall, microseconds, True, worth)
+    return Trial(Choice(encoder, scorer, "mean2"), overall, 0.5, overall, microseconds, True, results)
 
 
 def test_every_choice_is_tried_and_each_encoder_encodes_once(registry: Registry) -> None:
-    """Four for each encoder, best first; progress is told."""
-    encoders = {"good": WordHashEncoder(), "bad": Deaf("bad", "deaf-1")}
-    told: list[tuple[str, int, int | None]] = []
+    encoders = {"good": WordHashEncoder(), "bad": Truncated("bad", "truncated-1")}
+    steps: list[tuple[str, int, int | None]] = []
 
-    found = tune(registry, Settings(encoder="bad"), encoders, tell=lambda *step: told.append(step))
+    found = tune(registry, Settings(encoder="bad"), encoders, progress=lambda *step: steps.append(step))
 
     assert len({trial.choice for trial in found.trials}) == 8
     assert [t.overall for t in found.trials] == sorted((t.overall for t in found.trials), reverse=True)
     assert found.chosen.choice.encoder == "good"
     assert found.current == Choice("bad", "head", "mean2")
-    assert len(told) == 8
+    assert len(steps) == 8
     for encoder in encoders.values():
         texts = {utterance.text for utterance in registry.utterances} | {intent.label for intent in registry}
         timed = len(encoder.encoded) - len(texts)
         assert timed <= 26
 
 
-def test_the_targets_are_shown_and_none_is_chosen(registry: Registry) -> None:
-    """The registry's own among them; stricter ones answer less."""
+def test_targets_are_compared_but_not_tuned(registry: Registry) -> None:
     found = tune(registry, Settings(target={"precision": 0.93}), {"static": WordHashEncoder()})
 
     assert [row.target for row in found.targets if row.current] == [{"precision": 0.93}]
@@ -66,27 +64,24 @@ def test_the_targets_are_shown_and_none_is_chosen(registry: Registry) -> None:
     assert len(found.targets) == 6
 
 
-def test_too_few_utterances_are_compared_by_accuracy() -> None:
-    """And say so in place of targets."""
+def test_small_registry_is_compared_by_accuracy_and_not_calibrated() -> None:
     found = tune(registry_of(LINES), Settings(), {"static": WordHashEncoder()})
 
     assert found.best.overall == pytest.approx(found.best.accuracy)
     small = registry_of({"a": ["one", "two"], "b": ["three", "four"]})
     tiny = tune(small, Settings(), {"static": WordHashEncoder()})
-    assert {row.note for row in tiny.targets} == {"too few utterances to learn from"}
+    assert {row.note for row in tiny.targets} == {"too few utterances to calibrate"}
     assert {row.threshold for row in tiny.targets} == {None}
     assert tiny.chosen.choice == tiny.current
 
 
-def test_a_single_utterance_is_no_reason_to_fail() -> None:
-    """Nothing can be held out; what is in use stays."""
+def test_single_utterance_keeps_the_current_choice() -> None:
     found = tune(registry_of({"a": ["one"]}), Settings(), {"static": WordHashEncoder()})
 
     assert found.chosen.choice.aggregation == "mean2"
 
 
-def test_a_gain_is_measured_case_by_case() -> None:
-    """In points, with a standard error; none against itself."""
+def test_gain_is_computed_case_by_case() -> None:
     one, other = trial("a", [1, 1, 1, 0]), trial("b", [1, 0, 1, 0])
 
     gain = compared(one, other)
@@ -97,8 +92,7 @@ def test_a_gain_is_measured_case_by_case() -> None:
     assert str(Gain(-0.01, 0.2)) == "+0.0 ± 0.2"
 
 
-def test_of_equals_the_faster_and_simpler_is_taken() -> None:
-    """The best only where it is better by more than a standard error."""
+def test_faster_and_simpler_wins_within_one_standard_error() -> None:
     right = [1.0] * 50 + [0.0] * 50
     nearly = [1.0] * 49 + [0.0] * 51
     current = Choice("slow", "head", "mean2")
@@ -111,12 +105,11 @@ def test_of_equals_the_faster_and_simpler_is_taken() -> None:
     assert choose([slow, simple], current) is simple
 
 
-def test_what_each_choice_is_worth_is_said(registry: Registry) -> None:
-    """Against the best that differs in it alone."""
+def test_gain_of_each_setting_is_described(registry: Registry) -> None:
     alone = tune(registry, Settings(), {"static": WordHashEncoder()})
-    assert alone.worth("encoder") == "the only one tried"
-    assert " points against " in alone.worth("scorer")
+    assert alone.gain_of("encoder") == "the only value tried"
+    assert " points against " in alone.gain_of("scorer")
 
-    both = tune(registry, Settings(), {"static": WordHashEncoder(), "deaf": Deaf("deaf", "deaf-1")})
-    assert both.worth("encoder").startswith("+")
-    assert both.worth("encoder").endswith("points against deaf")
+    both = tune(registry, Settings(), {"static": WordHashEncoder(), "truncated": Truncated("truncated", "truncated-1")})
+    assert both.gain_of("encoder").startswith("+")
+    assert both.gain_of("encoder").endswith("points against truncated")

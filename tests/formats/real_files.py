@@ -1,4 +1,4 @@
-"""Files of other formats from public repositories, with the intents and utterances that they must yield.
+"""Files of other formats from public repositories, with the intents and utterances that an import must find.
 
 They lie in the folder `formats` of what `INTENTMATCH_DATA` names, or of `shared/data` beside the checkout, and are not
 part of this repository. Sections and numbers are those of the README there, which says how they were counted.
@@ -18,15 +18,15 @@ FOLDER = Path(os.environ.get("INTENTMATCH_DATA", Path(__file__).parents[3] / "sh
 
 
 class Real(NamedTuple):
-    """A file or folder below that of its section, and what is in it."""
+    """A file or folder in the folder of its section, with its expected content."""
 
     path: str
     intents: int
     utterances: int
     why: str = ""
-    """Why the numbers are not the first that the README gives."""
+    """Why the numbers differ from the first ones in the README."""
     columns: Mapping[str, str] = {}
-    """What a person has to say about the columns of a table."""
+    """The columns of a table that the user has to name."""
 
 
 _LU = "microsoft__botframework-cli/packages/lu/test/fixtures"
@@ -242,7 +242,7 @@ ROWS: Mapping[str, list[Real]] = {
 
 
 def stated() -> Iterator[tuple[str, str, int, int]]:
-    """Section, path, intents and utterances of each row of the README; of several numbers the first."""
+    """Return section, path, intents and utterances of each row of the README. Of several numbers, the first counts."""
     section = ""
     for line in (FOLDER / "formats" / "README.md").read_text(encoding="utf-8").splitlines():
         if line.startswith("## "):

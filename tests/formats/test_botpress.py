@@ -1,4 +1,4 @@
-"""Botpress: the three kinds of files, marks, languages, questions with answers, and contexts."""
+"""Tests for Botpress: intents, entities, Q&A, marks, languages and contexts."""
 
 from __future__ import annotations
 
@@ -57,8 +57,7 @@ SUBJECTS = [Subject(FORMAT, {path: json.dumps(content) for path, content in BOT.
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("subject", SUBJECTS, ids=str)
-def test_obeys(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
-    """The law holds for the format."""
+def test_obeys_contract(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
     law(subject, tmp_path)
 
 
@@ -68,8 +67,7 @@ def read(tmp_path: Path, *contents: dict[str, Any]) -> formats.Imported:
     return formats.read(tmp_path)
 
 
-def test_marks_are_values_of_slots_in_each_language(tmp_path):
-    """The text is the sentence; what the mark says is where its value is."""
+def test_marks_become_slot_values_in_each_language(tmp_path):
     first, second, third = read(tmp_path, ROVER, ROBOT).registry["rover-pictures"].utterances
 
     assert (first.text, first.language, first.marks) == ("Rover images", "en", ())
@@ -78,8 +76,7 @@ def test_marks_are_values_of_slots_in_each_language(tmp_path):
     assert (third.text, third.language) == ("Photos du 2 octobre", "fr")
 
 
-def test_a_slot_has_the_values_of_its_entity(tmp_path):
-    """Entities are types, so that a slot of another name has their values; what is built in has a kind."""
+def test_slot_takes_values_of_its_entity(tmp_path):
     found = read(tmp_path, ROVER, ROBOT).registry
     slots = {slot.name: slot for slot in found.slots}
 
@@ -88,16 +85,14 @@ def test_a_slot_has_the_values_of_its_entity(tmp_path):
     assert slots["rover"].values == (SlotValue("Opportunity", (Utterance("Oppy"),)), SlotValue("Spirit"))
 
 
-def test_contexts_are_tags_unless_they_are_global(tmp_path):
-    """An intent of one topic answers when that is active."""
+def test_contexts_become_tags_except_global(tmp_path):
     found = read(tmp_path, ROVER, QUESTION_INTENT).registry
 
     assert found["rover-pictures"].when == ("space",)
     assert found["ab12_bye"].when == ()
 
 
-def test_an_answer_is_the_response_of_its_question(tmp_path):
-    """The question stands in two files, and its lines are read once."""
+def test_answer_becomes_response_and_question_lines_are_read_once(tmp_path):
     found = read(tmp_path, QUESTION_INTENT, QUESTION)
 
     assert [u.text for u in found.registry["ab12_bye"].utterances] == ["bye", "Cya"]
@@ -105,15 +100,13 @@ def test_an_answer_is_the_response_of_its_question(tmp_path):
     assert [problem.rule for problem in found.problems] == ["renamed-intent"]
 
 
-def test_a_question_without_its_intent_brings_its_own_lines(tmp_path):
-    """An export of questions alone is enough."""
+def test_question_without_intent_file_provides_utterances(tmp_path):
     found = read(tmp_path, QUESTION).registry["ab12_bye"]
 
     assert [(u.text, u.language) for u in found.utterances] == [("bye", "en"), ("Cya", "en")]
 
 
-def test_a_pattern_minds_case_where_it_says_so(tmp_path):
-    """Ours do not, unless they are told."""
+def test_match_case_makes_pattern_case_sensitive(tmp_path):
     code = {"name": "code", "type": "pattern", "pattern": "[A-Z]{2}"}
     found = read(tmp_path, code, {**code, "name": "strict", "matchCase": True})
 
@@ -136,15 +129,13 @@ def test_a_pattern_minds_case_where_it_says_so(tmp_path):
         ({**ROVER, "name": "none"}, "'none' is a fallback intent; it is imported as an ordinary intent"),
     ],
 )
-def test_what_is_not_taken_is_said(tmp_path, content, message):
-    """A problem in the file that says it."""
+def test_unsupported_content_is_reported_with_its_file(tmp_path, content, message):
     problems = [problem for problem in read(tmp_path, content).problems if problem.message.startswith(message)]
 
     assert [Path(problem.location.path).name for problem in problems] == ["0.json"]
 
 
-def test_what_is_written_is_a_bot(tmp_path):
-    """A file for each intent and entity, and another one for what has an answer."""
+def test_export_writes_a_file_per_intent_entity_and_question(tmp_path):
     formats.write(read(tmp_path, ROVER, ROBOT, QUESTION).registry, "botpress", tmp_path / "out")
     written = {
         file.relative_to(tmp_path / "out").as_posix(): json.loads(file.read_text(encoding="utf-8"))
@@ -165,8 +156,7 @@ def test_what_is_written_is_a_bot(tmp_path):
     assert written["entities/rover.json"]["occurrences"] == ROBOT["occurrences"]
 
 
-def test_names_that_no_file_can_have_are_safe(tmp_path):
-    """A name leads nowhere else, and two names never meet in one file."""
+def test_file_names_are_safe_and_unique(tmp_path):
     names = ["../../evil", "A", "a", "a/b", "a:b", "..", "", "你好"]
     intents = tuple(Intent(name or "x", (Utterance(f"line {n}"),)) for n, name in enumerate(names))
     formats.write(Registry(intents), "botpress", tmp_path / "out")
@@ -180,8 +170,7 @@ def test_names_that_no_file_can_have_are_safe(tmp_path):
     }
 
 
-def test_lines_that_the_format_would_misread_are_changed_and_said(tmp_path):
-    """There is no way to say a bracket in it."""
+def test_utterances_that_look_like_marks_are_changed_and_reported(tmp_path):
     city = Slot("city", "list", (SlotValue("a]b"),))
     lines = (
         Utterance("see [this](link)", "en"),

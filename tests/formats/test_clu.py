@@ -1,4 +1,4 @@
-"""CLU projects: places in UTF-16 units, components of entities, tests, the fallback, and what is not taken over."""
+"""Tests for CLU projects: UTF-16 offsets, entity components, tests, the fallback and losses."""
 
 from __future__ import annotations
 
@@ -44,8 +44,7 @@ PROJECT: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-def test_obeys(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
-    """The law holds for the format."""
+def test_obeys_contract(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
     law(Subject(FORMAT, {"project.json": json.dumps(PROJECT)}, language="en"), tmp_path)
 
 
@@ -59,8 +58,7 @@ def rules(found: formats.Imported) -> list[str]:
     return [problem.rule for problem in found.problems]
 
 
-def test_places_behind_emoji_are_counted_in_utf_16_units(tmp_path):
-    """Two emoji are two characters here and four units there."""
+def test_offsets_count_utf16_units(tmp_path):
     found = read(tmp_path, PROJECT)
 
     (line,) = found.registry["Order"].utterances
@@ -68,8 +66,7 @@ def test_places_behind_emoji_are_counted_in_utf_16_units(tmp_path):
     assert line.language == "de"
 
 
-def test_a_project_may_count_in_characters(tmp_path):
-    """Then it says so."""
+def test_offsets_may_count_characters(tmp_path):
     project = copy.deepcopy(PROJECT)
     project["stringIndexType"] = "UnicodeCodePoint"
     project["assets"]["utterances"][0]["entities"][0]["offset"] = 3
@@ -77,8 +74,7 @@ def test_a_project_may_count_in_characters(tmp_path):
     assert read(tmp_path, project).registry["Order"].utterances[0].template == "🍕🍕 {Size=large}, bitte"
 
 
-def test_components_of_an_entity_become_kinds_of_slots(tmp_path):
-    """A list with synonyms by language, a pattern, and what is built in."""
+def test_entity_components_become_slot_kinds(tmp_path):
     slots = {slot.name: slot for slot in read(tmp_path, PROJECT).registry.slots}
 
     assert [(v.value, v.synonyms) for v in slots["Size"].values] == [("large", (Utterance("grande", "fr"),))]
@@ -86,8 +82,8 @@ def test_components_of_an_entity_become_kinds_of_slots(tmp_path):
     assert slots["When"].kind == "date"
 
 
-def test_the_test_set_is_tests_and_an_empty_fallback_is_no_intent(tmp_path):
-    """What should be None there should be answered by nobody here."""
+def test_test_set_becomes_tests_and_empty_fallback_is_no_intent(tmp_path):
+    """Tests of the intent None are out of scope."""
     project = copy.deepcopy(PROJECT)
     project["assets"]["utterances"].append({"text": "hm", "intent": "None", "dataset": "Test"})
     found = read(tmp_path, project)
@@ -99,8 +95,7 @@ def test_the_test_set_is_tests_and_an_empty_fallback_is_no_intent(tmp_path):
     ]
 
 
-def test_a_fallback_with_utterances_is_an_intent_and_noted(tmp_path):
-    """As it is for all formats."""
+def test_fallback_with_utterances_is_an_intent_and_reported(tmp_path):
     project = copy.deepcopy(PROJECT)
     project["assets"]["utterances"] += [
         {"text": "hm", "intent": "None", "dataset": "Train"},
@@ -113,8 +108,7 @@ def test_a_fallback_with_utterances_is_an_intent_and_noted(tmp_path):
     assert "fallback-intent" in rules(found)
 
 
-def test_what_has_no_counterpart_is_a_problem_with_its_place(tmp_path):
-    """Thresholds, further components, and where an orchestration leads."""
+def test_unsupported_content_is_reported(tmp_path):
     project = copy.deepcopy(PROJECT)
     project["metadata"] |= {"projectKind": "Orchestration", "settings": {"confidenceThreshold": 0.7}}
     project["assets"]["entities"][0]["prebuilts"] = [{"category": "Quantity.Number"}]
@@ -126,8 +120,7 @@ def test_what_has_no_counterpart_is_a_problem_with_its_place(tmp_path):
     assert any("target projects" in message for message in messages)
 
 
-def test_a_list_that_no_utterance_marks_goes_to_the_intents_that_say_its_values(tmp_path):
-    """There it is found in every message."""
+def test_unmarked_list_is_attached_to_intents_that_mention_it(tmp_path):
     project = copy.deepcopy(PROJECT)
     project["assets"]["utterances"][0]["entities"] = []
     found = read(tmp_path, project)
@@ -137,8 +130,7 @@ def test_a_list_that_no_utterance_marks_goes_to_the_intents_that_say_its_values(
     assert "unused-slot" in rules(found)
 
 
-def test_lines_without_a_language_are_written_in_the_main_one(tmp_path):
-    """A project has a language for each, and that is a problem to know of."""
+def test_utterances_without_language_are_written_in_main_language(tmp_path):
     registry = Registry(
         (
             Intent(
@@ -155,8 +147,8 @@ def test_lines_without_a_language_are_written_in_the_main_one(tmp_path):
     assert [problem.rule for problem in problems] == ["not-expressed"]
 
 
-def test_emoji_tests_and_kinds_come_back(tmp_path):
-    """Offsets are written as they are read; a test of several intents is lost with a word."""
+def test_emoji_tests_and_kinds_round_trip(tmp_path):
+    """A test that expects several intents is reported as lost."""
     line = Utterance("🍕 für 4", "de", None, "🍕 für {persons=4}", (Mark("persons", 6, 7),))
     slot = Slot("persons", "number")
     cases = (Case("hm", None, "de"), Case("zwei", "first", "de"))

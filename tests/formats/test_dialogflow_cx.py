@@ -1,4 +1,4 @@
-"""Dialogflow CX agents: phrases by language, parameters, types, what flows answer, and what is lost."""
+"""Tests for Dialogflow CX agents: phrases, parameters, types, flows and losses."""
 
 from __future__ import annotations
 
@@ -79,13 +79,12 @@ def written(files: dict[str, Any]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-def test_obeys(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
-    """The law holds for the format."""
+def test_obeys_contract(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
     law(Subject(FORMAT, written(SMALL), language="en"), tmp_path)
 
 
 def read(folder: Path, files: dict[str, Any] | None = None) -> formats.Imported:
-    """The agent, with some files in the place of its own."""
+    """Import the agent with some files replaced."""
     for path, content in written({**AGENT, **(files or {})}).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(content, encoding="utf-8")
@@ -96,8 +95,7 @@ def messages(found: formats.Imported) -> str:
     return "\n".join(problem.message for problem in found.problems)
 
 
-def test_phrases_are_read_in_every_language_with_their_slots(tmp_path):
-    """The name is the one in the file, whatever the folder is called; an unknown parameter marks nothing."""
+def test_phrases_are_read_in_every_language_with_slots(tmp_path):
     found = read(tmp_path)
     lines = [(line.language, line.template or line.text) for line in found.registry["Book a/b"].utterances]
 
@@ -106,8 +104,8 @@ def test_phrases_are_read_in_every_language_with_their_slots(tmp_path):
     assert "no parameter 'unknown'" in messages(found)
 
 
-def test_types_are_slots(tmp_path):
-    """Spaces at the rim of a value are nobody's; what no intent uses is kept."""
+def test_types_become_slots(tmp_path):
+    """Unused types are kept."""
     slots = {slot.name: slot for slot in read(tmp_path).registry.slots}
 
     assert [value.value for value in slots["what"].values] == ["room"]
@@ -115,8 +113,8 @@ def test_types_are_slots(tmp_path):
     assert slots["Code"].patterns == ("[A-Z]\\d",)
 
 
-def test_what_a_flow_answers_to_an_intent_is_its_response(tmp_path):
-    """Of several texts the first; intents that are not there answer nothing, and forms are lost."""
+def test_flow_reply_becomes_response(tmp_path):
+    """The first text is used; unknown intents and forms are skipped."""
     found = read(tmp_path)
 
     assert found.registry["Book a/b"].responses == {"pt-BR": "Feito.", "en": "Done."}
@@ -125,21 +123,19 @@ def test_what_a_flow_answers_to_an_intent_is_its_response(tmp_path):
     assert "several responses" in messages(found)
 
 
-def test_the_negative_intent_is_a_fallback(tmp_path):
-    """It is an intent like any other, and noted."""
+def test_negative_intent_is_reported_as_fallback(tmp_path):
     assert "is a fallback intent" in messages(read(tmp_path))
 
 
-def test_phrases_without_the_file_of_their_intent_are_read(tmp_path):
-    """Their folder names it."""
+def test_phrases_without_intent_file_are_named_after_their_folder(tmp_path):
     read(tmp_path)
     (tmp_path / "intents/Book a%2fb/Book a%2fb.json").unlink()
 
     assert len(formats.read(tmp_path).registry["Book a%2fb"].utterances) == 3
 
 
-def test_every_language_of_a_registry_has_its_file(tmp_path):
-    """The language of most lines is the one of the agent."""
+def test_export_writes_a_file_per_language(tmp_path):
+    """The most frequent language is the agent's default."""
     lines = (Utterance("hello", "en"), Utterance("hallo", "de"), Utterance("guten Tag", "de"))
     registry = Registry((Intent("greet", lines, responses={"de": "Tag!", "en": "Hi!"}),))
     formats.write(registry, "dialogflow-cx", tmp_path / "agent")

@@ -1,4 +1,4 @@
-"""Dialogflow ES agents: phrases by language and of the first years, parameters, contexts, types, and what is lost."""
+"""Tests for Dialogflow ES agents: phrases, parameters, contexts, types and losses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from intentmatch.formats.dialogflow_es import FORMAT
 
 
 def phrase(*parts: str | tuple[str, str, str], **more: Any) -> dict[str, Any]:
-    """A phrase of texts, some of them with an alias and a type."""
+    """Return a phrase of texts, some with an alias and a type."""
     data = [
         {"text": part} if isinstance(part, str) else dict(zip(("text", "alias", "meta"), part, strict=True))
         for part in parts
@@ -94,13 +94,12 @@ def written(files: dict[str, Any]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-def test_obeys(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
-    """The law holds for the format."""
+def test_obeys_contract(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
     law(Subject(FORMAT, written(SMALL), language="en"), tmp_path)
 
 
 def read(folder: Path, files: dict[str, Any] | None = None) -> formats.Imported:
-    """The agent, with some files in the place of its own."""
+    """Import the agent with some files replaced."""
     for path, content in written({**AGENT, **(files or {})}).items():
         (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).write_text(content, encoding="utf-8")
@@ -111,8 +110,7 @@ def messages(found: formats.Imported) -> str:
     return "\n".join(problem.message for problem in found.problems)
 
 
-def test_phrases_of_every_language_are_read_with_their_slots(tmp_path):
-    """What Dialogflow ignores is plain text; a slot is named by its alias."""
+def test_phrases_are_read_in_every_language_with_slots(tmp_path):
     lines = [(line.language, line.template or line.text) for line in read(tmp_path).registry["Book"].utterances]
 
     assert lines == [
@@ -122,8 +120,7 @@ def test_phrases_of_every_language_are_read_with_their_slots(tmp_path):
     ]
 
 
-def test_parameters_are_slots_and_prompts_their_questions(tmp_path):
-    """A parameter that takes its value from a context has no counterpart."""
+def test_parameters_become_slots_and_prompts_become_questions(tmp_path):
     found = read(tmp_path)
     slots = {slot.name: slot for slot in found.registry["Book"].slots}
 
@@ -134,8 +131,8 @@ def test_parameters_are_slots_and_prompts_their_questions(tmp_path):
     assert "from a context" in messages(found)
 
 
-def test_a_context_that_an_intent_needs_is_a_tag(tmp_path):
-    """What it sets is for the bot to do; of several contexts all are needed there."""
+def test_input_context_becomes_tag(tmp_path):
+    """Output contexts are reported, and so are several input contexts."""
     found = read(tmp_path)
     several = {**AGENT["intents/Book.json"], "contexts": ["open", "late"]}
 
@@ -145,8 +142,7 @@ def test_a_context_that_an_intent_needs_is_a_tag(tmp_path):
     assert "required all of its contexts" in messages(read(tmp_path, {"intents/Book.json": several}))
 
 
-def test_responses_are_those_of_no_platform_and_the_action_is_kept(tmp_path):
-    """Of several texts the first is taken, and that is a problem to know of."""
+def test_default_platform_responses_and_action_are_imported(tmp_path):
     found = read(tmp_path)
 
     assert found.registry["Book"].responses == {"en": "Done.", "de": "Erledigt."}
@@ -155,16 +151,14 @@ def test_responses_are_those_of_no_platform_and_the_action_is_kept(tmp_path):
     assert "not text" in messages(found)
 
 
-def test_a_type_that_nobody_uses_is_a_slot_that_nobody_uses(tmp_path):
-    """Nothing is lost on the way."""
+def test_unused_type_becomes_unused_slot(tmp_path):
     found = read(tmp_path)
 
     assert next(slot for slot in found.registry.slots if slot.name == "Code").patterns == ("[A-Z]\\d",)
     assert "automated expansion" in messages(found)
 
 
-def test_phrases_of_the_first_years_are_read_once(tmp_path):
-    """They stand in the intent, and later exports have them in a file as well."""
+def test_inline_phrases_are_not_read_twice(tmp_path):
     old = {**AGENT["intents/Book.json"], "userSays": [phrase("book ", ("it", "it", "@sys.ignore")), phrase("new")]}
     found = read(tmp_path, {"intents/Book.json": old})
 
@@ -173,15 +167,13 @@ def test_phrases_of_the_first_years_are_read_once(tmp_path):
     assert found.registry["Book"].utterances[-1].language == "en"
 
 
-def test_a_phrase_may_be_a_template(tmp_path):
-    """Types stand in its text."""
+def test_template_phrase_becomes_template(tmp_path):
     found = read(tmp_path, {"intents/Book_usersays_en.json": [phrase("a @Kind:what (now)", isTemplate=True)]})
 
     assert found.registry["Book"].utterances[-1].template == "a {what} \\(now\\)"
 
 
-def test_slots_of_one_name_and_several_types_get_names_of_their_own(tmp_path):
-    """The name alone says here what a slot is."""
+def test_slot_name_with_several_types_is_renamed(tmp_path):
     other = {
         "name": "Other",
         "auto": True,
@@ -197,8 +189,8 @@ def test_slots_of_one_name_and_several_types_get_names_of_their_own(tmp_path):
     assert "renamed-slot" in {problem.rule for problem in found.problems}
 
 
-def test_a_type_of_nothing_but_a_built_in_one_is_like_that(tmp_path):
-    """Other references to types cannot be kept."""
+def test_type_with_only_a_built_in_type_becomes_that_type(tmp_path):
+    """Other references to types are reported."""
     alone = {"entities/Kind_entries_en.json": [{"value": "@sys.number", "synonyms": ["@sys.number"]}]}
     alone["entities/Kind_entries_de.json"] = []
     mixed = {"entities/Code_entries_en.json": [{"value": "@Kind:a now", "synonyms": []}]}
@@ -208,15 +200,13 @@ def test_a_type_of_nothing_but_a_built_in_one_is_like_that(tmp_path):
     assert "refer to other types" in messages(read(tmp_path, mixed))
 
 
-def test_a_fallback_is_noted(tmp_path):
-    """It is an intent like any other, and its author may want it in `tests:`."""
+def test_fallback_is_reported(tmp_path):
     fallback = {**AGENT["intents/Book.json"], "fallbackIntent": True}
 
     assert "is a fallback intent" in messages(read(tmp_path, {"intents/Book.json": fallback}))
 
 
-def test_broken_and_missing_files_leave_the_others(tmp_path):
-    """A file of phrases alone is an intent of its name; one that is no JSON is named."""
+def test_broken_and_missing_files_do_not_affect_others(tmp_path):
     read(tmp_path)
     (tmp_path / "intents/Book.json").unlink()
     (tmp_path / "intents/Book_usersays_de.json").write_text("[{")
@@ -227,8 +217,7 @@ def test_broken_and_missing_files_leave_the_others(tmp_path):
     assert "json-syntax" in {problem.rule for problem in found.problems}
 
 
-def test_several_tags_and_names_like_paths_are_written(tmp_path):
-    """One of the tags was enough, and there all are needed."""
+def test_several_tags_are_reported_and_path_like_names_are_escaped(tmp_path):
     line = Utterance("to Rome", "it", None, "to {city=Rome}", (Mark("city", 3, 7),))
     city = Slot("city", "list", (SlotValue("Rome", (Utterance("Roma", "it"),)),))
     registry = Registry(
@@ -243,8 +232,7 @@ def test_several_tags_and_names_like_paths_are_written(tmp_path):
     assert bare(found).slots == bare(registry).slots
 
 
-def test_a_built_in_slot_that_no_intent_has_cannot_be_written(tmp_path):
-    """There, only types of one's own stand for themselves."""
+def test_unused_built_in_slot_is_reported(tmp_path):
     registry = Registry((Intent("a", (Utterance("hi", "en"),)),), slots=(Slot("count", "number"),))
     problems = formats.write(registry, "dialogflow-es", tmp_path / "agent")
 

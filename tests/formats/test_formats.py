@@ -1,4 +1,4 @@
-"""Which format a file has, what is said of files that nobody reads, and where files are written to."""
+"""Tests for recognising formats, reporting unread files, and writing files."""
 
 from __future__ import annotations
 
@@ -30,15 +30,13 @@ def put(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
-def test_a_format_is_known_by_its_content(tmp_path: Path) -> None:
-    """The name of a file says nothing."""
+def test_format_is_recognised_by_content(tmp_path: Path) -> None:
     put(tmp_path, {"a.txt": CSV, "b.dat": PATTERNS, "c": '{"text": "hello", "intent": "greet"}\n'})
 
     assert [formats.read(file).format for file in sorted(tmp_path.iterdir())] == ["csv", "patterns", "jsonl"]
 
 
-def test_what_could_be_two_formats_is_not_guessed(tmp_path: Path) -> None:
-    """Both are named, and either can be chosen."""
+def test_ambiguous_format_raises_and_names_candidates(tmp_path: Path) -> None:
     put(tmp_path, {"a.csv": CSV, "b.json": PATTERNS})
 
     with pytest.raises(InputError, match=r"could be csv or patterns\. Name one with --format"):
@@ -48,7 +46,7 @@ def test_what_could_be_two_formats_is_not_guessed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "said"),
+    ("files", "expected"),
     [
         ({}, r"unknown format\. It contains no files\."),
         ({"a.txt": "hello"}, r"unknown format\. Files found: a\.txt\. Known formats: .*rasa"),
@@ -58,14 +56,12 @@ def test_what_could_be_two_formats_is_not_guessed(tmp_path: Path) -> None:
         ({"intents.yaml": "intents:\n  a:\n    utterances: [x]\n"}, "looks like intentmatch YAML and needs no import"),
     ],
 )
-def test_what_no_format_knows_is_described(tmp_path: Path, files: dict[str, str], said: str) -> None:
-    """With what there is, what is wrong with it, and what would be known."""
-    with pytest.raises(InputError, match=said):
+def test_unknown_format_error_describes_the_files(tmp_path: Path, files: dict[str, str], expected: str) -> None:
+    with pytest.raises(InputError, match=expected):
         formats.read(put(tmp_path, files))
 
 
-def test_a_format_that_is_named_says_what_it_misses(tmp_path: Path) -> None:
-    """Rather than that it does not know the file."""
+def test_named_format_reports_what_is_missing(tmp_path: Path) -> None:
     put(tmp_path, {"a.csv": "one,two\nx,y\n"})
 
     (problem,) = formats.read(tmp_path / "a.csv", "csv").problems
@@ -73,8 +69,7 @@ def test_a_format_that_is_named_says_what_it_misses(tmp_path: Path) -> None:
     assert "one, two" in problem.message
 
 
-def test_unknown_and_unreadable_formats_are_said_to_be_so(tmp_path: Path) -> None:
-    """With those that there are."""
+def test_unknown_read_only_and_write_only_formats_raise(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match=r"unknown format 'raza': known are .*Did you mean 'rasa'"):
         formats.read(put(tmp_path, {"a.csv": CSV}), "raza")
     with pytest.raises(InputError, match="intentmatch cannot be read, only written"):
@@ -85,8 +80,8 @@ def test_unknown_and_unreadable_formats_are_said_to_be_so(tmp_path: Path) -> Non
         formats.write(REGISTRY, "json", tmp_path / "x")
 
 
-def test_files_that_nobody_reads_are_told(tmp_path: Path) -> None:
-    """Together; what is broken by itself, with its place."""
+def test_unread_files_are_reported(tmp_path: Path) -> None:
+    """Together in one note; broken files are reported separately."""
     put(tmp_path, {"a.csv": CSV, "README.md": "# Bot", "LICENSE": "free", "b.json": "{"})
     problems = {problem.rule: problem for problem in formats.read(tmp_path).problems}
 
@@ -96,8 +91,7 @@ def test_files_that_nobody_reads_are_told(tmp_path: Path) -> None:
     assert problems["json-syntax"].location.path == str(tmp_path / "b.json")
 
 
-def test_links_that_lead_elsewhere_are_told(tmp_path: Path) -> None:
-    """And not followed."""
+def test_links_out_of_the_folder_are_reported_and_not_followed(tmp_path: Path) -> None:
     folder = put(tmp_path / "bot", {"a.csv": CSV})
     (folder / "b.csv").symlink_to(put(tmp_path, {"b.csv": "text,intent\nsecret,b\n"}) / "b.csv")
     found = formats.read(folder)
@@ -106,8 +100,7 @@ def test_links_that_lead_elsewhere_are_told(tmp_path: Path) -> None:
     assert "symbolic links that point outside of the folder are not followed: b.csv" in found.problems[0].message
 
 
-def test_a_missing_extra_names_the_pip_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For spreadsheets, in and out."""
+def test_missing_extra_names_the_pip_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     formats.write(REGISTRY, "xlsx", tmp_path / "a.xlsx")
     monkeypatch.setitem(sys.modules, "openpyxl", None)
 
@@ -116,8 +109,7 @@ def test_a_missing_extra_names_the_pip_line(tmp_path: Path, monkeypatch: pytest.
             call()
 
 
-def test_one_file_is_written_to_the_path_or_into_it(tmp_path: Path) -> None:
-    """Folders above it are made."""
+def test_single_file_is_written_to_path_or_into_folder(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     formats.write(REGISTRY, "csv", tmp_path / "new" / "a.csv")
     formats.write(REGISTRY, "csv", tmp_path / "folder")
@@ -128,8 +120,7 @@ def test_one_file_is_written_to_the_path_or_into_it(tmp_path: Path) -> None:
     assert [file.name for file in (tmp_path / "folder").iterdir()] == ["intents.csv"]
 
 
-def test_several_files_are_a_folder_or_a_zip(tmp_path: Path) -> None:
-    """Which reads the same."""
+def test_several_files_are_written_as_folder_or_zip(tmp_path: Path) -> None:
     formats.write(REGISTRY, "rasa", tmp_path / "bot")
     formats.write(REGISTRY, "rasa", tmp_path / "bot.zip")
 
@@ -139,8 +130,7 @@ def test_several_files_are_a_folder_or_a_zip(tmp_path: Path) -> None:
     )
 
 
-def test_nothing_is_written_over_what_is_there(tmp_path: Path) -> None:
-    """Unless it is asked for."""
+def test_existing_files_are_kept_without_force(tmp_path: Path) -> None:
     put(tmp_path, {"a.csv": "mine", "bot/notes.txt": "mine"})
 
     for format_, path in (("csv", tmp_path / "a.csv"), ("rasa", tmp_path / "bot")):
@@ -152,8 +142,7 @@ def test_nothing_is_written_over_what_is_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["../evil.txt", "/etc/evil.txt", "a/../../evil.txt", "nul\0.txt"])
-def test_nothing_is_written_outside_of_the_folder(tmp_path: Path, name: str) -> None:
-    """Whatever a format makes of the name of an intent."""
+def test_put_refuses_paths_outside_of_the_folder(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match=r"is not a valid file name|cannot be written"):
         formats.put({"fine.txt": "x", name: "x"}, tmp_path / "bot")
     assert not (tmp_path / "evil.txt").exists()
@@ -161,16 +150,14 @@ def test_nothing_is_written_outside_of_the_folder(tmp_path: Path, name: str) -> 
 
 @pytest.mark.parametrize("form", [name for name, found in formats.formats().items() if found.write])
 @pytest.mark.parametrize("name", ["../../evil", "/evil", "..", "a/b", "con\0", "x" * 300, "C:\\evil", "\ud800"])
-def test_no_name_of_an_intent_leads_out_of_the_folder(tmp_path: Path, form: str, name: str) -> None:
-    """In any format: it is written, told or refused."""
+def test_no_intent_name_escapes_the_output_folder(tmp_path: Path, form: str, name: str) -> None:
     lines = (Utterance("hello", "en"), Utterance("\ud800 there", "en"))
     with suppress(InputError):
         formats.write(Registry((Intent(name, lines), *REGISTRY.intents)), form, tmp_path / "a" / "b")
     assert {file.relative_to(tmp_path).parts[:2] for file in tmp_path.rglob("*") if file.is_file()} <= {("a", "b")}
 
 
-def test_a_language_that_is_none_is_refused(tmp_path: Path) -> None:
-    """And any other is in its usual case."""
+def test_invalid_language_code_raises(tmp_path: Path) -> None:
     put(tmp_path, {"a.csv": CSV})
 
     assert formats.read(tmp_path, language="PT_br").registry.languages == ("pt-BR",)
@@ -178,8 +165,7 @@ def test_a_language_that_is_none_is_refused(tmp_path: Path) -> None:
         formats.read(tmp_path, language="klingonese")
 
 
-def test_what_cannot_be_written_to_is_said_to_be_so(tmp_path: Path) -> None:
-    """With its path."""
+def test_unwritable_path_raises(tmp_path: Path) -> None:
     put(tmp_path, {"file": ""})
 
     with pytest.raises(InputError, match=r"file/x/a\.csv cannot be written"):
@@ -187,43 +173,39 @@ def test_what_cannot_be_written_to_is_said_to_be_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("feature", FEATURES)
-def test_what_a_format_cannot_say_is_taken_out_and_told(feature: str) -> None:
-    """Each thing by itself; a format that has words for all loses nothing."""
+def test_unsupported_feature_is_removed_and_reported(feature: str) -> None:
     registry = FEATURES[feature]
-    kept, problems = losses.without(registry, set())
+    kept, problems = losses.without_unsupported(registry, set())
 
     assert kept != registry
     assert problems
     assert all(problem.rule == "not-expressed" for problem in problems)
-    assert losses.without(registry, set(FEATURES)) == (registry, [])
+    assert losses.without_unsupported(registry, set(FEATURES)) == (registry, [])
 
 
-def test_rules_are_written_out_for_formats_with_templates_and_no_rules() -> None:
-    """Rules in rules too; the sentences stay the same."""
+def test_rules_are_replaced_by_their_text_for_formats_without_rules() -> None:
     rules = (Rule("polite", {"": "please|<very>"}), Rule("very", {"en": "pretty please", "": "would you"}))
     lines = tuple(Utterance(text, code, None, text) for text, code in (("go [<polite>]", "en"), ("<very> go", "de")))
     registry = Registry((Intent("go", lines),), rules=rules)
-    kept, problems = losses.without(registry, {"templates", "blanks", "languages"})
+    kept, problems = losses.without_unsupported(registry, {"templates", "blanks", "languages"})
 
     assert [line.text for line in kept["go"].utterances] == ["go [(please|pretty please)]", "would you go"]
     assert [line.text for line in expand(kept)[0].utterances] == [line.text for line in expand(registry)[0].utterances]
     assert [problem.message for problem in problems] == ["rules are replaced by their text"]
 
 
-def test_rules_without_end_are_refused() -> None:
-    """By a sentence."""
+def test_exponentially_growing_rules_are_refused() -> None:
     rules = tuple(Rule(f"r{n}", {"": f"<r{n - 1}> or <r{n - 1}>" if n else "x"}) for n in range(20))
     registry = Registry((Intent("a", (Utterance("<r19>", None, None, "<r19>"),)),), rules=rules)
 
     with pytest.raises(InputError, match="expands to more than 10,000 characters"):
-        losses.without(registry, {"templates", "blanks"})
+        losses.without_unsupported(registry, {"templates", "blanks"})
 
 
-def test_a_slot_that_two_intents_see_differently_is_told() -> None:
-    """Other programs have one for all."""
+def test_conflicting_slot_definitions_are_reported() -> None:
     slots = [Slot("city", "list", (SlotValue(value),)) for value in ("Rome", "Oslo")]
     intents = [replace(REGISTRY.intents[0], name=slot.values[0].value, slots=(slot,)) for slot in slots]
-    _, problems = losses.without(Registry(tuple(intents)), {"lists"})
+    _, problems = losses.without_unsupported(Registry(tuple(intents)), {"lists"})
 
     assert [problem.message for problem in problems] == [
         "this format cannot express a definition of the slot 'city' for 'Oslo' alone"
@@ -239,7 +221,7 @@ def rows(header: str) -> list[list[str]]:
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()]
 
 
-def test_the_guide_lists_every_format_and_what_can_be_done_with_it() -> None:
+def test_guide_lists_every_format_with_its_directions() -> None:
     """Each by name, and the written ones of a row where those are not all."""
     listed: dict[str, tuple[bool, bool]] = {}
     for names, _, read, written in rows("| format | what it is | read | written |"):
@@ -251,7 +233,7 @@ def test_the_guide_lists_every_format_and_what_can_be_done_with_it() -> None:
     assert listed == {name: (f.read is not None, f.write is not None) for name, f in formats.formats().items()}
 
 
-def test_the_guide_says_what_each_written_format_carries() -> None:
+def test_guide_names_what_each_written_format_carries() -> None:
     """By the names that the code has for it."""
     listed = {
         name: set(re.findall(r"`(\w+)`", carries))

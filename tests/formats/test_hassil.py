@@ -1,4 +1,4 @@
-"""Home Assistant: sentences, lists, rules and tests in files and folders; that the library loads what is written."""
+"""Tests for Home Assistant files: sentences, lists, rules, tests, and agreement with the hassil library."""
 
 from __future__ import annotations
 
@@ -76,8 +76,7 @@ SUBJECTS = [Subject(FORMAT, FILES)]
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("subject", SUBJECTS, ids=str)
-def test_obeys(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
-    """The law holds for the format."""
+def test_obeys_contract(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
     law(subject, tmp_path)
 
 
@@ -89,7 +88,7 @@ def read(tmp_path: Path, files: dict[str, str] = FILES) -> formats.Imported:
 
 
 def block(tmp_path: Path, *sentences: str, **more: Any) -> formats.Imported:
-    """One intent with one block, and what else a file has."""
+    """Import a file with one intent, one block and further keys."""
     keys = {key: more.pop(key) for key in ("lists", "expansion_rules", "skip_words") if key in more}
     data = {"language": "en", "intents": {"a": {"data": [{"sentences": list(sentences), **more.pop("block", more)}]}}}
     return read(tmp_path, {"a.yaml": yaml.safe_dump({**data, **keys})})
@@ -99,8 +98,8 @@ def messages(found: formats.Imported) -> list[str]:
     return [problem.message for problem in found.problems]
 
 
-def test_sentences_are_templates_and_rules_of_a_block_are_written_out(tmp_path):
-    """A sentence that hassil would not take is left out; one without any mark is a sentence."""
+def test_sentences_become_templates_with_block_rules_replaced(tmp_path):
+    """An invalid sentence is skipped."""
     found = read(tmp_path)
 
     assert [line.text for line in found.registry["SetLight"].utterances] == [
@@ -116,8 +115,8 @@ def test_sentences_are_templates_and_rules_of_a_block_are_written_out(tmp_path):
     assert "a sentence is skipped: `(` is never closed" in messages(found)
 
 
-def test_rules_are_rules_in_their_language(tmp_path):
-    """One whose name no template of ours could have gets another."""
+def test_shared_rules_are_imported_per_language(tmp_path):
+    """Invalid rule names are changed."""
     rules = {rule.name: rule.templates for rule in read(tmp_path).registry.rules}
 
     assert rules == {
@@ -128,8 +127,7 @@ def test_rules_are_rules_in_their_language(tmp_path):
     }
 
 
-def test_lists_are_slots_and_what_nobody_lists_is_any_text(tmp_path):
-    """A value is what the bot gets, with all that is said for it in the language."""
+def test_lists_become_slots_and_undefined_lists_accept_any_text(tmp_path):
     found = read(tmp_path)
     slots = {slot.name: slot for slot in found.registry.slots}
 
@@ -146,24 +144,22 @@ def test_lists_are_slots_and_what_nobody_lists_is_any_text(tmp_path):
     assert "the list 'name' is not defined; its slot accepts any text" in messages(found)
 
 
-def test_a_slot_keeps_its_name_where_a_list_has_it_too(tmp_path):
-    """Whichever comes first; lists of other names that are for the slot have both names."""
+def test_slot_named_like_its_list_keeps_its_name(tmp_path):
     lists = {name: {"wildcard": True} for name in ("level", "other")}
     found = block(tmp_path, "a {other:level}", "b {level}", lists=lists)
 
     assert [line.text for line in found.registry["a"].utterances] == ["a {level_other}", "b {level}"]
 
 
-def test_a_list_of_a_block_is_for_its_sentences(tmp_path):
-    """Another one may have the same name."""
+def test_block_list_applies_to_its_block_only(tmp_path):
     found = block(tmp_path, "a {size} {name}", block={"lists": {"size": {"values": ["big"]}}})
 
     assert [line.text for line in found.registry["a"].utterances] == ["a {size} {name}"]
     assert [(slot.name, slot.kind) for slot in found.registry["a"].slots] == [("size", "list"), ("name", "any")]
 
 
-def test_what_blocks_say_is_metadata(tmp_path):
-    """What all say as it is; what they say differently, all of it, with a word that it differs."""
+def test_block_settings_become_metadata(tmp_path):
+    """Differing values are merged and reported."""
     found = read(tmp_path)
 
     assert found.registry["SetLight"].metadata == {
@@ -176,8 +172,7 @@ def test_what_blocks_say_is_metadata(tmp_path):
     assert "`requires_context` has no effect; it is kept as metadata" in messages(found)
 
 
-def test_responses_and_tests_are_taken_where_their_intent_is(tmp_path):
-    """A default response; tests by the name that they give."""
+def test_responses_and_tests_of_known_intents_are_imported(tmp_path):
     found = read(tmp_path)
 
     assert found.registry["SetLight"].responses == {"en": "Done"}
@@ -194,16 +189,14 @@ def test_responses_and_tests_are_taken_where_their_intent_is(tmp_path):
     } <= set(messages(found))
 
 
-def test_a_folder_may_name_the_intent_of_its_tests(tmp_path):
-    """As the newer tests of Home Assistant do."""
+def test_folder_names_the_intent_of_its_tests(tmp_path):
     tests = "language: en\ntests: [{sentences: [say hi], slots: {}}]\n"
     found = read(tmp_path, {"sentences/en/light.yaml": LIGHT, "tests/en/Play/default.yaml": tests})
 
     assert [(case.text, case.expected) for case in found.registry.tests] == [("say hi", "Play")]
 
 
-def test_languages_share_intents_and_not_their_rules(tmp_path):
-    """A rule has a template for each; a value has synonyms in each."""
+def test_languages_share_intents_but_not_rules(tmp_path):
     german = COMMON.replace("language: en", "language: de").replace("(the|my)", "(der|mein)")
     lines = "language: de\nintents: {SetLight: {data: [{sentences: ['stelle <name> auf {color}']}]}}\n"
     found = read(tmp_path, {**FILES, "sentences/de/_common.yaml": german, "sentences/de/light.yaml": lines}).registry
@@ -214,8 +207,7 @@ def test_languages_share_intents_and_not_their_rules(tmp_path):
     assert [(line.text, line.language) for line in color.values[1].synonyms] == [("lights", "de"), ("lights", "en")]
 
 
-def test_a_rule_that_uses_itself_is_an_error(tmp_path):
-    """Here and there."""
+def test_recursive_rule_is_an_error(tmp_path):
     found = block(tmp_path, "x <a>", expansion_rules={"a": "y <b>", "b": "z <a>"})
     error = next(problem for problem in found.problems if problem.severity == "error")
 
@@ -232,16 +224,14 @@ def test_a_rule_that_uses_itself_is_an_error(tmp_path):
     ],
     ids=["itself", "each other", "deep", "wide"],
 )
-def test_rules_of_a_block_have_an_end(tmp_path, rules):
-    """A sentence that would grow without end is left out."""
+def test_recursive_or_huge_block_rules_skip_the_sentence(tmp_path, rules):
     found = block(tmp_path, "x <a>", "y", expansion_rules={}, block={"expansion_rules": rules})
 
     assert [line.text for line in found.registry["a"].utterances] == ["y"]
     assert "bad-template" in [problem.rule for problem in found.problems]
 
 
-def test_a_rule_of_a_block_reaches_into_the_rules_that_all_share(tmp_path):
-    """Those that use it are written out with it."""
+def test_block_rule_overrides_rule_used_by_shared_rules(tmp_path):
     rules = {"what": "what is the <thing>", "thing": "thing"}
     found = block(tmp_path, "<what> here", expansion_rules=rules, block={"expansion_rules": {"thing": "level"}})
 
@@ -257,16 +247,14 @@ def test_a_rule_of_a_block_reaches_into_the_rules_that_all_share(tmp_path):
         ("a {x:@y}", "a {y}", "a capture for a response (`@`) is imported as an ordinary slot"),
     ],
 )
-def test_what_a_name_stands_for_is_said(tmp_path, sentence, expected, message):
-    """A problem with its place for whatever has no counterpart."""
+def test_unsupported_references_are_reported(tmp_path, sentence, expected, message):
     found = block(tmp_path, sentence)
 
     assert [line.text for line in found.registry["a"].utterances] == [expected]
     assert message in messages(found)
 
 
-def test_tags_come_back_as_what_a_context_requires(tmp_path):
-    """They are written under a key of their own, and so are read."""
+def test_tags_round_trip_as_requires_context(tmp_path):
     intent = Intent("a", (Utterance("hi", "en"),), when=("x", "y"), metadata={"requires_context": {"area": None}})
     formats.write(Registry((intent,)), "hassil", tmp_path / "en.yaml")
     written = yaml.safe_load((tmp_path / "en.yaml").read_text(encoding="utf-8"))
@@ -275,8 +263,8 @@ def test_tags_come_back_as_what_a_context_requires(tmp_path):
     assert bare(formats.read(tmp_path / "en.yaml").registry) == Registry((intent,))
 
 
-def test_each_language_is_a_file(tmp_path):
-    """What has no language has a file for that, which the library loads as well."""
+def test_export_writes_a_file_per_language(tmp_path):
+    """Utterances without a language go to a file that hassil loads too."""
     lines = (Utterance("hi", "en"), Utterance("hallo", "de"), Utterance("hm"))
     formats.write(Registry((Intent("a", lines),)), "hassil", tmp_path)
     written = {file.name: yaml.safe_load(file.read_text(encoding="utf-8")) for file in tmp_path.iterdir()}
@@ -288,8 +276,7 @@ def test_each_language_is_a_file(tmp_path):
     }
 
 
-def test_kinds_that_hassil_has_not_are_said(tmp_path):
-    """Dates and times are any text there, and numbers need a range."""
+def test_unsupported_slot_kinds_are_reported(tmp_path):
     slots = (Slot("day", "date"), Slot("count", "number"), Slot("note", "any"))
     line = Utterance("{day} {count} {note}", "en", template="{day} {count} {note}")
     problems = formats.write(Registry((Intent("a", (line,), slots=slots),), slots=slots), "hassil", tmp_path / "a.yaml")
@@ -300,8 +287,7 @@ def test_kinds_that_hassil_has_not_are_said(tmp_path):
     ]
 
 
-def test_the_library_recognizes_what_is_written(tmp_path):
-    """Every sentence that a template of ours stands for is one that hassil answers with the same intent and slots."""
+def test_hassil_recognises_every_exported_sentence(tmp_path):
     hassil = pytest.importorskip("hassil", reason="needs hassil")
     city = Slot("city", "list", (SlotValue("Rome", (Utterance("the (eternal) city", "en"),)), SlotValue("Oslo")))
     templates = ["(fly|go) [<soon>] to {city}", "<soon> [please] (leave|depart)[ now]", r"odd \{x\} a;b c@d"]
@@ -322,18 +308,17 @@ def test_the_library_recognizes_what_is_written(tmp_path):
 
 @needs_files
 @pytest.mark.parametrize("language", ["en", "de", "fr", "ar", "zh-cn"])
-def test_the_sentences_of_home_assistant_are_written_as_the_library_reads_them(tmp_path, language):
-    """As many sentences in as many intents, whose rules and lists are all there."""
+def test_home_assistant_sentences_round_trip(tmp_path, language):
     hassil = pytest.importorskip("hassil", reason="needs hassil")
     folder = FOLDER / "formats" / "hassil" / "home-assistant__intents" / "sentences" / language
-    theirs = hassil.Intents.from_files(sorted(folder.glob("*.yaml")))
+    original = hassil.Intents.from_files(sorted(folder.glob("*.yaml")))
     formats.write(formats.read(folder).registry, "hassil", tmp_path / "all.yaml")
     written = hassil.Intents.from_files([tmp_path / "all.yaml"])
 
     def sizes(intents: Any) -> dict[str, int]:
         return {name: sum(len(data.sentences) for data in intent.data) for name, intent in intents.intents.items()}
 
-    assert sizes(written) == sizes(theirs)
+    assert sizes(written) == sizes(original)
     for intent in written.intents.values():
         for data in intent.data:
             for sentence in data.sentences:

@@ -1,13 +1,14 @@
-"""Templates of hassil and of ours: what differs between them, and that the library agrees."""
+"""Tests for converting hassil templates to intentmatch templates and back."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from intentmatch.formats.hassil.language import rule_name
 from intentmatch.formats.hassil.syntax import TemplateError, from_template, literal, names, to_template
 from intentmatch.registry.templates.sentences import Wordings
 from intentmatch.registry.templates.syntax import parse
@@ -15,7 +16,7 @@ from intentmatch.registry.templates.syntax import parse
 EVERYTHING = st.text(alphabet="ab ()[]{}<>|;@:\\=é", max_size=20)
 
 
-def ours(text: str) -> str:
+def to_intentmatch(text: str) -> str:
     return to_template(text, lambda name: f"{{{name}}}", lambda name: f"<{name}>")
 
 
@@ -24,7 +25,7 @@ def sentences(template: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("theirs", "expected"),
+    ("hassil_template", "expected"),
     [
         ("turn on light[s] in <area>", "turn on light[s] in <area>"),
         ("[(all|the)] {name}", "[(all|the)] {name}"),
@@ -38,18 +39,16 @@ def sentences(template: str) -> set[str]:
         ("", ""),
     ],
 )
-def test_a_template_of_theirs_is_one_of_ours(theirs, expected):
-    """Alternatives get brackets, and what may stand in any order is written out."""
-    assert ours(theirs) == expected
+def test_hassil_template_is_converted(hassil_template, expected):
+    assert to_intentmatch(hassil_template) == expected
 
 
-def test_three_things_in_any_order_are_six_alternatives():
-    """Each order once."""
-    assert sentences(ours("(a;b;c)")) == {"a b c", "a c b", "b a c", "b c a", "c a b", "c b a"}
+def test_permutation_of_three_has_six_alternatives():
+    assert sentences(to_intentmatch("(a;b;c)")) == {"a b c", "a c b", "b a c", "b c a", "c a b", "c b a"}
 
 
 @pytest.mark.parametrize(
-    ("theirs", "message"),
+    ("hassil_template", "message"),
     [
         ("(a|b", "`(` is never closed"),
         ("a [b", "`[` is never closed"),
@@ -61,33 +60,33 @@ def test_three_things_in_any_order_are_six_alternatives():
         ("(a;b;c;d;e)", "more than 4 parts in a permutation"),
     ],
 )
-def test_what_the_library_refuses_is_refused(theirs, message):
-    """By a sentence that says why; more than four things in any order are too many to write out."""
+def test_invalid_template_raises(hassil_template, message):
+    """Permutations of more than four parts are too many to write out."""
     with pytest.raises(TemplateError, match=f"^{re.escape(message)}$"):
-        ours(theirs)
+        to_intentmatch(hassil_template)
 
 
 @given(EVERYTHING)
-def test_no_text_raises_anything_else(text):
-    """Whatever stands in a file."""
+@example("{<};")
+def test_any_text_raises_only_template_error(text):
+    """With names made valid, as the readers do."""
     try:
-        template = ours(text)
+        template = to_template(text, lambda name: f"{{{rule_name(name)}}}", lambda name: f"<{rule_name(name)}>")
     except TemplateError:
         return
     assert parse(template).flaw is None
 
 
 @given(EVERYTHING)
-def test_a_literal_text_is_read_as_it_is(text):
-    """Every sign of theirs is escaped."""
-    sentence = parse(ours(literal(text))).sentence
+def test_literal_escapes_every_sign(text):
+    sentence = parse(to_intentmatch(literal(text))).sentence
 
     assert sentence is not None
     assert sentence.text == text
 
 
 @pytest.mark.parametrize(
-    ("template", "theirs"),
+    ("template", "hassil_template"),
     [
         ("(hi|hello) [my|dear] friend[s]", "(hi|hello) [my|dear] friend[s]"),
         ("(book|reserve)", "book|reserve"),
@@ -99,32 +98,28 @@ def test_a_literal_text_is_read_as_it_is(text):
         ("[[a] b]", "[[a] b]"),
     ],
 )
-def test_a_template_of_ours_is_one_of_theirs(template, theirs):
-    """What is a whole needs no brackets there."""
-    assert from_template(parse(template, fragment=True)) == theirs
+def test_intentmatch_template_is_converted(template, hassil_template):
+    assert from_template(parse(template, fragment=True)) == hassil_template
 
 
 @given(st.text(alphabet="ab ()[]{}<>|;:=", max_size=20))
-def test_a_template_of_ours_stands_for_the_same_when_it_comes_back(template):
-    """For the same sentences, however they are written."""
-    again = ours(from_template(parse(template)))
+def test_templates_round_trip_to_the_same_sentences(template):
+    converted = to_intentmatch(from_template(parse(template)))
 
-    assert {" ".join(s.split()) for s in sentences(again)} == {" ".join(s.split()) for s in sentences(template)}
+    assert {" ".join(s.split()) for s in sentences(converted)} == {" ".join(s.split()) for s in sentences(template)}
 
 
 @given(st.text(alphabet="ab ()[]|;<>{}", max_size=20))
-def test_the_library_says_the_same_sentences(template):
-    """What is written is what `hassil` makes of it."""
+def test_hassil_samples_the_same_sentences(template):
     hassil = pytest.importorskip("hassil", reason="needs hassil")
 
     parsed = parse(template)
     written = from_template(parsed)
     if parsed.uses or parsed.blanks or not written.strip():
         return
-    theirs = hassil.sample_expression(hassil.parse_sentence(written).expression)
-    assert {" ".join(text.split()) for text in theirs} == sentences(template)
+    samples = hassil.sample_expression(hassil.parse_sentence(written).expression)
+    assert {" ".join(text.split()) for text in samples} == sentences(template)
 
 
-def test_names_are_what_stands_in_brackets():
-    """Lists with their slots, and rules."""
+def test_names_finds_lists_and_rules():
     assert names(r"set {level:brightness} of [<area>] \{no\}") == ({"level:brightness"}, {"area"})

@@ -1,4 +1,4 @@
-"""Amazon Lex: bots of V1 as one file, of V2 as a folder with locales, slots in utterances, and what is lost."""
+"""Tests for Amazon Lex: V1 files, V2 folders with locales, slots and losses."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ V1: dict[str, Any] = {
 }
 
 
-def said(text: str) -> dict[str, Any]:
+def prompt(text: str) -> dict[str, Any]:
     return {"messageGroupsList": [{"message": {"plainTextMessage": {"value": text}}, "variations": None}]}
 
 
@@ -58,14 +58,14 @@ def locale(code: str, question: str, utterance: str, value: str) -> dict[str, An
         "name": "Name",
         "identifier": "1",
         "slotTypeName": "Names",
-        "valueElicitationSetting": {"slotConstraint": "Required", "promptSpecification": said(question)},
+        "valueElicitationSetting": {"slotConstraint": "Required", "promptSpecification": prompt(question)},
     }
     intent = {
         "name": "Book",
         "identifier": "2",
         "sampleUtterances": [{"utterance": utterance}],
         "inputContexts": [{"name": "open"}],
-        "intentClosingSetting": {"closingResponse": said(f"{value}!")},
+        "intentClosingSetting": {"closingResponse": prompt(f"{value}!")},
     }
     values = [{"sampleValue": {"value": value}, "synonyms": [{"value": f"{value}chen"}]}]
     return {
@@ -90,8 +90,7 @@ SUBJECTS = [
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("subject", SUBJECTS, ids=["V1", "V2"])
-def test_obeys(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
-    """The law holds for the format."""
+def test_obeys_contract(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
     law(subject, tmp_path)
 
 
@@ -106,8 +105,8 @@ def messages(found: formats.Imported) -> str:
     return "\n".join(problem.message for problem in found.problems)
 
 
-def test_a_bot_of_v1_is_read(tmp_path):
-    """Slots in braces are slots, other braces are text."""
+def test_v1_bot_is_read(tmp_path):
+    """Braces without a declared slot are text."""
     found = read(tmp_path, {"bot.json": V1})
     plan, weeks = found.registry["Apply"].slots
 
@@ -121,8 +120,7 @@ def test_a_bot_of_v1_is_read(tmp_path):
     assert found.registry["Apply"].responses == {"en-US": "Applied."}
 
 
-def test_what_has_no_counterpart_is_noted(tmp_path):
-    """Confirmations, answers to questions, open types, unknown slots, the fallback."""
+def test_unsupported_content_is_reported(tmp_path):
     text = messages(read(tmp_path, {"bot.json": V1}))
 
     assert "confirmations" in text
@@ -133,16 +131,14 @@ def test_what_has_no_counterpart_is_noted(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["intents", "slotTypes"])
-def test_an_intent_or_a_type_of_v1_may_stand_alone(name, tmp_path):
-    """Each can be exported for itself."""
+def test_v1_intent_or_type_can_be_exported_alone(name, tmp_path):
     alone = {"metadata": V1["metadata"], "resource": V1["resource"][name][0]}
     found = read(tmp_path, {"alone.json": alone})
 
     assert len(found.registry) + len(found.registry.slots) > 0
 
 
-def test_the_locales_of_v2_are_languages(tmp_path):
-    """An intent is one in all of them; so are its slots, and the values of their types go with their language."""
+def test_v2_locales_become_languages(tmp_path):
     found = read(tmp_path, {**V2, **GERMAN})
     (intent,) = found.registry.intents
     (name,) = intent.slots
@@ -160,8 +156,7 @@ def test_the_locales_of_v2_are_languages(tmp_path):
     assert intent.when == ("open",)
 
 
-def test_values_in_the_only_locale_have_no_language(tmp_path):
-    """It goes without saying."""
+def test_synonyms_of_a_single_locale_have_no_language(tmp_path):
     (name,) = read(tmp_path, V2).registry.slots
 
     assert [synonym.language for value in name.values for synonym in value.synonyms] == [None]
@@ -175,16 +170,14 @@ def test_values_in_the_only_locale_have_no_language(tmp_path):
         ({"slotTypeValues": None, "parentSlotTypeSignature": "AMAZON.AlphaNumeric"}, "any"),
     ],
 )
-def test_types_without_values_are_patterns_or_like_what_is_built_in(changes, kind, tmp_path):
-    """Whatever they extend."""
+def test_types_without_values_become_patterns_or_built_in_kinds(changes, kind, tmp_path):
     path = "Bot/BotLocales/en_US/SlotTypes/Names/SlotType.json"
     found = read(tmp_path, {**V2, path: {**V2[path], **changes}})
 
     assert [slot.kind for slot in found.registry.slots] == [kind]
 
 
-def test_an_unknown_type_is_named(tmp_path):
-    """The slot takes any text."""
+def test_unknown_type_is_reported_and_accepts_any_text(tmp_path):
     path = "Bot/BotLocales/en_US/SlotTypes/Names/SlotType.json"
     found = read(tmp_path, {key: value for key, value in V2.items() if key != path})
 

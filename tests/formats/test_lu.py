@@ -1,4 +1,4 @@
-"""Files of .lu: old and new declarations, labels in labels, patterns, imports, languages, and what is left out."""
+"""Tests for .lu files: old and new syntax, nested labels, patterns, imports, languages and losses."""
 
 from __future__ import annotations
 
@@ -58,8 +58,7 @@ NEW = """\
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("text", [OLD, NEW], ids=["old", "new"])
-def test_obeys(law: Callable[[Subject, Path], None], text: str, tmp_path: Path) -> None:
-    """The law holds for the format."""
+def test_obeys_contract(law: Callable[[Subject, Path], None], text: str, tmp_path: Path) -> None:
     law(Subject(FORMAT, {"bot.lu": text}), tmp_path)
 
 
@@ -82,8 +81,7 @@ def kinds(found: formats.Imported) -> dict[str, str]:
     return {slot.name: slot.kind for slot in found.registry.slots}
 
 
-def test_old_files_are_read(tmp_path):
-    """Any number of signs makes a heading, any bullet a line; a label without a value makes a pattern."""
+def test_old_syntax_is_read(tmp_path):
     found = read(tmp_path, OLD)
 
     assert templates(found, "Greeting") == ["Hi", "Hello"]
@@ -102,8 +100,7 @@ def test_old_files_are_read(tmp_path):
     }
 
 
-def test_new_files_are_read(tmp_path):
-    """Labels have an @ or none, synonyms a line each or several in one, and the language is said in a comment."""
+def test_new_syntax_is_read(tmp_path):
     found = read(tmp_path, NEW)
     slots = {slot.name: slot for slot in found.registry.slots}
 
@@ -121,8 +118,7 @@ def test_new_files_are_read(tmp_path):
     assert slots["first"].kind == "any"
 
 
-def test_what_has_no_counterpart_is_noted(tmp_path):
-    """Labels around labels, hints for learning, composites, questions with answers, links to the web."""
+def test_unsupported_content_is_reported(tmp_path):
     more = "\n### ? Who?\n- who is it\n```markdown\nNobody.\n- not a line\n```\n[web](https://example.org/faq)\n"
     found = read(tmp_path, NEW + more)
 
@@ -149,7 +145,7 @@ def test_what_has_no_counterpart_is_noted(tmp_path):
     ],
 )
 def test_lines_become_templates(line: str, template: str) -> None:
-    """Marks that both know stay, and what would mean something here is escaped."""
+    """Shared syntax stays, other signs are escaped."""
     found = parse(line, lambda entity, role: role or entity)
     marks = [Mark(*label[:3]) for label in found.labels]
 
@@ -164,29 +160,25 @@ def test_lines_become_templates(line: str, template: str) -> None:
 
 
 @pytest.mark.parametrize("line", ["{a" + " " * 5000, "{" * 5000, "{a=" * 5000, "[(" * 5000, "{a=b}" * 5000])
-def test_no_line_is_too_deep_or_too_long(line: str) -> None:
-    """Nothing recurses, and nothing is looked at again and again."""
+def test_deep_and_long_lines_are_parsed_in_linear_time(line: str) -> None:
     assert parse(line, lambda entity, role: entity).text is not None
 
 
-def test_a_label_that_is_never_closed_is_left_out(tmp_path):
-    """Its text stays."""
+def test_unclosed_label_is_skipped_and_its_text_kept(tmp_path):
     found = read(tmp_path, "# a\n- call {@name = Anna\n")
 
     assert templates(found, "a") == ["call Anna"]
     assert "never closed" in messages(found)
 
 
-def test_a_line_that_belongs_to_nothing_is_named(tmp_path):
-    """With its place."""
+def test_line_outside_of_sections_is_reported(tmp_path):
     found = read(tmp_path, "- hello\n# a\nhi\n- hi\n")
 
     assert [str(p.location).rsplit(":", 2)[1:] for p in found.problems if p.rule == "unread-line"] == [["1", "1"]]
     assert "(and 1 more like it)" in messages(found)
 
 
-def test_an_answer_that_never_ends_is_named_where_it_begins(tmp_path):
-    """What follows is no line of anybody."""
+def test_unclosed_answer_is_reported_where_it_begins(tmp_path):
     found = read(tmp_path, "# a\n- hi\n# ? who\n```markdown\n# b\n- ho\n")
 
     assert [intent.name for intent in found.registry] == ["a"]
@@ -196,8 +188,7 @@ def test_an_answer_that_never_ends_is_named_where_it_begins(tmp_path):
     ]
 
 
-def test_imports_are_followed(tmp_path):
-    """Relative to the file that names them; each file once, also in a circle."""
+def test_imports_are_followed_once_and_relative_to_the_file(tmp_path):
     files = {"bot.lu": "[a](./more/a.lu)\n# x\n- hi\n", "more/a.lu": "# a\n- aa\n[back](../bot.lu)\n[b](b.lu)\n"}
     files["more/b.lu"] = "# b\n- bb\n"
     found = read(tmp_path, files)
@@ -206,8 +197,8 @@ def test_imports_are_followed(tmp_path):
     assert len(found.registry.utterances) == 3
 
 
-def test_imports_with_a_star_take_a_folder(tmp_path):
-    """One star for its files, two for those of its folders too."""
+def test_star_imports_read_a_folder(tmp_path):
+    """One star for its files, two for subfolders as well."""
     files = {"bot.lu": "[all](./more/*)\n# x\n- hi\n", "more/a.lu": "# a\n- aa\n", "more/deep/b.lu": "# b\n- bb\n"}
     deep = {**files, "bot.lu": "[all](./more/**)\n# x\n- hi\n"}
 
@@ -215,8 +206,7 @@ def test_imports_with_a_star_take_a_folder(tmp_path):
     assert "not-found" not in {problem.rule for problem in read(tmp_path / "two", deep, None).problems}
 
 
-def test_an_import_inside_an_intent_takes_lines(tmp_path):
-    """All lines of an intent, or the utterances or patterns of a file."""
+def test_import_inside_an_intent_adds_lines(tmp_path):
     files = {
         "bot.lu": "# x\n- [a](a.lu#a)\n- [p](a.lu#*patterns*)\n- [u](a.lu#b*utterances*)\n- [q](a.lu#?)\n",
         "a.lu": "# a\n- aa\n- {n} aa\n# b\n- bb\n- [bb] b\n",
@@ -228,8 +218,8 @@ def test_an_import_inside_an_intent_takes_lines(tmp_path):
     assert "a" not in found.registry
 
 
-def test_a_missing_import_is_named(tmp_path):
-    """So is one that leads out of what is read, and one that differs in case is read with a word."""
+def test_missing_import_is_reported(tmp_path):
+    """So are imports outside of the source and imports that differ in case."""
     files = {"bot.lu": "# x\n- hi\n[a](./none.lu)\n[b](../../etc/passwd)\n[c](./Other.lu)\n", "other.lu": "# o\n- oo\n"}
     found = read(tmp_path, files, None)
 
@@ -239,18 +229,15 @@ def test_a_missing_import_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("path", ["bot.de-de.lu", "de-de/bot.lu"])
-def test_the_language_may_stand_in_the_name(path, tmp_path):
-    """Of the file or of its folder."""
+def test_language_is_read_from_file_or_folder_name(path, tmp_path):
     assert read(tmp_path, {path: "# x\n- hallo\n"}, path).registry.languages == ("de-DE",)
 
 
-def test_the_fallback_is_noted(tmp_path):
-    """`None` is an intent like any other here."""
+def test_fallback_is_reported(tmp_path):
     assert "fallback-intent" in {problem.rule for problem in read(tmp_path, "# None\n- hm\n").problems}
 
 
-def test_every_language_is_written_to_its_file(tmp_path):
-    """Synonyms go with their language, patterns with all."""
+def test_export_writes_a_file_per_language(tmp_path):
     city = Slot("city", "list", (SlotValue("Köln", (Utterance("Cologne", "en"), Utterance("Colonia", "es"))),))
     lines = (
         Utterance("nach Köln", "de", None, "nach {city=Köln}", (Mark("city", 5, 9),)),
@@ -273,15 +260,13 @@ def test_every_language_is_written_to_its_file(tmp_path):
         (Slot("x", "list", (SlotValue("a", (Utterance("b, c"),)),)), "the synonym 'b, c'"),
     ],
 )
-def test_what_cannot_be_written_is_named(slot: Slot, written: str, tmp_path: Path) -> None:
-    """The rest is written."""
+def test_losses_of_export_are_reported(slot: Slot, written: str, tmp_path: Path) -> None:
     registry = Registry((Intent("a", (Utterance("hi"),)),), slots=(slot,))
 
     assert any(written in problem.message for problem in formats.write(registry, "lu", tmp_path / "out.lu"))
 
 
-def test_text_that_looks_like_marks_comes_back(tmp_path):
-    """Braces, links, brackets and backslashes are text again."""
+def test_text_with_special_signs_round_trips(tmp_path):
     texts = ["{a=b}", "[a](b.lu#c)", "(a|b) [c]", "\\{ \\x \\\\", "100% {sure}", "# x", "- - y", "@ ml z"]
     registry = Registry((Intent("a", tuple(map(Utterance, texts))),))
     formats.write(registry, "lu", tmp_path / "out.lu")

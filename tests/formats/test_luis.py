@@ -1,4 +1,4 @@
-"""LUIS apps: entities of all kinds and versions, labels in labels, roles, patterns, and what is not taken over."""
+"""Tests for LUIS apps: entities of all versions, nested labels, roles, patterns and losses."""
 
 from __future__ import annotations
 
@@ -51,8 +51,7 @@ APP: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-def test_obeys(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
-    """The law holds for the format."""
+def test_obeys_contract(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
     small = {**APP, "prebuiltEntities": [], "patternAnyEntities": [], "utterances": APP["utterances"][1:]}
     law(Subject(FORMAT, {"app.json": json.dumps(small)}), tmp_path)
 
@@ -71,16 +70,15 @@ def templates(found: formats.Imported) -> list[str]:
     return [line.template or line.text for line in found.registry["Fly"].utterances]
 
 
-def test_the_innermost_labels_are_kept(tmp_path):
-    """Places are counted in UTF-16 units, and the last character belongs to the label."""
+def test_innermost_labels_are_kept(tmp_path):
+    """Positions count UTF-16 units, and the end is inclusive."""
     found = read(tmp_path)
 
     assert templates(found)[0] == "🛫 from {start=Rome} with {seats=4}"
     assert "labels of 'trip' contain other labels" in messages(found)
 
 
-def test_roles_and_parts_are_slots_like_their_entity(tmp_path):
-    """A role, a part that must be an entity, and a part that is a built-in one."""
+def test_roles_and_parts_become_slots_with_values_of_their_entity(tmp_path):
     slots = {slot.name: slot for slot in read(tmp_path).registry.slots}
 
     assert [slots[name].values[0].value for name in ("start", "to")] == ["Rome", "Rome"]
@@ -89,21 +87,19 @@ def test_roles_and_parts_are_slots_like_their_entity(tmp_path):
     assert slots["code"].patterns == ("[A-Z]{2}",)
 
 
-def test_patterns_are_templates(tmp_path):
-    """With all their marks."""
+def test_patterns_become_templates(tmp_path):
     assert templates(read(tmp_path))[-1] == "[please] fly {name} to {to} (now|soon)"
 
 
-def test_flat_labels_of_older_versions_lie_inside_of_each_other_as_well(tmp_path):
-    """Of two at the same place the first is kept."""
+def test_flat_labels_may_be_nested_by_position(tmp_path):
+    """Of two labels at one position, the first is kept."""
     labels = [label("size", 3, 6), label("kind", 3, 6), label("order", 0, 6)]
     found = read(tmp_path, utterances=[{"text": "to Rome", "intent": "Fly", "entities": labels}], entities=[])
 
     assert templates(found)[0] == "to {size=Rome}"
 
 
-def test_names_alone_are_entities_of_the_first_versions(tmp_path):
-    """And hierarchical ones have names in two parts."""
+def test_entities_of_first_versions_may_be_plain_names(tmp_path):
     labels = [label("Place::To", 3, 6)]
     first = {
         "bing_entities": ["number"],
@@ -116,8 +112,7 @@ def test_names_alone_are_entities_of_the_first_versions(tmp_path):
     assert "number" in {slot.name for slot in found.registry.slots}
 
 
-def test_what_has_no_counterpart_is_noted(tmp_path):
-    """Composites, phrase lists, values that must not be cut, and the fallback."""
+def test_unsupported_content_is_reported(tmp_path):
     found = read(tmp_path, composites=[{"name": "c", "children": ["city"]}], phraselists=[{"name": "p", "words": "a"}])
 
     assert "composite entities" in messages(found)
@@ -126,8 +121,7 @@ def test_what_has_no_counterpart_is_noted(tmp_path):
     assert "is a fallback intent" in messages(found)
 
 
-def test_labels_outside_of_their_text_and_without_a_place_are_left_out(tmp_path):
-    """Their utterance is kept."""
+def test_labels_without_valid_position_are_skipped(tmp_path):
     labels = [label("city", 30, 40), {"entity": "city"}, label("city", 6, 2)]
     found = read(tmp_path, utterances=[{"text": "to Rome", "intent": "Fly", "entities": labels}])
 
@@ -135,8 +129,7 @@ def test_labels_outside_of_their_text_and_without_a_place_are_left_out(tmp_path)
     assert "bad-label" in {problem.rule for problem in found.problems}
 
 
-def test_labels_may_lie_deep_inside_of_each_other(tmp_path):
-    """Nothing recurses but the JSON itself, which ends somewhere."""
+def test_deeply_nested_labels_are_read(tmp_path):
     inner = label("e29", 3, 6)
     for number in range(28, -1, -1):
         inner = label(f"e{number}", 0, 6, children=[inner])

@@ -1,4 +1,4 @@
-"""Our own YAML: what is written is what is read, and it looks as a person would write it."""
+"""Tests for writing intentmatch YAML."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from intentmatch import formats
 from intentmatch.core.errors import Location
 from intentmatch.core.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
 from intentmatch.formats.kit.draft import Draft, Label
-from intentmatch.formats.kit.repair import settled
+from intentmatch.formats.kit.repair import repair
 from intentmatch.formats.native import write
 from intentmatch.registry import examine, read_registry
 from intentmatch.text.normalize import fold
@@ -37,7 +37,7 @@ JSON = st.recursive(
 
 @st.composite
 def registries(draw: st.DrawFn) -> Registry:
-    """What a draft can become, with languages grouped as a mapping groups them."""
+    """Draw a registry that a draft can build, with languages grouped as a mapping groups them."""
     draft = Draft()
     for name in draw(st.lists(st.sampled_from(NAMES), unique=True, max_size=3)):
         intent = draft.intent(name, HERE)
@@ -69,7 +69,7 @@ def registries(draw: st.DrawFn) -> Registry:
 
 
 def written(registry: Registry, folder: Path) -> Registry:
-    """What is read of what was written."""
+    """Write a registry and read it back."""
     for file in folder.iterdir():
         file.unlink()
     formats.write(registry, "intentmatch", folder)
@@ -77,15 +77,16 @@ def written(registry: Registry, folder: Path) -> Registry:
 
 
 def by_name(registry: Registry) -> Registry:
-    """The slots of each intent in the order of their names: without a line that was left out they have another one."""
+    """Sort the slots of each intent by name, because a skipped utterance changes their order."""
     intents = (replace(i, slots=tuple(sorted(i.slots, key=lambda slot: slot.name))) for i in registry)
     return replace(registry, intents=tuple(intents))
 
 
 @given(registry=registries())
-def test_what_is_written_is_what_is_read(tmp_path_factory: pytest.TempPathFactory, registry: Registry) -> None:
-    """Equal in everything but places, whatever it says."""
-    expected, _ = settled(registry)
+def test_registry_round_trips_except_for_locations(
+    tmp_path_factory: pytest.TempPathFactory, registry: Registry
+) -> None:
+    expected, _ = repair(registry)
     folder = tmp_path_factory.getbasetemp() / "law"
     folder.mkdir(exist_ok=True)
     if not expected.intents:
@@ -95,8 +96,7 @@ def test_what_is_written_is_what_is_read(tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.mark.parametrize("feature", FEATURES)
-def test_every_feature_can_be_said(feature: str, tmp_path: Path) -> None:
-    """Ours is the format that has words for everything."""
+def test_every_feature_round_trips_without_loss(feature: str, tmp_path: Path) -> None:
     registry = FEATURES[feature]
     problems = formats.write(registry, "intentmatch", tmp_path)
 
@@ -104,20 +104,19 @@ def test_every_feature_can_be_said(feature: str, tmp_path: Path) -> None:
     assert bare(read_registry(tmp_path, expand=False)) == registry
 
 
-def test_the_shipped_intents_come_back(tmp_path: Path) -> None:
-    """All of them, from several files, warnings and all."""
+def test_shipped_intents_round_trip(tmp_path: Path) -> None:
     intents = Path(__file__).parents[2] / "intents"
     registry, problems = examine(intents, expand=False)
     formats.write(registry, "intentmatch", tmp_path)
-    found, again = examine(tmp_path, expand=False)
+    found, reread_problems = examine(tmp_path, expand=False)
 
     assert {intent.name: intent for intent in bare(found)} == {intent.name: intent for intent in bare(registry)}
-    assert len(again) == len(problems)
+    assert len(reread_problems) == len(problems)
     assert "account.yaml" in [file.name for file in tmp_path.iterdir()]
 
 
-def test_it_looks_as_a_person_would_write_it() -> None:
-    """Quotes where they must be, short lists on one line, what one file says once said once."""
+def test_yaml_layout() -> None:
+    """Quotes only where needed, short lists on one line, the language once."""
     city = Slot(
         "city",
         "list",
@@ -170,8 +169,7 @@ intents:
     }
 
 
-def test_many_intents_have_a_file_for_each_group() -> None:
-    """By the first word of their names; what holds for all has one too, and so has the rest."""
+def test_many_intents_are_split_by_prefix() -> None:
     names = [f"{group}_{n}" for group in ("order", "Account", "faq/x") for n in range(11)] + ["alone"]
     registry = Registry(
         tuple(Intent(name, (Utterance(f"say {name}"),)) for name in names), slots=(Slot("x", "number"),)
@@ -180,8 +178,7 @@ def test_many_intents_have_a_file_for_each_group() -> None:
     assert list(write(registry, [])) == ["_shared.yaml", "order.yaml", "account.yaml", "faq.yaml", "intents.yaml"]
 
 
-def test_lines_without_a_language_among_others_have_a_file_of_their_own(tmp_path: Path) -> None:
-    """No mapping of languages can hold them."""
+def test_utterances_without_language_get_a_separate_file_if_mixed(tmp_path: Path) -> None:
     lines = (Utterance("hello"), Utterance("hallo", "de"))
     registry = Registry(
         (Intent("greet", lines, responses={"": "Hi", "de": "Na"}), Intent("leave", (Utterance("bye"),)))
@@ -193,8 +190,8 @@ def test_lines_without_a_language_among_others_have_a_file_of_their_own(tmp_path
     assert found["greet"].responses == {"": "Hi", "de": "Na"}
 
 
-def test_what_cannot_be_said_in_no_language_beside_others_is_told() -> None:
-    """Synonyms are said in all languages then; of a question, the one without is lost."""
+def test_mixed_slot_text_with_and_without_language_is_reported() -> None:
+    """Synonyms are repeated for all languages; a question without a language is lost."""
     synonyms = (Utterance("NYC"), Utterance("Neu York", "de"))
     slot = Slot("city", "list", (SlotValue("New York", synonyms),), questions={"": "Where?", "de": "Wohin?"})
     problems = []

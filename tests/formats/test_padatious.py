@@ -1,4 +1,4 @@
-"""Padatious: templates and values in lines of files, languages in folders."""
+"""Tests for Padatious: templates, value lists and languages from folders."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ SUBJECTS = [Subject(FORMAT, FILES)]
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("subject", SUBJECTS, ids=str)
-def test_obeys(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
-    """The law holds for the format."""
+def test_obeys_contract(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
     law(subject, tmp_path)
 
 
@@ -34,8 +33,8 @@ def read(tmp_path: Path, files: dict[str, str]) -> formats.Imported:
     return formats.read(tmp_path)
 
 
-def test_a_line_is_a_template_in_the_language_of_its_folder(tmp_path):
-    """Comments and empty lines are none; what means nothing there is text."""
+def test_line_becomes_template_in_language_of_its_folder(tmp_path):
+    """Comments and empty lines are ignored."""
     found = read(tmp_path, FILES).registry
 
     assert [(line.text, line.language) for line in found["weather"].utterances] == [
@@ -46,8 +45,7 @@ def test_a_line_is_a_template_in_the_language_of_its_folder(tmp_path):
     assert [line.location.line for line in found["weather"].utterances] == [1, 2, 4]
 
 
-def test_an_entity_is_a_list_and_one_without_a_file_is_any_text(tmp_path):
-    """Each way to say it is a value: there is no word for all of them."""
+def test_entity_file_becomes_list_and_missing_file_any_text(tmp_path):
     found = read(tmp_path, {**FILES, "skill/locale/en-us/say.intent": "say {words}\n"}).registry
 
     assert {slot.name: (slot.kind, slot.values) for slot in found.slots} == {
@@ -57,15 +55,13 @@ def test_an_entity_is_a_list_and_one_without_a_file_is_any_text(tmp_path):
 
 
 @pytest.mark.parametrize("folder", ["", "locale/", "my-skill/", "bot/"])
-def test_a_folder_that_is_no_language_says_none(tmp_path, folder):
-    """However it is called."""
+def test_other_folder_names_give_no_language(tmp_path, folder):
     found = read(tmp_path, {f"{folder}hi.intent": "hi\n"}).registry
 
     assert [line.language for line in found["hi"].utterances] == [None]
 
 
-def test_a_line_with_half_a_bracket_is_left_out(tmp_path):
-    """With its place; the others are read."""
+def test_line_with_unmatched_bracket_is_skipped(tmp_path):
     found = read(tmp_path, {"en/hi.intent": "hi (there\nhello\n"})
 
     assert [line.text for line in found.registry["hi"].utterances] == ["hello"]
@@ -73,8 +69,7 @@ def test_a_line_with_half_a_bracket_is_left_out(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["a (b)", "# no", "two\nlines", "[x]", "{y}"])
-def test_what_cannot_be_said_is_said_to_be_so(tmp_path, text):
-    """There is no backslash in it."""
+def test_text_that_cannot_be_escaped_is_reported(tmp_path, text):
     problems = formats.write(Registry((Intent("a", (Utterance(text),)),)), "padatious", tmp_path)
 
     assert [problem.message for problem in problems] == [
@@ -82,8 +77,7 @@ def test_what_cannot_be_said_is_said_to_be_so(tmp_path, text):
     ]
 
 
-def test_names_are_those_of_files(tmp_path):
-    """Safe on every system, and each intent has a file of its own."""
+def test_file_names_are_safe_and_unique(tmp_path):
     names = ["../x", "A", "a", "a/b", "a:b"]
     registry = Registry(tuple(Intent(name, (Utterance(f"line {n}", "en"),)) for n, name in enumerate(names)))
     problems = formats.write(registry, "padatious", tmp_path / "out")

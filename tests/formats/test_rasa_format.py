@@ -1,4 +1,4 @@
-"""Rasa bots of all versions, in and out."""
+"""Tests for importing Rasa bots of all versions and exporting to Rasa 3."""
 
 from __future__ import annotations
 
@@ -50,8 +50,7 @@ SUBJECT = Subject(FORMAT, {"data/nlu.yml": NLU, "domain.yml": DOMAIN})
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-def test_obeys(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
-    """The law holds for the format."""
+def test_obeys_contract(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
     law(SUBJECT, tmp_path)
 
 
@@ -64,13 +63,12 @@ def test_obeys(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
         ("[](x)", "[](x)"),
     ],
 )
-def test_entity_marks_are_taken_out(marked, text):
-    """And nothing else is."""
+def test_plain_removes_only_entity_marks(marked, text):
     assert plain(marked) == text
 
 
 def read(folder: Path, files: dict[str, str]) -> formats.Imported:
-    """What is read of a bot with these files."""
+    """Import a bot with these files."""
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
@@ -85,8 +83,8 @@ def values(found: formats.Imported) -> dict[str, dict[str, list[str]]]:
     return {s.name: {v.value: [u.text for u in v.synonyms] for v in s.values} for s in found.registry.slots}
 
 
-def test_a_bot_of_today(tmp_path: Path) -> None:
-    """Intents, entities with roles, synonyms, patterns, lookups, responses and questions, each in its place."""
+def test_yaml_bot_is_read(tmp_path: Path) -> None:
+    """Intents, entities with roles, synonyms, patterns, lookups, responses and questions."""
     found = read(tmp_path, {"data/nlu.yml": NLU, "domain.yml": DOMAIN})
     registry = found.registry
 
@@ -115,8 +113,7 @@ def test_a_bot_of_today(tmp_path: Path) -> None:
     assert set(rules(found)) == {"learned-slot", "not-expressed"}
 
 
-def test_the_json_of_long_ago(tmp_path: Path) -> None:
-    """Offsets in characters, values that are not the text, synonyms, features and tables in files."""
+def test_json_of_version_0_is_read(tmp_path: Path) -> None:
     text = """{"rasa_nlu_data": {
       "common_examples": [
         {"text": "👋 to Roma", "intent": "go", "entities": [{"start": 5, "end": 9, "value": "Rome", "entity": "city"}]},
@@ -137,8 +134,7 @@ def test_the_json_of_long_ago(tmp_path: Path) -> None:
     assert sorted(rules(found)) == ["bad-label", "incomplete-example", "learned-slot", "not-found", "wrong-type"]
 
 
-def test_the_markdown_of_long_ago(tmp_path: Path) -> None:
-    """Headings with and without spaces, comments over lines, tables in files, what is no training data."""
+def test_markdown_of_version_1_is_read(tmp_path: Path) -> None:
     text = """\
 <!-- a
 comment -->
@@ -184,8 +180,7 @@ plates.txt
         ("- regex: ok\n  examples: |\n    - y", "not-expressed"),
     ],
 )
-def test_what_is_left_out_is_told_in_its_place(tmp_path: Path, item: str, rule: str) -> None:
-    """The rest is read."""
+def test_invalid_items_are_skipped_and_reported_with_location(tmp_path: Path, item: str, rule: str) -> None:
     found = read(tmp_path, {"nlu.yml": f"nlu:\n- intent: ok\n  examples: |\n    - fine\n{item}\n"})
 
     assert found.registry["ok"].utterances[0].text == "fine"
@@ -194,24 +189,22 @@ def test_what_is_left_out_is_told_in_its_place(tmp_path: Path, item: str, rule: 
     assert problem.location.line >= 5
 
 
-def test_places_in_texts_that_are_no_blocks_are_those_of_the_text(tmp_path: Path) -> None:
-    """Lines of quoted and folded texts are not those of the file."""
+def test_quoted_and_folded_text_has_the_location_of_its_start(tmp_path: Path) -> None:
     text = 'nlu:\n- intent: a\n  examples: "- x\\n- y"\n- intent: b\n  examples: >\n    - z\n\n    - w\n'
     found = read(tmp_path, {"nlu.yml": text})
 
     assert [(u.text, u.location.line) for u in found.registry.utterances] == [("x", 3), ("y", 3), ("z", 6), ("w", 5)]
 
 
-def test_the_language_of_a_bot_is_told_and_not_trusted(tmp_path: Path) -> None:
-    """Many a bot has the one of the template that it was made from."""
+def test_pipeline_language_is_reported_but_not_used(tmp_path: Path) -> None:
+    """Many bots keep the language of the project template they were made from."""
     found = read(tmp_path, {"nlu.yml": NLU, "config.yml": "language: en\npipeline:\n- name: x\n"})
 
     assert found.registry.languages == ()
     assert "import with --language en" in str(found.problems[0])
 
 
-def test_forms_ask_for_slots(tmp_path: Path) -> None:
-    """By names that end in the slot's; of several questions the first is taken."""
+def test_form_responses_become_slot_questions(tmp_path: Path) -> None:
     domain = "responses:\n  utter_ask_form_city:\n  - text: A?\n  utter_ask_city:\n  - text: B?\n  utter_x: [y]\n"
     nlu = "nlu:\n- intent: go\n  examples: |\n    - to [Rome](city)\n"
     found = read(tmp_path, {"nlu.yml": nlu, "domain.yml": domain})
@@ -223,8 +216,7 @@ def test_forms_ask_for_slots(tmp_path: Path) -> None:
     ]
 
 
-def test_what_rasa_would_read_otherwise_is_left_out_and_told(tmp_path: Path) -> None:
-    """Brackets that look like an entity, and values that two slots see differently."""
+def test_export_skips_and_reports_ambiguous_text(tmp_path: Path) -> None:
     slots = tuple(Slot(n, "list", (SlotValue("NYC", (Utterance(f"{n} york"),)),)) for n in ("new", "old"))
     registry = Registry((Intent("a", (Utterance("see [x](y)"), Utterance("fine"))),), slots=slots)
     problems = formats.write(registry, "rasa", tmp_path)
@@ -236,8 +228,7 @@ def test_what_rasa_would_read_otherwise_is_left_out_and_told(tmp_path: Path) -> 
     ]
 
 
-def test_what_an_intent_alone_says_of_slots_is_written(tmp_path: Path) -> None:
-    """Rasa has one place for all."""
+def test_export_writes_slots_of_single_intents(tmp_path: Path) -> None:
     city = Slot("city", "list", (SlotValue("Rome"),), questions={"": "Where?"})
     registry = Registry(
         (Intent("a", (Utterance("to Rome", None, None, "to {city=Rome}", (Mark("city", 3, 7),)),), slots=(city,)),)

@@ -1,4 +1,4 @@
-"""Real files of real bots: as many intents and utterances as there are, and registries that answer."""
+"""Tests with real bots from public repositories."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from formats.real_files import FOLDER, ROWS, Real, needs_files, stated
 from intentmatch import Matcher, Registry, formats
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.evaluation import evaluate
-from intentmatch.formats.kit.repair import settled
+from intentmatch.formats.kit.repair import repair
 from intentmatch.registry import examine
 
 _INTENTS, _LINES = 12, 12
@@ -23,8 +23,7 @@ ALL = [pytest.param(section, row, id=f"{section}/{row.path}") for section, rows 
 
 @needs_files
 @pytest.mark.parametrize(("section", "row"), ALL)
-def test_everything_that_is_in_a_file_is_read(section: str, row: Real) -> None:
-    """Recognised by content, with all of its intents and utterances, each of them in its place."""
+def test_all_intents_and_utterances_of_a_file_are_read(section: str, row: Real) -> None:
     found = formats.read(FOLDER / "formats" / section / row.path, columns=row.columns)
 
     assert (len(found.registry), len(found.registry.utterances)) == (row.intents, row.utterances)
@@ -33,8 +32,7 @@ def test_everything_that_is_in_a_file_is_read(section: str, row: Real) -> None:
 
 @needs_files
 @pytest.mark.parametrize("section", ROWS)
-def test_no_row_is_left_out_and_each_other_number_has_a_reason(section: str) -> None:
-    """The table has every row of the README, with its numbers or a word about them."""
+def test_table_matches_readme_or_gives_a_reason(section: str) -> None:
     expected = {path: (intents, utterances) for named, path, intents, utterances in stated() if named == section}
 
     assert [row.path for row in ROWS[section]] == list(expected)
@@ -48,33 +46,31 @@ BOTS = sorted(path.name for path in (FOLDER / "rasa").glob("*")) if (FOLDER / "r
 
 @needs_files
 @pytest.mark.parametrize("name", BOTS)
-def test_a_real_bot_loads_and_is_evaluated(name: str, tmp_path: Path) -> None:
-    """What its authors wrote becomes YAML without an error, and answers more often right than wrong."""
+def test_real_bot_loads_and_is_evaluated(name: str, tmp_path: Path) -> None:
     found = formats.read(FOLDER / "rasa" / name)
     formats.write(found.registry, "intentmatch", tmp_path)
     registry, problems = examine(tmp_path)
-    kept, _ = settled(found.registry)
+    kept, _ = repair(found.registry)
 
     assert not [problem for problem in problems if problem.severity == "error"]
     assert {intent.name: len(intent.utterances) for intent in kept} == {i.name: len(i.utterances) for i in registry}
-    # A part of it, for time.
-    some = Registry(
+    # A part of the bot, for speed.
+    small = Registry(
         tuple(replace(intent, utterances=intent.utterances[:_LINES]) for intent in registry.intents[:_INTENTS])
     )
-    report = evaluate(Matcher.load(some), folds=2)
+    report = evaluate(Matcher.load(small), folds=2)
     assert report.headline.numbers.accuracy > 0.5
 
 
 @needs_files
-def test_there_are_bots_of_ten_repositories() -> None:
-    """So that no accident of one author is taken for the format."""
+def test_at_least_ten_bots_are_present() -> None:
     assert len(BOTS) >= 10
 
 
 @needs_files
 @pytest.mark.parametrize(("section", "row"), [row for row in ALL if row.values[1].intents])
-def test_what_was_read_of_a_file_loads_once_it_is_written(section: str, row: Real, tmp_path: Path) -> None:
-    """Our own YAML has no errors, and each line that is not in it was named."""
+def test_imported_file_loads_as_yaml(section: str, row: Real, tmp_path: Path) -> None:
+    """Every utterance that is missing was reported."""
     found = formats.read(FOLDER / "formats" / section / row.path, columns=row.columns)
     files, left_out = formats.render(found.registry, "intentmatch")
     formats.put(files, tmp_path, force=True)
@@ -87,8 +83,7 @@ def test_what_was_read_of_a_file_loads_once_it_is_written(section: str, row: Rea
 
 @needs_files
 @pytest.mark.parametrize(("section", "row"), ALL)
-def test_a_file_that_was_cut_short_raises_nothing_but_our_own_errors(section: str, row: Real, tmp_path: Path) -> None:
-    """Wherever it ends; of a folder, any one of its files."""
+def test_truncated_file_raises_only_intentmatch_errors(section: str, row: Real, tmp_path: Path) -> None:
     path = FOLDER / "formats" / section / row.path
     copy = tmp_path / path.name
     if path.is_dir():

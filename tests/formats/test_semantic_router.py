@@ -1,4 +1,4 @@
-"""Routers of semantic-router: both versions, routers in routers, thresholds, and what is not taken over."""
+"""Tests for semantic-router: both versions, nested routers, thresholds and losses."""
 
 from __future__ import annotations
 
@@ -43,8 +43,7 @@ SUBJECTS = [
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("subject", SUBJECTS, ids=["0.x", "1.x"])
-def test_obeys(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
-    """The law holds for the format."""
+def test_obeys_contract(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
     law(subject, tmp_path)
 
 
@@ -54,8 +53,7 @@ def read(tmp_path: Path, router: dict[str, Any] | str) -> formats.Imported:
     return formats.read(file)
 
 
-def test_a_route_of_0_x_is_an_intent_with_its_threshold_and_function(tmp_path):
-    """What the model needs to call a function is metadata; the model itself is named and left."""
+def test_route_of_0_x_becomes_intent_with_threshold_and_function(tmp_path):
     found = read(tmp_path, OLD)
     (intent,) = found.registry.intents
 
@@ -65,8 +63,7 @@ def test_a_route_of_0_x_is_an_intent_with_its_threshold_and_function(tmp_path):
     assert [(p.rule, p.location.line) for p in found.problems] == [("not-expressed", 10), ("foreign-threshold", 11)]
 
 
-def test_a_route_without_a_threshold_has_that_of_its_router(tmp_path):
-    """In 1.x a router has a threshold, and a route may have its own."""
+def test_route_inherits_threshold_of_its_router(tmp_path):
     found = read(tmp_path, INDEXED).registry
 
     assert [intent.threshold for intent in found] == [0.35, 0.5]
@@ -74,8 +71,7 @@ def test_a_route_without_a_threshold_has_that_of_its_router(tmp_path):
     assert found["politics"].metadata == {"team": "news", "n": 2}
 
 
-def test_routers_in_a_chain_make_one_registry(tmp_path):
-    """A route that two routers have is one intent."""
+def test_routers_of_a_chain_are_merged(tmp_path):
     other = {"router_type": "decision", "routes": [{"name": "politics", "description": "Power."}, {"name": "art"}]}
     found = read(tmp_path, {"router_type": "chain", "routers": [INDEXED, other]}).registry
 
@@ -93,8 +89,7 @@ def test_routers_in_a_chain_make_one_registry(tmp_path):
         ({"utterances": ["x"]}, "a route without a `name` is skipped"),
     ],
 )
-def test_what_is_not_taken_is_said_with_its_place(tmp_path, route, message):
-    """Each is a problem that points at the value, and the rest of the file is read."""
+def test_unsupported_content_is_reported_with_location(tmp_path, route, message):
     found = read(tmp_path, {"encoder_type": "local", "routes": [{"name": "b", "utterances": ["y"]}, route]})
 
     assert [problem.message for problem in found.problems] == [message]
@@ -103,8 +98,7 @@ def test_what_is_not_taken_is_said_with_its_place(tmp_path, route, message):
     assert [u.text for u in found.registry["b"].utterances] == ["y"]
 
 
-def test_what_is_written_is_the_shape_of_1_x(tmp_path):
-    """An indexed router with an encoder that is there for whoever has the library, and a word about that."""
+def test_export_writes_an_indexed_router_of_1_x(tmp_path):
     problems = formats.write(read(tmp_path, OLD).registry, "semantic-router", tmp_path / "out.json")
     written = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
 

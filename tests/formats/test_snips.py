@@ -1,4 +1,4 @@
-"""Snips: lines of YAML with marks, datasets of JSON, entities that several slots share, and languages."""
+"""Tests for Snips: YAML with marks, JSON datasets, shared entities and languages."""
 
 from __future__ import annotations
 
@@ -60,8 +60,7 @@ SUBJECTS = [Subject(FORMAT, {"train.yaml": TRAINING}), Subject(FORMAT, {"dataset
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("subject", SUBJECTS, ids=["yaml", "json"])
-def test_obeys(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
-    """The law holds for the format."""
+def test_obeys_contract(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
     law(subject, tmp_path)
 
 
@@ -70,8 +69,7 @@ def read(tmp_path: Path, text: str, name: str = "train.yaml") -> formats.Importe
     return formats.read(tmp_path / name)
 
 
-def test_marks_of_a_line_are_values_of_slots(tmp_path):
-    """The text is the sentence, and each mark stands where its value is."""
+def test_marks_become_slot_values(tmp_path):
     first, second, third = read(tmp_path, TRAINING).registry["searchFlight"].utterances
 
     assert first.text == "find me a flight from Paris to New York"
@@ -80,8 +78,7 @@ def test_marks_of_a_line_are_values_of_slots(tmp_path):
     assert (third.text, third.location.line) == ("show me flights from {origin} on {when=Monday}", 13)
 
 
-def test_two_slots_of_one_entity_have_its_values(tmp_path):
-    """Here each slot says its values itself."""
+def test_slots_of_one_entity_share_its_values(tmp_path):
     slots = {slot.name: slot for slot in read(tmp_path, TRAINING).registry.slots}
 
     assert {name: slot.kind for name, slot in slots.items()} == {
@@ -94,8 +91,7 @@ def test_two_slots_of_one_entity_have_its_values(tmp_path):
     assert [synonym.text for synonym in slots["origin"].values[1].synonyms] == ["big apple"]
 
 
-def test_a_dataset_has_a_language_and_values_with_synonyms(tmp_path):
-    """Chunks become a text with marks; a bracket in it is text."""
+def test_dataset_has_a_language_and_values_with_synonyms(tmp_path):
     found = read(tmp_path, json.dumps(DATASET), "dataset.json").registry
     first, second = found["order"].utterances
 
@@ -105,16 +101,14 @@ def test_a_dataset_has_a_language_and_values_with_synonyms(tmp_path):
     assert found.slots[0].values == (SlotValue("coffee", (Utterance("café", "fr"), Utterance("kawa", "fr"))),)
 
 
-def test_an_entity_that_nobody_declares_has_the_values_of_the_lines(tmp_path):
-    """There is nowhere else to take them from, and the author hears of it."""
+def test_undeclared_entity_takes_labelled_values_and_is_reported(tmp_path):
     found = read(tmp_path, "type: intent\nname: a\nutterances: ['to [city](Rome)', 'to [city](Oslo)']\n")
 
     assert [value.value for value in found.registry.slots[0].values] == ["Rome", "Oslo"]
     assert [problem.rule for problem in found.problems] == ["learned-slot"]
 
 
-def test_a_slot_name_with_two_entities_makes_two_slots(tmp_path):
-    """The second is called by both of its names."""
+def test_slot_name_with_two_entities_becomes_two_slots(tmp_path):
     text = (
         "type: intent\nname: a\nutterances: ['go [where:city](Rome)']\n---\n"
         "type: intent\nname: b\nutterances: ['in the [where:room](kitchen)']\n"
@@ -133,23 +127,20 @@ def test_a_slot_name_with_two_entities_makes_two_slots(tmp_path):
         ("automatically_extensible: false\nmatching_strictness: 0.8\nvalues: [a]", "not-expressed"),
     ],
 )
-def test_options_without_a_counterpart_are_said(tmp_path, entity, rule):
-    """What a list of ours cannot do is a problem with its place."""
+def test_unsupported_options_are_reported(tmp_path, entity, rule):
     found = read(tmp_path, f"type: entity\nname: city\n{entity}\n")
 
     assert [problem.rule for problem in found.problems] == [rule]
     assert found.registry.slots[0].kind == "list"
 
 
-def test_without_synonyms_each_name_is_a_value_of_its_own(tmp_path):
-    """`use_synonyms: false` says that no name stands for another."""
+def test_use_synonyms_false_makes_each_word_a_value(tmp_path):
     text = "type: entity\nname: city\nautomatically_extensible: no\nuse_synonyms: false\nvalues: [[a, b], c]\n"
 
     assert [value.value for value in read(tmp_path, text).registry.slots[0].values] == ["a", "b", "c"]
 
 
-def test_an_entity_that_only_extends_itself_is_any(tmp_path):
-    """Declared, without values, and open to more: free text."""
+def test_extensible_entity_without_values_is_any(tmp_path):
     assert [slot.kind for slot in read(tmp_path, "type: entity\nname: title\nvalues: []\n").registry.slots] == ["any"]
 
 
@@ -161,8 +152,7 @@ def test_an_entity_that_only_extends_itself_is_any(tmp_path):
         ("type: intent\nname: a\nutterances: {x: y}\n", "wrong-type"),
     ],
 )
-def test_what_cannot_be_read_is_said(tmp_path, text, rule):
-    """A problem, and the rest is read."""
+def test_unreadable_parts_are_reported_and_the_rest_is_read(tmp_path, text, rule):
     found = read(tmp_path, text)
 
     assert rule in [problem.rule for problem in found.problems]
@@ -170,15 +160,13 @@ def test_what_cannot_be_read_is_said(tmp_path, text, rule):
 
 
 @pytest.mark.parametrize("piece", ["[", "[a](", "[a:", "[a:b](c"])
-def test_a_long_line_takes_no_long_time(tmp_path, piece):
-    """It grows with the line, not with its square."""
+def test_long_line_is_parsed_in_linear_time(tmp_path, piece):
     found = read(tmp_path, f"type: intent\nname: a\nutterances: ['{piece * 30_000}']\n")
 
     assert len(found.registry.utterances) == 1
 
 
-def test_all_kinds_of_slots_come_back(tmp_path):
-    """Numbers, dates and times are built in there, and any is an entity without values."""
+def test_all_slot_kinds_round_trip(tmp_path):
     text = "2 at 5 on Monday: milk"
     marks = (Mark("count", 0, 1), Mark("hour", 5, 6), Mark("day", 10, 16), Mark("note", 18, 22))
     template = "{count=2} at {hour=5} on {day=Monday}: {note=milk}"
@@ -191,8 +179,7 @@ def test_all_kinds_of_slots_come_back(tmp_path):
     assert found.intents[0].utterances == registry.intents[0].utterances
 
 
-def test_each_language_is_a_dataset(tmp_path):
-    """Snips trains one language at a time; its synonyms go with it."""
+def test_export_writes_a_dataset_per_language(tmp_path):
     city = Slot("city", "list", (SlotValue("Rome", (Utterance("Rom", "de"), Utterance("Roma", "it"))),))
     lines = (Utterance("to Rome", "en"), Utterance("nach Rom", "de"))
     formats.write(Registry((Intent("go", lines),), slots=(city,)), "snips", tmp_path)

@@ -1,4 +1,4 @@
-"""Watson Assistant: entities with synonyms and patterns, mentions, and what of the dialog has a counterpart."""
+"""Tests for Watson Assistant: entities, mentions, counterexamples and the dialog."""
 
 from __future__ import annotations
 
@@ -51,8 +51,7 @@ WORKSPACE: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-def test_obeys(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
-    """The law holds for the format."""
+def test_obeys_contract(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
     kept = {key: WORKSPACE[key][:1] for key in ("intents", "entities", "counterexamples")}
     small = {**WORKSPACE, **kept, "dialog_nodes": WORKSPACE["dialog_nodes"][:4]}
     law(Subject(FORMAT, {"workspace.json": json.dumps(small)}), tmp_path)
@@ -64,8 +63,7 @@ def read(tmp_path: Path, **more: Any) -> formats.Imported:
     return formats.read(file)
 
 
-def test_examples_are_utterances_with_their_entities(tmp_path):
-    """A mention has a place; a name of an entity with a sign in front stands for all of its values."""
+def test_examples_become_utterances_with_entities(tmp_path):
     found = read(tmp_path)
 
     assert [line.template for line in found.registry["order"].utterances] == [
@@ -76,8 +74,7 @@ def test_examples_are_utterances_with_their_entities(tmp_path):
     assert found.registry.languages == ("en",)
 
 
-def test_entities_are_slots(tmp_path):
-    """With synonyms, with patterns, or built in."""
+def test_entities_become_slots(tmp_path):
     slots = {slot.name: slot for slot in read(tmp_path).registry.slots}
 
     assert [(value.value, value.synonyms[0].text) for value in slots["size"].values] == [("small", "tiny")]
@@ -85,13 +82,12 @@ def test_entities_are_slots(tmp_path):
     assert slots["sys-number"].kind == "number"
 
 
-def test_counterexamples_are_tests_that_nothing_answers(tmp_path):
-    """They say what is irrelevant."""
+def test_counterexamples_become_out_of_scope_tests(tmp_path):
     assert [(case.text, case.expected) for case in read(tmp_path).registry.tests] == [("what a day", None)]
 
 
-def test_of_the_dialog_responses_and_required_slots_are_kept(tmp_path):
-    """A node that asks for more than an intent is no response; how many nodes there are is said."""
+def test_dialog_responses_and_required_slots_are_imported(tmp_path):
+    """Nodes with further conditions are not; the number of nodes is reported."""
     found = read(tmp_path)
     (size,) = found.registry["order"].slots
 
@@ -102,8 +98,7 @@ def test_of_the_dialog_responses_and_required_slots_are_kept(tmp_path):
     assert any("of 7 dialog nodes" in problem.message for problem in found.problems)
 
 
-def test_values_and_patterns_of_one_entity_cannot_both_be_kept(tmp_path):
-    """The values are."""
+def test_values_win_over_patterns_of_one_entity(tmp_path):
     mixed = [{"entity": "x", "values": [{"value": "a"}, {"value": "b", "patterns": ["[0-9]"]}]}]
     found = read(tmp_path, entities=mixed)
 
@@ -111,8 +106,7 @@ def test_values_and_patterns_of_one_entity_cannot_both_be_kept(tmp_path):
     assert any("values and patterns" in problem.message for problem in found.problems)
 
 
-def test_a_mention_without_a_place_is_left_out(tmp_path):
-    """Its example is kept."""
+def test_mention_without_position_is_skipped(tmp_path):
     intents = [{"intent": "a", "examples": [{"text": "hi", "mentions": [{"entity": "size", "location": [1]}]}]}]
     found = read(tmp_path, intents=intents)
 

@@ -1,4 +1,4 @@
-"""wit.ai: apps, their utterances alone, the file of the first years, roles, and labels that are one too long."""
+"""Tests for wit.ai: apps, utterance files, the first versions, roles and imprecise labels."""
 
 from __future__ import annotations
 
@@ -56,8 +56,7 @@ SUBJECTS = [
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("subject", SUBJECTS, ids=["app", "old"])
-def test_obeys(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
-    """The law holds for the format."""
+def test_obeys_contract(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
     law(subject, tmp_path)
 
 
@@ -74,8 +73,7 @@ def app(tmp_path: Path) -> formats.Imported:
     return formats.read(tmp_path)
 
 
-def test_an_app_has_its_language_its_keywords_and_a_slot_for_each_role(tmp_path):
-    """The role of its own name is the entity itself."""
+def test_app_has_language_keywords_and_a_slot_per_role(tmp_path):
     found = app(tmp_path)
     slots = {slot.name: slot for slot in found.registry.slots}
 
@@ -87,16 +85,15 @@ def test_an_app_has_its_language_its_keywords_and_a_slot_for_each_role(tmp_path)
     ]
 
 
-def test_what_has_no_intent_is_out_of_scope(tmp_path):
-    """That is how it is trained there; here it is a test."""
+def test_utterance_without_intent_becomes_out_of_scope_test(tmp_path):
     found = app(tmp_path)
 
     assert [(case.text, case.expected, case.language) for case in found.registry.tests] == [("hola", None, "es")]
     assert "out-of-scope" in {problem.rule for problem in found.problems}
 
 
-def test_the_intent_of_the_first_years_is_an_entity(tmp_path):
-    """What lacks one was not finished, and is left out."""
+def test_intent_entity_of_first_versions_is_read(tmp_path):
+    """Utterances without an intent are skipped."""
     found = read(tmp_path, OLD)
 
     assert [line.template for line in found.registry["go"].utterances] == ["to {city_to=Berlin} {datetime=tomorrow}"]
@@ -106,15 +103,13 @@ def test_the_intent_of_the_first_years_is_an_entity(tmp_path):
 
 
 @pytest.mark.parametrize(("start", "end"), [(3, 8), (2, 7), (0, 99), (3, 7)])
-def test_the_body_of_a_label_tells_where_it_is(start, end, tmp_path):
-    """Its end is often one too far."""
+def test_body_corrects_the_position_of_a_label(start, end, tmp_path):
     labelled = utterance("to Rome", "go", label("city:city", start, end, "Rome"))
 
     assert read(tmp_path, {"utterances": [labelled]}).registry["go"].utterances[0].template == "to {city=Rome}"
 
 
-def test_what_has_no_counterpart_is_noted(tmp_path):
-    """Traits, entities inside of entities, labels of no place, what wit.ai has built in."""
+def test_unsupported_content_is_reported(tmp_path):
     inner = label("city:city", 3, 7, "Rome", entities=[label("x:x", 0, 1, "R")])
     placeless = {"entity": "city:city", "body": "to", "entities": []}
     money = label("wit$amount_of_money:price", 8, 10, "4€")
@@ -129,8 +124,7 @@ def test_what_has_no_counterpart_is_noted(tmp_path):
     assert found.registry["go"].utterances[0].template == "to {city=Rome} {amount_of_money_price=4€}"
 
 
-def test_values_that_are_no_quoted_text_are_taken_as_they_are(tmp_path):
-    """A name without quotes, a number, or brackets without end."""
+def test_unquoted_values_are_read_unchanged(tmp_path):
     values = ["go", '"go"', "[" * 5000]
     lines = [{"text": "x y", "entities": [{"entity": "intent", "value": value}]} for value in values]
 

@@ -1,4 +1,4 @@
-"""Exact search against a twin so naive that it is plainly right."""
+"""The exact index, compared with a naive implementation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NUMBERS = st.integers(-4, 4).map(lambda quarters: quarters / 4)
 
 @st.composite
 def indexes(draw):
-    """Cosines of two queries to the rows of up to five owners, whose numbers have gaps, and the owners."""
+    """Cosines of two queries to the rows of up to five owners with gaps in their numbers, and the owners."""
     sizes = draw(st.lists(st.integers(0, 4), min_size=1, max_size=5).filter(any))
     owners = [owner for owner, size in enumerate(sizes) for _ in range(size)]
     row = st.lists(NUMBERS, min_size=len(owners), max_size=len(owners))
@@ -49,8 +49,8 @@ def unit_rows(count: int, dim: int = 8) -> np.ndarray:
 
 
 @given(indexes(), st.sampled_from(AGGREGATIONS))
-def test_every_owner_scores_as_its_rows_say(case, aggregation):
-    """The score of an owner is its best row's, or the mean of its two best, ties and lone rows included."""
+def test_scores_equal_the_naive_aggregation(case, aggregation):
+    """With ties and owners of one row."""
     cosines, owners = case
     index = ExactIndex(np.zeros((len(owners), 3)), owners, aggregation)
     twin = NaiveIndex(owners, aggregation)
@@ -62,8 +62,7 @@ def test_every_owner_scores_as_its_rows_say(case, aggregation):
 
 
 @given(indexes(), st.integers(1, 5))
-def test_the_nearest_rows_come_best_first_and_ties_in_order(case, count):
-    """`leading` is the owner's rows by cosine, earlier rows first among equals; `nearest` is the first of them."""
+def test_nearest_rows_are_sorted_with_ties_in_row_order(case, count):
     cosines, owners = case
     # Of one number each, so that a product with 1 is the cosine.
     index, query = ExactIndex(cosines[0][:, None], owners), np.ones(1, dtype=np.float32)
@@ -77,8 +76,8 @@ def test_the_nearest_rows_come_best_first_and_ties_in_order(case, count):
 
 
 @given(indexes(), st.sampled_from(AGGREGATIONS), st.data())
-def test_a_row_left_out_is_as_if_it_were_not_there(case, aggregation, data):
-    """A cosine of -inf gives what an index without that row gives; an owner without any row scores -inf."""
+def test_row_with_cosine_minus_inf_is_left_out(case, aggregation, data):
+    """An owner without other rows scores -inf."""
     cosines, owners = case
     gone = data.draw(st.integers(0, len(owners) - 1))
     left = [row for row in range(len(owners)) if row != gone]
@@ -94,8 +93,7 @@ def test_a_row_left_out_is_as_if_it_were_not_there(case, aggregation, data):
 
 
 @pytest.mark.parametrize("aggregation", AGGREGATIONS)
-def test_scores_are_cosines_of_the_vectors(aggregation):
-    """`scores` gives the products of queries and rows, and their aggregation, one line a query."""
+def test_scores_returns_cosines_and_their_aggregation(aggregation):
     vectors, queries, owners = unit_rows(7), unit_rows(3), [0, 0, 0, 1, 4, 4, 4]
     index = ExactIndex(vectors, owners, aggregation)
     twin = NaiveIndex(owners, aggregation)
@@ -107,16 +105,14 @@ def test_scores_are_cosines_of_the_vectors(aggregation):
     assert index.owners.tolist() == [0, 1, 4]
 
 
-def test_many_rows_alike_keep_their_order():
-    """Among any number of equal rows the earlier lead."""
+def test_equal_rows_keep_their_order():
     index = ExactIndex(np.repeat(unit_rows(2), 200, axis=0), [0] * 400)
 
     assert index.nearest_rows(index.vectors[0], 0, 200) == list(range(200))
 
 
 @pytest.mark.parametrize("aggregation", AGGREGATIONS)
-def test_a_row_is_nearest_to_itself(aggregation):
-    """A query that is one of the rows finds that row with a cosine of 1."""
+def test_query_equal_to_a_row_finds_it_with_cosine_one(aggregation):
     vectors = unit_rows(5)
     index = ExactIndex(vectors, [0, 0, 1, 1, 1], aggregation)
 
@@ -126,8 +122,7 @@ def test_a_row_is_nearest_to_itself(aggregation):
     assert cosines[0, 3] == pytest.approx(1.0)
 
 
-def test_an_owner_with_one_row_scores_as_that_row():
-    """A lone row is its owner's score in either aggregation; there is no second to pull it down."""
+def test_owner_with_one_row_scores_its_cosine_in_both_aggregations():
     vectors = unit_rows(1)
 
     scores = [ExactIndex(vectors, [0], aggregation).scores(vectors)[0].item() for aggregation in AGGREGATIONS]
@@ -135,8 +130,7 @@ def test_an_owner_with_one_row_scores_as_that_row():
     assert scores == pytest.approx([1.0, 1.0])
 
 
-def test_two_rows_alike_count_twice():
-    """The mean of the two best of two equal rows is their cosine."""
+def test_two_equal_rows_have_their_cosine_as_mean():
     vectors = np.repeat(unit_rows(1), 2, axis=0)
 
     scores, _ = ExactIndex(vectors, [0, 0], "mean2").scores(vectors[:1])
@@ -145,8 +139,7 @@ def test_two_rows_alike_count_twice():
 
 
 @pytest.mark.parametrize("aggregation", AGGREGATIONS)
-def test_no_rows_and_no_queries_give_empty_scores(aggregation):
-    """An index of nothing scores nothing, and no queries get no scores."""
+def test_no_rows_or_no_queries_give_empty_scores(aggregation):
     empty = ExactIndex(np.empty((0, 8), dtype=np.float32), [], aggregation)
     full = ExactIndex(unit_rows(3), [0, 0, 1], aggregation)
 

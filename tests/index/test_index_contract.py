@@ -1,4 +1,4 @@
-"""What every index keeps, exact or approximate: near rows, the owners worth a look, and scores that are exact."""
+"""Rules of every index, exact or approximate: near rows, candidate owners, and exact scores."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ ROWS, OWNERS, DIM = 6000, 60, 32
 
 
 def rows_of(count: int, seed: int = 7) -> np.ndarray:
-    """Unit rows around a few hundred centres, as the utterances of many intents are."""
-    chance = np.random.default_rng(seed)
-    centres = chance.normal(size=(300, DIM))
-    rows = (centres[chance.integers(0, 300, count)] + 0.4 * chance.normal(size=(count, DIM))).astype(np.float32)
+    """Return unit rows around a few hundred centres, like the utterances of many intents."""
+    random = np.random.default_rng(seed)
+    centres = random.normal(size=(300, DIM))
+    rows = (centres[random.integers(0, 300, count)] + 0.4 * random.normal(size=(count, DIM))).astype(np.float32)
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
@@ -46,8 +46,8 @@ def index_of(kind: str, vectors: np.ndarray, owners: list[int], aggregation: str
     return load_index(name, vectors.astype(numbers or np.float32), owners, aggregation, device="cpu")
 
 
-def within(kind: str) -> float:
-    """How far a cosine may be from that of float32."""
+def tolerance(kind: str) -> float:
+    """Return the tolerance of a cosine compared with float32."""
     return 5e-4 if "float16" in kind else 1e-6
 
 
@@ -64,14 +64,14 @@ def loaded(vectors: np.ndarray) -> Callable[[str], ExactIndex]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_of_the_ten_nearest_rows_at_least_99_in_100_are_found(kind, loaded, vectors):
-    """Recall at 10 against every cosine; each row comes once, best first, with its own cosine."""
+def test_recall_at_10_is_at_least_99_percent(kind, loaded, vectors):
+    """Each row occurs once, best first, with its own cosine."""
     index, found = loaded(kind), 0
     queries = rows_of(200, seed=8)
     for query in queries:
         rows, cosines = index.search(query, 10)
         assert len(set(rows.tolist())) == len(rows) == 10
-        assert cosines == pytest.approx(vectors[rows] @ query, abs=within(kind))
+        assert cosines == pytest.approx(vectors[rows] @ query, abs=tolerance(kind))
         assert (np.diff(cosines) <= 0).all()
         found += len({*rows.tolist()} & {*np.argsort(-(vectors @ query))[:10].tolist()})
 
@@ -79,8 +79,7 @@ def test_of_the_ten_nearest_rows_at_least_99_in_100_are_found(kind, loaded, vect
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_owners_of_the_nearest_rows_are_worth_a_look(kind, loaded, vectors):
-    """Whoever has the nearest row is looked at, and the look gives the very score that a look at all rows gives."""
+def test_owner_of_the_nearest_row_is_a_candidate_with_its_exact_score(kind, loaded, vectors):
     index = loaded(kind)
     for query in vectors[::500]:
         columns = index.best_owners(query[None], 10)[0].tolist()
@@ -94,8 +93,8 @@ def test_the_owners_of_the_nearest_rows_are_worth_a_look(kind, loaded, vectors):
 
 @pytest.mark.parametrize("kind", EXACT)
 @pytest.mark.parametrize("aggregation", ["mean2", "max"])
-def test_those_that_lead_have_the_highest_scores(kind, aggregation, vectors, monkeypatch):
-    """Whatever the blocks that the rows are taken in, however uneven the owners, and among whomever one asks."""
+def test_best_owners_have_the_highest_scores(kind, aggregation, vectors, monkeypatch):
+    """For any block size, uneven owners, and any subset of owners."""
     sizes = np.random.default_rng(3).integers(1, 200, OWNERS)
     owners = np.repeat(np.arange(OWNERS), sizes)
     queries, among = rows_of(30, seed=10), np.arange(0, OWNERS, 3)
@@ -112,8 +111,8 @@ def test_those_that_lead_have_the_highest_scores(kind, aggregation, vectors, mon
 
 
 @pytest.mark.gpu
-def test_a_gpu_finds_what_the_processor_finds(vectors):
-    """The same leaders for a large batch, but for those that tie to the last digits."""
+def test_gpu_finds_the_same_owners_as_the_cpu(vectors):
+    """Except for ties in the last digits."""
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():
         pytest.skip("no GPU here")
@@ -126,20 +125,18 @@ def test_a_gpu_finds_what_the_processor_finds(vectors):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_look_for_many_queries_is_a_look_for_each(kind, loaded, vectors):
-    """Scores and nearest rows."""
+def test_score_column_many_equals_score_column(kind, loaded, vectors):
     index, queries = loaded(kind), rows_of(20, seed=9)
     for column in (0, 7, OWNERS - 1):
         scores, rows = index.score_column_many(queries, column)
         alone = [index.score_column(query, column) for query in queries]
 
-        assert scores == pytest.approx([score for score, _ in alone], abs=within(kind))
+        assert scores == pytest.approx([score for score, _ in alone], abs=tolerance(kind))
         assert rows.tolist() == [row for _, row in alone]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_any_number_of_threads_may_search(kind, loaded, vectors):
-    """At once, each with the answer that it gets alone."""
+def test_concurrent_searches_agree(kind, loaded, vectors):
     index, queries = loaded(kind), vectors[::20]
     alone = [index.search(query, 10)[0].tolist() for query in queries]
 
@@ -150,8 +147,7 @@ def test_any_number_of_threads_may_search(kind, loaded, vectors):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_more_rows_than_there_are_is_all_of_them(kind):
-    """Asking for more than there is gives what there is, also where one owner has it all."""
+def test_count_above_the_number_of_rows_returns_all_rows(kind):
     index = index_of(kind, rows_of(3), [0, 0, 0], "max")
     rows, _ = index.search(rows_of(1)[0], 10)
 
@@ -160,20 +156,19 @@ def test_more_rows_than_there_are_is_all_of_them(kind):
 
 
 @needs_usearch
-def test_the_same_rows_make_the_same_graph(vectors):
-    """Byte by byte, so that an artefact depends on its content alone."""
+def test_equal_rows_give_an_equal_graph(vectors):
+    """An artefact depends on its content alone."""
     assert (make_graph(vectors[:2000]) == make_graph(vectors[:2000])).all()
 
 
 @needs_usearch
-def test_a_graph_that_cannot_be_used_is_made_again(vectors, caplog):
-    """One of another release costs time and is said in the log; the answers are those of a new one."""
+def test_unusable_graph_is_built_again_with_a_warning(vectors, caplog):
     owners = [0] * 1000 + [1] * 1000
     made = ApproximateIndex(vectors[:2000], owners, "mean2")
     with caplog.at_level(logging.WARNING):
         mended = ApproximateIndex(vectors[:2000], owners, "mean2", np.frombuffer(b"garbage" * 99, dtype=np.uint8))
 
-    assert "making it again" in caplog.text
+    assert "building it again" in caplog.text
     for query in vectors[2000:2010]:
         assert mended.search(query, 10)[0].tolist() == made.search(query, 10)[0].tolist()
 
@@ -182,8 +177,7 @@ def test_a_graph_that_cannot_be_used_is_made_again(vectors, caplog):
     ("package", "settings"),
     [("usearch", {"index": "usearch"}), ("numkong", {"vectors": "float16"}), ("faiss", {"vectors": "float16"})],
 )
-def test_a_missing_extra_says_what_to_install(package, settings, monkeypatch):
-    """Before anything is encoded or learned."""
+def test_missing_extra_names_the_pip_command_before_encoding(package, settings, monkeypatch):
     monkeypatch.setattr(plugins, "installed", lambda module: module != package)
     with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[ann\]"'):
         Matcher.load(Registry((Intent("a", (Utterance("hello"),)),)), cache="off", **settings)
@@ -204,8 +198,8 @@ def bots() -> dict[str, Matcher]:
 
 
 @needs_usearch
-def test_a_matcher_answers_alike_with_either_index(bots):
-    """What leads is the same; confidences are of the same scores. A restricted question is looked up in all rows."""
+def test_matcher_gives_the_same_results_with_every_index(bots):
+    """Restricted questions use an exact search."""
     for intent in list(bots["exact"].registry)[::5]:
         message = f"please {intent.utterances[0].text} again"
         exact, approximate = (bots[kind].match(message) for kind in ("exact", "usearch"))
@@ -216,15 +210,15 @@ def test_a_matcher_answers_alike_with_either_index(bots):
 
 
 def assert_same(some: tuple[Candidate, ...], others: tuple[Candidate, ...]) -> None:
-    """But for the last digits, in which a product with all rows and one with a few may differ."""
+    """Compare candidates, except for the last digits, which depend on the shape of the matrix product."""
     assert [(c.intent, c.utterance) for c in some] == [(c.intent, c.utterance) for c in others]
     assert [c.score for c in some] == pytest.approx([c.score for c in others], abs=1e-5)
     assert [c.confidence for c in some] == pytest.approx([c.confidence for c in others], abs=1e-5)
 
 
 @needs_usearch
-def test_the_graph_travels_with_the_artefact(bots, tmp_path, monkeypatch):
-    """What was built is not made again where it is loaded, and loading it exactly is a matter of a setting."""
+def test_graph_is_stored_in_the_artefact(bots, tmp_path, monkeypatch):
+    """Loading it with another index needs only a setting."""
     path = tmp_path / "bot.intentmatch"
     save_artefact(bots["usearch"].artefact, path)
     stored = load_artefact(path).graph
@@ -238,8 +232,7 @@ def test_the_graph_travels_with_the_artefact(bots, tmp_path, monkeypatch):
 
 
 @needs_usearch
-def test_a_head_needs_no_graph():
-    """It finds the leading intents by itself; nothing is made for it."""
+def test_no_graph_is_built_for_a_head():
     registry = Registry(
         tuple(
             Intent(

@@ -1,4 +1,4 @@
-"""Programs that a test talks to: the webhook, and bots that are not written in Python."""
+"""Programs that a test talks to: the webhook, and bots that run as processes of their own."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-PATIENCE = 60.0
+_SECONDS = 60.0
 
 
 class Program:
-    """One that runs, and what it prints."""
+    """A running program and its output."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
         self._lines: queue.Queue[str] = queue.Queue()
-        self._listener = threading.Thread(target=self._listen, daemon=True)
-        self._listener.start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def say(self, line: str) -> None:
         """Type a line."""
@@ -30,28 +30,28 @@ class Program:
         self._process.stdin.flush()
 
     def says(self, pattern: str) -> str:
-        """The next line that it prints with this in it. What comes before is shown where it does not come."""
+        """Wait for the next line that matches a pattern and return it; fail with the lines before if none comes."""
         seen = []
         try:
-            while not re.search(pattern, line := self._lines.get(timeout=PATIENCE)):
+            while not re.search(pattern, line := self._lines.get(timeout=_SECONDS)):
                 seen.append(line)
         except queue.Empty:
             raise AssertionError(f"{pattern!r} is not among {seen}") from None
         return line
 
     def end(self) -> None:
-        """Stop it, and hear what it still has to say."""
+        """Stop the program and read the rest of its output."""
         self._process.terminate()
-        self._listener.join()
+        self._reader.join()
 
-    def _listen(self) -> None:
+    def _read(self) -> None:
         for line in self._process.stdout:
             self._lines.put(line)
 
 
 @contextmanager
 def running(*command: str | Path, **options: object) -> Iterator[Program]:
-    """A program, for as long as it is needed; `options` are those of `Popen`."""
+    """Run a program inside a `with` block; `options` are those of `Popen`."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     with subprocess.Popen(command, **pipes, **options) as process:
         program = Program(process)
@@ -63,7 +63,7 @@ def running(*command: str | Path, **options: object) -> Iterator[Program]:
 
 @contextmanager
 def serving(intents: Path, *words: str) -> Iterator[str]:
-    """The URL of `intentmatch serve`."""
+    """Run `intentmatch serve` inside a `with` block; gives its URL."""
     port = free_port()
     command = (sys.executable, "-m", "intentmatch", "serve", intents, "--port", str(port), *words)
     with running(*command) as program:
@@ -72,7 +72,7 @@ def serving(intents: Path, *words: str) -> Iterator[str]:
 
 
 def free_port() -> int:
-    """One that nobody listens on."""
+    """A port that no program listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

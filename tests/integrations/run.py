@@ -1,8 +1,9 @@
-"""The adapters and examples against the real frameworks, each in an environment of its own, for what they need clashes.
+"""Test the adapters and examples with the real frameworks, each in an environment of its own.
 
-An environment is that of a file beside this one: `NAME.txt` has the requirements of `test_NAME.py`, with the framework
-first, and perhaps a first line such as `# Python 3.11`, the oldest that will do. `NAME.package.json` is what the test
-needs from npm; it finds that by the variable `NODE_PATH`. The extra NAME is installed where there is one.
+The requirements of the frameworks conflict, so each NAME has its own virtual environment. `NAME.txt` lists the
+requirements of `test_NAME.py`, the framework first; a first line such as `# Python 3.11` names the oldest Python
+version. `NAME.package.json` lists requirements from npm, which the test finds through the variable `NODE_PATH`. The
+extra NAME is installed if there is one.
 
     python tests/integrations/run.py [--keep FOLDER] [NAME ...]     # FOLDER keeps the environments for the next run
 """
@@ -29,28 +30,28 @@ ROOT = HERE.parent.parent
 AT_ONCE = 2
 NAMES = sorted(path.stem for path in HERE.glob("*.txt"))
 
-# A framework's warnings are its own affair. Ours are errors, as they are everywhere.
+# Warnings of the frameworks are allowed. Our own are errors, as in the default run.
 WARNINGS = "filterwarnings=default\nerror:::(intentmatch|test_|contracts)"
 
 
 def run(name: str, folder: Path) -> Ran:
     """Make an environment and run its tests."""
-    began = time.monotonic()
+    start = time.monotonic()
     try:
         python = installed(name, folder)
         modules = with_node(name, folder)
-    except UnavailableError as why:
-        return Ran(name, "not run", str(why))
+    except UnavailableError as reason:
+        return Ran(name, "not run", str(reason))
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
         return not_installed(name, error)
     ready = time.monotonic()
     verdict, counts, log = tested(name, python, folder, modules)
-    seconds = f"{ready - began:.0f} s to install, {time.monotonic() - ready:.0f} s to test"
+    seconds = f"{ready - start:.0f} s to install, {time.monotonic() - ready:.0f} s to test"
     return Ran(name, verdict, f"{counts}, {seconds}: {versions(name)}", log)
 
 
 def installed(name: str, folder: Path) -> Path:
-    """The Python of an environment with all that a test needs."""
+    """Install what a test needs; return the Python of its environment."""
     file = HERE / f"{name}.txt"
     oldest = re.match(r"#.*Python 3\.(\d+)", file.read_text(encoding="utf-8"))
     if oldest is not None and sys.version_info < (3, int(oldest[1])):
@@ -59,30 +60,30 @@ def installed(name: str, folder: Path) -> Path:
 
 
 def with_node(name: str, folder: Path) -> Path | None:
-    """The folder of the modules that a test needs from npm; None where it needs none."""
+    """Install what a test needs from npm; return the folder of the modules, None if it needs none."""
     manifest = HERE / f"{name}.package.json"
     if not manifest.exists():
         return None
     npm = shutil.which("npm")
     if npm is None:
         raise UnavailableError("needs npm")
-    place = folder / name / "node"
-    place.mkdir(exist_ok=True)
-    shutil.copy(manifest, place / "package.json")
-    call([npm, "install", "--prefix", place, "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], seconds=900)
-    return place / "node_modules"
+    target = folder / name / "node"
+    target.mkdir(exist_ok=True)
+    shutil.copy(manifest, target / "package.json")
+    call([npm, "install", "--prefix", target, "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], seconds=900)
+    return target / "node_modules"
 
 
 def tested(name: str, python: Path, folder: Path, modules: Path | None) -> tuple[str, str, str]:
-    """Run the tests of an environment: the verdict, how many there were, and all that was printed."""
-    # A home of its own: bots keep things there.
+    """Run the tests of an environment; return the verdict, the counts and the output."""
+    # Its own home folder, because some bots store files there.
     variables = {"HOME": str(folder / name), "NODE_PATH": str(modules or "")}
     tests = ["-o", WARNINGS, HERE / f"test_{name}.py", HERE / "test_snippets.py"]
     return run_pytest(python, folder / f"{name}.xml", tests, variables)
 
 
 def versions(name: str) -> str:
-    """What an environment was made of, by its files."""
+    """The pinned requirements of an environment."""
     lines = (HERE / f"{name}.txt").read_text(encoding="utf-8").splitlines()
     pinned = [line.split(";")[0].strip().replace("==", " ") for line in lines if line.strip() and line[0] != "#"]
     manifest = HERE / f"{name}.package.json"
@@ -92,16 +93,16 @@ def versions(name: str) -> str:
 
 
 def main() -> int:
-    """Run what is asked for, and say what ran; 1 if anything did not pass that could run."""
+    """Run the named environments and print the outcomes; return 1 if any of them failed."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}; all of them if none is given")
-    parser.add_argument("--keep", type=Path, metavar="FOLDER")
-    told = parser.parse_args()
-    names = told.names or NAMES
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"an environment, by default all: {', '.join(NAMES)}")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the environments here")
+    options = parser.parse_args()
+    names = options.names or NAMES
     if unknown := set(names) - set(NAMES):
-        parser.error(f"no {', '.join(sorted(unknown))}.txt beside this file")
+        parser.error(f"unknown environment: {', '.join(sorted(unknown))}")
     with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(AT_ONCE) as pool:
-        folder = (told.keep or Path(temporary)).resolve()
+        folder = (options.keep or Path(temporary)).resolve()
         return print_outcomes(list(pool.map(lambda name: run(name, folder), names)))
 
 

@@ -1,4 +1,4 @@
-"""What Microsoft's two frameworks have in common."""
+"""Activities of Microsoft's two bot frameworks."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ ANNA, BOT = SimpleNamespace(id="anna"), SimpleNamespace(id="bot")
 
 def activity(**more: object) -> SimpleNamespace:
     place = SimpleNamespace(id="room")
-    said = {"from_property": ANNA, "recipient": BOT, "channel_id": "teams", "conversation": place, "value": None}
-    return SimpleNamespace(**{**said, **more})
+    fields = {"from_property": ANNA, "recipient": BOT, "channel_id": "teams", "conversation": place, "value": None}
+    return SimpleNamespace(**{**fields, **more})
 
 
-def test_a_bot_knows_itself():
-    """And takes nobody for itself where a channel names no one."""
+def test_own_activity_is_recognised():
+    """A channel may name neither the user nor the bot; then the activity is not the bot's own."""
     assert is_own(activity(from_property=BOT))
     assert not is_own(activity())
     assert not is_own(activity(from_property=None))
@@ -27,13 +27,12 @@ def test_a_bot_knows_itself():
 
 
 def test_users_in_one_room_have_conversations_of_their_own():
-    """Those whom a channel does not name share one."""
+    """Users whom a channel does not name share one."""
     assert conversation(activity()) == "teams/room/anna"
     assert conversation(activity(from_property=None)) == "teams/room/"
 
 
-def test_a_pressed_button_is_known_by_what_it_sends():
-    """As it was made here, and not as others make theirs."""
+def test_pressed_button_is_recognised_by_its_value():
     made = button(Choice("im:question:1", "Track it", "status"))
 
     assert (made["title"], made["text"], made["display_text"]) == ("Track it",) * 3
@@ -41,6 +40,5 @@ def test_a_pressed_button_is_known_by_what_it_sends():
 
 
 @pytest.mark.parametrize("value", [None, "im:question:1", {}, {"choice": 1}, {"choice": "theirs"}])
-def test_what_others_send_is_no_choice(value):
-    """Whatever it is."""
+def test_value_of_other_card_is_no_choice(value):
     assert chosen(activity(value=value)) is None

@@ -1,6 +1,6 @@
-"""intentmatch in a bot of discord.py that is logged in to a Discord of this file, and told of events by hand.
+"""The adapter for discord.py, in a bot that is logged in to a Discord of this file.
 
-There is no gateway here: what it would send goes to the `parse_...` methods of the connection, as from there.
+There is no gateway: its events are given to the connection's `parse_...` methods.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ pytest.importorskip("discord", reason="needs the extra `discord`")
 import discord
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from contracts.order_bot import DID_YOU_MEAN, TITLES, TOO_LATE, GatedEncoder, load_example, order_dialogue
+from contracts.chat_adapter import ChatContract, EventLoopContract, FallbackContract, ShopExampleContract, texts
+from contracts.order_bot import TOO_LATE, GatedEncoder, load_example, order_dialogue
 from discord.ext import commands
 
 from intentmatch.integrations.discord import IntentRouter
@@ -28,7 +29,7 @@ Json = dict[str, Any]
 BOT = {"id": "1", "username": "bot", "discriminator": "0", "avatar": None, "bot": True}
 ANNA = {"id": "7", "username": "anna", "discriminator": "0", "avatar": None}
 BERND = {"id": "8", "username": "bernd", "discriminator": "0", "avatar": None}
-AT_HOME, HALL, KITCHEN = "70", "91", "92"
+PRIVATE, HALL, KITCHEN = "70", "91", "92"
 GUILD = {
     "id": "90",
     "name": "Guild",
@@ -44,7 +45,7 @@ GUILD = {
 
 
 class Bot(commands.Bot):
-    """A bot that keeps what goes wrong in its listeners."""
+    """A bot that collects the errors of its listeners."""
 
     def __init__(self) -> None:
         super().__init__(command_prefix="!", intents=discord.Intents.default(), help_command=None)
@@ -55,7 +56,7 @@ class Bot(commands.Bot):
 
 
 class Chat:
-    """A bot with a router, its users, and as much of Discord as it needs."""
+    """A bot with a router, its users, and the part of Discord's API that the tests need."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch) -> None:
         self.loop = loop
@@ -101,12 +102,17 @@ class Chat:
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         return self.loop.run_until_complete(work)
 
-    def hear(self, text: str, *, user: Json = ANNA, channel: str = AT_HOME, **more: Any) -> list[Json]:
-        """What is said to a message."""
-        return self.run(self.told("message_create", message(text, user, channel, **more)))
+    def send(self, text: str, *, user: Json = ANNA, channel: str = PRIVATE, **fields: Any) -> list[Json]:
+        return self.run(self.replies_to("message_create", message(text, user, channel, **fields)))
+
+    def send_while_encoder_waits(self, text: str) -> list[Json]:
+        async def main() -> list[Json]:
+            self.encoder.close_until_loop_runs()
+            return await self.replies_to("message_create", message(text, ANNA, PRIVATE))
+
+        return self.run(main())
 
     def press(self, question: Json, number: int, *, user: Json = ANNA, locale: str = "en-US") -> list[Json]:
-        """What is said to a button of a message of the bot."""
         channel, button = question["channel_id"], buttons(question)[number - 1]
         asked = message(question["content"], BOT, channel, components=question["components"])
         press = {
@@ -116,7 +122,7 @@ class Chat:
             "token": "token",
             "version": 1,
             "channel": {"id": channel, "type": 1, "recipients": [user]}
-            if channel == AT_HOME
+            if channel == PRIVATE
             else GUILD_CHANNELS[channel],
             "channel_id": channel,
             "message": asked,
@@ -125,22 +131,28 @@ class Chat:
             "entitlements": [],
             "authorizing_integration_owners": {},
             "attachment_size_limit": 1,
-            **({"user": user} if channel == AT_HOME else {"guild_id": "90", "member": member(user)}),
+            **({"user": user} if channel == PRIVATE else {"guild_id": "90", "member": member(user)}),
         }
-        return self.run(self.told("interaction_create", press))
+        return self.run(self.replies_to("interaction_create", press))
 
-    async def told(self, event: str, data: Json) -> list[Json]:
-        """What is said to an event, once all that it set off is done."""
+    async def replies_to(self, event: str, data: Json) -> list[Json]:
+        """What the bot sends after an event, once all its tasks are finished."""
         before = len(self.sent)
         getattr(self.bot._connection, f"parse_{event}")(data)
         await asyncio.gather(*(task for task in asyncio.all_tasks() if task.get_name().startswith("discord.py: on_")))
         assert self.bot.failed == []
         return self.sent[before:]
 
-    def falls_back(self) -> None:
+    def add_fallback(self) -> None:
         @self.router.fallback
         async def sorry(event, turn):
             await event.channel.send(f"Sorry: {turn.message}")
+
+    def text(self, reply: Json) -> str:
+        return reply["content"]
+
+    def titles(self, reply: Json) -> list[str]:
+        return [button["label"] for button in buttons(reply)]
 
 
 GUILD_CHANNELS: dict[str, Json] = {channel["id"]: channel for channel in GUILD["channels"]}
@@ -150,25 +162,21 @@ def member(user: Json) -> Json:
     return {"user": user, "roles": [], "joined_at": None, "deaf": False, "mute": False, "flags": 0, "permissions": "0"}
 
 
-def message(text: str, user: Json, channel: str, **more: Any) -> Json:
-    there = {} if channel == AT_HOME else {"guild_id": "90", "member": {**member(user), "user": None}}
-    said = {"id": "400", "type": 0, "channel_id": channel, "author": user, "content": text}
-    about = {"tts": False, "pinned": False, "timestamp": "2026-05-04T12:00:00+00:00", "edited_timestamp": None}
+def message(text: str, user: Json, channel: str, **fields: Any) -> Json:
+    place = {} if channel == PRIVATE else {"guild_id": "90", "member": {**member(user), "user": None}}
+    content = {"id": "400", "type": 0, "channel_id": channel, "author": user, "content": text}
+    flags = {"tts": False, "pinned": False, "timestamp": "2026-05-04T12:00:00+00:00", "edited_timestamp": None}
     lists = {"attachments": [], "embeds": [], "mentions": [], "mention_roles": [], "mention_everyone": False}
-    return {**said, **about, **lists, **there, **more}
+    return {**content, **flags, **lists, **place, **fields}
 
 
-def buttons(said: Json) -> list[Json]:
-    return [button for row in said["components"] for button in row["components"]]
+def buttons(reply: Json) -> list[Json]:
+    return [button for row in reply["components"] for button in row["components"]]
 
 
 def as_json(data: Json) -> web.Response:
-    # With a charset, discord.py takes it for text.
+    # If the content type names a charset, discord.py does not parse the body.
     return web.Response(body=json.dumps(data).encode(), headers={"Content-Type": "application/json"})
-
-
-def texts(messages: list[Json]) -> list[str]:
-    return [said["content"] for said in messages]
 
 
 @pytest.fixture
@@ -182,98 +190,75 @@ def chat(monkeypatch: pytest.MonkeyPatch) -> Iterator[Chat]:
     loop.close()
 
 
-def test_an_intent_with_a_function_is_answered_by_it(chat):
-    """It gets the message and the turn; after a button, the interaction."""
+@pytest.fixture
+def example(chat: Chat) -> Chat:
+    chat.bot.remove_listener(chat.router._on_message, "on_message")
+    chat.bot.remove_listener(chat.router._on_interaction, "on_interaction")
+    load_example("discord/bot.py").add_intents(chat.bot)
+    return chat
 
+
+class TestAdapter(ChatContract, FallbackContract, EventLoopContract, ShopExampleContract):
+    """discord.py does what every chat adapter does."""
+
+
+def test_function_of_intent_gets_message_or_interaction_and_turn(chat):
     @chat.router.intent("order_status")
     async def order_status(event, turn):
         await event.channel.send(f"{type(event).__name__}: {turn.intent}")
 
-    assert texts(chat.hear("where is my order")) == ["Message: order_status"]
-    (question,) = chat.hear("my order")
-    assert texts(chat.press(question, 1)) == ["Interaction: order_status"]
+    assert texts(chat, chat.send("where is my order")) == ["Message: order_status"]
+    (question,) = chat.send("my order")
+    assert texts(chat, chat.press(question, 1)) == ["Interaction: order_status"]
 
 
-def test_an_intent_without_a_function_is_answered_from_the_yaml(chat):
-    """In the language of the message."""
-    assert texts(chat.hear("where is my order")) == ["On its way."]
-    assert texts(chat.hear("wo bleibt meine bestellung")) == ["Unterwegs."]
+def test_buttons_are_not_kept_in_memory(chat):
+    """discord.py would keep a view for each question until it is answered."""
+    chat.send("my order")
 
-
-def test_a_doubt_is_asked_about_with_buttons(chat):
-    """Which nothing in the memory of the bot waits for."""
-    (said,) = chat.hear("my order")
-
-    assert said["content"] == DID_YOU_MEAN
-    assert [button["label"] for button in buttons(said)] == TITLES
     assert chat.bot.persistent_views == []
     assert not chat.bot._connection._view_store._views
 
 
-def test_a_button_chooses(chat):
-    """Once; Discord hears that it was pressed in any case."""
-    (question,) = chat.hear("my order")
+def test_every_press_is_acknowledged(chat):
+    """A late press too."""
+    (question,) = chat.send("my order")
 
-    assert texts(chat.press(question, 2)) == ["Cancelled."]
-    (late,) = chat.press(question, 1)
-    assert late["content"].startswith(TOO_LATE)
+    chat.press(question, 2)
+    chat.press(question, 1)
+
     assert chat.acknowledged == 2
 
 
-def test_what_is_over_is_told_in_the_language_of_the_user(chat):
-    """Which Discord knows of those who press a button."""
-    (question,) = chat.hear("my order")
+def test_late_press_is_answered_in_language_of_user(chat):
+    """Discord reports the language of a user who presses a button."""
+    (question,) = chat.send("my order")
     chat.press(question, 2)
 
     (late,) = chat.press(question, 1, locale="de")
     assert late["content"].startswith("Diese Frage")
 
 
-def test_none_of_these_is_for_the_fallback(chat):
-    """As a message that is not understood."""
-    chat.falls_back()
-    (question,) = chat.hear("my order")
-
-    assert texts(chat.press(question, 3)) == ["Sorry: None of these"]
-
-
-def test_buttons_of_others_are_left_alone(chat):
-    """The bot may have some of its own."""
+def test_buttons_of_others_are_ignored(chat):
     row = {"type": 1, "components": [{"type": 2, "style": 1, "label": "Mine", "custom_id": "mine:1"}]}
 
-    assert chat.press({"channel_id": AT_HOME, "content": "Mine?", "components": [row]}, 1) == []
+    assert chat.press({"channel_id": PRIVATE, "content": "Mine?", "components": [row]}, 1) == []
     assert chat.acknowledged == 0
 
 
-@pytest.mark.parametrize("answer", ["2", "cancel an order", "cancel"])
-def test_a_number_or_words_choose_too(chat, answer):
-    """For those who write on."""
-    chat.hear("my order")
+def test_reply_with_text_of_user_mentions_nobody(chat):
+    chat.send("take down my name")
+    (answer,) = chat.send("@everyone")
 
-    assert texts(chat.hear(answer)) == ["Cancelled."]
-
-
-def test_a_slot_is_asked_for(chat):
-    """And what was said for it mentions nobody."""
-    assert texts(chat.hear("take down my name")) == ["What is your name?"]
-    (answer,) = chat.hear("@everyone")
     assert answer["content"] == "Hello, @everyone!"
     assert answer["allowed_mentions"] == {"parse": []}
-
-
-def test_what_is_not_understood_is_for_the_fallback(chat):
-    """Without one, the bot says nothing."""
-    assert chat.hear("quantum chromodynamics") == []
-    chat.falls_back()
-
-    assert texts(chat.hear("quantum chromodynamics")) == ["Sorry: quantum chromodynamics"]
 
 
 PICTURE = {"id": "1", "filename": "a.png", "size": 1, "url": "http://localhost/a", "proxy_url": "http://localhost/a"}
 
 
 @pytest.mark.parametrize(
-    "said",
+    "fields",
     [
         {"text": ""},
         {"text": " "},
@@ -286,78 +271,42 @@ PICTURE = {"id": "1", "filename": "a.png", "size": 1, "url": "http://localhost/a
     ],
     ids=str,
 )
-def test_what_is_not_said_to_the_bot_is_passed_over(chat, said):
-    """Nothing is said to empty messages, to bots, itself among them, to commands and to Discord."""
-    chat.falls_back()
+def test_messages_for_others_are_ignored(chat, fields):
+    """Empty messages, messages of bots, commands, and notices of Discord get no reply."""
+    chat.add_fallback()
 
     @chat.bot.command()
     async def ping(ctx): ...
 
-    assert chat.hear(**said) == []
+    assert chat.send(**fields) == []
 
 
-def test_what_is_edited_is_passed_over(chat):
-    """It was answered as it was."""
-    data = message("where is my order", ANNA, AT_HOME, edited_timestamp="2026-05-04T12:01:00+00:00")
+def test_edited_message_is_ignored(chat):
+    data = message("where is my order", ANNA, PRIVATE, edited_timestamp="2026-05-04T12:01:00+00:00")
 
-    assert chat.run(chat.told("message_update", data)) == []
+    assert chat.run(chat.replies_to("message_update", data)) == []
 
 
-def test_a_mention_is_no_part_of_what_is_said(chat):
-    """Without the right to read everything, bots hear only those who mention them."""
+def test_mention_of_bot_is_removed(chat):
+    """Without the message content intent, bots receive only messages that mention them."""
     chat.encoder.encoded.clear()
 
-    assert texts(chat.hear("<@1> where is my order", channel=HALL)) == ["On its way."]
+    assert texts(chat, chat.send("<@1> where is my order", channel=HALL)) == ["On its way."]
     assert chat.encoder.encoded == []
 
 
-def test_users_and_channels_do_not_answer_for_each_other(chat):
-    """What waits for one is not answered by another, nor elsewhere."""
-    (question,) = chat.hear("my order", channel=HALL)
+def test_users_and_channels_have_conversations_of_their_own(chat):
+    """A pending question is not answered by another user or elsewhere."""
+    (question,) = chat.send("my order", channel=HALL)
 
-    assert chat.hear("2", user=BERND, channel=HALL) == []
-    assert chat.hear("2", channel=KITCHEN) == []
+    assert chat.send("2", user=BERND, channel=HALL) == []
+    assert chat.send("2", channel=KITCHEN) == []
     (late,) = chat.press(question, 2, user=BERND)
     assert late["content"].startswith(TOO_LATE)
     (answer,) = chat.press(question, 2)
     assert (answer["content"], answer["channel_id"]) == ("Cancelled.", HALL)
 
 
-def test_a_message_is_recognised_once(chat):
-    """By one listener."""
-    chat.encoder.encoded.clear()
-
-    chat.hear("where might my order be")
-
-    assert chat.encoder.encoded == ["where might my order be"]
-
-
-def test_the_language_of_a_community_is_a_hint(chat):
-    """For messages that do not tell one."""
-    assert texts(chat.hear("42 7", channel=HALL)) == ["Eine Zahl."]
-    assert texts(chat.hear("42 7")) == ["A number."]
-
-
-def test_the_loop_goes_on_while_a_message_is_read(chat):
-    """A slow model keeps nobody else waiting."""
-
-    async def while_closed() -> list[Json]:
-        chat.encoder.close_until_loop_runs()
-        return await chat.told("message_create", message("where might my order be", ANNA, AT_HOME))
-
-    assert texts(chat.run(while_closed())) == ["On its way."]
-
-
-def test_the_example_holds_a_conversation(chat):
-    """In two languages, with a question of each kind."""
-    chat.bot.remove_listener(chat.router._hear, "on_message")
-    chat.bot.remove_listener(chat.router._press, "on_interaction")
-    load_example("discord/bot.py").add_intents(chat.bot)
-
-    (question,) = chat.hear("my order")
-    assert [button["label"] for button in buttons(question)] == TITLES
-    assert texts(chat.press(question, 1)) == ["What is your order number?"]
-    assert texts(chat.hear("4711")) == ["Order 4711 is on its way."]
-    assert texts(chat.hear("storniere meine Bestellung")) == ["Ich habe sie storniert."]
-    assert texts(chat.hear("tell me a joke")) == ["Sorry, I did not understand that."]
-    assert texts(chat.hear("what are your opening hours")) == ["We are here from nine to five."]
+def test_language_of_community_decides_where_message_does_not(chat):
+    assert texts(chat, chat.send("42 7", channel=HALL)) == ["Eine Zahl."]
+    assert texts(chat, chat.send("42 7")) == ["A number."]

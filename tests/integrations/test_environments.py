@@ -1,4 +1,4 @@
-"""What the environments of adapters and examples are made of: `run.py` makes them."""
+"""The environments of adapters and examples that `run.py` makes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ ADAPTERS = sorted(path.stem for path in (ROOT / "intentmatch" / "integrations").
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_environment_has_tests_and_exact_versions(name):
-    """What passes today passes tomorrow."""
+def test_environment_has_tests_and_exact_versions(name):
     lines = (HERE / f"{name}.txt").read_text(encoding="utf-8").splitlines()
     manifest = HERE / f"{name}.package.json"
     packages = json.loads(manifest.read_text(encoding="utf-8"))["dependencies"] if manifest.exists() else {}
@@ -28,14 +27,14 @@ def test_an_environment_has_tests_and_exact_versions(name):
 
 
 @pytest.mark.parametrize("name", [name for name in ADAPTERS if name not in SHARED])
-def test_an_adapter_has_an_environment(name):
-    """All but what they share meet what they are written for."""
+def test_adapter_has_an_environment(name):
+    """Only modules that adapters share have none."""
     assert name in NAMES
 
 
 @pytest.mark.parametrize("readme", sorted((ROOT / "examples").glob("*/README.md")), ids=lambda path: path.parent.name)
-def test_what_an_example_says_to_try_is_short(readme):
-    """A page that a newcomer reads to the end."""
+def test_readme_of_example_is_short(readme):
+    """At most fifteen lines, so that a newcomer reads it to the end."""
     lines = [line for line in readme.read_text(encoding="utf-8").splitlines() if line.strip()]
 
     assert lines[0].startswith("# ")

@@ -1,4 +1,4 @@
-"""The example for Errbot holds conversations, in the framework's own test bot and in its terminal."""
+"""The example for Errbot, in the framework's own test bot and in a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("errbot", reason="needs errbot")
 
-from chats import EXAMPLES, NUMBERED
+from contracts.order_bot import EXAMPLES, NUMBERED
 from errbot.backends import test as testing
 from errbot.backends.base import Message
 
@@ -23,7 +23,7 @@ ERRBOT = EXAMPLES / "errbot"
 
 @pytest.fixture(scope="module")
 def bot() -> Iterator[testing.TestBot]:
-    """Errbot with the plugin of the example, and few of its own."""
+    """Errbot with the plugin of the example and as few others as possible."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("INTENTMATCH_CACHE", "off")
         plugins = {"CORE_PLUGINS": ("Utils",)}
@@ -34,54 +34,51 @@ def bot() -> Iterator[testing.TestBot]:
 
 
 def in_group(bot: testing.TestBot, user: str, text: str) -> list[str]:
-    """What is said in a room to someone who mentions the bot, if they do."""
+    """Send a message in a room, with the mentions in it; return the replies."""
     backend = bot.bot
     message = Message(text, frm=testing.TestOccupant(user, "room"), to=testing.TestRoom("room", bot=backend))
     backend.callback_message(message)
     mentioned = [backend.build_identifier(word[1:]) for word in text.split() if word.startswith("@")]
     if mentioned:
         backend.callback_mention(message, mentioned)
-    said = []
+    replies = []
     while True:
         try:
-            said.append(bot.pop_message(block=False))
+            replies.append(bot.pop_message(block=False))
         except Empty:
-            return said
+            return replies
 
 
-def test_messages_are_answered_in_their_language(bot):
-    """Without a prefix."""
+def test_message_without_prefix_is_answered_in_its_language(bot):
     assert bot.exec_command("hello") == "Hello!"
     assert bot.exec_command("guten Morgen") == "Hallo!"
 
 
-def test_a_command_and_an_intent_do_the_same(bot):
-    """The intent has the command's name."""
+def test_intent_named_like_a_command_runs_it(bot):
     assert bot.exec_command("!order status") == "Your order is on its way."
     assert bot.exec_command("wo ist meine Bestellung?") == "Your order is on its way."
 
 
 @pytest.mark.parametrize("answer", ["2", "cancel an order", "cancel"])
-def test_a_doubt_is_asked_about(bot, answer):
-    """A number is an answer here, though with a prefix it repeats a command."""
+def test_ambiguous_message_is_asked_about(bot, answer):
+    """A number is an answer here, although with a prefix it repeats a command."""
     assert bot.exec_command("my order") == NUMBERED
     assert bot.exec_command(answer) == "Your order is cancelled."
 
 
-def test_a_slot_is_asked_for(bot):
-    """In the language of the message."""
+def test_missing_slot_is_asked_for_in_language_of_message(bot):
     assert bot.exec_command("regnet es?") == "In welcher Stadt?"
     assert bot.exec_command("Paris") == "In Paris scheint die Sonne."
 
 
-def test_what_is_not_understood_is_told(bot):
-    """Once; to an empty message nothing is said."""
+def test_message_out_of_scope_is_answered_once(bot):
+    """An empty message gets no reply."""
     bot.push_message("")
     assert bot.exec_command("sing a song") == "Sorry, I can help with orders and the weather."
 
 
-def test_a_group_is_answered_where_the_bot_is_mentioned(bot):
-    """And what waits for one is not answered by another."""
+def test_message_in_room_is_answered_if_it_mentions_the_bot(bot):
+    """A pending question is not answered by another user."""
     assert in_group(bot, "anna", "hello") == []
     assert in_group(bot, "anna", "@Bernd hello") == []
     assert in_group(bot, "anna", "@Err my order") == [NUMBERED]
@@ -89,8 +86,8 @@ def test_a_group_is_answered_where_the_bot_is_mentioned(bot):
     assert in_group(bot, "anna", "@Err 2") == ["Your order is cancelled."]
 
 
-def test_the_configuration_starts_it_in_the_terminal(tmp_path):
-    """As the README says."""
+def test_configuration_starts_the_bot_in_a_terminal(tmp_path):
+    """As the README of the example says."""
     environment = {**os.environ, "ERRBOT_DATA": str(tmp_path / "data"), "INTENTMATCH_CACHE": "off", "PYTHONUTF8": "1"}
     command = [Path(sys.executable).with_name("errbot"), "-c", ERRBOT / "config.py"]
     talk = "my order\n2\n"

@@ -1,4 +1,4 @@
-"""The script for Hubot, in its own shell."""
+"""The script for Hubot, in Hubot's own shell."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ def url(tmp_path_factory):
 
 @pytest.fixture
 def hubot(url, tmp_path):
-    """A Hubot with our script, in a shell; it is called Hubot."""
+    """A Hubot with the example's script, in a shell; its name is Hubot."""
     with talking(tmp_path, INTENTMATCH_URL=url, INTENTMATCH_KEY="a-key-of-hubot") as program:
         yield program
 
 
 @contextmanager
-def talking(folder: Path, **told: str) -> Iterator[Program]:
+def talking(folder: Path, **environment: str) -> Iterator[Program]:
     scripts = folder / "scripts"
     scripts.mkdir()
     shutil.copy(EXAMPLE / "intentmatch.mjs", scripts)
-    with running(NODE, HUBOT, "-a", "Shell", "-d", cwd=folder, env={**os.environ, **told}) as program:
-        program.says("No external-scripts.json found")  # which comes after the scripts
+    with running(NODE, HUBOT, "-a", "Shell", "-d", cwd=folder, env={**os.environ, **environment}) as program:
+        program.says("No external-scripts.json found")  # printed after the scripts are loaded
         yield program
 
 
-def test_a_conversation(hubot: Program):
-    """A slot is asked for and looked up, a doubt is asked about, and responses come from the YAML."""
+def test_example_holds_its_conversation(hubot: Program):
+    """It asks for a slot, looks an order up, asks about an ambiguous message, and responds from the YAML."""
     for line, answer in [
         ("where is my order", "What is the number of your order"),
         ("1234", "1234: in Munich"),
@@ -59,8 +59,8 @@ def test_a_conversation(hubot: Program):
         hubot.says(answer)
 
 
-def test_a_webhook_that_does_not_answer_is_logged(tmp_path):
-    """And Hubot goes on."""
+def test_unreachable_webhook_is_logged(tmp_path):
+    """Hubot keeps running."""
     with talking(tmp_path, INTENTMATCH_URL="http://127.0.0.1:9") as program:
         program.say("where is my order")
         program.says("intentmatch: fetch failed")

@@ -1,4 +1,4 @@
-"""Intents in chains, graphs and agents of LangChain."""
+"""The adapter for LangChain and LangGraph: intents in chains, graphs and agents."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def intents(matcher) -> IntentRunnable:
 
 class TestRunnable:
     @pytest.mark.parametrize(
-        "said",
+        "value",
         [
             "where is my order",
             HumanMessage("where is my order"),
@@ -49,9 +49,9 @@ class TestRunnable:
             ChatPromptTemplate.from_messages([("user", "where is my {what}")]).invoke({"what": "order"}),
         ],
     )
-    def test_whatever_holds_a_message_of_a_user_is_understood(self, intents, said):
-        """Text, a message, a list of them, a state, a prompt: the last thing that the user said."""
-        assert intents.invoke(said).intent == "status"
+    def test_last_message_of_user_is_matched(self, intents, value):
+        """In text, a message, a list of messages, a state or a prompt."""
+        assert intents.invoke(value).intent == "status"
 
     @pytest.mark.parametrize(
         "nothing",
@@ -64,36 +64,34 @@ class TestRunnable:
             HumanMessage([{"type": "image_url", "image_url": "x"}]),
         ],
     )
-    def test_nothing_said_is_no_intent(self, intents, nothing):
-        """The model's own words are not the user's, and an image has none."""
+    def test_input_without_text_of_user_is_out_of_scope(self, intents, nothing):
+        """The model's messages do not count, and an image has no text."""
         assert intents.invoke(nothing).verdict == "out_of_scope"
 
     @pytest.mark.parametrize("wrong", [None, 7, {"question": "where is my order"}, [7], [{"role": "cat"}], [{}]])
-    def test_what_holds_no_message_is_refused(self, intents, wrong):
-        """As the matcher refuses it."""
+    def test_input_without_message_is_refused(self, intents, wrong):
         with pytest.raises(IntentMatchError, match="a message must be text"):
             intents.invoke(wrong)
 
-    def test_options_are_those_of_match(self, intents):
-        """Through `bind`, or with the call."""
+    def test_bind_takes_options_of_match(self, intents):
         assert intents.invoke("my manager").intent is None
         assert intents.bind(context=["vip"]).invoke("my manager").intent == "vip"
         assert intents.bind(context=["vip"]).batch(["my manager"])[0].intent == "vip"
 
-    def test_a_batch_is_encoded_together(self, matcher, intents):
-        """In one call, sync or async; the results are in the order of the messages."""
+    def test_batch_is_encoded_together(self, matcher, intents):
+        """In one call, sync or async; results keep the order of the messages."""
         sizes = []
         encode = matcher.encoder.encode
         matcher.encoder.encode = lambda texts, **options: (sizes.append(len(texts)), encode(texts, **options))[1]
-        said = ["where may my order be", HumanMessage("do cancel it please"), "penguins"]
+        messages = ["where may my order be", HumanMessage("do cancel it please"), "penguins"]
 
-        for results in (intents.batch(said), asyncio.run(intents.abatch(said))):
+        for results in (intents.batch(messages), asyncio.run(intents.abatch(messages))):
             assert [result.intent for result in results] == ["status", "cancel", None]
         assert sizes == [3, 3]
         assert intents.batch([]) == []
 
-    def test_one_bad_message_of_a_batch_spoils_no_other(self, intents):
-        """Where exceptions are to be returned; otherwise it is raised."""
+    def test_invalid_message_of_batch_fails_alone(self, intents):
+        """With `return_exceptions`; otherwise the error is raised."""
         good, bad = intents.batch(["track my parcel", 7], return_exceptions=True)
 
         assert good.intent == "status"
@@ -101,8 +99,8 @@ class TestRunnable:
         with pytest.raises(IntentMatchError, match="not int"):
             intents.batch(["track my parcel", 7])
 
-    def test_it_is_traced_by_its_name(self, intents):
-        """What observes chains sees the message go in and the result come out."""
+    def test_call_is_traced(self, intents):
+        """With the message and the result."""
         runs = []
 
         class Tracer(BaseTracer):
@@ -114,50 +112,50 @@ class TestRunnable:
         assert [run.name for run in runs] == ["IntentRunnable"]
         assert runs[0].outputs["output"].intent == "status"
 
-    def test_its_output_has_a_schema(self, intents):
-        """For whoever serves or draws a chain."""
+    def test_output_has_a_schema(self, intents):
         assert "verdict" in str(intents.get_output_jsonschema())
 
-    def test_the_loop_goes_on(self, matcher, intents):
-        """While a message is encoded, or a batch."""
+    def test_event_loop_runs_while_message_or_batch_is_encoded(self, matcher, intents):
         for call in (lambda: intents.ainvoke("some message"), lambda: intents.abatch(["one thing", "some message"])):
-            went_on = threading.Event()
+            loop_ran = threading.Event()
             encode = matcher.encoder.encode
-            matcher.encoder.encode = lambda *args, on=went_on, encode=encode, **options: (
-                on.wait(10) or pytest.fail("the loop stood still"),
+            matcher.encoder.encode = lambda *args, on=loop_ran, encode=encode, **options: (
+                on.wait(10) or pytest.fail("the event loop was blocked"),
                 encode(*args, **options),
             )[1]
 
-            async def both(call=call, went_on=went_on) -> None:
+            async def both(call=call, loop_ran=loop_ran) -> None:
                 task = asyncio.create_task(call())
                 await asyncio.sleep(0.05)
-                went_on.set()
+                loop_ran.set()
                 await task
 
             asyncio.run(both())
 
 
 class TestRoutes:
-    def test_a_chain_branches_by_intent(self, intents):
-        """The route gets the input and the result; what has no route goes to the last."""
+    def test_chain_branches_by_intent(self, intents):
+        """A route gets the input and the result; intents without a route go to `otherwise`."""
         chain = intents.branch(
-            {"status": lambda taken: f"status of {taken['input']}", "cancel": lambda taken: taken["match"].intent},
-            lambda taken: f"{taken['match'].verdict}!",
+            {
+                "status": lambda matched: f"status of {matched['input']}",
+                "cancel": lambda matched: matched["match"].intent,
+            },
+            lambda matched: f"{matched['match'].verdict}!",
         )
 
-        said = ["track my parcel", "cancel it please", "sound now", "penguins"]
+        messages = ["track my parcel", "cancel it please", "sound now", "penguins"]
         expected = ["status of track my parcel", "cancel", "ambiguous!", "out_of_scope!"]
-        assert chain.batch(said) == expected
-        assert asyncio.run(chain.abatch(said)) == expected
+        assert chain.batch(messages) == expected
+        assert asyncio.run(chain.abatch(messages)) == expected
 
-    def test_it_is_piped_like_any_other(self, intents):
-        """Beside the input, say."""
+    def test_runnable_can_be_piped(self, intents):
         chain = RunnablePassthrough.assign(match=intents) | (lambda state: state["match"].intent)
 
         assert chain.invoke({"messages": [HumanMessage("track my parcel")]}) == "status"
 
-    def test_a_graph_goes_where_the_intent_leads(self, matcher, intents):
-        """A node writes plain values, the edge behind it chooses; one message is encoded once."""
+    def test_graph_follows_the_intent(self, matcher, intents):
+        """The node writes plain values, the edge chooses; the message is encoded once."""
 
         class State(MessagesState):
             match: dict[str, Any]
@@ -181,8 +179,8 @@ class TestRoutes:
         assert [answer("where may my order be"), answer("penguins")] == ["orders: status", "agent"]
         assert matcher.encoder.encoded == ["where may my order be", "penguins"]
 
-    def test_an_edge_without_its_node_leads_elsewhere(self, intents):
-        """Whatever the state is."""
+    def test_edge_without_node_leads_to_otherwise(self, intents):
+        """For any kind of state."""
 
         class State(TypedDict, total=False):
             match: dict[str, Any]
@@ -191,8 +189,8 @@ class TestRoutes:
 
         assert [edge({}), edge(object()), edge({"match": {"intent": "status"}})] == ["agent", "agent", "orders"]
 
-    def test_routes_of_no_intent_are_told_at_once(self, intents):
-        """When the chain or graph is made."""
+    def test_route_of_unknown_intent_is_refused_at_once(self, intents):
+        """When the chain or graph is built."""
         with pytest.raises(UnknownNameError, match="Did you mean 'status'"):
             intents.branch({"statsu": "x"}, "y")
         with pytest.raises(UnknownNameError, match="Did you mean 'status'"):
@@ -218,7 +216,7 @@ def search() -> str:
 
 
 class Model(GenericFakeChatModel):
-    """Calls the tools that it was told to call, and remembers which it was shown."""
+    """Calls the tools that the test lists, and records the tools that it was shown."""
 
     shown: list[list[str]]
 

@@ -1,4 +1,4 @@
-"""The example for LlamaIndex, inside the real router."""
+"""The example for LlamaIndex, in the framework's router."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def selector(matcher) -> BaseSelector:
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("question", "expected"),
     [
         ("where is my order", [0]),
         ("sound now", [1, 2]),
@@ -51,23 +51,21 @@ def selector(matcher) -> BaseSelector:
         ("", [3]),
     ],
 )
-def test_the_choice_has_the_name_of_the_intent(selector, said, expected):
-    """Several where it may mean either; the fallback where no choice has it. The same sync and async."""
-    assert selector.select(CHOICES, said).inds == expected
-    assert asyncio.run(selector.aselect(CHOICES, said)).inds == expected
+def test_selector_chooses_the_tool_named_like_the_intent(selector, question, expected):
+    """Several tools if the message is ambiguous; the fallback if no tool has the name. The same sync and async."""
+    assert selector.select(CHOICES, question).inds == expected
+    assert asyncio.run(selector.aselect(CHOICES, question)).inds == expected
 
 
-def test_the_reason_is_that_of_the_matcher(selector):
-    """For whoever looks into a router's log."""
+def test_reason_is_the_explanation_of_the_matcher(selector):
     assert selector.select(CHOICES, "where is my order").reason.startswith("Matched: ")
 
 
-def test_the_loop_goes_on(matcher, selector):
-    """While a question is encoded."""
-    went_on, encode = threading.Event(), matcher.encoder.encode
+def test_event_loop_runs_while_question_is_encoded(matcher, selector):
+    loop_ran, encode = threading.Event(), matcher.encoder.encode
 
     def slow(*args: Any, **options: Any) -> Any:
-        assert went_on.wait(10), "the loop stood still"
+        assert loop_ran.wait(10), "the event loop was blocked"
         return encode(*args, **options)
 
     matcher.encoder.encode = slow
@@ -75,14 +73,14 @@ def test_the_loop_goes_on(matcher, selector):
     async def select() -> None:
         task = asyncio.create_task(selector.aselect(CHOICES, "some question"))
         await asyncio.sleep(0.05)
-        went_on.set()
+        loop_ran.set()
         await task
 
     asyncio.run(select())
 
 
-def test_the_example_holds_a_conversation(tmp_path):
-    """In both languages; what may mean either is answered by both engines."""
+def test_example_holds_its_conversation(tmp_path):
+    """In two languages; both engines answer an ambiguous question."""
     done = subprocess.run(
         [sys.executable, str(EXAMPLE)], env={**os.environ, "PYTHONUTF8": "1"}, cwd=tmp_path,
         input="where is my order\nmeine Bestellung stornieren\nwhat do penguins eat\nmy order\n",

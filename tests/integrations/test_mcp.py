@@ -1,4 +1,4 @@
-"""The tools of agents, through a client of the protocol."""
+"""The tools for agents, called by a client of the protocol."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def matcher(file: Path) -> Matcher:
 
 
 def calls(server: Any, *wanted: tuple[str, dict[str, Any]]) -> list[Any]:
-    """What the tools answer, one after the other: a dict, or the text of an error."""
+    """The results of tool calls, in order: a dict, or the text of an error."""
 
     async def talk() -> list[Any]:
         async with mcp.Client(server) as client:
@@ -65,8 +65,8 @@ def add(server: Any, **arguments: Any) -> Any:
     return calls(server, ("add_utterances", arguments))[0]
 
 
-def test_a_message_is_matched(matcher):
-    """The answer is that of `match`, explained in words instead of stages; no words are no intent."""
+def test_message_is_matched(matcher):
+    """The result is that of `match`, with an explanation instead of the trace."""
     server = intent_server(matcher)
 
     hello, nothing = calls(server, ("match_intent", {"message": "hello there"}), ("match_intent", {"message": ""}))
@@ -76,8 +76,7 @@ def test_a_message_is_matched(matcher):
     assert (nothing["verdict"], nothing["intent"]) == ("out_of_scope", None)
 
 
-def test_tags_are_handed_on(matcher):
-    """An intent with `when` answers where its tag is active."""
+def test_context_tags_reach_the_matcher(matcher):
     call = {"message": "goodbye"}
 
     outside, inside = calls(
@@ -87,8 +86,8 @@ def test_tags_are_handed_on(matcher):
     assert (outside["intent"], inside["intent"]) == (None, "leave")
 
 
-def test_intents_are_listed_and_shown_with_their_places(matcher, file):
-    """What the author wrote, a template once, so that an agent can jump to it."""
+def test_intents_are_listed_and_shown_with_locations(matcher, file):
+    """A template counts as one line."""
     listed, shown = calls(intent_server(matcher), ("list_intents", {}), ("show_intent", {"name": "greet"}))
 
     assert listed["languages"] == ["en"]
@@ -106,20 +105,19 @@ def test_intents_are_listed_and_shown_with_their_places(matcher, file):
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "said"),
+    ("tool", "arguments", "message"),
     [
         ("match_intent", {"message": "x", "language": "klingon!"}, "is not a language code"),
         ("match_intent", {"message": 7}, "valid string"),
         ("show_intent", {"name": "gret"}, "Did you mean 'greet'?"),
     ],
 )
-def test_a_mistake_is_told(matcher, tool, arguments, said):
-    """The agent reads what is wrong, and can do better."""
-    assert said in calls(intent_server(matcher), (tool, arguments))[0]
+def test_invalid_call_returns_the_error(matcher, tool, arguments, message):
+    """So that the agent can correct it."""
+    assert message in calls(intent_server(matcher), (tool, arguments))[0]
 
 
-def test_without_permission_nothing_can_be_edited(matcher):
-    """The tool is not there, and calling it all the same changes nothing."""
+def test_without_permission_there_is_no_edit_tool(matcher):
     server = intent_server(matcher)
 
     async def names() -> list[str]:
@@ -132,8 +130,7 @@ def test_without_permission_nothing_can_be_edited(matcher):
     assert "Unknown tool" in add(server, intent="greet", utterances=["hey"])
 
 
-def test_an_addition_is_shown_then_written_then_matched(matcher, file):
-    """Two calls: the first writes nothing, the second what was shown, and the matcher answers from the new file."""
+def test_addition_is_previewed_then_written_and_matched(matcher, file):
     server = intent_server(matcher, editable=file)
     wanted = {"intent": "greet", "utterances": ["grüß Gott", "moin"], "language": "de"}
 
@@ -149,8 +146,7 @@ def test_an_addition_is_shown_then_written_then_matched(matcher, file):
     assert matcher.match("moin").intent == "greet"
 
 
-def test_a_new_intent_is_begun(matcher, file):
-    """With the first of its utterances, and all others."""
+def test_new_intent_gets_all_its_utterances(matcher, file):
     server = intent_server(matcher, editable=file)
     wanted = {"intent": "thank", "utterances": ["thank you", "cheers"], "new": True}
 
@@ -159,8 +155,8 @@ def test_a_new_intent_is_begun(matcher, file):
     assert [line.text for line in matcher.registry["thank"].utterances] == ["thank you", "cheers"]
 
 
-def test_brackets_are_to_the_letter(matcher, file):
-    """What an agent adds are messages of users, no templates."""
+def test_brackets_in_added_utterances_are_plain_text(matcher, file):
+    """Agents add messages of users, not templates."""
     server = intent_server(matcher, editable=file)
     wanted = {"intent": "greet", "utterances": ["hello (again)"]}
 
@@ -169,8 +165,8 @@ def test_brackets_are_to_the_letter(matcher, file):
     assert "hello (again)" in [line.text for line in matcher.registry["greet"].utterances]
 
 
-def test_only_what_was_shown_is_written(matcher, file):
-    """Other words, a file that was changed meanwhile, an invented confirmation: refused, and shown anew."""
+def test_only_the_previewed_change_is_written(matcher, file):
+    """Other utterances, a changed file or an invented confirmation are refused, with a new preview."""
     server = intent_server(matcher, editable=file)
     confirm = add(server, intent="greet", utterances=["moin"])["confirm"]
 
@@ -182,7 +178,7 @@ def test_only_what_was_shown_is_written(matcher, file):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ({"intent": "gret", "utterances": ["x"]}, "Did you mean 'greet'?"),
         ({"intent": "greet", "utterances": ["Hello there!"]}, "is already at {file}:8"),
@@ -197,30 +193,28 @@ def test_only_what_was_shown_is_written(matcher, file):
         ),
     ],
 )
-def test_what_cannot_be_added_is_told_with_its_place(matcher, file, arguments, said):
-    """Nothing is written, confirmed or not."""
+def test_invalid_addition_is_refused_with_its_location(matcher, file, arguments, message):
     server = intent_server(matcher, editable=file)
 
-    assert said.format(file=file) in add(server, **arguments)
+    assert message.format(file=file) in add(server, **arguments)
     assert file.read_text(encoding="utf-8") == YAML
 
 
-def test_a_reload_that_fails_is_told(matcher, file):
-    """What was wrong with the files before is no reason not to write; the intents from before go on answering."""
+def test_failed_reload_is_reported(matcher, file):
+    """The change is written; the previous intents stay active."""
     server = intent_server(matcher, editable=file)
     file.write_text(YAML + "  broken: {}\n", encoding="utf-8")
     wanted = {"intent": "greet", "utterances": ["moin"]}
 
-    said = add(server, **wanted, confirm=add(server, **wanted)["confirm"])
+    error = add(server, **wanted, confirm=add(server, **wanted)["confirm"])
 
-    assert "It is written, but" in said
-    assert f"{file}:13:3: error [no-utterances]" in said
+    assert "The change is written, but" in error
+    assert f"{file}:13:3: error [no-utterances]" in error
     assert "moin" in file.read_text(encoding="utf-8")
     assert matcher.match("hello there").intent == "greet"
 
 
-def test_a_slow_match_holds_up_nobody(matcher, monkeypatch):
-    """While one message is encoded, other calls are answered."""
+def test_slow_match_does_not_block_other_calls(matcher, monkeypatch):
     encoding, listed = threading.Event(), threading.Event()
     slow = matcher.encoder.encode
 
@@ -242,8 +236,8 @@ def test_a_slow_match_holds_up_nobody(matcher, monkeypatch):
     asyncio.run(talk())
 
 
-def test_the_command_takes_up_what_an_editor_writes(file):
-    """With `--watch`, and without permission to edit, over standard input and output."""
+def test_command_with_watch_reloads_edited_file(file):
+    """Over standard input and output, without permission to edit."""
     pytest.importorskip("watchfiles", reason="needs the extra `watch`")
     words = ["-m", "intentmatch", "mcp", str(file), "--watch"]
     server = mcp.StdioServerParameters(command=sys.executable, args=words, env=dict(os.environ))
@@ -257,14 +251,14 @@ def test_the_command_takes_up_what_an_editor_writes(file):
                 answer = await client.call_tool("match_intent", {"message": "much obliged"})
                 if answer.structured_content["intent"] == "thank":
                     return
-                assert time.monotonic() < deadline, "it never came about"
+                assert time.monotonic() < deadline, "the edit was never loaded"
                 await asyncio.sleep(0.1)
 
     asyncio.run(talk())
 
 
-def test_the_example_speaks_to_the_command(tmp_path):
-    """A client and `intentmatch mcp` as two processes: asked, shown, written, asked again."""
+def test_example_talks_to_the_command(tmp_path):
+    """A client and `intentmatch mcp` in two processes: match, preview, write, match again."""
     bot = tmp_path / "bot.yaml"
     shutil.copy(EXAMPLE / "bot.yaml", bot)
 

@@ -1,4 +1,4 @@
-"""What is said where a framework is not installed."""
+"""What happens if a framework is not installed."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ PACKAGES = {
 
 
 @pytest.mark.parametrize("extra", sorted(PACKAGES))
-def test_an_adapter_says_how_to_install_its_framework(extra, monkeypatch):
-    """The line for pip, and not only that a module is missing."""
+def test_adapter_names_pip_line_of_missing_framework(extra, monkeypatch):
     monkeypatch.setitem(sys.modules, PACKAGES[extra], None)
     monkeypatch.delitem(sys.modules, f"intentmatch.integrations.{extra}", raising=False)
 

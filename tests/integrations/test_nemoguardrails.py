@@ -1,4 +1,4 @@
-"""The example for NeMo Guardrails holds conversations, through the framework's own runtime and without a model."""
+"""The example for NeMo Guardrails, in the framework's own runtime and without a model."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import pytest
 
 pytest.importorskip("nemoguardrails", reason="needs nemoguardrails")
 
-from chats import NUMBERED, example
+from contracts.order_bot import NUMBERED, load_example
 
 
 @pytest.fixture(scope="module")
 def bot() -> ModuleType:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("INTENTMATCH_CACHE", "off")
-        return example("nemoguardrails/bot.py")
+        return load_example("nemoguardrails/bot.py")
 
 
-class Talk:
+class Conversation:
     """A conversation of one user with the bot."""
 
     def __init__(self, bot: ModuleType, user: str = "anna") -> None:
@@ -28,59 +28,57 @@ class Talk:
         self.history: list[dict[str, str]] = []
 
     async def say(self, text: str) -> str:
-        """What the bot says to that."""
+        """The bot's reply to a message."""
         self.history.append({"role": "user", "content": text})
-        said = await self.bot.answer(self.history, self.user)
-        self.history.append({"role": "assistant", "content": said})
-        return said
+        reply = await self.bot.answer(self.history, self.user)
+        self.history.append({"role": "assistant", "content": reply})
+        return reply
 
 
-def conversation(bot: ModuleType, *texts: str) -> list[str]:
+def replies(bot: ModuleType, *texts: str) -> list[str]:
     async def main() -> list[str]:
-        talk = Talk(bot)
-        return [await talk.say(text) for text in texts]
+        conversation = Conversation(bot)
+        return [await conversation.say(text) for text in texts]
 
     return asyncio.run(main())
 
 
 def test_flows_answer_intents(bot):
-    """By themselves, or with what bot.yaml says, in the language of the message."""
-    assert conversation(bot, "where is my order?", "hello", "guten Morgen") == [
+    """With text of their own or with the response from bot.yaml, in the language of the message."""
+    assert replies(bot, "where is my order?", "hello", "guten Morgen") == [
         "Your order is on its way.",
         "Hello!",
         "Hallo!",
     ]
 
 
-def test_a_doubt_is_asked_about(bot):
-    """And the answer is understood."""
-    assert conversation(bot, "my order", "2") == [NUMBERED, "Your order is cancelled."]
+def test_ambiguous_message_is_asked_about(bot):
+    assert replies(bot, "my order", "2") == [NUMBERED, "Your order is cancelled."]
 
 
-def test_a_slot_is_asked_for(bot):
-    """In the language of the message."""
-    assert conversation(bot, "regnet es?", "Paris") == ["In welcher Stadt?", "In Paris scheint die Sonne."]
+def test_missing_slot_is_asked_for_in_language_of_message(bot):
+    assert replies(bot, "regnet es?", "Paris") == ["In welcher Stadt?", "In Paris scheint die Sonne."]
 
 
 @pytest.mark.parametrize("text", ["sing a song", "🙂", ""])
-def test_what_is_not_understood_has_a_flow(bot, text):
-    """No language model is asked to make something of it."""
-    assert conversation(bot, text) == ["Sorry, I can help with orders and the weather."]
+def test_message_out_of_scope_has_a_flow(bot, text):
+    """No language model is asked."""
+    assert replies(bot, text) == ["Sorry, I can help with orders and the weather."]
 
 
-def test_users_do_not_answer_for_each_other(bot):
-    """Though they talk at the same time."""
+def test_users_have_conversations_of_their_own(bot):
+    """Although they write at the same time."""
 
     async def main() -> list[str]:
-        anna, bernd = Talk(bot), Talk(bot, "bernd")
+        anna, bernd = Conversation(bot), Conversation(bot, "bernd")
         await asyncio.gather(anna.say("my order"), bernd.say("regnet es?"))
         return await asyncio.gather(anna.say("2"), bernd.say("Paris"))
 
     assert asyncio.run(main()) == ["Your order is cancelled.", "In Paris scheint die Sonne."]
 
 
-def test_it_talks_in_the_terminal(bot, monkeypatch, capsys):
-    """Until there is nothing more to say."""
+def test_example_runs_in_a_terminal(bot, monkeypatch, capsys):
+    """Until the user enters nothing."""
     lines = iter(["hello", "my order", "1", ""])
     monkeypatch.setattr("builtins.input", lambda _: next(lines))
 

@@ -1,4 +1,4 @@
-"""The example for opsdroid: its configuration, its skill and a server of intentmatch, started as the README says."""
+"""The example for opsdroid, with a server of intentmatch, started as its README says."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("opsdroid", reason="needs opsdroid")
 
-from chats import EXAMPLES
+from contracts.order_bot import EXAMPLES
 from programs import Program, free_port, running, serving
 
 KEY = "a-key-of-the-test"
@@ -22,7 +22,7 @@ KEY = "a-key-of-the-test"
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The URL of a server that wants a key."""
+    """The URL of a server that requires a key."""
     monkeypatch.setenv("INTENTMATCH_CACHE", "off")
     monkeypatch.setenv("INTENTMATCH_KEYS", KEY)
     with serving(EXAMPLES / "opsdroid" / "bot.yaml", "--protocol", "rasa") as url:
@@ -31,7 +31,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 @contextmanager
 def opsdroid(folder: Path, server: str, key: str) -> Iterator[tuple[str, Program]]:
-    """The URL of opsdroid with the configuration of the example, but for the ports, and what it logs."""
+    """The URL of opsdroid, running the example's configuration on a free port, and the program."""
     shutil.copytree(EXAMPLES / "opsdroid", folder / "bot")
     port = str(free_port())
     file = folder / "bot" / "configuration.yaml"
@@ -44,29 +44,29 @@ def opsdroid(folder: Path, server: str, key: str) -> Iterator[tuple[str, Program
         yield f"http://127.0.0.1:{port}", program
 
 
-def talk(url: str, *texts: str, seconds: float = 30) -> list[str]:
-    """What the bot says to each text."""
+def replies(url: str, *texts: str, seconds: float = 30) -> list[str]:
+    """The bot's reply to each text."""
     command = [sys.executable, EXAMPLES / "opsdroid" / "talk.py", url]
-    said = "".join(f"{text}\n" for text in [*texts, ""])
-    done = subprocess.run(command, input=said, capture_output=True, encoding="utf-8", timeout=seconds, check=True)
+    typed = "".join(f"{text}\n" for text in [*texts, ""])
+    done = subprocess.run(command, input=typed, capture_output=True, encoding="utf-8", timeout=seconds, check=True)
     return done.stdout.removeprefix("> ").removesuffix("> ").strip().split("\n> ")
 
 
-def test_the_example_holds_a_conversation(tmp_path, server):
+def test_example_holds_its_conversation(tmp_path, server):
     """In two languages, with the value of a slot."""
     texts = ["hello", "wann kommt meine Bestellung an?", "regnet es in Paris?", "regnet es?", "my order", "sing a song"]
 
     with opsdroid(tmp_path, server, KEY) as (url, _):
-        *clear, asked, unknown = talk(url, *texts)
+        *clear, asked, unknown = replies(url, *texts)
 
     assert clear == ["Hello!", "Your order is on its way.", "It is sunny in Paris.", "It is sunny. Where are you?"]
     assert {"order status", "cancel order"} == set(asked.partition("Is it about ")[2].removesuffix("?").split(" or "))
     assert unknown.startswith("I did not understand that.")
 
 
-def test_a_wrong_key_is_told_in_the_log(tmp_path, server):
-    """And nothing is said to the user."""
+def test_wrong_key_is_logged(tmp_path, server):
+    """The user gets no reply."""
     with opsdroid(tmp_path, server, "another-key") as (url, program):
         with pytest.raises(subprocess.TimeoutExpired):
-            talk(url, "hello", seconds=3)
+            replies(url, "hello", seconds=3)
         assert "NotAuthenticated" in program.says("Bad Rasa NLU response")

@@ -9,39 +9,38 @@ from pathlib import Path
 BOT = Path(__file__).parents[2] / "examples" / "plain" / "bot.py"
 
 
-def said(*lines: str) -> list[str]:
-    """What the bot answers to the last of these lines."""
+def last_reply(*lines: str) -> list[str]:
+    """The lines that the bot answers to the last of these messages."""
     done = subprocess.run(
         [sys.executable, BOT], input="\n".join(lines) + "\n", capture_output=True, text=True, check=True, timeout=60
     )
     return done.stdout.split("you> ")[-2].splitlines()
 
 
-def test_it_asks_for_what_it_needs_and_looks_it_up():
-    """A slot is asked for, and a function of the bot's own has the answer."""
-    assert said("where is my order") == ["bot> What is the number of your order?"]
-    assert said("where is my order", "1234") == ["bot> 1234: in Munich"]
-    assert said("wo ist meine Bestellung 2001") == ["bot> 2001: at your door"]
-    assert said("where is my order", "9999") == ["bot> 9999: ?"]
+def test_slot_is_asked_for_and_looked_up():
+    """A function of the bot finds the answer."""
+    assert last_reply("where is my order") == ["bot> What is the number of your order?"]
+    assert last_reply("where is my order", "1234") == ["bot> 1234: in Munich"]
+    assert last_reply("wo ist meine Bestellung 2001") == ["bot> 2001: at your door"]
+    assert last_reply("where is my order", "9999") == ["bot> 9999: ?"]
 
 
-def test_it_asks_what_is_meant():
-    """Number and words both do, and the number of the order is asked for after that."""
-    asked = said("my order")
+def test_ambiguous_message_is_asked_about():
+    """A number or words choose; then the bot asks for the number of the order."""
+    asked = last_reply("my order")
 
     assert asked[0] == "bot> Did you mean:"
     assert asked[-1] == "3. None of these"
-    assert said("my order", "Bestellung stornieren")[-1] == "bot> Which order shall I cancel?"
-    assert said("my order 1234", "cancel an order")[-1] == "bot> Order 1234 is cancelled."
+    assert last_reply("my order", "Bestellung stornieren")[-1] == "bot> Which order shall I cancel?"
+    assert last_reply("my order 1234", "cancel an order")[-1] == "bot> Order 1234 is cancelled."
 
 
-def test_it_answers_from_the_yaml_and_says_what_it_cannot():
-    """In the language of the message."""
-    assert said("wann habt ihr offen?") == ["bot> Wir haben von 9 bis 18 Uhr offen."]
-    assert said("quantum chromodynamics")[0].startswith("bot> Sorry")
-    assert said("") == []
+def test_response_comes_from_yaml_and_out_of_scope_is_answered():
+    assert last_reply("wann habt ihr offen?") == ["bot> Wir haben von 9 bis 18 Uhr offen."]
+    assert last_reply("quantum chromodynamics")[0].startswith("bot> Sorry")
+    assert last_reply("") == []
 
 
-def test_it_is_as_short_as_it_says():
-    """Forty lines, without those between functions."""
+def test_example_has_at_most_forty_lines():
+    """Blank lines do not count."""
     assert sum(bool(line.strip()) for line in BOT.read_text(encoding="utf-8").splitlines()) <= 40

@@ -1,4 +1,4 @@
-"""intentmatch as a component of a Rasa bot: in graphs that Rasa makes of a config.yml, and in a bot that is trained."""
+"""The component for Rasa, in graphs that Rasa builds from a config.yml, and in a bot that is trained."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import Any
 
 import pytest
 
-# Before the import: they would ask the network.
+# Set before the import, which would otherwise access the network.
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 os.environ["RASA_TELEMETRY_ENABLED"] = "false"
 
 pytest.importorskip("rasa.engine", reason="needs the extra `rasa`")
 
 import rasa.model_training
-from chats import EXAMPLES, GatedEncoder
-from chats import dialogue as any_dialogue
+from contracts.order_bot import EXAMPLES, GatedEncoder, order_dialogue
 from rasa.core.agent import Agent
 from rasa.core.channels.channel import UserMessage
 from rasa.engine.constants import PLACEHOLDER_MESSAGE, PLACEHOLDER_TRACKER
@@ -49,12 +48,12 @@ intents:
 
 @pytest.fixture
 def component() -> IntentMatchClassifier:
-    """A component with the bot that the tests of all frameworks share."""
-    return IntentMatchClassifier(any_dialogue().matcher, "language")
+    """A component with the bot of `order_bot`."""
+    return IntentMatchClassifier(order_dialogue().matcher, "language")
 
 
 class Pipeline:
-    """What Rasa makes of a `pipeline:`."""
+    """The graph that Rasa builds from a `pipeline:`."""
 
     def __init__(self, folder: Path, pipeline: list[dict[str, Any]]) -> None:
         config = {"recipe": "default.v1", "language": "en", "pipeline": pipeline}
@@ -64,7 +63,7 @@ class Pipeline:
         self.runner = DaskGraphRunner.create(schema, LocalModelStorage.create(folder), ExecutionContext(schema))
 
     def parse(self, text: str | None, metadata: object = None) -> dict[str, Any]:
-        """What Rasa knows of a message then."""
+        """What Rasa knows of a message after the pipeline."""
         inputs = {PLACEHOLDER_MESSAGE: [UserMessage(text, metadata=metadata)], PLACEHOLDER_TRACKER: None}
         (message,) = asyncio.run(self.runner.run(inputs=inputs, targets=[self.target]))[self.target]
         return message.as_dict(only_output_properties=True)
@@ -84,8 +83,8 @@ def processed(component: IntentMatchClassifier, **data: Any) -> dict[str, Any]:
     return message.as_dict(only_output_properties=True)
 
 
-def test_rasa_finds_the_component_by_its_name(pipeline):
-    """The folder `intents` is the one that is read if config.yml names none."""
+def test_rasa_finds_component_by_name(pipeline):
+    """The default folder is `intents`."""
     parsed = pipeline.parse("where is my order")
 
     assert parsed["intent"] == {"name": "order_status", "confidence": 1.0}
@@ -93,8 +92,8 @@ def test_rasa_finds_the_component_by_its_name(pipeline):
     assert parsed["entities"] == []
 
 
-def test_entities_are_rasas(pipeline):
-    """With the name of the component, as Rasa's own extractors have it."""
+def test_entities_have_the_form_of_rasa(pipeline):
+    """With the name of the component as extractor."""
     (entity,) = pipeline.parse("regnet es in Wien")["entities"]
 
     assert entity == {
@@ -107,8 +106,7 @@ def test_entities_are_rasas(pipeline):
     }
 
 
-def test_entities_of_other_extractors_stay(component):
-    """A pipeline may have several."""
+def test_entities_of_other_extractors_are_kept(component):
     other = {"entity": "size", "value": "XL"}
 
     found = processed(component, text="remember my name", entities=[other])["entities"]
@@ -117,8 +115,8 @@ def test_entities_of_other_extractors_stay(component):
 
 
 @pytest.mark.parametrize("text", ["order", "quantum chromodynamics"])
-def test_what_is_in_doubt_or_out_of_scope_is_the_fallback(pipeline, text):
-    """As after a FallbackClassifier: first in the ranking, before what came nearest."""
+def test_ambiguous_and_out_of_scope_become_fallback_intent(pipeline, text):
+    """First in the ranking, as after a FallbackClassifier; the nearest intents follow."""
     parsed = pipeline.parse(text)
     names = [candidate["name"] for candidate in parsed["intent_ranking"]]
 
@@ -129,28 +127,28 @@ def test_what_is_in_doubt_or_out_of_scope_is_the_fallback(pipeline, text):
 
 
 @pytest.mark.parametrize("text", ["", " ", None])
-def test_no_text_is_no_intent(component, text):
-    """A picture, say."""
+def test_message_without_text_has_no_intent(component, text):
+    """Such as a picture."""
     parsed = processed(component, text=text)
 
     assert (parsed["intent"], parsed["intent_ranking"]) == ({"name": None, "confidence": 0.0}, [])
 
 
-def test_what_rasa_says_itself_stays(pipeline):
-    """`/intent` comes from buttons."""
+def test_slash_intent_is_left_to_rasa(pipeline):
+    """Buttons send `/intent`."""
     assert pipeline.parse("/weather")["intent"] == {"name": "weather", "confidence": 1.0}
 
 
-def test_the_language_of_the_metadata_is_a_hint():
-    """For messages that tell none; whatever else clients write there."""
+def test_language_in_metadata_is_a_hint():
+    """Metadata may hold anything; invalid codes are ignored."""
     asked = []
 
     class Spy:
-        matcher = any_dialogue().matcher
+        matcher = order_dialogue().matcher
 
-        async def amatch(self, text, **given):
-            asked.append(given.get("language"))
-            return await self.matcher.amatch(text, **given)
+        async def amatch(self, text, **options):
+            asked.append(options.get("language"))
+            return await self.matcher.amatch(text, **options)
 
     component = IntentMatchClassifier(Spy(), "lang")
     for metadata in (
@@ -169,9 +167,8 @@ def test_the_language_of_the_metadata_is_a_hint():
     assert asked == ["de-DE", "??", None, "", None, None, None, None, None, None, None]
 
 
-def test_several_messages_are_processed(component):
-    """Each on its own, once."""
-    component = IntentMatchClassifier(any_dialogue(encoder := GatedEncoder()).matcher, "language")
+def test_messages_are_processed_one_by_one(component):
+    component = IntentMatchClassifier(order_dialogue(encoder := GatedEncoder()).matcher, "language")
     encoder.encoded.clear()
 
     messages = asyncio.run(component.process([Message({"text": "where might it be"}), Message({"text": "stop it"})]))
@@ -180,20 +177,19 @@ def test_several_messages_are_processed(component):
     assert encoder.encoded == ["where might it be", "stop it"]
 
 
-def test_the_loop_goes_on_while_a_message_is_read():
-    """A slow model keeps nobody else waiting."""
-    component = IntentMatchClassifier(any_dialogue(encoder := GatedEncoder()).matcher, "language")
+def test_event_loop_runs_while_message_is_encoded():
+    component = IntentMatchClassifier(order_dialogue(encoder := GatedEncoder()).matcher, "language")
 
     async def main() -> list[Message]:
-        encoder.closed_for_a_moment()
+        encoder.close_until_loop_runs()
         return await component.process([Message({"text": "where might my order be"})])
 
     (message,) = asyncio.run(main())
     assert message.get("intent")["name"] == "order_status"
 
 
-def test_the_example_is_trained_and_holds_a_conversation(tmp_path, monkeypatch):
-    """By Rasa itself: its rules, its form and its TwoStageFallback work with what intentmatch finds."""
+def test_example_is_trained_and_holds_its_conversation(tmp_path, monkeypatch):
+    """Rasa's own rules, form and TwoStageFallback work with the component's results."""
     monkeypatch.setenv("INTENTMATCH_CACHE", "off")
     shutil.copytree(EXAMPLES / "rasa", tmp_path / "bot")
     monkeypatch.chdir(tmp_path / "bot")
@@ -201,7 +197,7 @@ def test_the_example_is_trained_and_holds_a_conversation(tmp_path, monkeypatch):
     async def main() -> dict[str, list[dict[str, Any]]]:
         trained = await rasa.model_training.train("domain.yml", "config.yml", ["data"])
         agent = Agent.load(trained.model)
-        said = [
+        messages = [
             "hello",
             "my order",
             "/order_status",
@@ -211,14 +207,14 @@ def test_the_example_is_trained_and_holds_a_conversation(tmp_path, monkeypatch):
             "sing",
             "la la",
         ]
-        return {text: await agent.handle_text(text) for text in said}
+        return {text: await agent.handle_text(text) for text in messages}
 
     replies = asyncio.run(main())
 
     asked = replies.pop("my order")
     assert [button["payload"] for button in asked[0]["buttons"]] == ["/order_status", "/out_of_scope"]
     replies.pop("sing")
-    assert {text: [reply["text"] for reply in said] for text, said in replies.items()} == {
+    assert {text: [reply["text"] for reply in answers] for text, answers in replies.items()} == {
         "hello": ["Hello!"],
         "/order_status": ["Your order is on its way."],
         "storniere meine Bestellung": ["Your order is cancelled."],

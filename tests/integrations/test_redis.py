@@ -23,7 +23,7 @@ SERVER = os.environ.get("REDIS_SERVER") or shutil.which("redis-server")
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
-    """A real server, where there is one."""
+    """The URL of a real server, if one is installed."""
     if SERVER is None:
         pytest.skip("there is no redis-server here")
     with socket.socket() as probe:
@@ -57,7 +57,7 @@ def url(tmp_path_factory):
 
 @pytest.fixture(params=["fake", "real"])
 def client(request):
-    """A Redis with nothing in it."""
+    """An empty Redis, fake or real."""
     if request.param == "fake":
         yield fakeredis.FakeRedis()
         return
@@ -76,13 +76,12 @@ def bot(store: Store) -> Dialogue:
     return Dialogue(matcher, store=store)
 
 
-def test_it_is_a_store(client):
-    """By the protocol that a dialogue asks for."""
+def test_it_implements_the_store_protocol(client):
     assert isinstance(RedisStore(client), Store)
 
 
-def test_a_text_is_there_once(client):
-    """And the last that was put there."""
+def test_text_is_returned_once(client):
+    """The last text that was put wins."""
     store = RedisStore(client)
     store.put("anna", "one", 10)
     store.put("anna", "zwei 🙂", 10)
@@ -92,8 +91,7 @@ def test_a_text_is_there_once(client):
     assert store.pop("bert") is None
 
 
-def test_a_text_is_kept_for_so_long(client):
-    """Redis forgets it by itself."""
+def test_text_expires(client):
     store = RedisStore(client)
     store.put("anna", "a", 90)
     store.put("bert", "b", 0.001)
@@ -103,24 +101,22 @@ def test_a_text_is_kept_for_so_long(client):
     assert store.pop("bert") is None
 
 
-def test_stores_of_several_bots_share_a_server(client):
-    """Each under its prefix."""
+def test_bots_with_different_prefixes_share_a_server(client):
     RedisStore(client, prefix="one:").put("anna", "a", 10)
 
     assert RedisStore(client, prefix="two:").pop("anna") is None
     assert client.keys() == [b"one:anna"]
 
 
-def test_a_client_that_decodes_will_do():
-    """As many programs have one."""
+def test_client_may_decode_responses():
     store = RedisStore(fakeredis.FakeRedis(decode_responses=True))
     store.put("anna", "grün", 10)
 
     assert store.pop("anna") == "grün"
 
 
-def test_one_process_asks_and_another_hears_the_answer(client):
-    """What they share is the store alone."""
+def test_question_of_one_process_is_answered_in_another(client):
+    """The processes share only the store."""
     asked = bot(RedisStore(client)).take("my order", "anna")
     answered = bot(RedisStore(client)).take("2", "anna")
 
@@ -128,26 +124,25 @@ def test_one_process_asks_and_another_hears_the_answer(client):
     assert answered.intent == asked.choices[1].intent
 
 
-def test_conversations_may_be_called_anything(client):
-    """Keys of Redis are bytes, and users choose their names."""
+def test_conversations_may_have_any_name(client):
+    """Redis keys are bytes, and users choose their names."""
     store = RedisStore(client)
     for name in ("", "a b\n", "グループ:🙂", "\udcff"):
         store.put(name, "kept", 10)
         assert store.pop(name) == "kept"
 
 
-def test_a_server_by_its_url(url):
-    """As it stands in a configuration."""
+def test_store_at_url(url):
     store = RedisStore.at(url, prefix="by-url:")
     store.put("anna", "a", 10)
 
     assert store.pop("anna") == "a"
 
 
-def test_a_server_that_is_not_there_costs_the_memory_and_nothing_else(caplog):
-    """Every message is then one of its own, and the log says why."""
+def test_unreachable_server_is_logged_and_messages_are_answered(caplog):
+    """Without a store, every message is a conversation of its own."""
     forgetful = bot(RedisStore.at("redis://127.0.0.1:9/0"))
 
     assert forgetful.take("my order", "anna").asks
     assert forgetful.take("1", "anna").intent is None
-    assert "cannot be kept in the store" in caplog.text
+    assert "cannot keep the open question in the store" in caplog.text

@@ -15,8 +15,8 @@ def routes() -> Routes:
     return Routes(Dialogue(Matcher.load(Registry(intents), encoder=WordHashEncoder(), cache="off")))
 
 
-def test_each_intent_has_its_function(routes):
-    """One function may answer several, and stays what it was."""
+def test_function_answers_its_intents(routes):
+    """One function may answer several intents, and stays callable."""
 
     @routes.intent("greet", "leave")
     def both() -> str:
@@ -27,14 +27,14 @@ def test_each_intent_has_its_function(routes):
     assert both() == "said"
 
 
-def test_a_name_that_is_none_is_told_at_once(routes):
-    """A typing mistake in a bot shows when it starts."""
+def test_unknown_intent_is_refused_at_once(routes):
+    """A misspelling is found when the bot starts."""
     with pytest.raises(UnknownNameError, match="Did you mean 'greet'"):
         routes.intent("gret")
 
 
-def test_what_is_not_understood_has_a_function(routes):
-    """Nothing else gets there: no question, no empty message, no reply that is there already."""
+def test_fallback_gets_messages_out_of_scope_only(routes):
+    """Not questions, empty messages, or turns that have a reply already."""
     assert routes.handler(Turn("what")) is None
 
     @routes.fallback
@@ -46,8 +46,8 @@ def test_what_is_not_understood_has_a_function(routes):
     assert routes.handler(Turn("", reply="That question is over.")) is None
 
 
-def test_an_intent_without_a_function_speaks_for_itself(routes):
-    """Its response is in the turn; the fallback is not for it."""
+def test_intent_without_function_needs_none(routes):
+    """Its response is in the turn; the fallback is not called."""
     routes.fallback(lambda: None)
 
     assert routes.handler(Turn("hello", "greet", reply="Hi!")) is None

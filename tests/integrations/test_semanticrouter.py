@@ -1,4 +1,4 @@
-"""The example for semantic-router, inside the real one."""
+"""The example for semantic-router, in the framework's chain and evaluation."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def router() -> Any:
 
 
 def test_routes_are_the_intents(router):
-    """With what their author wrote."""
+    """With the description and utterances of their author."""
     assert [route.name for route in router.routes] == ["status", "mute", "unmute"]
     assert router.routes[0] == Route(name="status", description="Where an order is.", utterances=["where is my order"])
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("message", "expected"),
     [
         ("where is my order", {"status"}),
         ("sound now", {"mute", "unmute"}),
@@ -49,15 +49,14 @@ def test_routes_are_the_intents(router):
         ("", set()),
     ],
 )
-def test_it_decides_as_the_matcher_does(router, said, expected):
+def test_router_decides_as_the_matcher_does(router, message, expected):
     """One route, several, or none; the same sync and async."""
-    assert {choice.name for choice in router(said, limit=None)} == expected
-    assert {choice.name for choice in asyncio.run(router.acall(said, limit=None))} == expected
-    assert (router(said).name is None) == (not expected)
+    assert {choice.name for choice in router(message, limit=None)} == expected
+    assert {choice.name for choice in asyncio.run(router.acall(message, limit=None))} == expected
+    assert (router(message).name is None) == (not expected)
 
 
-def test_many_are_matched_together(router):
-    """As the evaluation of a router does."""
+def test_evaluation_of_router_matches_messages_together(router):
     sizes = []
     match_many = router.matcher.match_many
     router.matcher.match_many = lambda messages: (sizes.append(len(messages)), match_many(messages))[1]
@@ -66,8 +65,7 @@ def test_many_are_matched_together(router):
     assert sizes == [2]
 
 
-def test_a_chain_goes_on_where_no_route_is_accepted(router):
-    """The second router is asked only then."""
+def test_chain_asks_next_router_only_if_no_route_is_accepted(router):
     asked = []
 
     class Model(BaseRouter):
@@ -81,8 +79,8 @@ def test_a_chain_goes_on_where_no_route_is_accepted(router):
     assert asked == ["penguins"]
 
 
-def test_the_example_holds_a_conversation(tmp_path):
-    """In both languages."""
+def test_example_holds_its_conversation(tmp_path):
+    """In two languages."""
     done = subprocess.run(
         [sys.executable, str(EXAMPLE)], env={**os.environ, "PYTHONUTF8": "1"}, cwd=tmp_path,
         input="wo ist meine Bestellung\ncancel my order\nmy order\nwhat do penguins eat\n",

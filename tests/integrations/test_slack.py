@@ -1,4 +1,4 @@
-"""intentmatch in a Bolt app, sync and async, that is sent signed requests and answers to a Slack of this file."""
+"""The adapter for Slack, in Bolt apps, sync and async, that get signed requests and answer to a Slack of this file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ import pytest
 
 pytest.importorskip("slack_bolt", reason="needs the extra `slack`")
 
-from contracts.order_bot import DID_YOU_MEAN, NUMBERED, TITLES, TOO_LATE, GatedEncoder, load_example, order_dialogue
+from contracts.chat_adapter import ChatContract, EventLoopContract, FallbackContract, ShopExampleContract, texts
+from contracts.order_bot import DID_YOU_MEAN, NUMBERED, TOO_LATE, GatedEncoder, load_example, order_dialogue
 from slack_bolt import App, BoltRequest
 from slack_bolt.async_app import AsyncApp, AsyncBoltRequest
 from slack_sdk import WebClient
@@ -31,7 +32,7 @@ Message = dict[str, Any]
 
 
 class Slack(ThreadingHTTPServer):
-    """As much of Slack's Web API as a bot that talks needs; `posted` are the messages that it was sent."""
+    """The part of Slack's Web API that the tests need; `posted` are the messages that it received."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Api)
@@ -53,7 +54,7 @@ class _Api(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer)
 
-    do_GET = do_POST  # noqa: N815 - the name that http.server wants
+    do_GET = do_POST  # noqa: N815 - the name that http.server calls
 
     def log_message(self, *args: Any) -> None: ...
 
@@ -69,7 +70,7 @@ def slack() -> Iterator[Slack]:
 
 
 class Chat:
-    """A Bolt app with a router, and its users. It has answered a request when `hear` or `press` is over."""
+    """A Bolt app with a router, and its users. A request is answered when `send` or `press` returns."""
 
     def __init__(self, slack: Slack) -> None:
         self.slack = slack
@@ -78,26 +79,24 @@ class Chat:
         self.router: IntentRouter | AsyncIntentRouter
         self.app: App | AsyncApp
 
-    def hear(self, text: str | None, *, user: str = "UANNA", **event: Any) -> list[Message]:
-        """What is said to a message."""
-        spoken = {"type": "message", "channel_type": "im", "channel": "D1", "ts": "1.0", "user": user, "text": text}
-        body = {"type": "event_callback", "team_id": "T1", "event": {**spoken, **event}}
-        return self.send(json.dumps(body), "application/json")
+    def send(self, text: str | None, *, user: str = "UANNA", **fields: Any) -> list[Message]:
+        event = {"type": "message", "channel_type": "im", "channel": "D1", "ts": "1.0", "user": user, "text": text}
+        body = {"type": "event_callback", "team_id": "T1", "event": {**event, **fields}}
+        return self.post(json.dumps(body), "application/json")
 
     def press(self, message: Message, number: int, *, user: str = "UANNA") -> list[Message]:
-        """What is said to a button of a message of the bot."""
-        said = {"ts": "2.0", **({"thread_ts": message["thread_ts"]} if message.get("thread_ts") else {})}
+        place = {"ts": "2.0", **({"thread_ts": message["thread_ts"]} if message.get("thread_ts") else {})}
         body = {
             "type": "block_actions",
             "team": {"id": "T1"},
             "user": {"id": user},
             "channel": {"id": message["channel"]},
-            "message": said,
+            "message": place,
             "actions": [{**buttons(message)[number - 1], "block_id": "b", "action_ts": "3.0"}],
         }
-        return self.send("payload=" + quote(json.dumps(body)), "application/x-www-form-urlencoded")
+        return self.post("payload=" + quote(json.dumps(body)), "application/x-www-form-urlencoded")
 
-    def send(self, body: str, content_type: str) -> list[Message]:
+    def post(self, body: str, content_type: str) -> list[Message]:
         before = len(self.slack.posted)
         now = str(int(time.time()))
         signature = SignatureVerifier(SECRET).generate_signature(timestamp=now, body=body) or ""
@@ -108,13 +107,19 @@ class Chat:
     def dispatch(self, body: str, headers: dict[str, str]) -> Any:
         raise NotImplementedError
 
-    def handles(self, name: str, said: Callable[[Any], str]) -> None:
-        """Adds a function for an intent that says what `said` makes of the turn."""
+    def add_function(self, intent: str, answer: Callable[[Any], str]) -> None:
+        """Add a function for an intent that replies what `answer` makes of the turn."""
         raise NotImplementedError
 
-    def falls_back(self) -> None:
-        """Adds a fallback that says "Sorry?"."""
+    def add_fallback(self) -> None:
         raise NotImplementedError
+
+    def text(self, reply: Message) -> str:
+        """The text that users see: of a question, that above the buttons."""
+        return reply["blocks"][0]["text"]["text"] if "blocks" in reply else reply["text"]
+
+    def titles(self, reply: Message) -> list[str]:
+        return [button["text"]["text"] for button in buttons(reply)]
 
 
 class SyncChat(Chat):
@@ -127,15 +132,15 @@ class SyncChat(Chat):
     def dispatch(self, body: str, headers: dict[str, str]) -> Any:
         return self.app.dispatch(BoltRequest(body=body, headers=headers))
 
-    def handles(self, name: str, said: Callable[[Any], str]) -> None:
-        @self.router.intent(name)
-        def answer(say: Any, turn: Any) -> None:
-            say(said(turn))
+    def add_function(self, intent: str, answer: Callable[[Any], str]) -> None:
+        @self.router.intent(intent)
+        def reply(say: Any, turn: Any) -> None:
+            say(answer(turn))
 
-    def falls_back(self) -> None:
+    def add_fallback(self) -> None:
         @self.router.fallback
-        def sorry(say: Any) -> None:
-            say("Sorry?")
+        def sorry(say: Any, turn: Any) -> None:
+            say(f"Sorry: {turn.message}")
 
 
 class AsyncChat(Chat):
@@ -148,15 +153,25 @@ class AsyncChat(Chat):
     def dispatch(self, body: str, headers: dict[str, str]) -> Any:
         return asyncio.run(self.app.async_dispatch(AsyncBoltRequest(body=body, headers=headers)))
 
-    def handles(self, name: str, said: Callable[[Any], str]) -> None:
-        @self.router.intent(name)
-        async def answer(say: Any, turn: Any) -> None:
-            await say(said(turn))
+    def send_while_encoder_waits(self, text: str) -> list[Message]:
+        dispatch = self.app.async_dispatch
 
-    def falls_back(self) -> None:
+        async def dispatch_with_closed_gate(request: AsyncBoltRequest) -> Any:
+            self.encoder.close_until_loop_runs()
+            return await dispatch(request)
+
+        self.app.async_dispatch = dispatch_with_closed_gate
+        return self.send(text)
+
+    def add_function(self, intent: str, answer: Callable[[Any], str]) -> None:
+        @self.router.intent(intent)
+        async def reply(say: Any, turn: Any) -> None:
+            await say(answer(turn))
+
+    def add_fallback(self) -> None:
         @self.router.fallback
-        async def sorry(say: Any) -> None:
-            await say("Sorry?")
+        async def sorry(say: Any, turn: Any) -> None:
+            await say(f"Sorry: {turn.message}")
 
 
 @pytest.fixture(params=[SyncChat, AsyncChat], ids=["sync", "async"])
@@ -164,27 +179,42 @@ def chat(request: pytest.FixtureRequest, slack: Slack) -> Chat:
     return request.param(slack)
 
 
+@pytest.fixture
+def example(slack: Slack) -> Chat:
+    chat = SyncChat(slack)
+    chat.app = App(client=chat.app.client, signing_secret=SECRET, process_before_response=True)
+    load_example("slack/bot.py").add_intents(chat.app)
+    return chat
+
+
 def buttons(message: Message) -> list[Message]:
     return message["blocks"][1]["elements"]
 
 
-def texts(messages: list[Message]) -> list[str]:
-    return [message["text"] for message in messages]
+class TestAdapter(ChatContract, FallbackContract, ShopExampleContract):
+    """Both kinds of Bolt app do what every chat adapter does."""
 
 
-def test_an_intent_with_a_function_is_answered_by_it(chat):
-    """It gets what it asks for by name: Bolt's own, and the turn."""
-    chat.handles("order_status", lambda turn: f"{turn.message!r} is {turn.intent}")
+class TestAsyncAdapter(EventLoopContract):
+    """An `AsyncApp` does not block its event loop."""
 
-    (said,) = chat.hear("where is my order")
-
-    assert said["text"] == "'where is my order' is order_status"
-    assert said["channel"] == "D1"
-    assert "thread_ts" not in said
+    @pytest.fixture
+    def chat(self, slack: Slack) -> Chat:
+        return AsyncChat(slack)
 
 
-def test_a_function_may_be_a_method_and_ask_for_anything_of_bolts(slack):
-    """`self` is not one of the things that Bolt hands out."""
+def test_function_of_intent_gets_turn_and_names_of_bolt(chat):
+    chat.add_function("order_status", lambda turn: f"{turn.message!r} is {turn.intent}")
+
+    (reply,) = chat.send("where is my order")
+
+    assert reply["text"] == "'where is my order' is order_status"
+    assert reply["channel"] == "D1"
+    assert "thread_ts" not in reply
+
+
+def test_function_of_intent_may_be_a_method(slack):
+    """Bolt must not be asked for `self`."""
     chat = SyncChat(slack)
     seen = []
 
@@ -193,76 +223,35 @@ def test_a_function_may_be_a_method_and_ask_for_anything_of_bolts(slack):
             seen.append((event["user"], client.token, context["turn"] is turn))
 
     chat.router.intent("order_status")(Bot().answer)
-    chat.hear("where is my order")
+    chat.send("where is my order")
 
     assert seen == [("UANNA", "xoxb-1", True)]
 
 
-def test_an_intent_without_a_function_is_answered_from_the_yaml(chat):
-    """In the language of the message."""
-    assert texts(chat.hear("where is my order")) == ["On its way."]
-    assert texts(chat.hear("wo bleibt meine bestellung")) == ["Unterwegs."]
+def test_question_has_buttons_and_numbers_for_notifications(chat):
+    """Notifications show the text and no buttons."""
+    (question,) = chat.send("my order")
+
+    assert question["text"] == NUMBERED
+    assert question["blocks"][0]["text"] == {"type": "plain_text", "text": DID_YOU_MEAN}
+    assert len({button["action_id"] for button in buttons(question)}) == 3
 
 
-def test_a_doubt_is_asked_about_with_buttons(chat):
-    """The numbered text is for notifications, which show no buttons."""
-    (said,) = chat.hear("my order")
+def test_reply_with_text_of_user_mentions_nobody(chat):
+    chat.send("take down my name")
 
-    assert said["text"] == NUMBERED
-    assert said["blocks"][0]["text"] == {"type": "plain_text", "text": DID_YOU_MEAN}
-    assert [button["text"]["text"] for button in buttons(said)] == TITLES
-    assert len({button["action_id"] for button in buttons(said)}) == 3
+    assert texts(chat, chat.send("&lt;!channel&gt;")) == ["Hello, &lt;!channel&gt;!"]
 
 
-def test_a_button_chooses(chat):
-    """Once; then its question is over."""
-    (question,) = chat.hear("my order")
+def test_function_gets_escaped_reply_and_plain_slots(chat):
+    chat.add_function("tell_name", lambda turn: f"{turn.reply} {'<!channel>' in turn.slots.values()}")
+    chat.send("take down my name")
 
-    assert texts(chat.press(question, 2)) == ["Cancelled."]
-    (late,) = chat.press(question, 1)
-    assert late["text"].startswith(TOO_LATE)
-
-
-def test_none_of_these_is_for_the_fallback(chat):
-    """As a message that is not understood."""
-    chat.falls_back()
-    (question,) = chat.hear("my order")
-
-    assert texts(chat.press(question, 3)) == ["Sorry?"]
-
-
-@pytest.mark.parametrize("answer", ["2", "cancel an order", "cancel"])
-def test_a_number_or_words_choose_too(chat, answer):
-    """For those who write on."""
-    chat.hear("my order")
-
-    assert texts(chat.hear(answer)) == ["Cancelled."]
-
-
-def test_a_slot_is_asked_for(chat):
-    """And what was said for it mentions nobody."""
-    assert texts(chat.hear("take down my name")) == ["What is your name?"]
-    assert texts(chat.hear("&lt;!channel&gt;")) == ["Hello, &lt;!channel&gt;!"]
-
-
-def test_a_function_gets_a_reply_that_it_may_say(chat):
-    """It is escaped, and the values are what the user said."""
-    chat.handles("tell_name", lambda turn: f"{turn.reply} {'<!channel>' in turn.slots.values()}")
-    chat.hear("take down my name")
-
-    assert texts(chat.hear("&lt;!channel&gt;")) == ["Hello, &lt;!channel&gt;! True"]
-
-
-def test_what_is_not_understood_is_for_the_fallback(chat):
-    """Without one, the bot says nothing."""
-    assert chat.hear("quantum chromodynamics") == []
-    chat.falls_back()
-
-    assert texts(chat.hear("quantum chromodynamics")) == ["Sorry?"]
+    assert texts(chat, chat.send("&lt;!channel&gt;")) == ["Hello, &lt;!channel&gt;! True"]
 
 
 @pytest.mark.parametrize(
-    "event",
+    "fields",
     [
         {"text": ""},
         {"text": None},
@@ -275,120 +264,91 @@ def test_what_is_not_understood_is_for_the_fallback(chat):
         {"text": "where is my order", "bot_id": "BBOT"},
         {"text": "where is my order", "user": "UBOT"},
     ],
-    ids=lambda event: " ".join(f"{key}={value}" for key, value in event.items()),
+    ids=lambda fields: " ".join(f"{key}={value}" for key, value in fields.items()),
 )
-def test_what_is_not_said_to_the_bot_is_passed_over(chat, event):
-    """Nothing is said to empty messages, to what is edited, and to bots, itself among them."""
-    chat.falls_back()
+def test_messages_for_others_are_ignored(chat, fields):
+    """Empty messages, edits, and messages of bots, the bot's own included, get no reply."""
+    chat.add_fallback()
 
-    assert chat.hear(**{"text": "", **event}) == []
-
-
-def test_a_text_with_a_file_is_heard(chat):
-    """The file is not the bot's business."""
-    assert texts(chat.hear("where is my order", subtype="file_share")) == ["On its way."]
+    assert chat.send(**{"text": "", **fields}) == []
 
 
-def test_a_mention_in_a_channel_is_answered_once(chat):
-    """Slack tells of it in two events where a bot hears both kinds; the mention is no part of what is said."""
-    chat.handles("order_status", lambda turn: turn.message)
-    said = "<@UBOT> where is my order"
-
-    assert chat.hear(said, channel="C1", channel_type="channel") == []
-    assert texts(chat.hear(said, type="app_mention", channel="C1")) == [" where is my order"]
-    assert texts(chat.hear(said)) == [" where is my order"]
+def test_text_with_file_is_matched(chat):
+    """The file is ignored."""
+    assert texts(chat, chat.send("where is my order", subtype="file_share")) == ["On its way."]
 
 
-def test_markup_is_heard_as_plain_text(chat):
-    """Links by what stands for them, as Slack shows them to the user."""
-    chat.handles("order_status", lambda turn: turn.message)
+def test_mention_in_channel_is_answered_once(chat):
+    """Slack sends two events to a bot that subscribes to both kinds; the mention is removed from the text."""
+    chat.add_function("order_status", lambda turn: turn.message)
+    text = "<@UBOT> where is my order"
 
-    (said,) = chat.hear("where is my order <https://a.example|here> &amp; <mailto:a@b.example|a@b.example>")
+    assert chat.send(text, channel="C1", channel_type="channel") == []
+    assert texts(chat, chat.send(text, type="app_mention", channel="C1")) == [" where is my order"]
+    assert texts(chat, chat.send(text)) == [" where is my order"]
 
-    assert said["text"] == "where is my order here & a@b.example"
+
+def test_markup_is_matched_as_plain_text(chat):
+    """Links count as the text that Slack shows for them."""
+    chat.add_function("order_status", lambda turn: turn.message)
+
+    (reply,) = chat.send("where is my order <https://a.example|here> &amp; <mailto:a@b.example|a@b.example>")
+
+    assert reply["text"] == "where is my order here & a@b.example"
 
 
-def test_a_thread_is_answered_in_the_thread(chat):
-    """By the bot itself, by its functions, and after a button."""
-    (question,) = chat.hear("my order", thread_ts="0.5")
+def test_thread_is_answered_in_the_thread(chat):
+    """By the YAML, after a button, and by functions."""
+    (question,) = chat.send("my order", thread_ts="0.5")
     (answer,) = chat.press(question, 2)
-    chat.handles("order_status", lambda turn: "Here")
-    (own,) = chat.hear("where is my order", thread_ts="0.5")
+    chat.add_function("order_status", lambda turn: "Here")
+    (own,) = chat.send("where is my order", thread_ts="0.5")
 
-    assert [said["thread_ts"] for said in (question, answer, own)] == ["0.5", "0.5", "0.5"]
-
-
-def test_users_and_threads_do_not_answer_for_each_other(chat):
-    """What waits for one is not answered by another, nor elsewhere."""
-    (question,) = chat.hear("my order", channel="C1", channel_type="channel")
-
-    assert chat.hear("2", channel="C1", channel_type="channel", user="UBERND") == []
-    (other,) = chat.press(question, 2, user="UBERND")
-    assert other["text"].startswith(TOO_LATE)
-    assert chat.hear("2", channel="C1", channel_type="channel", thread_ts="0.5") == []
-    assert texts(chat.hear("2", channel="C1", channel_type="channel")) == ["Cancelled."]
+    assert [reply["thread_ts"] for reply in (question, answer, own)] == ["0.5", "0.5", "0.5"]
 
 
-def test_a_message_is_recognised_once(chat):
-    """Whoever asks the dialogue again in the same turn gets the same answer."""
-    chat.handles("order_status", lambda turn: turn.message)
+def test_users_and_threads_have_conversations_of_their_own(chat):
+    """A pending question is not answered by another user or elsewhere."""
+    channel = {"channel": "C1", "channel_type": "channel"}
+    (question,) = chat.send("my order", **channel)
+
+    assert chat.send("2", user="UBERND", **channel) == []
+    (late,) = chat.press(question, 2, user="UBERND")
+    assert late["text"].startswith(TOO_LATE)
+    assert chat.send("2", thread_ts="0.5", **channel) == []
+    assert texts(chat, chat.send("2", **channel)) == ["Cancelled."]
+
+
+def test_dialogue_answers_once_a_turn_with_a_function(chat):
+    """The function reuses the turn of the adapter."""
+    chat.add_function("order_status", lambda turn: turn.message)
     chat.encoder.encoded.clear()
 
-    chat.hear("where might my order be")
+    chat.send("where might my order be")
 
     assert chat.encoder.encoded == ["where might my order be"]
 
 
-def test_the_locale_that_a_middleware_knows_is_a_hint(slack):
-    """For messages that do not tell a language."""
+def test_locale_of_a_middleware_decides_where_message_does_not(slack):
     chat = SyncChat(slack)
-    assert texts(chat.hear("42 7")) == ["A number."]
+    assert texts(chat, chat.send("42 7")) == ["A number."]
 
     @chat.app.middleware
     def locale(context, next):  # noqa: A002 - Bolt's own name for it
         context["locale"] = "de-DE"
         next()
 
-    assert texts(chat.hear("42 7")) == ["Eine Zahl."]
+    assert texts(chat, chat.send("42 7")) == ["Eine Zahl."]
 
 
-def test_slack_need_not_wait(slack):
-    """The request is answered while the message is still being read."""
+def test_request_is_answered_before_message_is_matched(slack):
     chat = SyncChat(slack, at_once=False)
     chat.encoder.gate.clear()
 
-    assert chat.hear("where might my order be") == []
+    assert chat.send("where might my order be") == []
     chat.encoder.gate.set()
     deadline = time.monotonic() + 10
     while not slack.posted and time.monotonic() < deadline:
         time.sleep(0.01)
 
-    assert texts(slack.posted) == ["On its way."]
-
-
-def test_the_loop_goes_on_while_a_message_is_read(slack):
-    """A slow model keeps nobody else waiting."""
-    chat = AsyncChat(slack)
-    dispatch = chat.app.async_dispatch
-
-    async def while_closed(request: AsyncBoltRequest) -> Any:
-        chat.encoder.close_until_loop_runs()
-        return await dispatch(request)
-
-    chat.app.async_dispatch = while_closed
-
-    assert texts(chat.hear("where might my order be")) == ["On its way."]
-
-
-def test_the_example_holds_a_conversation(slack):
-    """In two languages, with a question of each kind."""
-    chat = SyncChat(slack)
-    chat.app = App(client=chat.app.client, signing_secret=SECRET, process_before_response=True)
-    load_example("slack/bot.py").add_intents(chat.app)
-
-    (question,) = chat.hear("my order")
-    assert [button["text"]["text"] for button in buttons(question)] == TITLES
-    assert texts(chat.press(question, 1)) == ["What is your order number?"]
-    assert texts(chat.hear("4711")) == ["Order 4711 is on its way."]
-    assert texts(chat.hear("storniere meine Bestellung")) == ["Ich habe sie storniert."]
-    assert texts(chat.hear("tell me a joke")) == ["Sorry, I did not understand that."]
+    assert texts(chat, slack.posted) == ["On its way."]

@@ -57,7 +57,7 @@ BEFORE = {
 
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize(("document", "snippet"), SNIPPETS)
-def test_the_snippet_runs(document, snippet, tmp_path, monkeypatch):
+def test_snippet_runs(document, snippet, tmp_path, monkeypatch):
     """In a folder with the files that the document writes."""
     name, code = snippet.note.removeprefix(PREFIX), snippet.code
     pytest.importorskip(PACKAGES[name], reason=f"needs the extra `{name}`")
@@ -84,7 +84,7 @@ def test_the_snippet_runs(document, snippet, tmp_path, monkeypatch):
         asyncio.run(run())
 
 
-def test_every_adapter_has_its_snippet():
+def test_every_adapter_has_a_snippet():
     """But for what they share."""
     folder = Path(__file__).parents[2] / "intentmatch" / "integrations"
     adapters = {path.stem for path in folder.glob("*.py")} - {"__init__", "activities", "routes", "tools", "redis"}
@@ -92,7 +92,7 @@ def test_every_adapter_has_its_snippet():
     assert set(PACKAGES) == NAMED == adapters
 
 
-def test_the_table_names_every_example_and_no_other():
+def test_table_names_every_example_and_no_other():
     """A newcomer finds each folder."""
     folder = Path(__file__).parents[2] / "examples"
     text = (GUIDE / "frameworks.md").read_text(encoding="utf-8")

@@ -36,8 +36,8 @@ def matcher() -> Matcher:
         ("", []),
     ],
 )
-def test_what_a_message_may_mean(matcher, message, expected):
-    """One intent, several requests, two that are too close, none; the same without blocking a loop."""
+def test_possible_intents_of_message(matcher, message, expected):
+    """One intent, those of several clauses, two rivals, or none; the same async."""
     tools = Tools(matcher)
 
     assert sorted(tools.intents(message)) == sorted(expected)
@@ -53,13 +53,13 @@ def test_what_a_message_may_mean(matcher, message, expected):
         ([], set(NAMES)),
     ],
 )
-def test_a_tool_belongs_to_the_intent_of_its_name(matcher, intents, expected):
-    """One of no intent is always there, and all are where the intents have none."""
+def test_tool_belongs_to_the_intent_of_its_name(matcher, intents, expected):
+    """A tool of no intent is always needed; all tools are needed if the intents have none."""
     assert Tools(matcher).needed(NAMES, intents) == expected
 
 
-def test_a_table_says_which_tools_an_intent_has(matcher):
-    """Then names count for nothing; a tool that is not there is none."""
+def test_table_gives_tools_to_intents(matcher):
+    """Names then no longer count; a tool that does not exist is ignored."""
     tools = Tools(matcher, {"status": ["search", "status"], "yes": ["cancel"], "mute": ["gone"]})
 
     assert tools.needed(NAMES, ["status"]) == {"search", "status"}
@@ -67,7 +67,6 @@ def test_a_table_says_which_tools_an_intent_has(matcher):
     assert tools.needed(NAMES, ["cancel"]) == tools.needed(NAMES, ["mute"]) == set(NAMES)
 
 
-def test_an_unknown_intent_is_told(matcher):
-    """When the table is given."""
+def test_unknown_intent_in_table_is_refused(matcher):
     with pytest.raises(UnknownNameError, match="Did you mean 'status'"):
         Tools(matcher, {"statsu": []})

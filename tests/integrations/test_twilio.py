@@ -1,4 +1,4 @@
-"""The example for Twilio, as Twilio calls it: forms that are signed, over HTTP."""
+"""The example for Twilio, called as Twilio calls it: with signed forms, over HTTP."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("twilio", reason="needs the package `twilio`")
 
 import uvicorn
-from chats import example
+from contracts.order_bot import load_example
 from twilio.request_validator import RequestValidator
 
 WEBHOOK, TOKEN = "https://bot.example/message", "token"
@@ -27,23 +27,23 @@ class Chat:
     def __init__(self, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}/message"
 
-    def hear(self, text: str | None, *, user: str = "whatsapp:+491", token: str = TOKEN, **more: str) -> list[str]:
-        """What is said to a message."""
-        said = {} if text is None else {"Body": text}
-        form = {"MessageSid": "SM1", "From": user, "To": "whatsapp:+490", "NumMedia": "0", **said, **more}
+    def send(self, text: str | None, *, user: str = "whatsapp:+491", token: str = TOKEN, **fields: str) -> list[str]:
+        """The replies to a message."""
+        content = {} if text is None else {"Body": text}
+        form = {"MessageSid": "SM1", "From": user, "To": "whatsapp:+490", "NumMedia": "0", **content, **fields}
         return self.post(urlencode(form), RequestValidator(token).compute_signature(WEBHOOK, form))
 
     def post(self, body: str, signature: str) -> list[str]:
         with urlopen(Request(self.url, body.encode(), {"X-Twilio-Signature": signature}), timeout=10) as answer:
             assert answer.headers.get_content_type() == "text/xml"
-            return [said.text or "" for said in ElementTree.fromstring(answer.read()).findall("Message")]
+            return [message.text or "" for message in ElementTree.fromstring(answer.read()).findall("Message")]
 
 
 @pytest.fixture
 def chat(monkeypatch: pytest.MonkeyPatch) -> Iterator[Chat]:
     monkeypatch.setenv("TWILIO_WEBHOOK", WEBHOOK)
     monkeypatch.setenv("TWILIO_AUTH_TOKEN", TOKEN)
-    server = uvicorn.Server(uvicorn.Config(example("twilio/bot.py").app, port=0, log_level="warning"))
+    server = uvicorn.Server(uvicorn.Config(load_example("twilio/bot.py").app, port=0, log_level="warning"))
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
@@ -54,43 +54,42 @@ def chat(monkeypatch: pytest.MonkeyPatch) -> Iterator[Chat]:
     thread.join()
 
 
-def test_the_example_holds_a_conversation(chat):
-    """In two languages, with a question of each kind."""
+def test_example_holds_its_conversation(chat):
+    """In two languages, with a question about the intent and one about a slot."""
     question = "Did you mean:\n1. Where is my order?\n2. Cancel an order\n3. None of these"
 
-    assert chat.hear("my order") == [question]
-    assert chat.hear("1") == ["What is your order number?"]
-    assert chat.hear("4711") == ["Order 4711 is on its way."]
-    assert chat.hear("storniere meine Bestellung") == ["Ich habe sie storniert."]
-    assert chat.hear("tell me a joke") == ["Sorry, I did not understand that."]
+    assert chat.send("my order") == [question]
+    assert chat.send("1") == ["What is your order number?"]
+    assert chat.send("4711") == ["Order 4711 is on its way."]
+    assert chat.send("storniere meine Bestellung") == ["Ich habe sie storniert."]
+    assert chat.send("tell me a joke") == ["Sorry, I did not understand that."]
 
 
-def test_an_answer_may_be_in_words(chat):
-    """For those who do not read numbers."""
-    chat.hear("my order")
+def test_words_choose(chat):
+    chat.send("my order")
 
-    assert chat.hear("cancel") == ["I have cancelled it."]
+    assert chat.send("cancel") == ["I have cancelled it."]
 
 
-def test_users_and_channels_do_not_answer_for_each_other(chat):
+def test_users_and_channels_have_conversations_of_their_own(chat):
     """The same person by SMS is in another conversation."""
-    chat.hear("my order")
+    chat.send("my order")
 
-    assert chat.hear("2", user="whatsapp:+492") == ["Sorry, I did not understand that."]
-    assert chat.hear("2", user="+491") == ["Sorry, I did not understand that."]
-    assert chat.hear("2") == ["I have cancelled it."]
+    assert chat.send("2", user="whatsapp:+492") == ["Sorry, I did not understand that."]
+    assert chat.send("2", user="+491") == ["Sorry, I did not understand that."]
+    assert chat.send("2") == ["I have cancelled it."]
 
 
 @pytest.mark.parametrize("text", ["", " ", None])
-def test_nothing_is_said_to_a_picture_without_a_text(chat, text):
-    """Twilio takes an empty answer for that."""
-    assert chat.hear(text, NumMedia="1", MediaUrl0="https://bot.example/picture") == []
+def test_picture_without_text_gets_no_reply(chat, text):
+    """Twilio takes an empty response for that."""
+    assert chat.send(text, NumMedia="1", MediaUrl0="https://bot.example/picture") == []
 
 
-def test_what_is_not_signed_is_turned_away(chat):
-    """By another key, not at all, or changed on its way."""
+def test_request_without_valid_signature_is_refused(chat):
+    """Signed with another key, not signed, or changed after signing."""
     with pytest.raises(HTTPError, match="403"):
-        chat.hear("my order", token="another")
+        chat.send("my order", token="another")
     signature = RequestValidator(TOKEN).compute_signature(WEBHOOK, {"Body": "my order"})
     for body, signed in (("Body=my+order", ""), ("Body=storniere", signature), ("%ff=%fe&\u00fc", signature)):
         with pytest.raises(HTTPError, match="403"):

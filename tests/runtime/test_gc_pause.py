@@ -1,4 +1,4 @@
-"""Where garbage is not looked for."""
+"""Pausing the garbage collector."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ from intentmatch.runtime.gc_pause import gc_paused
 
 
 @pytest.fixture(autouse=True)
-def looking():
-    """As it was, whatever a test does."""
+def collector_on():
+    """Turn the collector on for the test, and restore its state afterwards."""
     before = gc.isenabled()
     gc.enable()
     yield
     (gc.enable if before else gc.disable)()
 
 
-def test_it_is_looked_for_again_afterwards():
-    """Whatever happened meanwhile."""
-
+def test_collector_is_on_again_after_an_error():
     def fail() -> None:
         with gc_paused():
             assert not gc.isenabled()
@@ -32,8 +30,7 @@ def test_it_is_looked_for_again_afterwards():
     assert gc.isenabled()
 
 
-def test_who_does_not_want_it_looked_for_keeps_that():
-    """A program that has turned the search off has its reasons."""
+def test_collector_stays_off_if_it_was_off():
     gc.disable()
 
     with gc_paused():
@@ -42,8 +39,7 @@ def test_who_does_not_want_it_looked_for_keeps_that():
     assert not gc.isenabled()
 
 
-def test_the_first_to_come_ends_it():
-    """One inside another changes nothing for the outer one."""
+def test_nested_pause_does_not_turn_the_collector_on():
     with gc_paused():
         with gc_paused():
             pass

@@ -1,4 +1,4 @@
-"""Work shared out to all cores is the work of one, and leaves numpy's threads as they were."""
+"""Parallel computation on all cores: results, thread counts and numpy's threads afterwards."""
 
 from __future__ import annotations
 
@@ -18,56 +18,54 @@ from intentmatch.runtime.threads import all_cores, one_by_one
 
 pytestmark = pytest.mark.skipif(
     not any(library["user_api"] == "blas" for library in threadpool_info()),
-    reason="the threads of this numpy cannot be told",
+    reason="this numpy has no known BLAS library",
 )
 
 
-def numpys_threads() -> int:
-    """Not those of a library that another package brought."""
+def numpy_threads() -> int:
+    """Return the number of threads of numpy's own BLAS, not of other packages' libraries."""
     blas = [library for library in threadpool_info() if library["user_api"] == "blas"]
     own = [library for library in blas if "numpy" in library["filepath"]]
     return max(library["num_threads"] for library in own or blas)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
-def test_there_are_as_many_threads_as_numpy_would_use(threads):
-    """Each of them has an item of its own at the same time, and numpy has one thread in each."""
+def test_uses_as_many_threads_as_numpy_would(threads):
+    """Each works on an item at the same time, and numpy has one thread in each."""
     together = threading.Barrier(threads, timeout=10)
 
     def at_once(item: int) -> tuple[int, int]:
         together.wait()
-        return item, numpys_threads()
+        return item, numpy_threads()
 
     with threadpool_limits(threads, user_api="blas"), all_cores() as each:
         assert list(each(at_once, range(threads))) == [(item, 1) for item in range(threads)]
-        assert numpys_threads() == 1
+        assert numpy_threads() == 1
 
 
-def test_numpy_has_its_threads_again_afterwards():
-    """Also where the work fails."""
+def test_numpy_threads_are_restored_after_an_error():
     with threadpool_limits(3, user_api="blas"):
-        before = numpys_threads()
+        before = numpy_threads()
         with pytest.raises(ZeroDivisionError), all_cores() as each:
             list(each(lambda item: 1 // item, [1, 0, 1]))
-        assert numpys_threads() == before
+        assert numpy_threads() == before
 
 
-def test_who_comes_later_has_one_thread_and_leaves_the_others_theirs():
-    """Two pieces of work never have more threads than cores between them, nor take away each other's."""
+def test_second_user_gets_one_thread_and_leaves_the_first_its_pool():
     with threadpool_limits(2, user_api="blas"):
-        before = numpys_threads()
+        before = numpy_threads()
         with all_cores() as first:
             with all_cores() as second:
                 assert second is one_by_one
-            assert numpys_threads() == 1
+            assert numpy_threads() == 1
             assert list(first(str, [1, 2])) == ["1", "2"]
         with all_cores() as third:
             assert third is not one_by_one
-        assert numpys_threads() == before
+        assert numpy_threads() == before
 
 
-def test_what_limits_numpy_limits_all_beside_a_library_that_it_does_not_limit():
-    """faiss brings one that knows `OMP_NUM_THREADS` only."""
+def test_numpy_limit_holds_beside_another_blas_library():
+    """faiss loads a library that reads `OMP_NUM_THREADS` only."""
     pytest.importorskip("faiss", reason="the extra [ann] is not installed")
     program = (
         "import faiss; from intentmatch.runtime.threads import *\nwith all_cores() as each: print(each is one_by_one)"
@@ -79,21 +77,21 @@ def test_what_limits_numpy_limits_all_beside_a_library_that_it_does_not_limit():
 
 
 @pytest.mark.parametrize("size", [30, 700])
-def test_what_is_learned_is_the_same_on_any_number_of_cores(size):
-    """To the last bit: the head, and every held-out case."""
+def test_training_is_bitwise_equal_for_any_number_of_threads(size):
+    """The head, and every cross-validated case."""
     random = np.random.default_rng(3)
     owners = (np.arange(4 * size) // size).tolist()
     vectors = random.normal(size=(4 * size, 16)).astype(np.float32) + np.eye(4, 16, dtype=np.float32)[owners]
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     words = (random.random((4 * size, DIM)) < 0.004).astype(np.float32)
     words /= np.linalg.norm(words, axis=1, keepdims=True).clip(1.0)
-    said = set()
+    results = set()
     for threads in (1, 2, 5):
         with threadpool_limits(threads, user_api="blas"), all_cores() as each:
             fitting = prepare(vectors, words, owners, 4)
             head = fit_head(fitting, each=each)
             logits = held_out_logits(fitting, np.arange(4 * size) % 3 == 0)
             held_out = cross_validate(vectors, owners, "mean2", fitting, each=each)
-        said.add((head.weights.tobytes(), logits.tobytes(), held_out.evidence.tobytes(), held_out.leading.tobytes()))
+        results.add((head.weights.tobytes(), logits.tobytes(), held_out.evidence.tobytes(), held_out.leading.tobytes()))
 
-    assert len(said) == 1
+    assert len(results) == 1

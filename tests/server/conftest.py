@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from intentmatch import Matcher
 from intentmatch.server import create_app
-from intentmatch.server.bots import pool as bots
+from intentmatch.server.bots import pool
 
 INTENTS = """\
 intents:
@@ -52,7 +52,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def several(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Three bots in a folder that is called so."""
     monkeypatch.setenv("INTENTMATCH_CACHE", "off")
-    monkeypatch.setattr(bots, "_SECONDS_BETWEEN_LOOKS", 0.05)
+    monkeypatch.setattr(pool, "_SECONDS_BETWEEN_LOOKS", 0.05)
     return several_bots.write(tmp_path / "bots", "bank", "pizza", "shop")
 
 

@@ -64,7 +64,7 @@ def test_corrections_are_kept(keeping: TestClient, file: Path) -> None:
         ({"text": "?!", "intent": "greet"}, "body", "needs words"),
         ({"text": "a", "intent": "greet", "language": "no code"}, "body", "is not a language code"),
         ({"text": "a" * 2001, "intent": "greet"}, "body.text", "at most 2000"),
-        ({"text": "a", "intent": "greet", "extra": 1}, "body.extra", "not known here"),
+        ({"text": "a", "intent": "greet", "extra": 1}, "body.extra", "This key is unknown"),
     ],
 )
 def test_a_correction_of_nothing_is_refused(keeping: TestClient, body: dict, location: str, said: str) -> None:

@@ -1,4 +1,4 @@
-"""Short ways to write utterances with marks, slots and what a finder finds."""
+"""Helpers to write marked utterances and slots, and to run finders."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOW = datetime(2026, 11, 21, 10)
 
 
 def marked(text: str, language: str | None = "en") -> Utterance:
-    """An utterance with its marks: "fly to {city=Berlin}"."""
+    """Make an utterance with marks from "fly to {city=Berlin}"."""
     sentence, marks, last = "", [], 0
     for found in re.finditer(r"\{(\w+)=([^}]*)\}", text):
         sentence += text[last : found.start()]
@@ -23,18 +23,18 @@ def marked(text: str, language: str | None = "en") -> Utterance:
 
 
 def list_slot(name: str, *values: str, **more: object) -> Slot:
-    """Values with their synonyms: "Munich|München|de:Minga"."""
+    """Make a list slot from values with synonyms: "Munich|München|de:Minga"."""
     return Slot(name, "list", tuple(map(_value, values)), **more)  # type: ignore[arg-type]
 
 
-def _value(said: str) -> SlotValue:
-    value, *synonyms = said.split("|")
+def _value(declaration: str) -> SlotValue:
+    value, *synonyms = declaration.split("|")
     parts = [synonym.rpartition(":") for synonym in synonyms]
     return SlotValue(value, tuple(Utterance(text, language or None) for language, _, text in parts))
 
 
 def found(finder: Finder, text: str, language: str | None = "en") -> dict[str, str | int | float]:
-    """What stands there to the value, of the hits that no longer one covers, in the order of the text."""
+    """Return text and value of the hits that no longer hit covers, in text order."""
     message = Message(text, language, NOW)
     hits = sorted(finder.find(message), key=lambda hit: (hit.start - hit.end, hit.distance))
     kept = []

@@ -1,4 +1,4 @@
-"""Times of day, in digits and as they are said."""
+"""Times of day, in digits and in words."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ TIMES = TimeFinder()
         ("en", "24:00", {"24:00": "00:00"}),
     ],
 )
-def test_a_time_is_found(language, text, expected):
-    """The word before it is not part of it; the part of the day is."""
+def test_time_is_found_with_its_part_of_the_day(language, text, expected):
+    """The word before it is not part of the span."""
     assert found(TIMES, text, language) == expected
 
 
@@ -70,14 +70,12 @@ def test_a_time_is_found(language, text, expected):
         ("en", ""),
     ],
 )
-def test_what_is_no_time_is_none(language, text):
-    """Hours that no day has, other numbers, and parts of them."""
+def test_impossible_hours_and_other_numbers_are_not_times(language, text):
     assert found(TIMES, text, language) == {}
 
 
 @given(st.integers(0, 23), st.integers(0, 59))
 def test_every_minute_of_the_day_is_found(hour, minute):
-    """With a colon everywhere, with an "h" in French, on the 12-hour clock in English."""
     value = f"{hour:02}:{minute:02}"
     half = f"{(hour - 1) % 12 + 1}:{minute:02} {'pm' if hour >= 12 else 'am'}"
 
@@ -90,7 +88,6 @@ LANGUAGES = st.sampled_from(["en", "de", "zh", "ko", "tr", "ar", "sv", "tlh", No
 
 
 @given(st.text() | st.text(st.sampled_from("0123456789: .hpamt６時半点 ")), LANGUAGES)
-def test_any_text_may_be_read(text, language):
-    """Nothing is raised, and every value is a time."""
+def test_any_text_gives_valid_hits(text, language):
     for value in found(TIMES, text, language).values():
         assert re.fullmatch(r"([01][0-9]|2[0-3]):[0-5][0-9]", str(value))

@@ -1,4 +1,4 @@
-"""Days in digits, by name and from today, in many languages; today is a Saturday."""
+"""Dates in digits, by name and relative to today, in many languages; today is a Saturday."""
 
 from __future__ import annotations
 
@@ -75,8 +75,7 @@ DATES = DateFinder()
         (None, "tomorrow", {"tomorrow": "2026-11-22"}),
     ],
 )
-def test_a_day_is_found(language, text, expected):
-    """Without a year it is the next such day."""
+def test_date_is_found(language, text, expected):
     assert found(DATES, text, language) == expected
 
 
@@ -97,13 +96,11 @@ def test_a_day_is_found(language, text, expected):
         ("en", "5 days"),
     ],
 )
-def test_what_names_no_day_is_none(language, text):
-    """Months, hours, spans without a direction, days that do not exist, and words that only look like it."""
+def test_months_hours_and_impossible_days_are_not_dates(language, text):
     assert {text: day for text, day in found(DATES, text, language).items() if not day.startswith("3025")} == {}
 
 
-def test_every_language_of_the_package_says_tomorrow():
-    """Its data is read as it is laid out there, whatever the language."""
+def test_every_dateparser_language_knows_tomorrow():
     missed = []
     for language in language_order:
         data = importlib.import_module(f"dateparser.data.date_translation_data.{language}").info
@@ -115,8 +112,8 @@ def test_every_language_of_the_package_says_tomorrow():
     assert missed == []
 
 
-def test_the_callers_time_counts():
-    """Where the user is, it may be another day; a leap day waits for its year."""
+def test_dates_are_relative_to_the_given_time():
+    """A leap day without a year is the next one."""
 
     def day(text: str, now: datetime) -> object:
         return [hit.value for hit in DATES.find(Message(text, "en", now))]
@@ -130,8 +127,7 @@ def test_the_callers_time_counts():
     assert day("3 months ago", datetime(1, 1, 1)) == []
 
 
-def test_without_the_package_it_says_which_extra(monkeypatch):
-    """The pip line is in the error."""
+def test_missing_dateparser_raises_missing_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "dateparser", None)
     monkeypatch.setattr("intentmatch.core.plugins.installed", lambda module: module != "dateparser")
 
@@ -140,8 +136,7 @@ def test_without_the_package_it_says_which_extra(monkeypatch):
 
 
 @given(st.dates(date(2026, 11, 21), date(2099, 12, 31)))
-def test_a_date_is_found_however_it_is_written(day):
-    """In digits and in words, in English, German and Japanese."""
+def test_any_date_is_found_in_every_notation(day):
     iso = day.isoformat()
     writings = [
         (iso, "en"),
@@ -159,13 +154,11 @@ LANGUAGES = st.sampled_from(["en", "de", "zh", "ko", "tr", "th", "ar", "en-AU", 
 
 
 @given(st.text() | st.text(st.sampled_from("0123456789./- ３年月日tomrw nfayi")), LANGUAGES, st.datetimes())
-def test_any_text_may_be_read_at_any_time(text, language, now):
-    """Nothing is raised, and every value is a date."""
+def test_any_text_at_any_time_gives_valid_dates(text, language, now):
     for hit in DATES.find(Message(text, language, now)):
         assert date.fromisoformat(str(hit.value))
         assert 0 <= hit.start < hit.end <= len(text)
 
 
 def test_now_is_a_saturday():
-    """What the tests above count from."""
     assert NOW.weekday() == 5

@@ -1,4 +1,4 @@
-"""Free text between what the utterances have around it."""
+"""Free text between the words that surround it in the utterances."""
 
 from __future__ import annotations
 
@@ -32,8 +32,7 @@ def entity(slot: str, text: str, message: str) -> Entity:
     return Entity(slot, text, text, start, start + len(text))
 
 
-def test_frames_are_what_stands_around_a_mark():
-    """In bare form, as far as the next mark, each once."""
+def test_frames_hold_the_words_around_a_mark():
     (first, second, third, *_) = frames("task", (*REMIND, *REMIND))
 
     assert first == Frame(None, ("remind", "me", "to"), (), None)
@@ -67,13 +66,13 @@ def test_frames_are_what_stands_around_a_mark():
         ("", None),
     ],
 )
-def test_the_text_between_is_found(text, expected):
-    """Typing mistakes and words between are forgiven; the word next to it must be there."""
+def test_free_text_is_found_despite_typos_and_extra_words(text, expected):
+    """The word next to it is required."""
     assert read(text) == expected
 
 
-def test_a_slot_beside_it_bounds_the_text():
-    """An entity where the utterance has one; elsewhere it is part of the text, unless its slot would have none."""
+def test_neighbouring_slot_bounds_the_free_text():
+    """Elsewhere, an entity is part of the free text, unless its slot would then have no value."""
     tomorrow = "remind me to call mum tomorrow"
     inside = "remind me to tell Bob that tomorrow is Friday"
 
@@ -85,8 +84,7 @@ def test_a_slot_beside_it_bounds_the_text():
     assert read(before, entity("day", "on Friday", before)) == "buy milk"
 
 
-def test_an_entity_at_the_edge_stays_in_the_text_where_its_slot_has_another():
-    """ "Bob" is the end of what is said, because it is said to Anna."""
+def test_entity_at_the_edge_stays_in_the_text_if_its_slot_has_another():
     utterances = (marked("tell {who=Anna} that {text=I am late}"),)
     message = "tell Anna that I am Bob"
     others = entity("who", "Anna", message), entity("who", "Bob", message)
@@ -94,8 +92,7 @@ def test_an_entity_at_the_edge_stays_in_the_text_where_its_slot_has_another():
     assert read(message, *others, among=frames("text", utterances), slot="text") == "I am Bob"
 
 
-def test_text_right_behind_another_slot_begins_there():
-    """Without a word between the two."""
+def test_free_text_may_start_right_behind_another_slot():
     utterances = (marked("message {who=Anna} {text=I am late}"),)
     message = "message Anna I'll be late"
 
@@ -105,16 +102,14 @@ def test_text_right_behind_another_slot_begins_there():
     assert read(message, among=frames("text", utterances), slot="text") is None
 
 
-def test_an_utterance_that_is_free_text_takes_the_whole_message():
-    """And where another frame fits, that one."""
+def test_empty_frame_takes_the_whole_message_if_no_other_fits():
     everything = [Frame(), *frames("task", REMIND)]
 
     assert read(" buy milk! ", among=everything) == "buy milk"
     assert read("remind me to buy milk", among=everything) == "buy milk"
 
 
-def test_a_long_message_is_read_in_bounded_time():
-    """Whatever it repeats."""
+def test_long_message_is_read_quickly():
     many = [marked(f"word{n} me to the to me to {{task=x}} to me to word{n}") for n in range(300)]
     message = "to me " * 1600 + "word1"
     start = time.perf_counter()

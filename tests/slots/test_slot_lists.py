@@ -1,4 +1,4 @@
-"""Values of a list: as declared, with accents left out, with an ending, mistyped, and nothing else."""
+"""List values: as declared, without accents, with an ending, or mistyped."""
 
 from __future__ import annotations
 
@@ -64,8 +64,7 @@ def finder(*values: str, known: tuple[str, ...] | None = ()) -> ListFinder:
         ("in 10Berlin", "en", {"Berlin": "Berlin"}),
     ],
 )
-def test_a_value_is_found_as_it_is_written(text, language, expected):
-    """Case, accents, width, spaces, apostrophes and scripts without spaces are no obstacle."""
+def test_value_is_found_despite_case_accents_and_width(text, language, expected):
     assert found(finder(*CITIES), text, language) == expected
 
 
@@ -83,8 +82,7 @@ def test_a_value_is_found_as_it_is_written(text, language, expected):
         ("Berlin's bars", "en", {"Berlin": "Berlin"}),
     ],
 )
-def test_a_value_may_have_an_ending(text, language, expected):
-    """As long as those of the language are, and what Arabic and Hebrew write before a word."""
+def test_value_is_found_with_endings_and_prefixes_of_the_language(text, language, expected):
     assert found(finder(*CITIES), text, language) == expected
 
 
@@ -101,8 +99,8 @@ def test_a_value_may_have_an_ending(text, language, expected):
         ("berlitz berliozian", "en", {}),
     ],
 )
-def test_a_value_may_be_mistyped(text, language, expected):
-    """One letter in four, two in eight, never the first; short words are what they are."""
+def test_value_is_found_with_typing_mistakes(text, language, expected):
+    """One mistake in four letters, two in eight, never in the first letter or in short words."""
     assert found(finder(*CITIES), text, language) == expected
 
 
@@ -125,13 +123,11 @@ def test_a_value_may_be_mistyped(text, language, expected):
         ((), "nothing to find"),
     ],
 )
-def test_what_is_something_else_is_not_found(values, text):
-    """Parts of words, of numbers and of characters are no values."""
+def test_parts_of_words_and_numbers_are_not_values(values, text):
     assert {value for text, value in found(finder(*values), text).items() if text not in values} == set()
 
 
-def test_a_word_that_the_registry_knows_is_not_mistyped():
-    """ "form" is in an utterance, so it is not "from"; with nothing known, it may be."""
+def test_known_word_is_never_read_as_mistyped_value():
     assert found(finder("from"), "the forms") == {}
     assert found(finder("worm"), "a worn coat") == {"worn": "worm"}
     assert found(finder("worm", known=("worn",)), "a worn coat") == {}
@@ -139,14 +135,12 @@ def test_a_word_that_the_registry_knows_is_not_mistyped():
     assert found(finder("abmelden", "anmelden"), "anmelden") == {"anmelden": "anmelden"}
 
 
-def test_without_tolerance_only_what_is_written_counts():
-    """None for what is known turns typing mistakes off."""
+def test_no_typing_mistakes_without_known_words():
     assert found(finder("Berlin", known=None), "Brelin") == {}
     assert found(finder("Berlin", known=None), "berlins") == {"berlin": "Berlin"}
 
 
-def test_of_one_name_for_several_values_the_language_decides():
-    """Those of the message's language and without one come first, then the same letters, then the first declared."""
+def test_shared_name_is_resolved_by_language_then_spelling_then_order():
     ambiguous = finder("bread|fr:pain", "ache|en:pain", "pâte", "pate")
 
     assert found(ambiguous, "pain", "en") == {"pain": "ache"}
@@ -160,8 +154,7 @@ def test_of_one_name_for_several_values_the_language_decides():
     ("text", "distance"),
     [("Málaga", AS_DECLARED), ("malaga", BUT_FOR_ACCENTS), ("málagas", WITH_AN_ENDING), ("Malagga", MISTYPED)],
 )
-def test_how_far_a_hit_is_from_what_was_declared(text, distance):
-    """The less the better, for those who choose between two."""
+def test_distance_of_a_hit(text, distance):
     hits = finder("Málaga").find(Message(text, "es"))
 
     assert min(hit.distance for hit in hits) == distance
@@ -172,8 +165,7 @@ VALUES = st.lists(TEXT.map(lambda text: text.replace("|", "")), max_size=5)
 
 
 @given(VALUES, TEXT, st.sampled_from(["en", "tr", "ko", "ar", None]))
-def test_what_is_found_reads_like_a_name(values, text, language):
-    """Whatever the text: a hit that is not mistyped is a name of its value in every letter."""
+def test_hit_that_is_not_mistyped_reads_like_its_name(values, text, language):
     for hit in finder(*values).find(Message(text, language)):
         assert 0 <= hit.start < hit.end <= len(text)
         assert hit.value in values
@@ -182,8 +174,7 @@ def test_what_is_found_reads_like_a_name(values, text, language):
 
 
 @given(st.lists(st.text("abcdefgh", min_size=1, max_size=9), min_size=1, max_size=3), st.text("xyz ", max_size=9))
-def test_a_value_between_spaces_is_always_found(words, around):
-    """However it is composed, in whatever case."""
+def test_value_between_spaces_is_always_found(words, around):
     value = " ".join(words)
     for form in ("NFC", "NFD", "NFKC"):
         text = f"{around} {unicodedata.normalize(form, value).upper()} {around}"

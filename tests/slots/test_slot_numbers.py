@@ -1,4 +1,4 @@
-"""Numbers in digits of any script, with the marks of any country, and in words."""
+"""Numbers in digits of any script, with the separators of any country, and in words."""
 
 from __future__ import annotations
 
@@ -52,8 +52,7 @@ NUMBERS = NumberFinder()
         ("(12)", "en", {"12": 12}),
     ],
 )
-def test_digits_with_their_marks(text, language, expected):
-    """Signs, decimals, thousands; one mark alone is read as the language has it."""
+def test_digits_with_separators(text, language, expected):
     numbers = found(NUMBERS, text, language)
 
     assert numbers == expected
@@ -76,8 +75,7 @@ def test_digits_with_their_marks(text, language, expected):
         "9" * 19,
     ],
 )
-def test_what_is_joined_otherwise_is_no_number(text):
-    """Names, versions, addresses, dates, times and what is too long to be counted."""
+def test_names_versions_dates_and_times_are_not_numbers(text):
     assert found(NUMBERS, text) == {}
 
 
@@ -127,7 +125,6 @@ def test_what_is_joined_otherwise_is_no_number(text):
     ],
 )
 def test_numbers_in_words(language, text, expected):
-    """Put together as the language does, whole or in one word."""
     assert list(found(NUMBERS, text, language).values()) == [expected]
 
 
@@ -151,22 +148,19 @@ def test_numbers_in_words(language, text, expected):
         ("en", "und zwanzig", []),
     ],
 )
-def test_what_is_said_beside_numbers(language, text, expected):
-    """Numbers in a row stay apart; articles, and words that only look like it, are none."""
+def test_adjacent_numbers_stay_apart_and_articles_are_not_numbers(language, text, expected):
     assert [hit.value for hit in sorted(spoken_numbers(Message(text, language)))] == expected
 
 
 @given(st.integers(0, 10**17))
-def test_a_whole_number_is_read_as_it_is_written(number):
-    """Plain, with commas, with points and with apostrophes."""
+def test_whole_number_round_trips_with_any_separator(number):
     for mark, language in (("", "en"), (",", "en"), (".", "de"), ("'", "it"), (" ", "fr"), ("\u00a0", "en")):
         text = f"{number:,}".replace(",", mark)
         assert found(NUMBERS, f"take {text}, please", language) == {text: number}
 
 
 @given(st.floats(0, 1e9).map(lambda number: round(number, 2)))
-def test_a_decimal_number_is_read_as_it_is_written(number):
-    """In English and in German."""
+def test_decimal_number_round_trips_in_english_and_german(number):
     text = f"{number:,.2f}"
     german = text.translate(str.maketrans(",.", ".,"))
 
@@ -175,13 +169,12 @@ def test_a_decimal_number_is_read_as_it_is_written(number):
 
 
 @given(st.integers(1, 99_999_999))
-def test_chinese_numerals_are_read_as_they_are_written(number):
-    """From one to a hundred million."""
+def test_chinese_numerals_round_trip(number):
     assert numeral(chinese(number)) == number
 
 
 def chinese(number: int) -> str:
-    """A number as it is written out, by the schoolbook."""
+    """Write a number in Chinese numerals."""
     if number >= 10_000:
         rest = number % 10_000
         zero = "零" if 0 < rest < 1000 else ""
@@ -199,6 +192,5 @@ def chinese(number: int) -> str:
     st.text() | st.text(st.sampled_from("0123456789.,'’ +-/:aé人٣\u00a0一百万零")),
     st.sampled_from(["en", "de", "zh", None]),
 )
-def test_any_text_may_be_read(text, language):
-    """Nothing is raised, and every span is one of the text."""
+def test_any_text_gives_valid_hits(text, language):
     found(NUMBERS, text, language)

@@ -1,4 +1,4 @@
-"""Regular expressions: what they match, and that none of them holds anything up."""
+"""Regular expressions: matches and time limits."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def finder(*patterns: str) -> PatternFinder:
         ((), "12", {}),
     ],
 )
-def test_a_pattern_finds_what_it_matches(patterns, text, expected):
-    """The group "value" where there is one, otherwise all of it, never a part of a character; case is no matter."""
+def test_pattern_finds_matches_or_their_group_value(patterns, text, expected):
+    """A match never splits a character; case does not matter."""
     assert found(finder(*patterns), text) == expected
 
 
@@ -56,8 +56,8 @@ def test_a_pattern_finds_what_it_matches(patterns, text, expected):
         r"(?=(a+)+$)b|(a*)*c",
     ],
 )
-def test_no_pattern_hangs(pattern, caplog):
-    """One that backtracks without end is given up, and the trace and the log say so."""
+def test_backtracking_pattern_times_out(pattern, caplog):
+    """The trace and the log note it."""
     message = Message("a" * 10_000 + "!", "en")
     catastrophic = finder(pattern)
     start = time.perf_counter()
@@ -72,16 +72,14 @@ def test_no_pattern_hangs(pattern, caplog):
         assert pattern in record.getMessage()
 
 
-def test_a_pattern_that_takes_too_long_finds_nothing():
-    """And says which it is."""
+def test_timed_out_pattern_finds_nothing_and_leaves_a_remark():
     message = Message("a" * 10_000 + "!", "en")
 
     assert finder(r"(a+)+$").find(message) == []
     assert message.remarks == ["a pattern of slot code timed out: (a+)+$"]
 
 
-def test_many_slow_patterns_share_what_time_there_is():
-    """Twenty take no longer than the budget of a message."""
+def test_slow_patterns_share_the_time_limit_of_a_message():
     message = Message("a" * 10_000 + "!", "en")
     slow = finder(*[rf"(a+)+{chr(98 + number)}?$" for number in range(20)])
     start = time.perf_counter()
@@ -94,8 +92,7 @@ def test_many_slow_patterns_share_what_time_there_is():
 
 
 @given(st.text(st.sampled_from("ab()[]{}?*+|.\\^$1,<>P:=!e")), st.text("ab1 ", max_size=30))
-def test_any_text_is_a_pattern_or_says_why_not(pattern, text):
-    """Nothing but `ValueError` leaves the compiler, and nothing at all the search."""
+def test_any_pattern_compiles_or_raises_value_error(pattern, text):
     with contextlib.suppress(ValueError):
         for hit in finder(pattern).find(Message(text, "en")):
             assert text[hit.start : hit.end] == hit.value

@@ -1,13 +1,13 @@
-"""All slots of an intent together: who gets which words, what is missing, and what holds for every message."""
+"""All slots of an intent together: overlaps, missing slots and properties of every result."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import regex
+from documents import GUIDE
 from hypothesis import given
 from hypothesis import strategies as st
 from slot_helpers import NOW, list_slot, marked
@@ -40,15 +40,14 @@ def reader(*slots: Slot, utterances: tuple[Utterance, ...] = (Utterance("hello",
     return slot_readers(Registry((Intent("intent", utterances, slots=slots),)))["intent"]
 
 
-def says(some: SlotReader, text: str, language: str | None = "en") -> list[tuple[str, object]]:
-    return [(entity.slot, entity.value) for entity in some.read(text, language, NOW).entities]
+def values(slots: SlotReader, text: str, language: str | None = "en") -> list[tuple[str, object]]:
+    return [(entity.slot, entity.value) for entity in slots.read(text, language, NOW).entities]
 
 
 FLIGHTS = slot_readers(Registry((FLY,)))["fly"]
 
 
 def test_every_kind_is_read_from_one_message():
-    """In the order of the message, with their places."""
     text = "2 tickets from Berlin to new york, Friday 6pm, AB1234"
     reading = FLIGHTS.read(text, "en", NOW)
 
@@ -64,16 +63,15 @@ def test_every_kind_is_read_from_one_message():
     assert reading.says == ("found number=2, origin=Berlin, target=New York, day=2026-11-27, time=18:00, code=AB1234")
 
 
-def test_neighbours_tell_slots_with_the_same_values_apart():
-    """Then the one that has nothing yet, then the first."""
-    assert says(FLIGHTS, "to Hamburg, from Berlin") == [("target", "Hamburg"), ("origin", "Berlin")]
-    assert says(FLIGHTS, "nach Berlin von Hamburg", "de") == [("target", "Berlin"), ("origin", "Hamburg")]
-    assert says(FLIGHTS, "Hamburg Berlin") == [("origin", "Hamburg"), ("target", "Berlin")]
-    assert says(FLIGHTS, "Hamburg York Berlin") == [("origin", "Hamburg"), ("target", "York"), ("origin", "Berlin")]
+def test_neighbouring_words_tell_equal_slots_apart():
+    """Then an empty slot wins, then the first."""
+    assert values(FLIGHTS, "to Hamburg, from Berlin") == [("target", "Hamburg"), ("origin", "Berlin")]
+    assert values(FLIGHTS, "nach Berlin von Hamburg", "de") == [("target", "Berlin"), ("origin", "Hamburg")]
+    assert values(FLIGHTS, "Hamburg Berlin") == [("origin", "Hamburg"), ("target", "Berlin")]
+    assert values(FLIGHTS, "Hamburg York Berlin") == [("origin", "Hamburg"), ("target", "York"), ("origin", "Berlin")]
 
 
-def test_what_is_required_and_not_there_is_missing():
-    """With the question in the language, without one, or with none."""
+def test_missing_required_slots_have_localized_questions():
     english, german = FLIGHTS.read("to Berlin", "en", NOW), FLIGHTS.read("nach Berlin", "de-AT", NOW)
 
     assert [(missing.slot, missing.question) for missing in english.missing] == [
@@ -84,51 +82,49 @@ def test_what_is_required_and_not_there_is_missing():
     assert FLIGHTS.read("hm", "en", NOW).says == "found nothing; missing origin, target, day"
 
 
-def test_the_longest_value_counts():
-    """Of one slot and of two; then the one that is nearer to what was declared, then the first slot."""
-    some = reader(list_slot("a", "York", "Berlin"), list_slot("b", "New York", "berlín"), Slot("n", "number"))
+def test_longest_value_wins():
+    """Then the one closest to its declaration, then the first slot."""
+    slots = reader(list_slot("a", "York", "Berlin"), list_slot("b", "New York", "berlín"), Slot("n", "number"))
 
-    assert says(some, "New York") == [("b", "New York")]
-    assert says(some, "berlin") == [("a", "Berlin")]
-    assert says(some, "berlín") == [("b", "berlín")]
-    assert says(reader(Slot("n", "number"), Slot("c", "pattern", patterns=(r"\d+",))), "12") == [("n", 12)]
-    assert says(reader(Slot("c", "pattern", patterns=(r"\d+",)), Slot("n", "number")), "12") == [("c", "12")]
-    assert says(reader(Slot("n", "number"), Slot("d", "date")), "22 November") == [("d", "2026-11-22")]
+    assert values(slots, "New York") == [("b", "New York")]
+    assert values(slots, "berlin") == [("a", "Berlin")]
+    assert values(slots, "berlín") == [("b", "berlín")]
+    assert values(reader(Slot("n", "number"), Slot("c", "pattern", patterns=(r"\d+",))), "12") == [("n", 12)]
+    assert values(reader(Slot("c", "pattern", patterns=(r"\d+",)), Slot("n", "number")), "12") == [("c", "12")]
+    assert values(reader(Slot("n", "number"), Slot("d", "date")), "22 November") == [("d", "2026-11-22")]
 
 
-def test_free_text_takes_what_is_between():
-    """And what other slots found inside of it is part of it."""
-    some = reader(
+def test_free_text_absorbs_entities_inside_it():
+    slots = reader(
         Slot("task", "any", required=True),
         Slot("when", "date"),
         list_slot("who", "Bob", "Anna"),
         utterances=(marked("remind {who=Anna} to {task=eat} {when=tomorrow}"), marked("remind me to {task=eat}")),
     )
 
-    assert says(some, "remind Anna to tell Bob the truth tomorrow") == [
+    assert values(slots, "remind Anna to tell Bob the truth tomorrow") == [
         ("who", "Anna"),
         ("task", "tell Bob the truth"),
         ("when", "2026-11-22"),
     ]
-    assert some.read("remind Anna", "en", NOW).missing[0].slot == "task"
+    assert slots.read("remind Anna", "en", NOW).missing[0].slot == "task"
 
 
 def test_two_free_texts_never_overlap():
-    """The second begins where the first ends, or is not there."""
-    some = reader(Slot("who", "any"), Slot("text", "any"), utterances=(marked("tell {who=mum} that {text=I am late}"),))
+    both = reader(Slot("who", "any"), Slot("text", "any"), utterances=(marked("tell {who=mum} that {text=I am late}"),))
 
-    assert says(some, "tell my boss that that thing broke") == [("who", "my boss"), ("text", "that thing broke")]
-    assert says(some, "tell my boss") == [("who", "my boss")]
+    assert values(both, "tell my boss that that thing broke") == [("who", "my boss"), ("text", "that thing broke")]
+    assert values(both, "tell my boss") == [("who", "my boss")]
 
 
-def test_the_answer_to_a_question_is_filled_in():
-    """One slot, some of them, all of them; free text that is asked for may be the whole answer."""
-    some = reader(
+def test_fill_reads_one_some_or_all_slots():
+    """Free text may be the whole answer."""
+    slots = reader(
         Slot("task", "any"), Slot("when", "date"), Slot("n", "number"), utterances=(marked("remind me to {task=eat}"),)
     )
 
     def fill(text: str, *names: str) -> list[tuple[str, object]]:
-        return [(entity.slot, entity.value) for entity in some.fill(text, names or None, "en", NOW)]
+        return [(entity.slot, entity.value) for entity in slots.fill(text, names or None, "en", NOW)]
 
     assert fill("tomorrow", "when") == [("when", "2026-11-22")]
     assert fill("tomorrow at 5", "when") == [("when", "2026-11-22")]
@@ -141,8 +137,7 @@ def test_the_answer_to_a_question_is_filled_in():
         fill("x", "whne")
 
 
-def test_intents_share_the_finders_of_their_folder():
-    """A slot that only asks for more is read with the same names."""
+def test_intents_share_the_finders_of_equal_slots():
     city = list_slot("city", *CITIES)
     one = Intent("one", (Utterance("a"),), slots=(city,))
     other = Intent("other", (Utterance("b"),), slots=(replace(city, required=True),))
@@ -154,24 +149,22 @@ def test_intents_share_the_finders_of_their_folder():
     assert len(readers["other"].read("x").missing) == 1
 
 
-def test_words_of_the_utterances_are_never_mistyped_values():
-    """But for those that stand where a value does."""
-    some = reader(list_slot("animal", "horse", "mouse"), utterances=(marked("a {animal=hores} in the house"),))
+def test_words_of_utterances_are_never_mistyped_values():
+    """Except for words that are values themselves."""
+    slots = reader(list_slot("animal", "horse", "mouse"), utterances=(marked("a {animal=hores} in the house"),))
 
-    assert says(some, "a house for the hores") == [("animal", "horse")]
-    assert says(reader(list_slot("animal", "horse")), "a hosre for the house") == [("animal", "horse")] * 2
+    assert values(slots, "a house for the hores") == [("animal", "horse")]
+    assert values(reader(list_slot("animal", "horse")), "a hosre for the house") == [("animal", "horse")] * 2
 
 
-def test_typing_mistakes_can_be_turned_off():
-    """Then only what is written counts."""
+def test_tolerant_false_turns_typing_mistakes_off():
     registry = Registry((FLY,))
 
     assert slot_readers(registry, tolerant=False)["fly"].read("to Brelin", "en", NOW).entities == ()
     assert len(slot_readers(registry)["fly"].read("to Brelin", "en", NOW).entities) == 1
 
 
-def test_broken_patterns_are_told_all_at_once():
-    """Each with its slot and its place."""
+def test_all_invalid_patterns_are_reported_together():
     slots = (
         Slot("a", "pattern", patterns=("(",), location=Location("bot.yaml", 3, 5)),
         Slot("b", "pattern", patterns=("fine", "*")),
@@ -185,16 +178,14 @@ def test_broken_patterns_are_told_all_at_once():
     assert "'b': nothing to repeat" in str(caught.value)
 
 
-def test_a_slow_pattern_is_remarked_in_the_trace():
-    """And the other slots are read all the same."""
+def test_slow_pattern_is_noted_in_the_trace_and_other_slots_are_read():
     reading = FLIGHTS.read("to Berlin " + "a" * 5000 + "!", "en", NOW)
 
     assert ("target", "Berlin") in [(entity.slot, entity.value) for entity in reading.entities]
     assert reading.says.endswith("; a pattern of slot code timed out: (a+)+$")
 
 
-def test_a_missing_extra_is_told_when_the_registry_is_made_ready(monkeypatch):
-    """Not at the first message."""
+def test_missing_extra_is_raised_before_the_first_message(monkeypatch):
     monkeypatch.setattr("intentmatch.core.plugins.installed", lambda module: module != "dateparser")
 
     with pytest.raises(MissingExtraError, match=r"A slot of kind date needs .*intentmatch\[dates\]"):
@@ -209,8 +200,7 @@ MESSAGES = (
 
 
 @given(MESSAGES, st.sampled_from(["en", "de", "tr", "ru", "ja", "ar", "tlh", None]))
-def test_what_holds_for_every_message(text, language):
-    """Spans are in range, in order, apart from each other, cut no character, and hold the text they say."""
+def test_any_message_gives_ordered_disjoint_entities(text, language):
     reading = FLIGHTS.read(text, language, NOW)
     whole = {0, *(found.end() for found in regex.finditer(r"\X", text))}
     end = 0
@@ -228,10 +218,10 @@ def test_what_holds_for_every_message(text, language):
             assert text[entity.start : entity.end] == entity.text
 
 
-def test_the_readme_says_what_is_read():
+def test_guide_lists_the_languages_of_numbers_and_times():
     """The languages of words for numbers and times."""
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    (languages,) = re.findall(r"and words in ([a-z, ]+) \|", readme)
+    page = (GUIDE / "slots.md").read_text(encoding="utf-8")
+    (languages,) = re.findall(r"; words in ([a-z, ]+ and [a-z]+) \|", page)
 
-    assert languages.split(", ") == sorted({*number_words._WORDS, "ja", "zh"})
-    assert f"in words in {len(clock._PHRASES)} languages" in readme
+    assert languages.replace(" and ", ", ").split(", ") == sorted({*number_words._WORDS, "ja", "zh"})
+    assert f"words in {len(clock._PHRASES)} languages" in page

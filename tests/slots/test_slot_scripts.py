@@ -1,4 +1,4 @@
-"""Where words begin and end."""
+"""Word boundaries."""
 
 from __future__ import annotations
 
@@ -22,13 +22,11 @@ from intentmatch.slots.scripts import is_boundary, tokens, words
         ("", []),
     ],
 )
-def test_words_are_runs_of_letters_and_characters_of_scripts_without_spaces(text, expected):
-    """Signs are none."""
+def test_tokens_are_words_or_single_characters_of_unspaced_scripts(text, expected):
     assert [text[start:end] for start, end in tokens(text)] == expected
 
 
-def test_the_words_of_scripts_with_spaces_are_some_of_all():
-    """Only they can be mistyped."""
+def test_words_are_a_subset_of_tokens():
     text = "我要 two バス"
 
     assert [text[start:end] for start, end in words(text)] == ["two"]
@@ -53,14 +51,12 @@ def test_the_words_of_scripts_with_spaces_are_some_of_all():
         ("ก", "ข", True),
     ],
 )
-def test_where_a_word_may_end_and_another_begin(before, after, expected):
-    """Anywhere in scripts without spaces, between scripts, and behind a digit."""
+def test_word_boundaries_between_characters(before, after, expected):
     assert is_boundary(before, after) == expected
 
 
 @given(st.text())
-def test_tokens_stand_in_order_and_do_not_touch_signs(text):
-    """They are parts of the text, each with something in it, none overlapping."""
+def test_tokens_are_ordered_disjoint_and_without_signs(text):
     places = [place for pair in tokens(text) for place in pair]
 
     assert places == sorted(places)

@@ -1,4 +1,4 @@
-"""Files are put in place whole or not at all, one or several, and what came between is never lost."""
+"""Atomic writes of files and folders."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from intentmatch.core.errors import ChangedMeanwhileError
 from intentmatch.storage.atomic import folder_aside, refuse_locked, swap_files, write_file
 
 
-def nothing() -> None:
-    """A check that finds nothing."""
+def no_check() -> None:
+    """A check that raises nothing."""
 
 
 def names(folder: Path) -> list[str]:
@@ -24,8 +24,7 @@ def full(_self: Path, _target: Path) -> None:
     raise OSError(28, "No space left on device")
 
 
-def test_a_file_is_written_with_its_folders(tmp_path: Path) -> None:
-    """And nothing is left beside it."""
+def test_write_file_creates_parent_folders_and_leaves_no_temporary_file(tmp_path: Path) -> None:
     file = tmp_path / "a" / "b" / "c.bin"
 
     write_file(file, b"one")
@@ -35,9 +34,8 @@ def test_a_file_is_written_with_its_folders(tmp_path: Path) -> None:
     assert names(file.parent) == ["c.bin"]
 
 
-@pytest.mark.parametrize("put", [write_file, lambda path, content: swap_files({path: content}, nothing)])
-def test_a_link_is_followed_and_the_mode_stays(tmp_path: Path, put) -> None:
-    """What was there is replaced, not what points to it."""
+@pytest.mark.parametrize("put", [write_file, lambda path, content: swap_files({path: content}, no_check)])
+def test_link_is_followed_and_mode_is_kept(tmp_path: Path, put) -> None:
     file, link = tmp_path / "file", tmp_path / "link"
     file.write_bytes(b"old")
     file.chmod(0o640)
@@ -51,8 +49,7 @@ def test_a_link_is_followed_and_the_mode_stays(tmp_path: Path, put) -> None:
     assert names(tmp_path) == ["file", "link"]
 
 
-def test_a_new_file_has_the_mode_that_the_user_wants(tmp_path: Path) -> None:
-    """That of the umask, not one that keeps others from reading it."""
+def test_new_file_has_the_mode_of_the_umask(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
         write_file(tmp_path / "file", b"")
@@ -62,9 +59,8 @@ def test_a_new_file_has_the_mode_that_the_user_wants(tmp_path: Path) -> None:
     assert (tmp_path / "file").stat().st_mode & 0o777 == 0o640
 
 
-@pytest.mark.parametrize("put", [write_file, lambda path, content: swap_files({path: content}, nothing)])
-def test_a_failure_at_the_last_moment_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, put) -> None:
-    """And nothing beside it."""
+@pytest.mark.parametrize("put", [write_file, lambda path, content: swap_files({path: content}, no_check)])
+def test_failed_replacement_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, put) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"old")
     monkeypatch.setattr(Path, "replace", full)
@@ -76,9 +72,8 @@ def test_a_failure_at_the_last_moment_leaves_the_old_file(tmp_path: Path, monkey
     assert names(tmp_path) == ["file"]
 
 
-@pytest.mark.parametrize("put", [write_file, lambda path, content: swap_files({path: content}, nothing)])
-def test_links_in_a_circle_are_an_error_of_the_system(tmp_path: Path, put) -> None:
-    """As any other place where nothing can be written."""
+@pytest.mark.parametrize("put", [write_file, lambda path, content: swap_files({path: content}, no_check)])
+def test_circular_links_raise_os_error(tmp_path: Path, put) -> None:
     (tmp_path / "a").symlink_to(tmp_path / "b")
     (tmp_path / "b").symlink_to(tmp_path / "a")
 
@@ -86,19 +81,17 @@ def test_links_in_a_circle_are_an_error_of_the_system(tmp_path: Path, put) -> No
         put(tmp_path / "a" / "file", b"")
 
 
-def test_several_files_are_swapped_together(tmp_path: Path) -> None:
-    """New ones too."""
+def test_swap_files_replaces_and_creates_all_files(tmp_path: Path) -> None:
     old, new = tmp_path / "old", tmp_path / "sub" / "new"
     old.write_bytes(b"1")
 
-    swap_files({old: b"2", new: b"3"}, nothing)
+    swap_files({old: b"2", new: b"3"}, no_check)
 
     assert (old.read_bytes(), new.read_bytes()) == (b"2", b"3")
     assert names(tmp_path) == ["old", "sub"]
 
 
-def test_where_one_of_several_fails_the_others_are_put_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As they were, and what was new is gone."""
+def test_failed_swap_restores_the_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = [tmp_path / name for name in ("a", "b", "c")]
     files[0].write_bytes(b"old")
     files[2].write_bytes(b"old too")
@@ -111,14 +104,14 @@ def test_where_one_of_several_fails_the_others_are_put_back(tmp_path: Path, monk
 
     monkeypatch.setattr(Path, "replace", third_fails)
     with pytest.raises(OSError, match="No space left"):
-        swap_files(dict.fromkeys(files, b"new"), nothing)
+        swap_files(dict.fromkeys(files, b"new"), no_check)
 
     assert names(tmp_path) == ["a", "c"]
     assert (files[0].read_bytes(), files[2].read_bytes()) == (b"old", b"old too")
 
 
-def test_the_check_comes_last_and_can_prevent_it(tmp_path: Path) -> None:
-    """Everything is written aside by then, so that nobody else can be at it in this way."""
+def test_check_runs_last_and_can_cancel(tmp_path: Path) -> None:
+    """All temporary files exist by then, so no other process can swap the same files."""
     file = tmp_path / "file"
     file.write_bytes(b"old")
 
@@ -135,13 +128,13 @@ def test_the_check_comes_last_and_can_prevent_it(tmp_path: Path) -> None:
     assert names(tmp_path) == ["file"]
 
 
-def test_of_two_at_once_one_is_refused(tmp_path: Path) -> None:
-    """With the name of the file, and what to remove should nobody be at it."""
+def test_second_of_two_concurrent_swaps_is_refused(tmp_path: Path) -> None:
+    """The error names the file, and the lock to remove if nobody is editing."""
     file = tmp_path / "file"
 
     def meanwhile() -> None:
         with pytest.raises(ChangedMeanwhileError, match=r"file is being edited by someone else.*remove .*\.file\.lock"):
-            swap_files({file: b"theirs"}, nothing)
+            swap_files({file: b"theirs"}, no_check)
 
     swap_files({file: b"mine"}, meanwhile)
 
@@ -149,8 +142,8 @@ def test_of_two_at_once_one_is_refused(tmp_path: Path) -> None:
     assert names(tmp_path) == ["file"]
 
 
-def test_no_update_is_ever_lost(tmp_path: Path) -> None:
-    """Many add to one number, each until it succeeds; each success counts."""
+def test_no_concurrent_update_is_lost(tmp_path: Path) -> None:
+    """Many threads add to one number, each until it succeeds; each success counts."""
     file = tmp_path / "number"
     file.write_bytes(b"0")
     refused = threading.Event()
@@ -182,8 +175,7 @@ def test_no_update_is_ever_lost(tmp_path: Path) -> None:
     assert names(tmp_path) == ["number"]
 
 
-def test_a_folder_takes_the_place_of_another_whole(tmp_path: Path) -> None:
-    """A new one with the folders above it; over an older one, of which nothing stays; and nothing lies beside."""
+def test_folder_aside_replaces_the_folder_completely(tmp_path: Path) -> None:
     target = tmp_path / "a" / "model"
     for name in ("one", "two"):
         with folder_aside(target) as folder:
@@ -193,8 +185,7 @@ def test_a_folder_takes_the_place_of_another_whole(tmp_path: Path) -> None:
     assert names(target.parent) == ["model"]
 
 
-def test_a_folder_that_was_not_finished_changes_nothing(tmp_path: Path) -> None:
-    """What was there stays as it was."""
+def test_failed_block_leaves_the_old_folder(tmp_path: Path) -> None:
     target = tmp_path / "model"
     with folder_aside(target) as folder:
         (folder / "one").write_text("one", encoding="utf-8")
@@ -205,9 +196,7 @@ def test_a_folder_that_was_not_finished_changes_nothing(tmp_path: Path) -> None:
     assert names(tmp_path) == ["model"]
 
 
-def test_a_folder_that_cannot_take_its_place_leaves_the_old_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_move_restores_the_old_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second of the two moves fails; the first is undone."""
     target = tmp_path / "model"
     with folder_aside(target) as folder:

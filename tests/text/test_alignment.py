@@ -1,4 +1,4 @@
-"""The bare form of a text, and the way back from it to the text."""
+"""Alignment of a text with its bare form."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intentmatch.text.alignment import Aligned
+from intentmatch.text.alignment import Alignment
 from intentmatch.text.normalize import bare
 
 ANYTHING = st.text(st.characters(codec=None, exclude_categories=()))
@@ -22,36 +22,34 @@ TRICKY = st.text(
 
 
 @given(ANYTHING | TRICKY)
-def test_the_form_is_that_of_the_text(text):
-    """What is put together of units is what the whole text gives."""
-    assert Aligned(text).bare == bare(text)
+def test_alignment_has_the_bare_form_of_the_text(text):
+    assert Alignment(text).bare == bare(text)
 
 
 @given(ANYTHING | TRICKY, st.data())
-def test_what_stands_at_a_span_reads_like_what_was_looked_for(text, data):
-    """A span of the bare form leads to the very characters of the text that have this form, and cuts none apart."""
-    aligned = Aligned(text)
-    start = data.draw(st.integers(0, len(aligned.bare)))
-    end = data.draw(st.integers(start, len(aligned.bare)))
+def test_span_of_the_text_has_the_bare_form_that_was_asked_for(text, data):
+    """Spans begin and end between grapheme clusters."""
+    alignment = Alignment(text)
+    start = data.draw(st.integers(0, len(alignment.bare)))
+    end = data.draw(st.integers(start, len(alignment.bare)))
 
-    span = aligned.span(start, end)
+    span = alignment.span(start, end)
 
     if span is None:
-        assert start == end or not (aligned.divides(start) and aligned.divides(end))
+        assert start == end or not (alignment.divides(start) and alignment.divides(end))
         return
     assert 0 <= span[0] < span[1] <= len(text)
-    assert bare(text[slice(*span)]) == aligned.bare[start:end].strip()
+    assert bare(text[slice(*span)]) == alignment.bare[start:end].strip()
     assert {*span} <= {0, *(found.end() for found in regex.finditer(r"\X", text))}
 
 
 @given(ANYTHING | TRICKY, st.data())
-def test_a_widened_span_cuts_no_character_apart(text, data):
-    """It holds the span, ends where characters end, and is no wider than that."""
+def test_widened_span_is_the_smallest_of_whole_clusters(text, data):
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
     ends = [0, *(found.end() for found in regex.finditer(r"\X", text))]
 
-    assert Aligned(text).widened(start, end) == (max(e for e in ends if e <= start), min(e for e in ends if e >= end))
+    assert Alignment(text).widened(start, end) == (max(e for e in ends if e <= start), min(e for e in ends if e >= end))
 
 
 @pytest.mark.parametrize(
@@ -79,27 +77,25 @@ def test_a_widened_span_cuts_no_character_apart(text, data):
         ("cafe\u0301s", "cafés", "cafe\u0301s"),
     ],
 )
-def test_names_are_found_as_they_are_written(text, name, expected):
-    """Accents, case, width, joiners and dropped signs make no difference; a part of a character is no place."""
-    aligned = Aligned(text)
+def test_name_is_found_in_any_spelling(text, name, expected):
+    """Accents, case, width, joiners and dropped characters do not matter. A part of a cluster is not found."""
+    alignment = Alignment(text)
     # The last of them: what is part of an emoji comes before what stands alone.
-    start = aligned.bare.rfind(bare(name))
+    start = alignment.bare.rfind(bare(name))
 
-    span = aligned.span(start, start + len(bare(name)))
+    span = alignment.span(start, start + len(bare(name)))
 
     assert (None if span is None else text[slice(*span)]) == expected
 
 
-def test_a_dropped_sign_is_a_place():
-    """An apostrophe is not in the form, and still parts a name from its ending."""
-    aligned = Aligned("l'Italia")
+def test_dropped_apostrophe_is_detected():
+    alignment = Alignment("l'Italia")
 
-    assert aligned.bare == "litalia"
-    assert [place for place in range(9) if aligned.dropped(place)] == [1]
+    assert alignment.bare == "litalia"
+    assert [place for place in range(9) if alignment.dropped(place)] == [1]
 
 
 @given(ANYTHING | TRICKY)
-def test_bare_is_idempotent_and_sees_no_more_than_canonical_forms(text):
-    """What is bare stays as it is, and is the same whether letters are composed or not."""
+def test_bare_is_idempotent_and_ignores_canonical_composition(text):
     assert bare(bare(text)) == bare(text)
     assert bare(unicodedata.normalize("NFD", text)) == bare(text)

@@ -1,4 +1,4 @@
-"""The language of a message, learned from the registry's own lines."""
+"""Language identification, trained on a registry's own utterances."""
 
 from __future__ import annotations
 
@@ -18,17 +18,16 @@ INTENTS = Path(__file__).parents[2] / "intents"
 
 @pytest.fixture(scope="module")
 def lines() -> list[tuple[str, str]]:
-    """Every utterance of the project's own intents, folded, with its language."""
+    """All utterances of the project's own intents, folded, with their languages."""
     utterances = [u for intent in read_registry(INTENTS) for u in intent.utterances]
     return [(fold(u.text), u.language) for u in utterances if u.language]
 
 
-def test_held_out_lines_are_told_apart(lines):
-    """Of the lines that were not learned from, nine in ten and more are given their language."""
+def test_accuracy_on_held_out_lines_is_at_least_90_percent(lines):
     held_out = [line for line in lines if zlib.crc32(line[0].encode()) % 5 == 0]
-    learned = [line for line in lines if zlib.crc32(line[0].encode()) % 5 != 0]
+    training = [line for line in lines if zlib.crc32(line[0].encode()) % 5 != 0]
 
-    guess = LanguageGuess(*zip(*learned, strict=True))
+    guess = LanguageGuess(*zip(*training, strict=True))
     right = sum(guess.guess(text) == language for text, language in held_out)
 
     assert len(held_out) > 400
@@ -53,20 +52,17 @@ def test_held_out_lines_are_told_apart(lines):
         ("कोई बता सकता है पार्सल कब आएगा", "hi"),
     ],
 )
-def test_sentences_nobody_wrote_down_are_told_apart(lines, message, language):
-    """A sentence of a language of the registry reads like that language."""
+def test_new_sentences_are_identified(lines, message, language):
     assert LanguageGuess(*zip(*lines, strict=True)).guess(fold(message)) == language
 
 
 @pytest.mark.parametrize("message", ["hello", "привет", "", "12345"])
-def test_where_there_is_one_language_everything_is_in_it(message):
-    """A choice of one needs no guess."""
+def test_single_language_is_always_the_answer(message):
     assert LanguageGuess(["guten tag", "ok"], ["de", None]).guess(message) == "de"
 
 
 @pytest.mark.parametrize("texts", [[], ["hello", "hallo"]])
-def test_where_there_is_no_language_nothing_is_guessed(texts):
-    """Lines without a language teach none."""
+def test_no_language_gives_none(texts):
     guess = LanguageGuess(texts, [None] * len(texts))
 
     assert guess.languages == []
@@ -74,13 +70,11 @@ def test_where_there_is_no_language_nothing_is_guessed(texts):
 
 
 @pytest.mark.parametrize("message", ["привет", "你好", "", "!?"])
-def test_a_script_never_seen_is_no_language(message):
-    """Where nothing of a message was ever seen the answer is None, not the likeliest by chance."""
+def test_unknown_script_gives_none(message):
     assert LanguageGuess(["hello there", "guten tag"], ["en", "de"]).guess(fold(message)) is None
 
 
-def test_lines_without_a_language_are_not_learned_from():
-    """A line of no language does not change what the others teach."""
+def test_lines_without_a_language_are_ignored():
     texts, languages = ["hello there", "guten tag"], ["en", "de"]
 
     with_more = LanguageGuess([*texts, "привет"], [*languages, None])
@@ -100,8 +94,7 @@ def test_lines_without_a_language_are_not_learned_from():
         ("привет", {"en", "de"}, None),
     ],
 )
-def test_only_the_languages_in_question_are_guessed(message, among, language):
-    """`among` bounds the choice: of one it needs no guess, and of none there is none."""
+def test_among_restricts_the_answer(message, among, language):
     texts = ["hello there gute", "guten tag", "bonjour"]
 
     assert LanguageGuess(texts, ["en", "de", "fr"]).guess(message, among) == language
@@ -110,8 +103,8 @@ def test_only_the_languages_in_question_are_guessed(message, among, language):
 @given(
     st.lists(st.tuples(st.text().map(fold), st.sampled_from(["de", "en", "fr", None])), max_size=8), st.text().map(fold)
 )
-def test_a_guess_is_a_language_of_the_registry_or_none(lines, message):
-    """No text gives anything else, whatever was learned, and the order of learning makes no difference."""
+def test_guess_is_none_or_a_trained_language_for_any_text(lines, message):
+    """The order of training texts does not matter."""
     guess = LanguageGuess([text for text, _ in lines], [language for _, language in lines])
     reversed_guess = LanguageGuess([text for text, _ in lines[::-1]], [language for _, language in lines[::-1]])
 

@@ -1,4 +1,4 @@
-"""`clean` and `fold`: idempotent, language-neutral, and blind to what does not matter."""
+"""`clean`, `fold`, `in_words` and language codes."""
 
 from __future__ import annotations
 
@@ -19,45 +19,38 @@ TRICKY = st.text(
 
 @given(ANYTHING | TRICKY)
 def test_clean_is_idempotent(text):
-    """What is clean stays as it is."""
     assert clean(clean(text)) == clean(text)
 
 
 @given(ANYTHING | TRICKY)
 def test_fold_is_idempotent(text):
-    """What is folded stays as it is."""
     assert fold(fold(text)) == fold(text)
 
 
 @given(ANYTHING | TRICKY)
-def test_fold_sees_no_more_than_clean_leaves(text):
-    """What encoders cannot tell apart, lexical keys cannot either."""
+def test_fold_of_clean_text_equals_fold(text):
     assert fold(clean(text)) == fold(text)
 
 
 @given(ANYTHING | TRICKY)
-def test_both_forms_can_be_written_as_utf8(text):
-    """Neither form keeps anything that a file, a hash or a tokenizer could not take."""
+def test_clean_and_fold_can_be_encoded_as_utf8(text):
     assert clean(text).encode("utf-8").decode("utf-8") == clean(text)
     assert fold(text).encode("utf-8").decode("utf-8") == fold(text)
 
 
 @given(ANYTHING | TRICKY)
-def test_spaces_are_single_and_inside(text):
-    """Neither form begins or ends with a space, or holds two in a row, or any other white space."""
+def test_clean_and_fold_have_single_inner_spaces_only(text):
     for form in (clean(text), fold(text)):
         assert form == " ".join(form.split())
 
 
 @given(ANYTHING | TRICKY)
-def test_fold_does_not_see_canonical_composition(text):
-    """A letter with its accent is the same in one code point and in two."""
+def test_fold_ignores_canonical_composition(text):
     assert fold(unicodedata.normalize("NFD", text)) == fold(unicodedata.normalize("NFC", text)) == fold(text)
 
 
 @given(ANYTHING)
-def test_fold_does_not_see_lower_case(text):
-    """A text folds like its own lower case."""
+def test_fold_ignores_case(text):
     assert fold(clean(text).lower()) == fold(text)
 
 
@@ -84,8 +77,8 @@ def test_fold_does_not_see_lower_case(text):
         (" \n ", ""),
     ],
 )
-def test_clean_keeps_what_is_written_and_drops_what_is_not_seen(text, expected):
-    """Case, punctuation and joiners stay; control and invisible characters go; spaces become single ones."""
+def test_clean_drops_invisible_characters_only(text, expected):
+    """Case, punctuation and joiners stay; white space becomes single spaces."""
     assert clean(text) == expected
 
 
@@ -117,8 +110,7 @@ def test_clean_keeps_what_is_written_and_drops_what_is_not_seen(text, expected):
         (["???", "…", "¡!", "。", "", " ", "'’´`"], ""),
     ],
 )
-def test_fold_unifies_what_means_the_same(texts, expected):
-    """Case, compatibility forms, apostrophes and punctuation of every script make no difference."""
+def test_fold_unifies_case_compatibility_forms_and_punctuation(texts, expected):
     assert {fold(text) for text in texts} == {expected}
 
 
@@ -134,8 +126,7 @@ def test_fold_unifies_what_means_the_same(texts, expected):
         ("買う", "賣う"),
     ],
 )
-def test_fold_keeps_apart_what_means_something_else(text, other):
-    """Accents, letters, joiners and the marks that carry meaning are kept."""
+def test_fold_keeps_accents_letters_joiners_and_meaningful_marks(text, other):
     assert fold(text) != fold(other)
 
 
@@ -160,29 +151,24 @@ def test_fold_keeps_apart_what_means_something_else(text, other):
         ("дe", None),
     ],
 )
-def test_a_language_code_takes_its_usual_case_or_is_none(code, expected):
-    """Every way of writing a BCP-47 code is one code, and anything else is none."""
+def test_language_code_gives_canonical_case_or_none(code, expected):
     assert language_code(code) == expected
 
 
 @given(st.from_regex(r"[A-Za-z]{2,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?", fullmatch=True))
-def test_a_language_code_is_idempotent(code):
-    """A code in its usual case stays as it is."""
+def test_language_code_is_idempotent(code):
     assert language_code(language_code(code)) == language_code(code) is not None
 
 
-def test_a_language_falls_back_tag_by_tag():
-    """Region before script before nothing, as RFC 4647 looks a language up."""
+def test_language_range_drops_one_subtag_at_a_time():
     assert language_range("zh-Hant-TW") == ("zh-Hant-TW", "zh-Hant", "zh")
     assert language_range("de") == ("de",)
 
 
 @pytest.mark.parametrize("name", ["order_status", "OrderStatus", "order/status", "order-status", " order.Status "])
-def test_a_name_is_said_in_words(name):
-    """However its author writes names."""
+def test_in_words_splits_every_naming_style(name):
     assert in_words(name) == "order status"
 
 
-def test_a_name_without_letters_is_no_words():
-    """Nothing is made up; other scripts stay as they are."""
+def test_in_words_without_letters_is_empty():
     assert (in_words("__"), in_words("注文_状況"), in_words("FAQ12")) == ("", "注文 状況", "faq12")

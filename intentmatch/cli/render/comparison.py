@@ -80,7 +80,7 @@ def _effects(found: Diff) -> None:
 
 def _changes(title: str, changes: Sequence[Change]) -> None:
     """Print changed answers, each with both answers and the reasons."""
-    from intentmatch.evaluation.compare.changes import told
+    from intentmatch.evaluation.compare.changes import describe_answer
     from intentmatch.evaluation.reports.number_format import place
 
     output.heading(f"{title}: {len(changes)}")
@@ -90,7 +90,11 @@ def _changes(title: str, changes: Sequence[Change]) -> None:
         where = place(change.new.case.location)
         message = click.style(f"“{change.new.case.text}”", fg=_COLOURS[change.effect])
         click.echo(f"  {message}{f' {where}' if where else ''}  {_moved(change)}")
-        lines = [f"before: {told(change.old)}", f"now:    {told(change.new)}", *(f"why: {r}" for r in change.reasons)]
+        lines = [
+            f"before: {describe_answer(change.old)}",
+            f"now:    {describe_answer(change.new)}",
+            *(f"why: {r}" for r in change.reasons),
+        ]
         for line in lines:
             click.echo(click.style(f"      {line}", dim=True))
     _more(len(changes) - _MOST_CHANGES)
@@ -100,7 +104,7 @@ def _moved(change: Change) -> str:
     """Return both answers, and the expected one if both are wrong."""
     from intentmatch.evaluation.outcomes import expected_name
 
-    moved = f"{change.old.said} → {change.new.said}"
+    moved = f"{change.old.answer} → {change.new.answer}"
     both_wrong = change.source != "messages" and change.effect == "other"
     return f"{moved} (expected {expected_name(change.new.case)})" if both_wrong else moved
 

@@ -132,7 +132,7 @@ def _confusions(part: Part) -> None:
         return
     output.heading("Worst confusions")
     for confusion in found[:_MOST_CONFUSIONS]:
-        click.echo(f"  {len(confusion.outcomes)} x {confusion.expected} answered with {confusion.said}")
+        click.echo(f"  {len(confusion.outcomes)} x {confusion.expected} answered with {confusion.answer}")
         for outcome in confusion.outcomes[:_EXAMPLES_PER_CONFUSION]:
             click.echo(click.style(f"      {_line(outcome)}", dim=True))
 

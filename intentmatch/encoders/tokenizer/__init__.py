@@ -1,1 +1,1 @@
-"""Subword tokenizer of the embedded encoder."""
+"""Subword tokenizer of the embedded model."""

@@ -1,1 +1,1 @@
-"""Two registries, or two states of one, compared answer by answer."""
+"""Compare the answers of two registries, or of two states of one registry."""

@@ -1,6 +1,6 @@
-"""What an edit of the intents changed: the edit itself, and each answer that came out otherwise, with the reasons.
+"""Find what an edit changed: the intents and utterances, and each answer that differs, with its reasons.
 
-Pure functions of two registries and of the outcomes on either side.
+Pure functions of two registries and of the outcomes on both sides.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from intentmatch.text.normalize import fold
 Effect = Literal["better", "worse", "other"]
 SourceName = Literal["held_out", "tests", "messages"]
 
-# An intent that is gone is taken for a new one if they share so much of all their utterances.
+# A removed and an added intent count as one renamed intent if their utterances overlap this much (Jaccard index).
 _SAME_INTENT = 0.5
 
 
 @dataclass(frozen=True)
 class Edit:
-    """What differs between two registries, by intent and utterance. Places in files do not count."""
+    """Difference between two registries by intent and utterance; locations in files are ignored."""
 
     old: Registry
     new: Registry
@@ -46,37 +46,37 @@ class Edit:
         """Names of intents that only the old registry has."""
         return [i.name for i in self.old if i.name not in self.new and i.name not in self.renamed]
 
-    def now(self, name: str) -> str:
-        """What the new registry calls an intent of the old one."""
+    def new_name(self, name: str) -> str:
+        """Return the new name of an old intent."""
         return self.renamed.get(name, name)
 
     def lines(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-        """The intents of each text, by the new names, on the old side and on the new one."""
+        """Map each text to its intents, by their new names, in the old and in the new registry."""
         return _owners(self.old, self.renamed), _owners(self.new, {})
 
     def translated(self, outcome: Outcome) -> Outcome:
-        """An outcome of the old side, told with the new names."""
+        """Return an outcome of the old side with the new intent names."""
         if not self.renamed:
             return outcome
         expected = outcome.case.expected
         named = (
-            tuple(map(self.now, expected))
+            tuple(map(self.new_name, expected))
             if isinstance(expected, tuple)
             else None
             if expected is None
-            else self.now(expected)
+            else self.new_name(expected)
         )
         return replace(
             outcome,
             case=replace(outcome.case, expected=named),
-            intent=outcome.intent and self.now(outcome.intent),
-            leading=outcome.leading and self.now(outcome.leading),
-            rivals=tuple(map(self.now, outcome.rivals)),
+            intent=outcome.intent and self.new_name(outcome.intent),
+            leading=outcome.leading and self.new_name(outcome.leading),
+            rivals=tuple(map(self.new_name, outcome.rivals)),
         )
 
 
 class Change(NamedTuple):
-    """A message that is answered otherwise than before."""
+    """A message with a different answer on both sides."""
 
     source: SourceName
     effect: Effect
@@ -84,16 +84,16 @@ class Change(NamedTuple):
     new: Outcome
     reasons: tuple[str, ...]
     direct: bool
-    """Whether it rests on an intent or an utterance that was edited, and not only on what is learned from all."""
+    """Whether an edited intent or utterance caused it, and not only the training on all utterances."""
 
     @property
     def intent(self) -> str | None:
-        """The intent that the change is about: the expected one, else the one that answers or answered."""
+        """The intent concerned: the expected one, otherwise the one that matches now or matched before."""
         expected = self.new.case.expected
         return expected if isinstance(expected, str) else self.new.intent or self.old.intent
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON values."""
+        """Return plain JSON values."""
         values = {"source": self.source, "effect": self.effect, "direct": self.direct, "reasons": list(self.reasons)}
         asked = {key: self.new.to_dict()[key] for key in ("text", "expected", "language", "location")}
         if self.source == "messages":
@@ -102,57 +102,57 @@ class Change(NamedTuple):
 
 
 class IntentRow(NamedTuple):
-    """What the edit did to one intent."""
+    """Effect of the edit on one intent."""
 
     intent: str
     added: int
-    """Utterances that it did not have."""
+    """Number of new utterances."""
     removed: int
     cases: int
-    """Held-out utterances that both sides were asked."""
+    """Held-out utterances evaluated on both sides."""
     before: float | None
-    """Share of those that was right."""
+    """Share of these cases that was correct on the old side."""
     now: float | None
     fixed: int
-    """Held-out utterances and test cases."""
+    """Held-out utterances and test cases that became correct."""
     broken: int
 
     @property
     def touched(self) -> bool:
-        """Whether there is anything to tell of it."""
+        """Whether the edit affected the intent."""
         return bool(self.added or self.removed or self.fixed or self.broken)
 
 
 def changes(source: SourceName, olds: Sequence[Outcome], news: Sequence[Outcome], edit: Edit) -> list[Change]:
-    """Each pair of outcomes of one message that differ in intent or verdict; what became worse first.
+    """Return the messages whose intent or verdict differs, with the reasons; answers that became wrong come first.
 
-    Each comes with why: what was edited, and how what is learned from all utterances moved.
+    The reasons name the edits involved, and the change in ranking, confidence or threshold.
     """
     before, after = edit.lines()
     found = []
-    for told, new in zip(olds, news, strict=True):
-        old = edit.translated(told)
-        if _said(old) == _said(new):
+    for original, new in zip(olds, news, strict=True):
+        old = edit.translated(original)
+        if (old.verdict, old.answer) == (new.verdict, new.answer):
             continue
         effect: Effect = "other"
         if source != "messages" and old.right != new.right:
             effect = "better" if new.right else "worse"
         edited = _edited(old, new, before, after, edit)
-        found.append(Change(source, effect, old, new, (*edited, *_learned(old, new)), bool(edited)))
+        found.append(Change(source, effect, old, new, (*edited, *_trained(old, new)), bool(edited)))
     order = ("worse", "better", "other")
     return sorted(found, key=lambda c: (order.index(c.effect), not c.direct, c.intent or "", c.new.case.text))
 
 
-def told(outcome: Outcome) -> str:
-    """One answer in a line: what it was, how sure, and what it rests on."""
-    sure = f"score {outcome.score:.2f}" if outcome.confidence is None else f"confidence {outcome.confidence:.2f}"
-    return f"{outcome.said}, {sure}" + (f", nearest {_line(outcome.nearest)}" if outcome.nearest else "")
+def describe_answer(outcome: Outcome) -> str:
+    """Describe an answer in one line: the answer, its confidence or score, and the nearest utterance."""
+    certainty = f"score {outcome.score:.2f}" if outcome.confidence is None else f"confidence {outcome.confidence:.2f}"
+    return f"{outcome.answer}, {certainty}" + (f", nearest {_line(outcome.nearest)}" if outcome.nearest else "")
 
 
 def intent_rows(edit: Edit, held_out: Sequence[tuple[Outcome, Outcome]], found: Sequence[Change]) -> list[IntentRow]:
-    """A row for each intent of the new registry and each that is gone, those with most broken first."""
+    """Return a row for each intent of the new registry and each removed intent; the worst effect comes first."""
     names = [intent.name for intent in edit.new]
-    before_names = {edit.now(intent.name): intent for intent in edit.old}
+    before_names = {edit.new_name(intent.name): intent for intent in edit.old}
     labelled = [change for change in found if change.source != "messages"]
     fixed = Counter(change.intent for change in labelled if change.effect == "better")
     broken = Counter(change.intent for change in labelled if change.effect == "worse")
@@ -179,32 +179,33 @@ def intent_rows(edit: Edit, held_out: Sequence[tuple[Outcome, Outcome]], found: 
 def _edited(
     old: Outcome, new: Outcome, before: Mapping[str, set[str]], after: Mapping[str, set[str]], edit: Edit
 ) -> list[str]:
-    """The edits that the change rests on; `before` and `after` are the intents of each text."""
+    """Describe the edits that caused the change; `before` and `after` map each text to its intents."""
     found = []
     if new.leading is not None and new.leading in edit.added:
         found.append(f"{new.leading} is a new intent")
     if old.leading is not None and old.leading in edit.removed:
-        found.append(f"the intent {old.leading} is gone")
+        found.append(f"the intent {old.leading} was removed")
     return found + _new_line(new, before) + _lost_line(old, new, after)
 
 
-def _learned(old: Outcome, new: Outcome) -> list[str]:
-    """How leader, confidence and threshold moved."""
+def _trained(old: Outcome, new: Outcome) -> list[str]:
+    """Describe how the first candidate, its confidence and its threshold changed."""
     found = []
     if new.leading != old.leading and new.leading is not None:
-        found.append(f"{new.leading} leads instead of {old.leading or 'nothing'}{_by(old, new)}")
-    elif new.leading is not None and _two(old.confidence) != _two(new.confidence):
+        found.append(f"{new.leading} ranks first instead of {old.leading or 'nothing'}{_certainties(old, new)}")
+    elif new.leading is not None and _two_digits(old.confidence) != _two_digits(new.confidence):
         verb = "fell" if (new.confidence or 0.0) < (old.confidence or 0.0) else "rose"
-        found.append(f"the confidence in {new.leading} {verb} from {_two(old.confidence)} to {_two(new.confidence)}")
-    elif new.leading is not None and _two(old.score) != _two(new.score):
-        found.append(f"the score of {new.leading} went from {_two(old.score)} to {_two(new.score)}")
-    if new.leading == old.leading and _two(old.threshold) != _two(new.threshold):
-        found.append(f"its threshold went from {_two(old.threshold)} to {_two(new.threshold)}")
+        values = f"from {_two_digits(old.confidence)} to {_two_digits(new.confidence)}"
+        found.append(f"the confidence in {new.leading} {verb} {values}")
+    elif new.leading is not None and _two_digits(old.score) != _two_digits(new.score):
+        found.append(f"the score of {new.leading} changed from {_two_digits(old.score)} to {_two_digits(new.score)}")
+    if new.leading == old.leading and _two_digits(old.threshold) != _two_digits(new.threshold):
+        found.append(f"its threshold changed from {_two_digits(old.threshold)} to {_two_digits(new.threshold)}")
     if new.rivals and new.rivals != old.rivals:
         found.append(f"{' and '.join(new.rivals)} are too close to tell apart")
     elif old.rivals and not new.rivals:
-        found.append(f"{' and '.join(old.rivals)} are no longer as close")
-    return found or ["what is learned from all utterances came out a little otherwise"]
+        found.append(f"{' and '.join(old.rivals)} are no longer too close to tell apart")
+    return found or ["training on the edited utterances changed the result slightly"]
 
 
 def _new_line(new: Outcome, before: Mapping[str, set[str]]) -> list[str]:
@@ -225,17 +226,17 @@ def _lost_line(old: Outcome, new: Outcome, after: Mapping[str, set[str]]) -> lis
     if old.leading in owners or (new.nearest is not None and new.nearest.text == old.nearest.text):
         return []
     if owners:
-        return [f"the utterance it rested on moved to {_names(owners)}: {_line(old.nearest)}"]
-    return [f"the utterance it rested on is gone: {_line(old.nearest)}"]
+        return [f"its nearest utterance before moved to {_names(owners)}: {_line(old.nearest)}"]
+    return [f"its nearest utterance before was removed: {_line(old.nearest)}"]
 
 
 def _renamed(old: Registry, new: Registry) -> dict[str, str]:
-    """Old name to new name of intents that share most of their utterances, the surest pairs first, each once."""
-    gone = [intent for intent in old if intent.name not in new]
-    come = [intent for intent in new if intent.name not in old]
+    """Map old to new names of intents that share most of their utterances, each name at most once."""
+    removed = [intent for intent in old if intent.name not in new]
+    added = [intent for intent in new if intent.name not in old]
     pairs = []
-    for was in gone:
-        for now in come:
+    for was in removed:
+        for now in added:
             ours, theirs = (set(map(fold, _texts(intent))) for intent in (was, now))
             pairs.append((len(ours & theirs) / max(1, len(ours | theirs)), was.name, now.name))
     found: dict[str, str] = {}
@@ -254,23 +255,19 @@ def _owners(registry: Registry, names: Mapping[str, str]) -> dict[str, set[str]]
 
 
 def _texts(intent: Intent) -> Counter[str]:
-    """The lines of an intent; the sentences of a template stand together, and are one."""
+    """Count the lines of an intent; the consecutive sentences of a template are one line."""
     before = (None, *intent.utterances)
     lines = (one for one, last in zip(intent.utterances, before, strict=False) if not (last and one.same_line(last)))
     return Counter(one.template or one.text for one in lines)
 
 
-def _said(outcome: Outcome) -> tuple[str, str]:
-    return outcome.verdict, outcome.said
-
-
-def _by(old: Outcome, new: Outcome) -> str:
+def _certainties(old: Outcome, new: Outcome) -> str:
     if old.confidence is None or new.confidence is None:
-        return f" (score {new.score:.2f} after {old.score:.2f})"
-    return f" (confidence {new.confidence:.2f} after {old.confidence:.2f})"
+        return f" (score {old.score:.2f} before, {new.score:.2f} now)"
+    return f" (confidence {old.confidence:.2f} before, {new.confidence:.2f} now)"
 
 
-def _two(value: float | None) -> str:
+def _two_digits(value: float | None) -> str:
     return "none" if value is None else f"{value:.2f}"
 
 

@@ -1,4 +1,4 @@
-"""Two registries asked the same: what an edit of the intents makes better and worse, and what it leaves alone."""
+"""Compare two registries on the same messages, and report which answers an edit fixed, broke or changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from intentmatch.evaluation.compare.paired import paired_held_out
 from intentmatch.evaluation.folds import Folds
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.evaluation.reports.number_format import percent
-from intentmatch.evaluation.runner import Asker, Tell
+from intentmatch.evaluation.runner import Runner, StepProgress
 from intentmatch.learning.cross_validation import representative
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.policy import Cut
@@ -31,31 +31,31 @@ TITLES: Mapping[SourceName, str] = {
 EFFECTS: Mapping[Effect, str] = {
     "worse": "Became wrong",
     "better": "Became right",
-    "other": "Answered otherwise",
+    "other": "Answered differently",
 }
 INTENT_HEAD = ("intent", "utterances", "held out", "right before", "right now", "fixed", "broken")
 
-# Cuts that move less than this read the same.
+# Thresholds that change by less than this look the same with two decimals.
 _VISIBLE = 0.005
 _DEFAULT = "threshold"
 
 
 class Asked(NamedTuple):
-    """One set of messages that both sides were asked, in the same order."""
+    """One set of messages with the outcomes on both sides, in the same order."""
 
     source: SourceName
     old: tuple[Outcome, ...]
     new: tuple[Outcome, ...]
 
     def accuracy(self) -> tuple[float | None, float | None]:
-        """Share right on the old side and on the new one; None of messages that nobody has labelled."""
+        """Return the share of correct answers on the old and on the new side; None for unlabelled messages."""
         if self.source == "messages" or not self.new:
             return None, None
         return sum(o.right for o in self.old) / len(self.old), sum(o.right for o in self.new) / len(self.new)
 
 
 class Fact(NamedTuple):
-    """A setting, a cut or an encoder that is not the same on both sides."""
+    """A setting, threshold or encoder that differs between the sides."""
 
     name: str
     old: str
@@ -64,38 +64,40 @@ class Fact(NamedTuple):
 
 @dataclass(frozen=True)
 class Diff:
-    """Everything that the comparison found; every number follows from it."""
+    """Result of a comparison; every metric is computed from it."""
 
     names: tuple[str, str]
-    """Of the sides, as the user wrote them."""
+    """Names of the old and the new side, as the user wrote them."""
     edit: Edit
     asked: tuple[Asked, ...]
     facts: tuple[Fact, ...]
     not_asked: tuple[int, int]
-    """Utterances of the old and of the new side that the other one does not have, or that could not be held out."""
+    """Number of utterances of the old and of the new side that are not shared or could not be held out."""
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
-        """Each answer that changed, by source."""
+        """Changed answers, by source."""
         return tuple(change for a in self.asked for change in changes(a.source, a.old, a.new, self.edit))
 
     @cached_property
     def intents(self) -> list[IntentRow]:
-        """What became of each intent."""
+        """Effect of the edit on each intent."""
         pairs = [pair for a in self.asked if a.source == "held_out" for pair in zip(a.old, a.new, strict=True)]
         return intent_rows(self.edit, pairs, self.changes)
 
     @property
     def summary(self) -> str:
-        """What became of the answers, in words."""
-        said = f"{self.count('better')} fixed, {self.count('worse')} broken, {self.count('other')} answered otherwise"
+        """Summary of the changed answers in one sentence."""
+        counts = (
+            f"{self.count('better')} fixed, {self.count('worse')} broken, {self.count('other')} answered differently"
+        )
         worse = [change for change in self.changes if change.effect == "worse"]
         tests, direct = (sum(flags) for flags in ([c.source == "tests" for c in worse], [c.direct for c in worse]))
-        notes = [f"{direct} of the broken rest on what was edited"] if worse else []
-        return "; ".join([said, *notes, *([f"{tests} are test cases"] if tests else [])])
+        notes = [f"{direct} of the broken caused directly by the edit"] if worse else []
+        return "; ".join([counts, *notes, *([f"{tests} of the broken are test cases"] if tests else [])])
 
     def intent_cells(self) -> list[list[str]]:
-        """The intents of which there is anything to tell, below `INTENT_HEAD`."""
+        """Return table rows for the affected intents, with the columns of `INTENT_HEAD`."""
         return [
             [
                 row.intent,
@@ -111,13 +113,14 @@ class Diff:
         ]
 
     def count(self, effect: Effect, source: SourceName | None = None) -> int:
-        """How many changes had this effect."""
+        """Count the changes with this effect, from one source or from all."""
         return sum(c.effect == effect and source in (None, c.source) for c in self.changes)
 
     def failed(self, fail_on: FailOn) -> bool:
-        """Whether the edit is one to stop at.
+        """Whether the comparison fails under a `--fail-on` rule.
 
-        `worse`: more answers became wrong than right, or any test case became wrong. `any`: any answer changed.
+        `worse` fails if more answers became wrong than right, or if any test case became wrong. `any` fails if any
+        answer changed. `never` does not fail.
         """
         if fail_on == "any":
             return bool(self.changes)
@@ -125,7 +128,7 @@ class Diff:
         return fail_on == "worse" and worse
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON values."""
+        """Return plain JSON values."""
         return {
             "schema": SCHEMA,
             "intentmatch": intentmatch.__version__,
@@ -152,7 +155,7 @@ class Diff:
 
 
 def to_json(diff: Diff) -> str:
-    """The comparison as a file holds it."""
+    """Serialize a comparison as one line of JSON."""
     return json.dumps(diff.to_dict(), ensure_ascii=False) + "\n"
 
 
@@ -165,14 +168,18 @@ def compare(
     messages: Sequence[Case] = (),
     folds: Folds = 5,
     seed: int = 0,
-    tell: Tell | None = None,
+    progress: StepProgress | None = None,
 ) -> Diff:
-    """Ask both: utterances that both have, held out in the same folds; the new side's tests and `tests`; `messages`.
+    """Compare two matchers on held-out utterances, test cases and logged messages.
+
+    Utterances that both registries have are held out of both in the same folds. Test cases are those of the new
+    registry and `tests`. Logged `messages` have no expected intent. `progress` is called with the name of the step, the
+    messages done and the messages in total.
 
     Raises `InputError` for fewer than two folds.
     """
     edit = Edit.between(old.registry, new.registry)
-    paired = paired_held_out(old, new, edit.renamed, folds=folds, seed=seed, tell=tell)
+    paired = paired_held_out(old, new, edit.renamed, folds=folds, seed=seed, progress=progress)
     asked = [Asked("held_out", paired.old, paired.new)]
     sets: tuple[tuple[SourceName, Sequence[Case]], ...] = (
         ("tests", [*new.registry.tests, *tests]),
@@ -180,14 +187,14 @@ def compare(
     )
     for source, cases in sets:
         if cases:
-            before, after = (tuple(Asker(m, TITLES[source], len(cases), tell).ask_all(cases)) for m in (old, new))
+            before, after = (tuple(Runner(m, TITLES[source], len(cases), progress).run_all(cases)) for m in (old, new))
             asked.append(Asked(source, before, after))
-    only_one = tuple(int(representative(m.registry.lines).sum()) - len(paired.new) for m in (old, new))
-    return Diff(names, edit, tuple(asked), tuple(_facts(old, new, edit.renamed)), (only_one[0], only_one[1]))
+    not_asked = tuple(int(representative(m.registry.lines).sum()) - len(paired.new) for m in (old, new))
+    return Diff(names, edit, tuple(asked), tuple(_facts(old, new, edit.renamed)), (not_asked[0], not_asked[1]))
 
 
 def _facts(old: Matcher, new: Matcher, renamed: Mapping[str, str]) -> Iterator[Fact]:
-    """What differs beside the intents: encoder, settings, what is expected of the thresholds, and these themselves."""
+    """Yield differences other than the intents: encoder, settings, expected precision and coverage, thresholds."""
     encoders = [f"{m.artefact.encoder_name} @ {m.artefact.encoder_fingerprint}" for m in (old, new)]
     if encoders[0] != encoders[1]:
         yield Fact("encoder", *encoders)
@@ -202,15 +209,15 @@ def _facts(old: Matcher, new: Matcher, renamed: Mapping[str, str]) -> Iterator[F
 
 
 def _cut_facts(was: Mapping[str, Cut], now: Mapping[str, Cut]) -> list[Fact]:
-    """The thresholds that moved: the common one first, then those that moved furthest."""
-    moved = []
+    """Return the changed thresholds: the default first, then by the size of the change."""
+    changed = []
     for name in sorted({*was, *now}):
-        # Where a language or an intent has no cut of its own, the common one is held against it.
+        # Languages and intents without their own threshold use the default.
         before, after = was.get(name, was[_DEFAULT]), now.get(name, now[_DEFAULT])
-        far = abs(before.value - after.value) if before.on == after.on else 1.0
-        if far >= _VISIBLE:
-            moved.append((name != _DEFAULT, -far, Fact(name, _cut(before), _cut(after))))
-    return [fact for _, _, fact in sorted(moved)]
+        distance = abs(before.value - after.value) if before.on == after.on else 1.0
+        if distance >= _VISIBLE:
+            changed.append((name != _DEFAULT, -distance, Fact(name, _cut(before), _cut(after))))
+    return [fact for _, _, fact in sorted(changed)]
 
 
 def _cuts(matcher: Matcher, names: Mapping[str, str]) -> dict[str, Cut]:
@@ -231,5 +238,5 @@ def _cut(cut: Cut) -> str:
 def _expected(matcher: Matcher) -> str:
     cut = matcher.artefact.calibration.cut
     if cut is None:
-        return "nothing: too few utterances to learn from"
-    return f"{cut.precision:.1%} of the answers right, {cut.coverage:.1%} in scope answered"
+        return "unknown: too few utterances to calibrate"
+    return f"precision {cut.precision:.1%}, coverage {cut.coverage:.1%}"

@@ -1,7 +1,7 @@
-"""The files of an earlier commit, read through `git` and written where they can be read like any others.
+"""Export the files of an earlier commit with `git`, into a folder that can be read like any other.
 
-Only contents are taken, blob by blob: nothing is checked out, no filter or hook of the repository runs, and nothing is
-fetched.
+The export reads the content of each blob. It checks nothing out, fetches nothing, and runs no filter or hook of the
+repository.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from intentmatch.core.errors import InputError, UnavailableError
 from intentmatch.registry.reading.reader import SUFFIXES, included
 
 _SECONDS = 60
-# A registry is text; what is larger than this altogether is no folder of intents.
+# Maximum total size of an export; a registry is text and never reaches it.
 _MOST_BYTES = 500_000_000
 _PLAIN_FILES = ("100644", "100755")
 
@@ -27,16 +27,16 @@ class GitRef(NamedTuple):
 
     ref: str
     path: str
-    """As seen from the current folder, as any path is; not from the root of the repository."""
+    """Relative to the current folder, not to the root of the repository."""
 
     def __str__(self) -> str:
         return f"{self.ref}:{self.path}"
 
 
 def parse_sides(old: str, new: str | None, default: str) -> tuple[str | GitRef, str | GitRef]:
-    """What the words of a command mean: what is there on disk is a path, `REF:PATH` and a bare `REF` are git's.
+    """Parse the arguments of `diff`: an existing path is a path; otherwise `REF:PATH` and `REF` name a commit.
 
-    A bare ref takes the other side's path; without `new`, the other side is the old one's path as it is on disk.
+    A bare `REF` uses the path of the other side. Without `new`, the new side is the path of the old side on disk.
     """
     first = _parsed(old)
     if new is None:
@@ -47,25 +47,23 @@ def parse_sides(old: str, new: str | None, default: str) -> tuple[str | GitRef, 
 
 
 def export(what: GitRef, folder: Path) -> Path:
-    """Write the file, or the YAML files of the folder, and what they include, into an empty folder; where they begin.
+    """Export a file, or the YAML files of a folder, with their includes, into an empty folder; return the new path.
 
-    Raises `InputError` for what git does not know, and `UnavailableError` where there is no git.
+    Raises `InputError` if the commit or path does not exist, and `UnavailableError` if git is not installed.
     """
     root, inside = _in_repository(what)
     commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{what.ref}^{{commit}}")
     if commit.returncode:
-        hint = "(a shallow clone has the last one only: fetch more)"
-        raise InputError(
-            f"{what}: there is no such file or folder, and git knows no commit {what.ref!r} in {root} {hint}"
-        )
+        hint = "if this is a shallow clone, fetch more history"
+        raise InputError(f"{what}: no such file or folder, and no commit {what.ref!r} in {root}; {hint}")
     sha = commit.stdout.decode().strip()
     files = _listed(root, sha, inside)
     if not files:
-        raise InputError(f"{what}: there is no {inside or 'file'!r} in the commit {sha[:10]} of {root}")
+        raise InputError(f"{what}: no {repr(inside) if inside else 'file'} in commit {sha[:10]} of {root}")
     alone = [file for file in files if file.path == inside]
     wanted = alone or [file for file in files if file.path.lower().endswith(SUFFIXES)]
     if not wanted:
-        raise InputError(f"{what}: there is no .yaml or .yml file in {inside!r} of the commit {sha[:10]}")
+        raise InputError(f"{what}: no .yaml or .yml file in {inside!r} of commit {sha[:10]}")
     left = _MOST_BYTES
     everything: list[_Listed] = []
     written: set[str] = set()
@@ -96,7 +94,7 @@ class _Listed(NamedTuple):
         return cls(mode, sha, path)
 
     def is_at(self, path: str) -> bool:
-        """Whether it is what stands at a path, or YAML below it."""
+        """Whether this is the file at a path, or a YAML file below it."""
         below = path == "." or self.path.startswith(f"{path}/")
         return self.path == path or (below and self.path.lower().endswith(SUFFIXES))
 
@@ -108,12 +106,12 @@ def _listed(root: str, sha: str, inside: str = "") -> list[_Listed]:
 
 def _parsed(word: str) -> str | GitRef:
     ref, colon, path = word.partition(":")
-    # Unlike `Path.exists` this has an answer for any text, however long.
+    # Unlike `Path.exists`, this never raises, not even for a very long text.
     if os.path.exists(word) or not ref or (len(ref) == 1 and colon):  # noqa: PTH110
         return word
     if colon:
         return GitRef(ref, path or ".")
-    # What looks like a path and is not there is best reported as a path that is not there.
+    # A word that looks like a path stays one, so that the error says that the path does not exist.
     return word if word.endswith(("/", os.sep, *SUFFIXES)) or word.startswith(".") else GitRef(word, "")
 
 
@@ -124,44 +122,44 @@ def _completed(one: str | GitRef, other: str | GitRef, default: str) -> str | Gi
 
 
 def _in_repository(what: GitRef) -> tuple[str, str]:
-    """The root of the repository that a path is in, and the path from there."""
+    """Return the root of the repository that contains a path, and the path relative to it."""
     if shutil.which("git") is None:
-        raise UnavailableError(f"{what}: reading an earlier commit needs git, which is not installed")
-    target = Path(os.path.abspath(what.path))  # noqa: PTH100 - `..` is to go, and links are to stay
+        raise UnavailableError(f"{what}: reading an earlier commit needs git; install it")
+    target = Path(os.path.abspath(what.path))  # noqa: PTH100 - removes `..` and keeps links
     base = target
     while not base.is_dir():
         base = base.parent
     found = _git(str(base), "rev-parse", "--show-toplevel", "--show-prefix")
     if found.returncode:
-        said = found.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
-        raise InputError(f"{what}: there is no such file or folder, and {base} is not in a git repository ({said})")
+        reason = found.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+        raise InputError(f"{what}: no such file or folder, and {base} is not in a git repository ({reason})")
     root, prefix = os.fsdecode(found.stdout).split("\n")[:2]
     inside = PurePosixPath(prefix, target.relative_to(base).as_posix())
     return root, "" if str(inside) == "." else str(inside)
 
 
 def _write(what: GitRef, root: str, file: _Listed, target: Path, left: int) -> int:
-    """Write one blob; its size. A tree that was made by hand could name anything, so nothing leaves the folder."""
+    """Write one blob and return its size. A crafted tree could name any path, so paths outside are refused."""
     if file.mode not in _PLAIN_FILES:
-        raise InputError(f"{what}: {file.path} is a link in that commit, which is not followed")
+        raise InputError(f"{what}: {file.path} is a link in that commit; links are not followed")
     found = _git(root, "cat-file", "blob", file.sha)
     content = found.stdout
     if found.returncode:
-        raise InputError(f"{what}: git has not the content of {file.path} here; fetch it first")
+        raise InputError(f"{what}: the content of {file.path} is not in the local repository; fetch it first")
     if ".." in PurePosixPath(file.path).parts or len(content) > left:
-        raise InputError(f"{what}: {file.path} is too large, or is no path below the folder")
+        raise InputError(f"{what}: {file.path} is too large or lies outside the folder")
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(content)
     return len(content)
 
 
 def _git(folder: str, *words: str) -> subprocess.CompletedProcess[bytes]:
-    """What git answers."""
+    """Run git without network access or prompts. Raises `InputError` if it cannot run or takes too long."""
     offline = {"GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     try:
-        return subprocess.run(  # noqa: S603 - no shell, and every word is an argument of its own
+        return subprocess.run(  # noqa: S603 - no shell; each word is one argument
             ["git", "-C", folder, *words],  # noqa: S607 - the user's git
             env={**os.environ, **offline}, capture_output=True, check=False, timeout=_SECONDS,
         )  # fmt: skip
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-        raise InputError(f"git could not be asked: {error}") from error
+        raise InputError(f"git could not be run: {error}") from error

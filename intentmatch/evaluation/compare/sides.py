@@ -1,4 +1,4 @@
-"""What a comparison compares: matchers of folders, files, artefacts, or what any of these were in an earlier commit."""
+"""Load the two sides of a comparison: a folder, file or artefact, on disk or in an earlier commit."""
 
 from __future__ import annotations
 
@@ -19,51 +19,58 @@ _Placed = TypeVar("_Placed", Utterance, Case, Slot, Rule)
 
 
 def load_side(what: str | GitRef, settings: Mapping[str, Any], progress: Progress | None = None) -> Matcher:
-    """The matcher; the places of an earlier commit read `REF:PATH:LINE`. Raises what `Matcher.load` does."""
+    """Load a matcher; locations in an earlier commit have the form `REF:PATH:LINE`.
+
+    Raises the errors of `Matcher.load`, and `InputError` for an unknown commit or path.
+    """
     if isinstance(what, str):
         return Matcher.load(what, progress=progress, **settings)
     with tempfile.TemporaryDirectory(prefix="intentmatch-") as folder:
-        there = export(what, Path(folder))
-        begins, shown = str(there), f"{what.ref}:{Path(what.path).as_posix()}"
+        exported = export(what, Path(folder))
+        prefix, shown = str(exported), f"{what.ref}:{Path(what.path).as_posix()}"
         try:
-            source = relocated(read_registry(there), begins, shown) if is_yaml(there) else there
+            source = relocated(read_registry(exported), prefix, shown) if is_yaml(exported) else exported
             return Matcher.load(source, progress=progress, **settings)
         except RegistryError as error:
-            moved = (replace(p, location=_moved(p.location, begins, shown)) for p in error.problems)
+            moved = (replace(p, location=_relocated(p.location, prefix, shown)) for p in error.problems)
             raise RegistryError(moved) from None
         except IntentMatchError as error:
-            # The folder is gone when the message is read.
-            error.args = tuple(str(part).replace(begins, shown) for part in error.args)
+            # The temporary folder no longer exists when the user reads the message.
+            error.args = tuple(str(part).replace(prefix, shown) for part in error.args)
             raise
 
 
-def relocated(registry: Registry, begins: str, shown: str) -> Registry:
-    """The registry with every place below a path said to be below another."""
+def relocated(registry: Registry, prefix: str, shown: str) -> Registry:
+    """Replace a path prefix in every location of a registry."""
 
     def place(location: Location | None) -> Location | None:
-        return location and _moved(location, begins, shown)
+        return location and _relocated(location, prefix, shown)
 
     def placed(lines: tuple[_Placed, ...]) -> tuple[_Placed, ...]:
         return tuple(replace(line, location=place(line.location)) for line in lines)
 
-    def intent(one: Intent) -> Intent:
-        lines = placed(one.utterances), placed(one.negatives)
-        where = place(one.location)
-        return replace(one, utterances=lines[0], negatives=lines[1], slots=placed(one.slots), location=where)
+    def relocated_intent(intent: Intent) -> Intent:
+        return replace(
+            intent,
+            utterances=placed(intent.utterances),
+            negatives=placed(intent.negatives),
+            slots=placed(intent.slots),
+            location=place(intent.location),
+        )
 
     return Registry(
-        tuple(map(intent, registry)),
+        tuple(map(relocated_intent, registry)),
         registry.settings,
-        {name: _moved(location, begins, shown) for name, location in registry.setting_locations.items()},
+        {name: _relocated(location, prefix, shown) for name, location in registry.setting_locations.items()},
         placed(registry.tests),
         placed(registry.slots),
         placed(registry.rules),
     )
 
 
-def _moved(location: Location, begins: str, shown: str) -> Location:
+def _relocated(location: Location, prefix: str, shown: str) -> Location:
     path = location.path
-    inside = path == begins or path.startswith((f"{begins}/", f"{begins}\\"))
+    inside = path == prefix or path.startswith((f"{prefix}/", f"{prefix}\\"))
     return (
-        replace(location, path=shown + Path(path[len(begins) :]).as_posix().removeprefix(".")) if inside else location
+        replace(location, path=shown + Path(path[len(prefix) :]).as_posix().removeprefix(".")) if inside else location
     )

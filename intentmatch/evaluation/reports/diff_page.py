@@ -1,8 +1,8 @@
-"""A comparison as one HTML page that needs nothing beside itself."""
+"""Render a comparison as one self-contained HTML page."""
 
 from __future__ import annotations
 
-from intentmatch.evaluation.compare.changes import Change, told
+from intentmatch.evaluation.compare.changes import Change, describe_answer
 from intentmatch.evaluation.compare.diff import EFFECTS, INTENT_HEAD, TITLES, Diff
 from intentmatch.evaluation.outcomes import expected_name
 from intentmatch.evaluation.reports.html import page, paragraph, table
@@ -10,33 +10,33 @@ from intentmatch.evaluation.reports.number_format import percent, place
 
 
 def to_html(diff: Diff, failed: bool) -> str:
-    """The page."""
+    """Render the page; `failed` colours the summary."""
     body = "<h1>What the edit changed</h1>" + paragraph(f"{diff.names[0]} against {diff.names[1]}", "dim")
     body += paragraph(diff.summary, "failed" if failed else "passed") + _asked(diff) + _edit(diff) + _intents(diff)
     if diff.facts:
         body += "<h2>Settings and thresholds</h2>" + table(["", "before", "now"], diff.facts)
     for effect, title in EFFECTS.items():
-        some = [change for change in diff.changes if change.effect == effect]
-        if some:
+        changed = [change for change in diff.changes if change.effect == effect]
+        if changed:
             head = ["message", "where", "expected", "before", "now", "why"]
-            body += f"<h2>{title}: {len(some)}</h2>" + table(head, map(_change, some))
+            body += f"<h2>{title}: {len(changed)}</h2>" + table(head, map(_change, changed))
     return page("intentmatch diff", body)
 
 
 def _asked(diff: Diff) -> str:
     rows = [[TITLES[a.source], str(len(a.new)), *map(percent, a.accuracy())] for a in diff.asked]
-    return table(["asked of both", "messages", "right before", "right now"], rows)
+    return table(["evaluated on both", "messages", "right before", "right now"], rows)
 
 
 def _edit(diff: Diff) -> str:
-    said = [f"{old} is now {new}" for old, new in diff.edit.renamed.items()]
-    said += [f"{name} is new" for name in diff.edit.added] + [f"{name} is gone" for name in diff.edit.removed]
-    return paragraph("; ".join(said)) if said else ""
+    edits = [f"{old} was renamed to {new}" for old, new in diff.edit.renamed.items()]
+    edits += [f"{name} was added" for name in diff.edit.added] + [f"{name} was removed" for name in diff.edit.removed]
+    return paragraph("; ".join(edits)) if edits else ""
 
 
 def _intents(diff: Diff) -> str:
     rows = diff.intent_cells()
-    return "<h2>Intents, the worst first</h2>" + table(INTENT_HEAD, rows) if rows else ""
+    return "<h2>Intents, worst first</h2>" + table(INTENT_HEAD, rows) if rows else ""
 
 
 def _change(change: Change) -> list[str]:
@@ -46,7 +46,7 @@ def _change(change: Change) -> list[str]:
         change.new.case.text,
         where,
         expected,
-        told(change.old),
-        told(change.new),
+        describe_answer(change.old),
+        describe_answer(change.new),
         "; ".join(change.reasons),
     ]

@@ -1,4 +1,4 @@
-"""A report as one HTML page that needs nothing beside itself: style and plots are inside, scripts there are none."""
+"""Render a report as one self-contained HTML page: styles and SVG plots inline, no scripts."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _EXAMPLES = 8
 
 EXPLAINED = {
     "held_out": (
-        "Each utterance was asked of registries built without it and its near-duplicates: once with its intent there, "
-        "and once with that intent left out whole, when refusing is right. Left-out intents are close relatives of the "
-        "others, so real messages out of scope are easier to refuse than these."
+        "Cross-validation: each utterance was evaluated twice. First the registry was built without the utterance and "
+        "its near-duplicates. Then it was built without the whole intent, so the utterance was out of scope and had to "
+        "be refused. Such utterances resemble the other intents, so real out-of-scope messages are easier to refuse."
     ),
-    "tests": "The test cases, asked of the whole registry.",
+    "tests": "Test cases, evaluated on the whole registry.",
 }
 
 
 def to_html(report: Report, checks: Sequence[Check] = ()) -> str:
-    """The page."""
+    """Render the page; `checks` are the results of the pass/fail checks."""
     facts = report.facts
-    said = [f"{key} {value}" for key, value in facts.items() if not isinstance(value, list)]
-    body = "<h1>How often the answers are right</h1>" + paragraph(", ".join(said), "dim")
+    shown = [f"{key} {value}" for key, value in facts.items() if not isinstance(value, list)]
+    body = "<h1>Evaluation report</h1>" + paragraph(", ".join(shown), "dim")
     body += "".join(paragraph(("Passed: " if c.passed else "Failed: ") + c.says, _verdict(c)) for c in checks)
     body += "".join(_part(part) for part in report.parts)
     body += _learning(report) if report.curve else ""
@@ -39,7 +39,7 @@ def to_html(report: Report, checks: Sequence[Check] = ()) -> str:
 
 
 def page(title: str, body: str) -> str:
-    """A whole page around a body."""
+    """Wrap a body in a complete page."""
     style = _STYLE.read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -49,12 +49,12 @@ def page(title: str, body: str) -> str:
 
 
 def paragraph(text: str, kind: str = "") -> str:
-    """A paragraph of plain text."""
+    """Render a paragraph of plain text."""
     return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of plain text; a wide one scrolls."""
+    """Render a table of plain text; a wide table scrolls."""
     top = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f'<div class="scroll"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
@@ -70,7 +70,9 @@ def _part(part: Part) -> str:
     rows = metrics.intent_rows(outcomes)
     body = f"<h2>{escape(TITLES[part.name].capitalize())}</h2>" + paragraph(EXPLAINED[part.name]) + _tiles(part)
     if part.not_asked:
-        body += paragraph(f"{part.not_asked} utterances were not asked: their intents would have been left with none.")
+        body += paragraph(
+            f"{part.not_asked} utterances were not held out: their intents would have no utterances left."
+        )
     body += '<div class="plots">' + "".join(_figure(caption, svg) for caption, svg in figures) + "</div>"
     body += _languages(outcomes) + _intents(rows) + _confusions(outcomes)
     return body + (_negatives(part) if part.negatives else "")
@@ -79,20 +81,20 @@ def _part(part: Part) -> str:
 def _tiles(part: Part) -> str:
     n = part.numbers
     tiles = [
-        (percent(n.overall), "overall: right, or rightly refused"),
+        (percent(n.overall), "overall accuracy: right, or correctly refused"),
         (percent(n.accuracy), f"accuracy of {n.in_scope} in scope"),
         (decimal(n.macro_f1), "macro F1"),
-        (percent(n.asked), "asked about, the right one among them"),
-        (percent(n.lost), "refused, though in scope"),
-        (percent(n.wrong), "taken for another intent"),
-        (percent(n.oos_recall), f"of {n.cases - n.in_scope} out of scope refused"),
-        (percent(n.oos_precision), "of the refused out of scope"),
-        (decimal(n.auroc), "AUROC in against out of scope"),
+        (percent(n.asked), "asked about, with the right intent among the choices"),
+        (percent(n.lost), "in scope, but refused"),
+        (percent(n.wrong), "matched with a wrong intent"),
+        (percent(n.oos_recall), f"out-of-scope recall: refused, of {n.cases - n.in_scope}"),
+        (percent(n.oos_precision), "out-of-scope precision: share of the refused"),
+        (decimal(n.auroc), "AUROC, in scope against out of scope"),
         (decimal(n.ece), "calibration error" + (", in scope" if part.name == HELD_OUT else "")),
     ]
     if part.latency:
-        tiles.append((f"{part.latency.p50:,.0f} µs", f"a match took, p50 of {part.latency.messages}"))
-        tiles.append((f"{part.latency.p99:,.0f} µs", "p99"))
+        tiles.append((f"{part.latency.p50:,.0f} µs", f"latency p50 of {part.latency.messages} matches"))
+        tiles.append((f"{part.latency.p99:,.0f} µs", "latency p99"))
     drawn = "".join(f'<div class="tile"><b>{value}</b><span>{escape(what)}</span></div>' for value, what in tiles)
     return f'<div class="tiles">{drawn}</div>'
 
@@ -100,7 +102,7 @@ def _tiles(part: Part) -> str:
 def _languages(outcomes: Sequence[Outcome]) -> str:
     rows = [
         [
-            row.language or "not said",
+            row.language or "not stated",
             str(row.in_scope),
             percent(row.accuracy),
             str(row.out_of_scope),
@@ -122,22 +124,22 @@ def _intents(rows: Sequence[metrics.IntentRow]) -> str:
     ]
     drawn = table(["intent", "cases", "right", "precision", "recall", "F1"], cells)
     return (
-        f'<h3>Intents, the worst first</h3><p class="key dim">{key}</p>{plots.intent_bars(rows)}'
+        f'<h3>Intents, worst first</h3><p class="key dim">{key}</p>{plots.intent_bars(rows)}'
         f"<details><summary>All intents as a table</summary>{drawn}</details>"
     )
 
 
 def _confusions(outcomes: Sequence[Outcome]) -> str:
     inside = [o for o in outcomes if o.in_scope]
-    mixed_up, answered = metrics.confusions(inside), metrics.confusions([o for o in outcomes if not o.in_scope])
+    confused, matched = metrics.confusions(inside), metrics.confusions([o for o in outcomes if not o.in_scope])
     body = "<h3>Confusions</h3>"
-    if mixed_up:
-        body += plots.heat_map(inside) + "".join(map(_confusion, mixed_up[:_CONFUSIONS])) + _rest(mixed_up)
+    if confused:
+        body += plots.heat_map(inside) + "".join(map(_confusion, confused[:_CONFUSIONS])) + _rest(confused)
     else:
-        body += paragraph("There are none.")
-    if answered:
-        body += "<h3>Answered, though out of scope</h3>"
-        body += "".join(map(_confusion, answered[:_CONFUSIONS])) + _rest(answered)
+        body += paragraph("None.")
+    if matched:
+        body += "<h3>Out of scope, but answered</h3>"
+        body += "".join(map(_confusion, matched[:_CONFUSIONS])) + _rest(matched)
     return body
 
 
@@ -145,7 +147,7 @@ def _confusion(confusion: metrics.Confusion) -> str:
     shown = confusion.outcomes[:_EXAMPLES]
     rows = [[o.case.text, place(o.case.location), f"{o.score:.2f}", _nearest(o)] for o in shown]
     more = len(confusion.outcomes) - len(rows)
-    title = f"{confusion.expected} answered with {confusion.said}: {len(confusion.outcomes)}"
+    title = f"{confusion.expected} answered with {confusion.answer}: {len(confusion.outcomes)}"
     drawn = table(["message", "where", "score", "nearest utterance"], rows)
     rest = paragraph(f"and {more} more", "dim") if more else ""
     return f"<details><summary>{escape(title)}</summary>{drawn}{rest}</details>"
@@ -158,19 +160,19 @@ def _rest(confusions: Sequence[metrics.Confusion]) -> str:
 
 def _negatives(part: Part) -> str:
     taken = [negative for negative in part.negatives if negative.taken]
-    says = f"{len(taken)} of {len(part.negatives)} held-out negative utterances were taken for the intent they are not."
+    count = f"{len(taken)} of {len(part.negatives)} held-out negative utterances"
     rows = [[n.outcome.case.text, place(n.outcome.case.location), n.owner] for n in taken]
-    drawn = table(["message", "where", "taken for"], rows) if rows else ""
-    return "<h3>Negative utterances</h3>" + paragraph(says) + drawn
+    drawn = table(["message", "where", "matched intent"], rows) if rows else ""
+    return "<h3>Negative utterances</h3>" + paragraph(f"{count} matched the intent that excludes them.") + drawn
 
 
 def _learning(report: Report) -> str:
     rows = [[h.intent, percent(h.accuracy), f"{100 * h.gain:+.1f}", h.says] for h in report.hints]
-    head = ["intent", "accuracy", "points from the last doubling", "what follows"]
+    head = ["intent", "accuracy", "points gained by the last doubling", "advice"]
     return (
         "<h2>Would more utterances help?</h2>"
         + _figure("Learning curve", plots.learning_plot(report.curve))
-        + (table(head, rows) if rows else paragraph("No intent stands out."))
+        + (table(head, rows) if rows else paragraph("There is no advice for a single intent."))
     )
 
 

@@ -1,7 +1,7 @@
-"""A report as JUnit XML, which CI systems show in their own way.
+"""Render a report as JUnit XML for CI systems.
 
-Test cases are tests that pass or fail one by one. Held-out utterances are one test for each intent that never fails:
-how many of them must be right is for the gate to say, and each of its demands is a test too.
+Each test case is one test. Held-out utterances are one test per intent, which never fails: `--fail-under` and
+`--max-drop` decide how many must be right. Each of these checks is a test too.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from intentmatch.evaluation.metrics import intent_rows
 from intentmatch.evaluation.outcomes import Outcome, expected_name
 from intentmatch.evaluation.reports.report import HELD_OUT, TITLES, Part, Report
 
-# Characters that XML 1.0 cannot hold in any form.
+# Characters that XML 1.0 cannot represent.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def to_junit(report: Report, checks: Sequence[Check] = ()) -> str:
-    """The document, in UTF-8."""
+    """Render the XML document as text, to be written in UTF-8."""
     root = ET.Element("testsuites", name="intentmatch eval")
     for part in report.parts:
         suite = _suite(root, TITLES[part.name])
@@ -44,12 +44,12 @@ def to_junit(report: Report, checks: Sequence[Check] = ()) -> str:
 
 
 def describe(outcome: Outcome) -> str:
-    """What was expected, what came and why, in one line."""
-    said = f"expected {expected_name(outcome.case)}, got {outcome.said} (score {outcome.score:.2f})"
+    """Describe the expected answer, the given answer and the nearest utterance in one line."""
+    answer = f"expected {expected_name(outcome.case)}, got {outcome.answer} (score {outcome.score:.2f})"
     if outcome.nearest is None:
-        return said
+        return answer
     place = f" at {outcome.nearest.location.short}" if outcome.nearest.location else ""
-    return f"{said}, nearest “{outcome.nearest.text}”{place}"
+    return f"{answer}, nearest “{outcome.nearest.text}”{place}"
 
 
 def _suite(root: ET.Element, name: str) -> ET.Element:

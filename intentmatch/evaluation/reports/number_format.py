@@ -1,4 +1,4 @@
-"""Numbers and places as people read them, in the terminal and on the page alike."""
+"""Format numbers and locations for the terminal and for HTML pages."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from intentmatch.core.errors import Location
 
 
 def percent(value: float | None) -> str:
-    """A share; a dash where there is none."""
+    """Format a share as a percentage; a dash for None."""
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
 def decimal(value: float | None) -> str:
-    """A plain number; a dash where there is none."""
+    """Format a number with three decimals; a dash for None."""
     return "–" if value is None else f"{value:.3f}"
 
 
 def place(location: Location | None) -> str:
-    """`path:line`, or nothing."""
+    """Format a location as `path:line`; empty for None."""
     return location.short if location else ""

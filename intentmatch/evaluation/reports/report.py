@@ -1,4 +1,4 @@
-"""The result of an evaluation as one value: what was asked and answered; every number follows from that."""
+"""The report of an evaluation: all outcomes, from which every metric is computed, with JSON reading and writing."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ TITLES: Mapping[PartName, str] = {"held_out": "held-out utterances", "tests": "t
 
 @dataclass(frozen=True)
 class Part:
-    """One set of cases and what came of it."""
+    """Outcomes of one set of cases."""
 
     name: PartName
     outcomes: tuple[Outcome, ...]
     negatives: tuple[Negative, ...] = ()
-    """Held-out negative utterances; they count in none of the numbers."""
+    """Held-out negative utterances; the metrics do not include them."""
     not_asked: int = 0
-    """Utterances that could not be held out, because their intent would have been left with none."""
+    """Utterances that were not held out, because their intent would have no utterances left."""
     latency: Latency | None = None
 
     @cached_property
     def numbers(self) -> metrics.Numbers:
-        """The headline."""
+        """Headline metrics."""
         return metrics.measure(self.outcomes, self.calibrated_on)
 
     @cached_property
     def calibrated_on(self) -> tuple[Outcome, ...]:
-        """The cases that confidence is held against.
+        """Cases on which the calibration error is measured.
 
-        Of the held-out ones only those in scope: for every one of them there is one out of scope, many times as many
-        as a bot meets, and a confidence is about what a bot meets.
+        For held-out utterances these are the in-scope cases only: half of the cases are out of scope, far more than
+        a bot receives, and confidence is calibrated for the traffic of a bot.
         """
         return tuple(o for o in self.outcomes if o.in_scope) if self.name == HELD_OUT else self.outcomes
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON values."""
+        """Return plain JSON values."""
         outcomes = self.outcomes
         return {
             "name": self.name,
@@ -63,8 +63,8 @@ class Part:
             "reliability": [b._asdict() for b in metrics.bins(self.calibrated_on)],
             "coverage": [step._asdict() for step in metrics.coverage_curve(outcomes)],
             "confusion": [
-                {"expected": expected, "said": said, "cases": count}
-                for (expected, said), count in metrics.confusion_counts(outcomes).items()
+                {"expected": expected, "said": answer, "cases": count}
+                for (expected, answer), count in metrics.confusion_counts(outcomes).items()
             ],
             "negatives": [{"owner": n.owner, "taken": n.taken, **n.outcome.to_dict()} for n in self.negatives],
             "cases": [outcome.to_dict() for outcome in outcomes],
@@ -72,7 +72,7 @@ class Part:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Part:
-        """The inverse of `to_dict`."""
+        """Read the values that `to_dict` returned."""
         if values["name"] not in TITLES:
             raise ValueError(f"unknown part {values['name']!r}")
         return cls(
@@ -86,7 +86,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Report:
-    """One or two parts, the learning curve where it was asked for, and what was evaluated."""
+    """One or two parts, an optional learning curve, and facts about the evaluated registry."""
 
     parts: tuple[Part, ...]
     curve: tuple[Point, ...] = ()
@@ -94,20 +94,20 @@ class Report:
 
     @property
     def headline(self) -> Part:
-        """The part that the gate looks at: the test cases where there are any, otherwise the held-out utterances."""
+        """The part that the pass/fail checks use: the test cases if there are any, else the held-out utterances."""
         return self.parts[-1]
 
     def part(self, name: PartName) -> Part | None:
-        """The part of that name, if it was asked."""
+        """Return the part of this name, or None."""
         return next((part for part in self.parts if part.name == name), None)
 
     @cached_property
     def hints(self) -> list[Hint]:
-        """What the learning curve says of each intent."""
+        """Advice for single intents from the learning curve."""
         return hints(self.curve)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON values."""
+        """Return plain JSON values."""
         return {
             "schema": SCHEMA,
             "facts": dict(self.facts),
@@ -118,9 +118,9 @@ class Report:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Report:
-        """The inverse of `to_dict`. Raises `ValueError`, `KeyError` or `TypeError` for what is no report."""
+        """Read the values that `to_dict` returned. Raises `ValueError`, `KeyError` or `TypeError` if invalid."""
         if values["schema"] != SCHEMA:
-            raise ValueError(f"it has schema {values['schema']}, and this release reads {SCHEMA}")
+            raise ValueError(f"its schema is {values['schema']}, but this release reads schema {SCHEMA}")
         return cls(
             tuple(map(Part.from_dict, values["parts"])),
             tuple(Point(**point) for point in values["learning_curve"]),
@@ -129,18 +129,18 @@ class Report:
 
 
 def to_json(report: Report) -> str:
-    """The report as a file holds it; `read_report` reads it again."""
+    """Serialize a report as one line of JSON, which `read_report` reads."""
     return json.dumps(report.to_dict(), ensure_ascii=False) + "\n"
 
 
 def read_report(path: str | os.PathLike[str]) -> Report:
-    """A report that was written with `--json`. Raises `InputError` where it is none."""
+    """Read a report written by `intentmatch eval --json`. Raises `InputError` if the file is not such a report."""
     try:
         report = Report.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(f"{path} is no report of `intentmatch eval --json`: {error}") from error
+        raise InputError(f"{path} is not a report of `intentmatch eval --json`: {error}") from error
     if not report.parts:
-        raise InputError(f"{path} is a report of nothing: it has no parts")
+        raise InputError(f"{path} is an empty report: it has no parts")
     return report

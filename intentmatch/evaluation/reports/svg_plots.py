@@ -1,4 +1,4 @@
-"""Plots as SVG text for an HTML page: no scripts, colours by the classes of its style, every mark with its title."""
+"""Plots as SVG text for an HTML page: no scripts, colours from the CSS classes of the page, a title for every mark."""
 
 from __future__ import annotations
 
@@ -17,58 +17,58 @@ _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _DOT = 3.0
 _LARGEST_DOT = 11.0
 
-KINDS = {"right": "right", "asked": "asked about", "refused": "refused", "other": "other intents only"}
-"""What may become of a message, as the class of a bar and as a reader is told."""
+KINDS = {"right": "right", "asked": "asked about", "refused": "refused", "other": "other intents"}
+"""Possible results of a message: CSS class of a bar to the label in the legend."""
 
 _ROW = 18
 _NAMES_WIDTH = 190
 _CELL = 30
 _LONGEST_NAME = 26
-# On a square deeper than this, dark ink cannot be read.
+# Opacity above which a cell needs light text.
 _DARK = 0.6
-# Columns for answers that name no single intent.
+# Columns for answers without a single intent.
 _NO_INTENT = ("(asks)", "(refuses)")
 
 
 def coverage_plot(curve: Sequence[Step], coverage: float | None, precision: float | None) -> str:
-    """Precision against coverage, with the point at which production answers."""
+    """Plot precision against coverage, with a mark at the threshold in use."""
     marks = _path([(step.coverage, step.precision) for step in curve], "line")
     for step in curve:
-        says = f"{step.coverage:.1%} answered, {step.precision:.1%} of them right, from {step.cut:.2f} upwards"
+        says = f"{step.coverage:.1%} answered, {step.precision:.1%} of them right, with threshold {step.cut:.2f}"
         marks += _dot(step.coverage, step.precision, says, radius=1.5)
     if coverage is not None and precision is not None:
-        says = f"in production: {coverage:.1%} answered, {precision:.1%} of them right"
+        says = f"threshold in use: {coverage:.1%} answered, {precision:.1%} of them right"
         marks += _dot(coverage, precision, says, "mark", 6)
-    desc = "How often the leading intent is right when only the surest messages are answered."
+    desc = "How often the first intent is right when only messages above a threshold are answered."
     return _plot("Precision by coverage", desc, "share of messages answered", "share of answers right", marks)
 
 
 def reliability_plot(reliability: Sequence[Bin]) -> str:
-    """Share right against confidence; on the diagonal a confidence is what it says."""
+    """Plot the share of correct answers against confidence; the diagonal is perfect calibration."""
     most = max((b.cases for b in reliability), default=1)
     marks = _path([(0.0, 0.0), (1.0, 1.0)], "guide")
     marks += _path([(b.confidence, b.right) for b in reliability], "line")
     for b in reliability:
-        says = f"{b.cases} messages of confidence {b.confidence:.0%} on average: {b.right:.0%} right"
+        says = f"{b.cases} messages with a mean confidence of {b.confidence:.0%}: {b.right:.0%} right"
         marks += _dot(b.confidence, b.right, says, radius=_DOT + (_LARGEST_DOT - _DOT) * math.sqrt(b.cases / most) / 2)
-    desc = "Bins of equally many messages; below the diagonal the matcher is too sure of itself, above it too modest."
+    desc = "Bins of equal size; below the diagonal the matcher is overconfident, above it underconfident."
     return _plot("Reliability of the confidence", desc, "confidence", "share right", marks)
 
 
 def learning_plot(points: Sequence[Point]) -> str:
-    """Accuracy against the share of each intent's utterances."""
+    """Plot accuracy against the share of each intent's utterances."""
     marks = _path([(point.share, point.accuracy) for point in points], "line")
     for point in points:
         says = f"{point.share:.0%} of the utterances ({point.utterances}): {point.accuracy:.1%} right"
         marks += _dot(point.share, point.accuracy, says, radius=4)
         x, y = _at(point.share, point.accuracy)
         marks += _text(x, y - 9, f"{point.accuracy:.1%}", "value", "end" if point.share == 1.0 else "middle")
-    desc = "Held-out utterances asked of registries with ever more of the others; still rising means more would help."
+    desc = "Accuracy on held-out utterances as the registry grows; if it still rises, more utterances would help."
     return _plot("Learning curve", desc, "share of each intent's utterances", "share right", marks)
 
 
 def intent_bars(rows: Sequence[IntentRow]) -> str:
-    """What became of each intent's messages; the worst intent first."""
+    """Plot the results of each intent's messages as bars, worst intent first."""
     ranked = sorted((row for row in rows if row.cases), key=lambda row: (row.right / row.cases, row.intent))
     length = _WIDTH * 2 - _NAMES_WIDTH - 60
     marks = ""
@@ -83,42 +83,44 @@ def intent_bars(rows: Sequence[IntentRow]) -> str:
             marks += _box(start, y + 2, size=(width, _ROW - 4), kind=kind, says=says)
             start += width
         marks += _text(start + 6, y + 13, f"{row.right / row.cases:.0%}", "value")
-    desc = "The share of each intent's messages that were right, asked about, refused or answered with others."
-    return _svg("Intents, the worst first", desc, _WIDTH * 2, max(1, len(ranked)) * _ROW + 4, marks)
+    desc = "Share of each intent's messages that were right, asked about, refused or answered with other intents."
+    return _svg("Intents, worst first", desc, _WIDTH * 2, max(1, len(ranked)) * _ROW + 4, marks)
 
 
 def heat_map(outcomes: Sequence[Outcome], most: int = 14) -> str:
-    """The part of the confusion matrix with most mistakes in it. Rows: what was expected; columns: what was said.
+    """Plot the part of the confusion matrix with the most mistakes; rows: expected intent; columns: answer.
 
-    Empty where no message expects a single intent and misses it.
+    Empty if no message that expects a single intent was answered wrongly.
     """
     counts = Counter((o.case.expected, _column(o)) for o in outcomes if isinstance(o.case.expected, str))
     names = _worst(counts, most)
     if not names:
         return ""
-    columns = [*names, *(said for said in _NO_INTENT if any(counts[name, said] for name in names))]
+    columns = [*names, *(answer for answer in _NO_INTENT if any(counts[name, answer] for name in names))]
     largest = max((counts[a, b] for a in names for b in columns if a != b), default=0) or 1
     marks = ""
     for row, expected in enumerate(names):
         y = row * _CELL
         marks += _text(_NAMES_WIDTH - 8, y + 19, _short(expected), "label", "end")
-        for column, said in enumerate(columns):
-            marks += _cell(_NAMES_WIDTH + column * _CELL, y, (expected, said), counts[expected, said], largest)
+        for column, answer in enumerate(columns):
+            marks += _cell(_NAMES_WIDTH + column * _CELL, y, (expected, answer), counts[expected, answer], largest)
     bottom = len(names) * _CELL
-    for column, said in enumerate(columns):
+    for column, answer in enumerate(columns):
         x = _NAMES_WIDTH + column * _CELL + _CELL / 2 + 3
-        turn = f"rotate(-55 {x:.1f} {bottom + 8})"
-        marks += _text(x, bottom + 8, _short(said), "label", "end", transform=turn)
-    desc = "How often the intent of the row was answered with that of the column, for the intents mixed up most."
+        rotation = f"rotate(-55 {x:.1f} {bottom + 8})"
+        marks += _text(x, bottom + 8, _short(answer), "label", "end", transform=rotation)
+    desc = (
+        "How often messages of the row's intent were answered with the column's intent, for the most confused intents."
+    )
     return _svg("Confusions", desc, _NAMES_WIDTH + len(columns) * _CELL + 10, bottom + 150, marks)
 
 
 def _cell(x: float, y: float, pair: tuple[str, str], count: int, largest: int) -> str:
-    """One square: green where the answer was right, the redder the more often it was not."""
-    expected, said = pair
-    kind = "same" if expected == said else "heat"
+    """Draw one cell: green for right answers, red for wrong ones, darker for higher counts."""
+    expected, answer = pair
+    kind = "same" if expected == answer else "heat"
     depth = 0.0 if not count else 0.25 if kind == "same" else 0.15 + 0.85 * count / largest
-    says = f"expected {expected}, said {said}: {count}"
+    says = f"expected {expected}, got {answer}: {count}"
     strong = " strong" if kind == "heat" and depth > _DARK else ""
     number = _text(x + _CELL / 2 - 1, y + 19, str(count), f"value{strong}", "middle") if count else ""
     return _box(x, y, size=(_CELL - 2, _CELL - 2), kind=kind, says=says, depth=depth) + number
@@ -130,11 +132,11 @@ def _column(outcome: Outcome) -> str:
 
 
 def _worst(counts: Mapping[tuple[str, str], int], most: int) -> list[str]:
-    """The intents with most mistakes, those that are mixed up with each other side by side."""
+    """Return the intents with the most mistakes, ordered so that confused pairs are adjacent."""
     involved: Counter[str] = Counter()
-    for (expected, said), count in counts.items():
-        if expected != said:
-            involved.update({name: count for name in (expected, said) if name not in _NO_INTENT})
+    for (expected, answer), count in counts.items():
+        if expected != answer:
+            involved.update({name: count for name in (expected, answer) if name not in _NO_INTENT})
     left = [name for name, _ in sorted(involved.items(), key=lambda item: (-item[1], item[0]))[:most]]
     ordered = left[:1]
     left = left[1:]
@@ -147,7 +149,7 @@ def _worst(counts: Mapping[tuple[str, str], int], most: int) -> list[str]:
 
 
 def _plot(title: str, desc: str, across: str, up: str, marks: str) -> str:
-    """Both axes from 0 to 1, and marks in them."""
+    """Draw a plot with both axes from 0 to 1."""
     frame = ""
     for tick in _TICKS:
         x, y = _at(tick, tick)
@@ -169,7 +171,7 @@ def _svg(title: str, desc: str, width: float, height: float, marks: str) -> str:
 
 
 def _at(x: float, y: float) -> tuple[float, float]:
-    """Shares as places in a plot."""
+    """Convert two shares to plot coordinates."""
     return _LEFT + x * (_WIDTH - _LEFT - _RIGHT), _HEIGHT - _BOTTOM - y * (_HEIGHT - _TOP - _BOTTOM)
 
 

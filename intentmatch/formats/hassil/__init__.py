@@ -1,4 +1,4 @@
-"""Home Assistant: sentences of hassil, in folders of YAML by language, with their lists, rules, responses and tests."""
+"""Home Assistant: hassil sentences in YAML, by language, with their lists, rules, responses and tests."""
 
 from __future__ import annotations
 
@@ -22,4 +22,4 @@ _SAYS: frozenset[Feature] = frozenset(
     }
 )
 
-FORMAT = Format("hassil", "Home Assistant: sentences of hassil", recognise, read, write, _SAYS)
+FORMAT = Format("hassil", "Home Assistant: hassil sentences", recognise, read, write, _SAYS)

@@ -1,4 +1,4 @@
-"""What the files of one language share: rules, and lists of values; and what a block of sentences has for itself."""
+"""Rules and value lists of hassil: those shared by the files of a language, and those of a single block."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from intentmatch.registry.templates.syntax import escape, is_name, parse
 from intentmatch.text.normalize import in_words
 
 _RANGE = re.compile(r"-?\d+\.\.-?\d+(,\d+)?")
-# Of the ways to say one value.
-_MOST_SYNONYMS = 64
-# Rules of a block that use one another.
-_DEEPEST = 20
+# Wordings of one value.
+_MAX_SYNONYMS = 64
+# Nesting depth of the rules of a block.
+_MAX_DEPTH = 20
 
 
 @dataclass
 class Language:
-    """One language of the files that are read."""
+    """The rules and lists of one language."""
 
     code: str | None
     draft: Draft
@@ -35,8 +35,8 @@ class Language:
     _ready: Rules = field(default_factory=lambda: Rules({}))
 
     def read_shared(self) -> None:
-        """Put rules and lists into the draft."""
-        shared = Within(self)
+        """Read the shared rules and lists into the draft."""
+        shared = Scope(self)
         templates = {}
         for name, value in self.rules.items():
             text = value.text()
@@ -60,10 +60,10 @@ class Language:
         for name, value in self.lists.items():
             self.read_list(self.draft.type(name, value.location), value, shared)
 
-    def within(self, block: Value, intent: str) -> Within:
-        """What names mean in a block, which may have rules and lists of its own."""
+    def scope(self, block: Value, intent: str) -> Scope:
+        """Return the scope of a block, which may have rules and lists of its own."""
         rules = dict(block["expansion_rules"].entries())
-        own = Within(self, rules, self._that_use(rules))
+        own = Scope(self, rules, self._with_users(rules))
         for name, values in block["lists"].entries():
             own.lists[name] = f"{intent}_{name}"
             self.read_list(self.draft.type(own.lists[name], values.location), values, own)
@@ -71,15 +71,15 @@ class Language:
 
     @cached_property
     def _users(self) -> dict[str, set[str]]:
-        """Of each rule, the rules that use it."""
+        """The rules that use each rule."""
         users: dict[str, set[str]] = {}
         for name, value in self.rules.items():
             for used in names(value.text() or "")[1] if value.is_text else ():
                 users.setdefault(used, set()).add(name)
         return users
 
-    def _that_use(self, rules: Iterable[str]) -> set[str]:
-        """These rules, and those that use one of them, themselves or by others."""
+    def _with_users(self, rules: Iterable[str]) -> set[str]:
+        """Return these rules and all rules that use one of them, directly or indirectly."""
         found: set[str] = set()
         waiting = list(rules)
         while waiting:
@@ -89,10 +89,10 @@ class Language:
                 waiting += self._users.get(rule, ())
         return found
 
-    def read_list(self, list_: SlotDraft, value: Value, within: Within) -> None:
-        """A list of values, a range of numbers, or any text."""
+    def read_list(self, list_: SlotDraft, value: Value, scope: Scope) -> None:
+        """Read a list of values, a range of numbers or a wildcard."""
         for item in value["values"].items():
-            self._read_value(list_, item, within)
+            self._read_value(list_, item, scope)
         if value["range"]:
             list_.kind = "number"
             self.draft.not_expressed(
@@ -103,14 +103,14 @@ class Language:
         elif value["wildcard"].flag():
             list_.kind = "any"
 
-    def _read_value(self, list_: SlotDraft, item: Value, within: Within) -> None:
+    def _read_value(self, list_: SlotDraft, item: Value, scope: Scope) -> None:
         written = item["in"] if item.is_mapping else item
         text = written.text()
         if text is None:
             self.draft.warn(item.location, "no-text", "a list value without text is skipped")
             return
         try:
-            template = within.template(text.strip(), written.location)
+            template = scope.template(text.strip(), written.location)
             texts = list(self._texts(template))
         except TemplateError as error:
             self.draft.warn(item.location, "bad-template", f"a list value is skipped: {error}")
@@ -124,31 +124,29 @@ class Language:
                 self.draft.not_expressed(item[key].location, f"`{key}` of list values is not imported")
 
     def _texts(self, template: str) -> Iterator[str]:
-        """All ways to say a value. Raises `TemplateError` where they have no end."""
+        """Yield the wordings of a value. Raises `TemplateError` if it has too many parts."""
         try:
             wordings = Wordings.from_template(parse(template), self._ready)
         except TooLongError:
             raise TemplateError("it has too many parts") from None
-        yield from dict.fromkeys(
-            sentence.text for sentence in wordings.sentences(limit=_MOST_SYNONYMS) if sentence.text
-        )
+        yield from dict.fromkeys(sentence.text for sentence in wordings.sentences(limit=_MAX_SYNONYMS) if sentence.text)
 
 
 @dataclass
-class Within:
-    """What names mean in one place."""
+class Scope:
+    """The meaning of names in one scope: a language, or a block of sentences."""
 
     language: Language
     rules: dict[str, Value] = field(default_factory=dict)
-    """Those of a block."""
-    written_out: set[str] = field(default_factory=set)
-    """Those, and every rule that uses one of them: here they are not what they are elsewhere."""
+    """Rules of the block."""
+    overridden: set[str] = field(default_factory=set)
+    """These rules and all rules that use one of them: in this block they differ from the shared rules."""
     lists: dict[str, str] = field(default_factory=dict)
-    """Those of a block, by the names of their types."""
+    """Lists of the block: name to the name of the type."""
     _open: list[str] = field(default_factory=list)
 
     def template(self, text: str, place: Location, *, fragment: bool = False) -> str:
-        """A template of ours, or what a rule stands for. Raises `TemplateError`."""
+        """Convert a template, or a rule if `fragment`. Raises `TemplateError`."""
 
         def slot(name: str) -> str:
             return self._slot(name, place)
@@ -159,7 +157,7 @@ class Within:
         return to_template(text, slot, rule, fragment=fragment)
 
     def _slot(self, text: str, place: Location) -> str:
-        """`list`, `list:slot`, a range in the place of a list, or, with an @, what only a response needs."""
+        """Convert a slot reference: `list`, `list:slot`, a range instead of a list, or `@` for a response capture."""
         draft = self.language.draft
         name, _, slot = text.partition(":")
         if text.startswith("@") or slot.startswith("@"):
@@ -180,17 +178,17 @@ class Within:
         return f"{{{self.language.roles.slot(slot, type_, place).name}}}"
 
     def _rule(self, name: str, place: Location) -> str:
-        if name in self.written_out:
-            return self._written_out(name)
+        if name in self.overridden:
+            return self._rule_text(name)
         if name not in self.language.rules:
             message = f"the rule {name!r} is not defined; its name is used as text"
             self.language.draft.warn(place, "unknown-rule", message)
             return escape(in_words(name))
         return f"<{rule_name(name)}>"
 
-    def _written_out(self, name: str) -> str:
+    def _rule_text(self, name: str) -> str:
         value = self.rules[name] if name in self.rules else self.language.rules[name]
-        if name in self._open or len(self._open) >= _DEEPEST:
+        if name in self._open or len(self._open) >= _MAX_DEPTH:
             raise TemplateError(f"the rule {name!r} uses itself or is nested too deeply")
         self._open.append(name)
         try:
@@ -200,6 +198,6 @@ class Within:
 
 
 def rule_name(name: str) -> str:
-    """A name of a rule that templates of ours can have."""
+    """Return a valid rule name for intentmatch templates."""
     valid = re.sub(r"[\s!-,/:-@\[-^`{-~]+", "_", name.strip()) or "_"
     return valid if is_name(valid) else f"_{valid}"

@@ -1,11 +1,11 @@
-"""Files of hassil to a draft: rules and lists of all files first, then sentences, then responses and tests."""
+"""Read hassil files into a draft: rules and lists of all files first, then sentences, responses and tests."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from intentmatch.formats.hassil.blocks import Blocks
-from intentmatch.formats.hassil.language import Language, Within
+from intentmatch.formats.hassil.language import Language, Scope
 from intentmatch.formats.hassil.syntax import TemplateError, names
 from intentmatch.formats.kit.draft import Draft, IntentDraft
 from intentmatch.formats.kit.format import Sure
@@ -20,7 +20,7 @@ _DEFAULT = "default"
 
 
 def recognise(file: File) -> Sure:
-    """By sentences in blocks; a file of what they share, or of tests, has a language and their keys."""
+    """Recognise blocks of sentences; or shared lists, rules and tests by their keys and a language."""
     root = file.root
     intents = root["intents"].entries() if root["intents"].is_mapping else []
     if any("sentences" in block.keys for _, intent in intents if intent["data"].is_list for block in _blocks(intent)):
@@ -31,7 +31,7 @@ def recognise(file: File) -> Sure:
 
 
 def read(files: Sequence[File], draft: Draft) -> None:
-    """Put everything into the draft; what all files of a language share is known in each of them."""
+    """Read all files. Rules and lists are shared by the files of a language."""
     reader = _Reader(draft)
     roots = [draft.root(file) for file in files]
     for root in roots:
@@ -56,7 +56,7 @@ class _Reader:
         self.blocks = Blocks(draft)
 
     def shared(self, root: Value) -> None:
-        """What a file has for all files of its language."""
+        """Collect the shared rules and lists of a file."""
         language = self._language(root)
         for name, rule in root["expansion_rules"].entries():
             language.rules.setdefault(name, rule)
@@ -73,7 +73,7 @@ class _Reader:
                 self._draft.not_expressed(value.location, f"`{key}` is not imported")
 
     def reserve(self, root: Value) -> None:
-        """Slots that are called like their list keep that name, whatever other lists are used for them."""
+        """Reserve the names of slots that are named like their list."""
         self._reserve(rule for _, rule in root["expansion_rules"].entries())
         for _, written in root["intents"].entries():
             for block in _blocks(written):
@@ -89,20 +89,20 @@ class _Reader:
                     self._roles.reserve(name)
 
     def intents(self, root: Value) -> None:
-        """The sentences of a file."""
+        """Read the sentences of a file."""
         language = self._language(root)
         for name, written in root["intents"].entries():
             intent = self._draft.intent(name, written.location)
             for block in _blocks(written):
-                local = language.within(block, name)
+                scope = language.scope(block, name)
                 for line in block["sentences"].items():
-                    self._sentence(line, intent, local)
+                    self._sentence(line, intent, scope)
                 self.blocks.add(intent, block)
 
-    def _sentence(self, line: Value, intent: IntentDraft, local: Within) -> None:
-        code = local.language.code
+    def _sentence(self, line: Value, intent: IntentDraft, scope: Scope) -> None:
+        code = scope.language.code
         try:
-            template = local.template((line.text() or "").strip(), line.location)
+            template = scope.template((line.text() or "").strip(), line.location)
         except TemplateError as error:
             self._draft.warn(line.location, "bad-template", f"a sentence is skipped: {error}")
             return
@@ -113,7 +113,7 @@ class _Reader:
             intent.say(plain.text, line.location, code)
 
     def responses(self, root: Value) -> None:
-        """The default response of each intent; what stands in for others depends on what happened."""
+        """Read the default response of each intent. Home Assistant chooses other responses by the outcome."""
         language = self._language(root)
         for key, value in root["responses"].entries():
             if key != "intents":
@@ -128,7 +128,7 @@ class _Reader:
                     self._draft.intents[name].respond(text, response.location, language.code)
 
     def tests(self, root: Value, file: File) -> None:
-        """Messages with the intent that they expect, which a folder may name."""
+        """Read tests: messages with their expected intent. The folder may name the intent."""
         language = self._language(root)
         for test in root["tests"].items():
             intent = test["intent"]

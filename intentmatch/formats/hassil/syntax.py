@@ -1,7 +1,7 @@
-"""Templates of hassil as templates of ours, and back. The two are nearly one language.
+"""Convert hassil templates to intentmatch templates and back. The two languages are almost equal.
 
-There, `{list:slot}` names both a list of values and the slot that they are for, `(a;b)` is a and b in any order, and no
-brackets are needed around alternatives that are all there is.
+Differences: in hassil, `{list:slot}` names both a list of values and the slot, `(a;b)` is a permutation (a and b in any
+order), and top-level alternatives need no brackets.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ _TOKEN = re.compile(
 )
 _SPECIAL = re.compile(rf"[{_SIGNS}]")
 _PAIRS = {")": "(", "]": "["}
-# Four things can be in any of 24 orders, five in any of 120.
-_MOST_IN_ANY_ORDER = 4
-# Rules of a block are written out, and may use one another.
-_LONGEST = 10_000
+# Four parts have 24 orders, five have 120.
+_MAX_PERMUTED_PARTS = 4
+# Characters; rules of a block are replaced by their text and may use one another.
+_MAX_CHARS = 10_000
 
 Named = Callable[[str], str]
-"""What stands for a name in a template of ours."""
+"""Converts a name to its text in an intentmatch template."""
 
 
 class TemplateError(ValueError):
-    """A template that hassil itself would not take; the text says why."""
+    """Raised for a template that hassil itself would refuse."""
 
 
 @dataclass
 class _Group:
-    """An open bracket, or the whole."""
+    """An open bracket, or the whole template."""
 
     bracket: str
     parts: list[str] = field(default_factory=lambda: [""])
     sign: str | None = None
-    """What stands between the parts."""
+    """The separator of the parts: `|` or `;`."""
     apart: bool = False
-    """Whether what was added last has its spaces already."""
+    """Whether the text that was added last already ends with a space."""
 
     def add(self, text: str) -> None:
         if text:
@@ -49,7 +49,7 @@ class _Group:
             self.apart = False
 
     def add_group(self, group: _Group, closing: str) -> None:
-        """A group that is closed; what may stand in any order is words of their own, whatever stands beside them."""
+        """Add a closed group. The parts of a permutation are separate words, so spaces are added around it."""
         written = group.written()
         if group.bracket == "[" or group.sign is not None:
             written = f"{group.bracket}{written}{closing}"
@@ -67,12 +67,12 @@ class _Group:
         self.parts.append("")
 
     def written(self) -> str:
-        """The alternatives of it."""
+        """Return the alternatives of the group, with permutations written out."""
         self._end()
         if self.sign != ";":
             return "|".join(self.parts)
-        if len(self.parts) > _MOST_IN_ANY_ORDER:
-            raise TemplateError(f"more than {_MOST_IN_ANY_ORDER} parts in a permutation")
+        if len(self.parts) > _MAX_PERMUTED_PARTS:
+            raise TemplateError(f"more than {_MAX_PERMUTED_PARTS} parts in a permutation")
         return "|".join(" ".join(order) for order in permutations(part.strip() for part in self.parts))
 
     def _end(self) -> None:
@@ -81,7 +81,7 @@ class _Group:
 
 
 def to_template(text: str, slot: Named, rule: Named, *, fragment: bool = False) -> str:
-    """A template of hassil as one of ours, or as what a rule stands for. Raises `TemplateError`."""
+    """Convert a hassil template, or the text of a rule if `fragment`. Raises `TemplateError`."""
     open_ = [_Group("")]
     end = 0
     for token in _TOKEN.finditer(text):
@@ -103,8 +103,8 @@ def to_template(text: str, slot: Named, rule: Named, *, fragment: bool = False) 
             open_[-1].add_group(group, sign)
         else:
             raise TemplateError(f"`{sign}` has no matching bracket")
-        if len(open_[-1].parts[-1]) > _LONGEST:
-            raise TemplateError(f"longer than {_LONGEST:,} characters")
+        if len(open_[-1].parts[-1]) > _MAX_CHARS:
+            raise TemplateError(f"longer than {_MAX_CHARS:,} characters")
     if len(open_) > 1:
         raise TemplateError(f"`{open_[-1].bracket}` is never closed")
     open_[0].add(escape(text[end:]))
@@ -113,14 +113,14 @@ def to_template(text: str, slot: Named, rule: Named, *, fragment: bool = False) 
 
 
 def names(text: str) -> tuple[set[str], set[str]]:
-    """The slots and the rules that a template of hassil names; a slot by what stands in its brackets."""
+    """Return the slots and the rules that a hassil template names. A slot is the text between its braces."""
     found = list(_TOKEN.finditer(text))
     slots = {_unescaped(token["list"]) for token in found if token["list"]}
     return slots, {_unescaped(token["rule"]) for token in found if token["rule"]}
 
 
 def from_template(template: Template) -> str:
-    """A template of ours as one of hassil, without brackets around what are alternatives as a whole."""
+    """Convert an intentmatch template to hassil, without brackets around top-level alternatives."""
     written: list[str] = []
     for node in template.nodes:
         if isinstance(node, Words):
@@ -137,7 +137,7 @@ def from_template(template: Template) -> str:
 
 
 def literal(text: str) -> str:
-    """A text that stands for nothing else in a template of hassil."""
+    """Escape a text for a hassil template."""
     return _SPECIAL.sub(r"\\\g<0>", text)
 
 

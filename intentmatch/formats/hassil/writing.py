@@ -1,4 +1,4 @@
-"""A registry as files of hassil, one for each language."""
+"""Write a registry as hassil files, one for each language."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from intentmatch.core.errors import NOWHERE, Location, Problem
 from intentmatch.core.types import Case, Intent, Registry, Slot, SlotValue, Utterance
 from intentmatch.formats.hassil.blocks import SETTING, TAG
 from intentmatch.formats.hassil.syntax import from_template, literal
-from intentmatch.formats.kit import yaml_writer as emit
-from intentmatch.formats.kit.by_language import said_in, synonyms_in
+from intentmatch.formats.kit import yaml_writer
+from intentmatch.formats.kit.by_language import synonyms_in, utterances_in
 from intentmatch.formats.kit.draft import NOT_EXPRESSED
 from intentmatch.formats.kit.format import Files
-from intentmatch.formats.kit.slot_mentions import every_slot, slots_named
+from intentmatch.formats.kit.slot_mentions import all_slots, mentioned_slots
 from intentmatch.formats.kit.unroll import is_template
 from intentmatch.registry.templates.rules import key_of
 from intentmatch.registry.templates.syntax import parse
@@ -31,29 +31,29 @@ _RANGE = {"from": 0, "to": 100}
 
 
 def write(registry: Registry, problems: list[Problem]) -> Files:
-    """YAML by file name."""
+    """Return YAML by file name."""
     writer = _Writer(registry, problems)
-    said = [line.language for line in registry.utterances]
-    said += [case.language for case in registry.tests]
-    said += [code or None for intent in registry for code in intent.responses]
-    codes = dict.fromkeys(said) or {None: None}
-    return {f"{code or _NO_LANGUAGE}.yaml": emit.standard(writer.document(code)) for code in codes}
+    languages = [line.language for line in registry.utterances]
+    languages += [case.language for case in registry.tests]
+    languages += [code or None for intent in registry for code in intent.responses]
+    codes = dict.fromkeys(languages) or {None: None}
+    return {f"{code or _NO_LANGUAGE}.yaml": yaml_writer.standard_yaml(writer.document(code)) for code in codes}
 
 
 class _Writer:
-    """Writes the files of a registry."""
+    """Writes the files of one registry."""
 
     def __init__(self, registry: Registry, problems: list[Problem]) -> None:
         self._registry = registry
         self._problems = problems
-        named = slots_named((*registry.utterances, *registry.negatives), registry.rules)
-        self._slots = {**{name: Slot(name, "any") for name in named}, **every_slot(registry)}
+        named = mentioned_slots((*registry.utterances, *registry.negatives), registry.rules)
+        self._slots = {**{name: Slot(name, "any") for name in named}, **all_slots(registry)}
 
     def document(self, code: str | None) -> dict[str, Any]:
-        """The file of a language."""
+        """Return the content of the file of a language."""
         intents = {}
         for intent in self._registry:
-            lines = said_in(intent, code)
+            lines = utterances_in(intent, code)
             if lines or not intent.utterances:
                 intents[intent.name] = {"data": [self._block(intent, lines)]}
         rules = {
@@ -88,7 +88,7 @@ class _Writer:
 
     def _list(self, slot: Slot, code: str | None) -> dict[str, Any]:
         if slot.kind == "list":
-            return {"values": [said for value in slot.values for said in _values(value, code)]}
+            return {"values": [entry for value in slot.values for entry in _values(value, code)]}
         if slot.kind == "number":
             self._note(slot.location, "range", f"the slot {slot.name!r} is written as a range from 0 to 100")
             return {"range": dict(_RANGE)}
@@ -118,6 +118,6 @@ def _sentence(line: Utterance) -> str:
 
 
 def _values(value: SlotValue, code: str | None) -> list[str | dict[str, str]]:
-    """A value as it is, if it has no sign in it, and each synonym of the language as another way to say it."""
+    """Return the entries of a value: the value itself, escaped if necessary, and each synonym in the language."""
     plain = value.value if literal(value.value) == value.value else {"in": literal(value.value), "out": value.value}
     return [plain, *({"in": literal(text), "out": value.value} for text in synonyms_in(value, code))]

@@ -1,1 +1,1 @@
-"""What the dialects share: sources, trees, drafts, spans, losses and writers."""
+"""Parts that the formats share: sources, JSON and YAML trees, drafts, spans, losses and writers."""

@@ -1,4 +1,4 @@
-"""Zips that may be read: what no honest program packs is refused by a sentence, before anything is unpacked."""
+"""Read and write zips. Dangerous archives (zip bombs, path traversal, links) are refused before unpacking."""
 
 from __future__ import annotations
 
@@ -14,17 +14,14 @@ from intentmatch.core.errors import InputError
 
 MAX_FILES = 20_000
 MAX_TOTAL_BYTES = 256_000_000
-# Text packs ten to one, and lists of nothing but the same line perhaps a hundred to one.
+# Text compresses about ten to one, and a list of equal lines perhaps a hundred to one.
 MAX_RATIO = 200
-# A small file may pack as well as it likes.
-_WORTH_A_RATIO = 1_000_000
+# Bytes below which the ratio is not checked.
+_MIN_RATIO_BYTES = 1_000_000
 
 
-def opened(data: bytes, place: str) -> zipfile.ZipFile:
-    """A zip that may be read: no more comes out of its entries than was checked.
-
-    Raises `InputError` for one that is damaged, locked or dangerous.
-    """
+def open_zip(data: bytes, place: str) -> zipfile.ZipFile:
+    """Open a zip and check all entries. Raises `InputError` if it is damaged, encrypted or dangerous."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except (zipfile.BadZipFile, ValueError, NotImplementedError, OverflowError, struct.error) as error:
@@ -39,31 +36,31 @@ def opened(data: bytes, place: str) -> zipfile.ZipFile:
     return archive
 
 
-def packed(files: Mapping[str, bytes]) -> bytes:
-    """A zip of files by relative path; equal content gives equal bytes."""
+def zip_files(files: Mapping[str, bytes]) -> bytes:
+    """Return a zip of files by relative path. Equal content gives equal bytes."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
-            # Without a date it is always of the same day.
+            # `ZipInfo` without a date uses a constant one.
             archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
     return out.getvalue()
 
 
 def _check_entry(entry: zipfile.ZipInfo, place: str) -> None:
-    """Refuse the whole archive for an entry that no honest program writes."""
+    """Refuse the archive because of a dangerous entry."""
     path = entry.filename.replace("\\", "/")
     if path.startswith("/") or ":" in path.partition("/")[0] or ".." in path.split("/"):
         raise InputError(f"{place} is refused: its entry {entry.filename!r} points outside of the archive")
     if stat.S_ISLNK(entry.external_attr >> 16):
         raise InputError(f"{place} is refused: its entry {entry.filename!r} is a link")
-    if entry.file_size > max(_WORTH_A_RATIO, MAX_RATIO * entry.compress_size):
+    if entry.file_size > max(_MIN_RATIO_BYTES, MAX_RATIO * entry.compress_size):
         raise InputError(f"{place} is refused: its entry {entry.filename!r} has a suspiciously high compression ratio")
     if entry.flag_bits & 0x1:
         raise InputError(f"{place} is protected by a password; unpack it and name the folder")
 
 
-def unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, place: str, most: int) -> bytes:
-    """At most so many bytes of an entry. Raises `InputError` where it is damaged."""
+def read_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, place: str, most: int) -> bytes:
+    """Read at most `most` bytes of an entry. Raises `InputError` if it is damaged."""
     try:
         with archive.open(entry) as packed_file:
             return packed_file.read(most)

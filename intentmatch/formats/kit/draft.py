@@ -1,4 +1,4 @@
-"""A registry in the making: what a format fills in, line by line, and all that it notes on the way."""
+"""Build a registry step by step while a format is read, and collect the problems on the way."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from typing import Any, NamedTuple
 from intentmatch.core.errors import Location, Problem, Severity
 from intentmatch.core.types import Case, Intent, Mark, Registry, Rule, Slot, SlotKind, SlotValue, Utterance
 from intentmatch.formats.kit import tree
-from intentmatch.formats.kit.slot_mentions import slots_named
+from intentmatch.formats.kit.slot_mentions import mentioned_slots
 from intentmatch.formats.kit.source import File
 from intentmatch.registry.templates.syntax import is_name, labelled, parse
 from intentmatch.text.normalize import fold, language_code
 
 NOT_EXPRESSED = "not-expressed"
 
-_FEW = 5
-_NO_NAME = re.compile(r"[\s!-,/:-@\[-^`{-~]+")
+_MAX_NAMES = 5
+_INVALID_NAME_CHARS = re.compile(r"[\s!-,/:-@\[-^`{-~]+")
 
 
 class Label(NamedTuple):
-    """A piece of a text that stands for a slot: `text[start:end]`."""
+    """A labelled span of a text: `text[start:end]` is a value of a slot."""
 
     slot: str
     start: int
     end: int
     value: str | None = None
-    """What the bot gets for it, where that is something else."""
+    """The canonical value, if it differs from the text."""
 
 
 @dataclass
 class SlotDraft:
-    """A slot in the making."""
+    """A slot that is being built."""
 
     name: str
     location: Location
     kind: SlotKind | None = None
-    """None where nothing says so: then by what it has."""
+    """None if the files do not state it: then it follows from values and patterns."""
     like: SlotDraft | None = None
     """The type that declares its values."""
     patterns: list[str] = field(default_factory=list)
@@ -48,32 +48,32 @@ class SlotDraft:
     values: dict[str, list[Utterance]] = field(default_factory=dict)
     """Value to its synonyms, each once."""
     labelled: dict[str, list[Utterance]] = field(default_factory=dict)
-    """The same, as seen in utterances."""
+    """Value to synonyms, collected from labelled utterances."""
 
     def add(self, value: str, synonyms: Iterable[str] = (), language: str | None = None) -> None:
-        """A value of a list, with what else users say for it in a language."""
-        _put(self.values, value, synonyms, language)
+        """Add a value of a list with its synonyms in a language."""
+        _add_value(self.values, value, synonyms, language)
 
-    def unite(self, value: str, synonyms: Sequence[str]) -> bool:
-        """Make one value of all that are said to be one; whether any of them was known."""
+    def merge(self, value: str, synonyms: Sequence[str]) -> bool:
+        """Merge a value and its synonyms into one value. Return whether any of them was known."""
         known = self.values or self.labelled
         if not {value, *synonyms} & set(known):
             return False
-        united: dict[str, list[Utterance]] = {}
-        for said, more in known.items():
-            if said == value or said in synonyms:
-                _put(united, value, [said])
-                united[value] += [synonym for synonym in more if synonym not in united[value]]
+        merged: dict[str, list[Utterance]] = {}
+        for other, other_synonyms in known.items():
+            if other == value or other in synonyms:
+                _add_value(merged, value, [other])
+                merged[value] += [synonym for synonym in other_synonyms if synonym not in merged[value]]
             else:
-                united[said] = more
-        _put(united, value, synonyms)
+                merged[other] = other_synonyms
+        _add_value(merged, value, synonyms)
         known.clear()
-        known.update(united)
+        known.update(merged)
         return True
 
 
 class IntentDraft:
-    """An intent in the making."""
+    """An intent that is being built."""
 
     def __init__(self, draft: Draft, name: str, location: Location) -> None:
         self.name = name
@@ -90,49 +90,49 @@ class IntentDraft:
         self._draft = draft
 
     def say(self, text: str, place: Location, language: str | None = None, labels: Sequence[Label] = ()) -> None:
-        """An utterance as users say it: whatever looks like a mark of a template is text. Repetitions are kept."""
+        """Add a literal utterance: template signs in it are text. Repetitions are kept."""
         self.utterances.append(self._draft.utterance(text, place, language, labels))
 
     def template(self, template: str, place: Location, language: str | None = None) -> None:
-        """An utterance in the grammar of templates."""
+        """Add an utterance in the template grammar."""
         self.utterances.append(self._draft.template(template, place, language))
 
     def deny(self, text: str, place: Location, language: str | None = None) -> None:
-        """A negative utterance."""
+        """Add a negative utterance."""
         self.negatives.append(self._draft.utterance(text, place, language))
 
     def respond(self, text: str, place: Location, language: str | None = None) -> None:
-        """What the bot says, of which there can be one a language."""
+        """Set the response in a language. Further responses in the same language are reported and skipped."""
         code = self._draft.language(language, place) or ""
         if self.responses.setdefault(code, text) != text:
             self._draft.not_expressed(place, f"{self.name!r} has several responses; only the first is imported")
 
     def slot(self, name: str, place: Location) -> SlotDraft:
-        """What the intent itself says about a slot: that it is required, and what to ask for it."""
+        """Return what this intent alone declares about a slot: whether it is required, and its questions."""
         shared = self._draft.slot(name, place)
         return self.slots.setdefault(shared.name, SlotDraft(shared.name, place))
 
 
 class Draft:
-    """Intents, slots and tests in the order in which they first appear."""
+    """A registry that is being built: intents, slots, rules and tests in the order of their first appearance."""
 
     def __init__(self, language: str | None = None) -> None:
         self.default_language = language
-        """Of everything that does not say its own."""
+        """The language of all text whose language is not stated."""
         self.columns: dict[str, str] = {}
-        """What the user says about the columns of a table: `text`, `intent` or `language` to a name or number."""
+        """Table columns that the user named: `text`, `intent`, `language` or `response` to a name or number."""
         self.settings: dict[str, Any] = {}
         self.intents: dict[str, IntentDraft] = {}
         self.slots: dict[str, SlotDraft] = {}
         self._slot_names: dict[str, str] = {}
         self.types: dict[str, SlotDraft] = {}
-        """What declares the values of slots in formats that part the two; see `type`."""
+        """Types, for formats in which a slot takes its values from a separate type; see `type`."""
         self._rules: dict[str, Rule] = {}
         self._tests: list[Case] = []
         self._problems: dict[tuple[Severity, str, str], tuple[Problem, int]] = {}
 
     def intent(self, name: str, place: Location, *, fallback: bool = False) -> IntentDraft:
-        """The intent of a name, which may appear again. A fallback is one for what no intent should answer."""
+        """Return the intent with this name, or create it. A fallback intent is reported."""
         name = name.strip()
         if name not in self.intents:
             self.intents[name] = IntentDraft(self, name, place)
@@ -145,26 +145,29 @@ class Draft:
         return self.intents[name]
 
     def slot(self, name: str, place: Location) -> SlotDraft:
-        """The slot of a name, which is made valid where templates could not name it."""
+        """Return the slot with this name, or create it. A name that templates cannot use is made valid."""
         valid = self._slot_names.get(name)
         if valid is None:
-            valid = _NO_NAME.sub("_", name.strip()).strip("_") or "slot"
+            valid = _INVALID_NAME_CHARS.sub("_", name.strip()).strip("_") or "slot"
             valid = valid if is_name(valid) else f"_{valid}"
             while valid in self.slots:
                 valid += "_"
             if valid != name:
                 self.note(place, "renamed-slot", f"the slot {name!r} is renamed to {valid!r}")
-            # Who learned the valid name may use it.
+            # Callers may use the valid name too.
             self._slot_names[name] = self._slot_names[valid] = valid
             self.slots[valid] = SlotDraft(valid, place)
         return self.slots[valid]
 
     def type(self, name: str, place: Location) -> SlotDraft:
-        """A type, which any number of slots may be `like`. One that no slot is like becomes a slot of its name."""
+        """Return the type with this name, or create it.
+
+        Any number of slots may take their values from it (`like`). A type without such a slot becomes a slot itself.
+        """
         return self.types.setdefault(name, SlotDraft(name, place))
 
     def rule(self, name: str, template: str, place: Location, language: str | None = None) -> None:
-        """A named fragment of templates, in a language; its name must be valid."""
+        """Add a rule: a named template fragment in a language. The name must be valid."""
         code = self.language(language, place) or ""
         known = self._rules.setdefault(name, Rule(name, {}, place))
         if known.templates.get(code, template) != template:
@@ -175,15 +178,15 @@ class Draft:
     def test(
         self, text: str, expected: str | tuple[str, ...] | None, place: Location, language: str | None = None
     ) -> None:
-        """A message with the answer that is expected."""
+        """Add a test: a message with its expected intent, several intents, or None for out of scope."""
         self._tests.append(Case(text.strip(), expected, self.language(language, place), place))
 
     def utterance(
         self, text: str, place: Location, language: str | None = None, labels: Sequence[Label] = ()
     ) -> Utterance:
-        """Literal text, with the values of slots marked in it."""
+        """Build an utterance from literal text and labelled spans. Invalid and overlapping labels are reported."""
         code = self.language(language, place)
-        # What goes without saying is not said of each value either.
+        # Values in the default language are stored without a language.
         own = code if code != self.default_language else None
         shift = len(text) - len(text.lstrip())
         marks: list[Mark] = []
@@ -196,33 +199,33 @@ class Draft:
                 message = f"a label of {label.slot!r} overlaps a label of {marks[-1].slot!r}; it is skipped"
                 self.not_expressed(place, message)
             else:
-                # Spaces at the rim of a label belong to nobody.
+                # Strip spaces from both ends of a label.
                 inner = text[label.start : label.end]
                 start = label.start + len(inner) - len(inner.lstrip())
                 end = start + len(inner.strip())
                 slot = self.slot(label.slot, place)
-                _put((slot.like or slot).labelled, label.value or text[start:end], [text[start:end]], own)
+                _add_value((slot.like or slot).labelled, label.value or text[start:end], [text[start:end]], own)
                 marks.append(Mark(slot.name, start - shift, end - shift))
         text = text.strip()
         written = labelled(text, marks)
         return Utterance(text, code, place, written if written != text else None, tuple(marks))
 
     def template(self, template: str, place: Location, language: str | None = None) -> Utterance:
-        """A template; a value that it gives to a slot counts as one that is marked."""
+        """Build an utterance from a template. The slot values in it are collected like labelled values."""
         code = self.language(language, place)
         for blank in parse(template).blanks:
             slot = self.slot(blank.slot, place)
             if blank.value is not None:
                 own = code if code != self.default_language else None
-                _put((slot.like or slot).labelled, blank.value, [], own)
+                _add_value((slot.like or slot).labelled, blank.value, [], own)
         return Utterance(template, code, place, template)
 
     def assume_language(self, code: str | None, place: Location) -> None:
-        """Make a language that a file names the language of all lines that name none."""
+        """Set the default language, as a file states it."""
         self.default_language = self.language(code, place)
 
     def language(self, code: str | None, place: Location) -> str | None:
-        """A code in its usual case, or the language of what has none."""
+        """Return a language code in its usual case, or the default language if `code` is empty."""
         if code is None or not code.strip():
             return self.default_language
         found = language_code(code.strip())
@@ -233,33 +236,33 @@ class Draft:
         return found
 
     def root(self, file: File) -> tree.Value:
-        """The root of JSON or YAML, noting what is not as expected. Raises `RegistryError` for what is neither."""
+        """Return the root of a JSON or YAML file. Unexpected types are reported. Raises `RegistryError` otherwise."""
         roots = self.roots(file)
         return roots[0] if roots else tree.Value(None, file.location, note=self.warn)
 
     def roots(self, file: File) -> list[tree.Value]:
-        """The root of each document in a file of YAML."""
+        """Return the root of each document in a YAML file."""
         return [tree.Value(node, node.location, note=self.warn) for node in file.nodes]
 
     def not_expressed(self, place: Location, message: str, hint: str = "") -> None:
-        """Something that intentmatch has no words for, and that is not taken over."""
+        """Report something that intentmatch cannot express and does not import."""
         self._problem("warning", place, NOT_EXPRESSED, message, hint)
 
     def error(self, place: Location, rule: str, message: str, hint: str = "") -> None:
-        """Something that must be mended before anything is written."""
+        """Report an error: nothing is written until it is fixed."""
         self._problem("error", place, rule, message, hint)
 
     def warn(self, place: Location, rule: str, message: str, hint: str = "") -> None:
-        """Something that is left out, or taken otherwise than it was meant."""
+        """Report something that is skipped or changed."""
         self._problem("warning", place, rule, message, hint)
 
     def note(self, place: Location, rule: str, message: str, hint: str = "") -> None:
-        """Something to know."""
+        """Report a piece of information."""
         self._problem("info", place, rule, message, hint)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """All that was noted, sorted by place; what was noted of many places in the same words stands at the first."""
+        """All problems sorted by location. Equal messages are merged at their first location, with a count."""
         return tuple(
             sorted(
                 problem if count == 1 else replace(problem, message=f"{problem.message} (and {count - 1} more like it)")
@@ -268,7 +271,7 @@ class Draft:
         )
 
     def registry(self) -> Registry:
-        """What the draft has become."""
+        """Return the registry that was built."""
         used = {id(slot.like) for slot in self.slots.values()}
         for name, type_ in self.types.items():
             if id(type_) not in used:
@@ -281,8 +284,8 @@ class Draft:
         )
 
     def _intent(self, draft: IntentDraft, slots: dict[str, Slot], rules: Sequence[Rule]) -> Intent:
-        # Those that it says something about come first.
-        named = [*draft.slots, *slots_named((*draft.utterances, *draft.negatives), rules)]
+        # Slots with settings of the intent come first.
+        named = [*draft.slots, *mentioned_slots((*draft.utterances, *draft.negatives), rules)]
         own = {
             name: replace(slots[name], required=own.required, questions=own.questions)
             for name, own in draft.slots.items()
@@ -307,7 +310,7 @@ class Draft:
         if kind is None:
             kind = "list" if values else "pattern" if patterns else "list" if source.labelled else "any"
         if kind == "list" and not values:
-            values = _by_words(source.labelled)
+            values = _merge_spellings(source.labelled)
             message = f"the values of the slot {draft.name!r} were collected from labelled utterances"
             self.note(draft.location, "learned-slot", message, "add any values that are missing")
         if kind != "pattern" and patterns:
@@ -331,12 +334,14 @@ class Draft:
 
 
 def few(names: Iterable[str]) -> str:
-    """The first of some names, and how many more there are."""
+    """Join the first five names, and add how many more there are."""
     named = list(names)
-    return ", ".join(named[:_FEW]) + (f" and {len(named) - _FEW} more" if len(named) > _FEW else "")
+    return ", ".join(named[:_MAX_NAMES]) + (f" and {len(named) - _MAX_NAMES} more" if len(named) > _MAX_NAMES else "")
 
 
-def _put(values: dict[str, list[Utterance]], value: str, synonyms: Iterable[str], language: str | None = None) -> None:
+def _add_value(
+    values: dict[str, list[Utterance]], value: str, synonyms: Iterable[str], language: str | None = None
+) -> None:
     known = values.setdefault(value, [])
     for synonym in synonyms:
         new = Utterance(synonym, language)
@@ -344,15 +349,15 @@ def _put(values: dict[str, list[Utterance]], value: str, synonyms: Iterable[str]
             known.append(new)
 
 
-def _by_words(values: dict[str, list[Utterance]]) -> dict[str, list[Utterance]]:
-    """Values and synonyms as they were first seen; what differs in nothing but case and signs is the same."""
+def _merge_spellings(values: dict[str, list[Utterance]]) -> dict[str, list[Utterance]]:
+    """Merge values and synonyms that differ only in case and punctuation. The first spelling is kept."""
     first: dict[str, str] = {}
-    united: dict[str, list[Utterance]] = {}
+    merged: dict[str, list[Utterance]] = {}
     for value, synonyms in values.items():
-        kept = united.setdefault(first.setdefault(fold(value), value), [])
+        kept = merged.setdefault(first.setdefault(fold(value), value), [])
         known = {fold(value), *(fold(synonym.text) for synonym in kept)}
         for synonym in synonyms:
             if fold(synonym.text) not in known:
                 known.add(fold(synonym.text))
                 kept.append(synonym)
-    return united
+    return merged

@@ -1,4 +1,4 @@
-"""What a format is: a value that says how sure it is of a file, and knows how to read or write it, or both."""
+"""The description of a format: how to recognise, read and write its files."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class Sure(IntEnum):
-    """How sure a format is that a file is one of its own."""
+    """Confidence that a file belongs to a format."""
 
     NO = 0
     POSSIBLE = 1
-    """Nothing speaks against it, and others write such files too: a table with a column `text`."""
+    """The file fits, but other programs write such files too: a table with a column `text`."""
     LIKELY = 2
-    """Its shape."""
+    """The file has the structure of the format."""
     CERTAIN = 3
-    """Something in it that no other format has."""
+    """The file has something that no other format has."""
 
 
 Feature = Literal[
@@ -50,40 +50,40 @@ Feature = Literal[
     "required",
     "questions",
 ]
-"""What a registry may say beside the names and utterances of intents.
+"""A part of a registry that a format may express, besides the names and utterances of intents.
 
-`marks` are the values of slots in sentences, and `blanks` slots without one. Where there are no `templates` their
-sentences are written instead, and without `rules` those are written out. `lists` are slots with values, which may have
-`synonyms`; `kinds` are slots of the kinds number, date, time and any.
+`marks` are slot values in sentences, `blanks` are open slots in templates. A format without `templates` gets their
+sentences instead; a format without `rules` gets their text. `lists` are slots with values, which may have `synonyms`.
+`kinds` are slots of the kinds number, date, time and any.
 """
 
 Files = Mapping[str, str | bytes]
-"""Relative path to content. The only file of a format that writes one has its usual name."""
+"""Content by relative path. A format that writes a single file gives it its usual name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One foreign format. Built-in ones stand in the table of `plugins`, one module each."""
+    """An import or export format. The built-in formats are listed in `core.plugins`, one module each."""
 
     name: str
     title: str
-    """For people: whose it is, and which versions."""
+    """The program and the versions, for people."""
     recognise: Callable[[File], Sure]
-    """By the content of a file, which may be of any kind; never raises."""
+    """Recognises a file by its content. It gets any kind of file and never raises."""
     read: Callable[[Sequence[File], Draft], None] | None = None
-    """Put into the draft what stands in the files that the format recognised."""
+    """Reads the recognised files into the draft; None if the format can only be written."""
     write: Callable[[Registry, list[Problem]], Files] | None = None
-    """The files of a registry from which everything was taken that is not in `says`; further losses are noted."""
+    """Converts a registry, reduced to `says`, to files and appends further losses; None if the format is read-only."""
     says: frozenset[Feature] = frozenset()
-    """What it can write beside the names and utterances of intents."""
+    """The features that can be written, besides the names and utterances of intents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What was found at a path."""
+    """The result of an import."""
 
     registry: Registry
-    """Unexpanded: one utterance for each line of its author."""
+    """The unexpanded registry: one utterance for each line of its author."""
     format: str
     problems: tuple[Problem, ...]
-    """Sorted by place."""
+    """All problems, sorted by location."""

@@ -1,4 +1,4 @@
-"""Entities that other programs look for in every message: here, slots of the intents that say one of their values."""
+"""Attach global entities, which other programs find in every message, to the intents that mention their values."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from intentmatch.core.types import Utterance
 from intentmatch.formats.kit.draft import Draft, SlotDraft
-from intentmatch.formats.kit.slot_mentions import slots_named
+from intentmatch.formats.kit.slot_mentions import mentioned_slots
 from intentmatch.text.normalize import fold
 
 
-def attach(draft: Draft) -> None:
-    """Give each list that no intent names to the intents in whose utterances one of its values stands."""
-    likened = {id(slot.like) for slot in draft.slots.values()}
+def attach_global_entities(draft: Draft) -> None:
+    """Add each slot that no intent names to the intents whose utterances contain one of its values."""
+    used_types = {id(slot.like) for slot in draft.slots.values()}
     for name, type_ in draft.types.items():
-        if id(type_) not in likened:
+        if id(type_) not in used_types:
             draft.slot(name, type_.location).like = type_
     intents = draft.intents.values()
-    named = {name for intent in intents for name in (*intent.slots, *slots_named(intent.utterances, ()))}
-    said = _Said(draft)
+    named = {name for intent in intents for name in (*intent.slots, *mentioned_slots(intent.utterances, ()))}
+    index = _UtteranceIndex(draft)
     unused: list[SlotDraft] = []
     for name, slot in draft.slots.items():
         if name in named:
             continue
-        owners = said.by((slot.like or slot).values)
+        owners = index.intents_with((slot.like or slot).values)
         for owner in owners:
             draft.intents[owner].slot(name, slot.location)
         if owners:
@@ -38,8 +38,8 @@ def attach(draft: Draft) -> None:
         draft.note(unused[0].location, "unused-slot", message, "list them under `slots:` of the intents that need them")
 
 
-class _Said:
-    """What the intents say."""
+class _UtteranceIndex:
+    """Index of the utterances of all intents by word."""
 
     def __init__(self, draft: Draft) -> None:
         self._lines = {
@@ -51,14 +51,16 @@ class _Said:
             for word in set(lines.replace("|", " ").split()):
                 self._by_word.setdefault(word, set()).add(name)
 
-    def by(self, values: Mapping[str, Sequence[Utterance]]) -> list[str]:
-        """The intents that say one of the values or synonyms, in their order."""
-        texts = {fold(text) for value, more in values.items() for text in (value, *(line.text for line in more))}
-        owners = {name for text in texts - {""} for name in self._by_one(text)}
+    def intents_with(self, values: Mapping[str, Sequence[Utterance]]) -> list[str]:
+        """Return the intents that contain one of the values or synonyms, in their order."""
+        texts = {
+            fold(text) for value, synonyms in values.items() for text in (value, *(line.text for line in synonyms))
+        }
+        owners = {name for text in texts - {""} for name in self._intents_with_text(text)}
         return [name for name in self._lines if name in owners]
 
-    def _by_one(self, text: str) -> Iterator[str]:
-        # Not all languages have spaces between words.
+    def _intents_with_text(self, text: str) -> Iterator[str]:
+        # Some languages have no spaces between words.
         if not text.isascii():
             yield from (name for name, lines in self._lines.items() if text in lines)
             return

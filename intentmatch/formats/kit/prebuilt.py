@@ -1,4 +1,4 @@
-"""Types of values that other programs have built in, and the kinds of slots that come nearest."""
+"""Map the built-in types of other programs to the nearest kinds of slots."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ _SAME: Mapping[str, SlotKind] = {
     "date": "date",
     "time": "time",
 }
-"""The names of types, in lower case and without signs, to the kind that says the same."""
+"""Type name, in lower case and without punctuation, to the equivalent kind."""
 _NEAR: Mapping[str, SlotKind] = {
     **dict.fromkeys(("datetime", "datetimev2", "dateperiod"), "date"),
     **dict.fromkeys(("ordinal", "ordinalv2", "percentage", "temperature", "age", "money", "currency"), "number"),
     **dict.fromkeys(("amountofmoney", "unitcurrency", "dimension", "numbersequence"), "number"),
     "timeperiod": "time",
 }
-"""The same for types that know more: of their values, the kind finds at least a part."""
-# What people are called and how they are reached has no end: a list of those that were once marked would find nobody.
+"""Types that are richer than any kind, to the kind that finds at least a part of their values."""
+# Names and addresses are open sets: a list of the labelled ones would find no others.
 _OPEN = re.compile(r"name|person|people|actor|author|mail|phone|url|address")
 _PREFIX = re.compile(r"@?sys[.-]|amazon\.|wit\$|builtin\.|snips/", re.IGNORECASE)
 _SIGNS = re.compile(r"[^a-z0-9]+")
 
 
 def is_built_in(name: str) -> bool:
-    """Whether a type is named like those that programs have built in."""
+    """Return whether a type has the name of a built-in type."""
     return _PREFIX.match(name) is not None
 
 
 def bare(name: str) -> str:
-    """The name of a built-in type without what tells that it is one."""
+    """Return the name of a built-in type without its prefix."""
     return _PREFIX.sub("", name, count=1)
 
 
 def take_built_in(slot: SlotDraft, name: str, place: Location, draft: Draft) -> None:
-    """Give a slot or a type the kind that comes nearest to a built-in type, and note what that changes.
+    """Set the kind of a slot to the nearest equivalent of a built-in type, and report the difference.
 
-    Without such a kind it is left open: what is marked in utterances will be a list.
+    Without an equivalent the kind stays None: the slot becomes a list of the labelled values.
     """
     plain = _SIGNS.sub("", bare(name).lower())
     slot.kind = _SAME.get(plain) or _NEAR.get(plain) or ("any" if _OPEN.search(plain) else None)
@@ -56,7 +56,7 @@ def take_built_in(slot: SlotDraft, name: str, place: Location, draft: Draft) -> 
 
 
 def slot_of(roles: Roles, name: str, type_: str, place: Location, draft: Draft) -> SlotDraft:
-    """The slot of a type that is built in, or that the files have declared before."""
+    """Return the slot of a built-in type, or of a type that the files have declared."""
     declared = type_ in draft.types
     slot = roles.slot(name, type_, place)
     if is_built_in(type_):

@@ -1,25 +1,25 @@
-"""Regular expressions of programs in which case may count: ours do not mind it, unless they say so."""
+"""Convert case-sensitive regular expressions: intentmatch ignores case unless a pattern has `(?-i:...)`."""
 
 from __future__ import annotations
 
 import re
 
-_MINDING = re.compile(r"\(\?-i:(?P<body>.*)\)", re.DOTALL)
+_CASE_SENSITIVE = re.compile(r"\(\?-i:(?P<body>.*)\)", re.DOTALL)
 
 
-def minding_case(pattern: str) -> str:
-    """A pattern in which case counts, as one of ours."""
+def with_case(pattern: str) -> str:
+    """Return a case-sensitive pattern in intentmatch's syntax."""
     return f"(?-i:{pattern})"
 
 
-def without_case(pattern: str) -> tuple[str, bool]:
-    """A pattern of ours as one to which is said, beside it, whether case counts."""
-    minding = _MINDING.fullmatch(pattern)
-    return (minding["body"], True) if minding and _is_whole(minding["body"]) else (pattern, False)
+def split_case_flag(pattern: str) -> tuple[str, bool]:
+    """Split an intentmatch pattern into the pattern itself and whether it is case-sensitive."""
+    match = _CASE_SENSITIVE.fullmatch(pattern)
+    return (match["body"], True) if match and _is_whole(match["body"]) else (pattern, False)
 
 
 def _is_whole(body: str) -> bool:
-    """Whether each of its brackets belongs to another one in it; those in a class of characters are none."""
+    """Return whether all round brackets are balanced. Brackets in character classes do not count."""
     depth = 0
     in_class = False
     signs = iter(body)

@@ -1,4 +1,4 @@
-"""What other programs let pass and no registry can be loaded with is left out, each piece with a warning."""
+"""Remove from an imported registry everything that would keep it from loading, with a warning for each piece."""
 
 from __future__ import annotations
 
@@ -6,39 +6,42 @@ from dataclasses import replace
 
 from intentmatch.core.errors import NOWHERE, Location, Problem
 from intentmatch.core.types import Case, Intent, Registry, Slot, SlotValue, Utterance
-from intentmatch.formats.kit.slot_mentions import without_unnamed
+from intentmatch.formats.kit.slot_mentions import without_unmentioned_slots
 from intentmatch.registry.templates.expansion import expand
 from intentmatch.text.normalize import fold
 
 
-def settled(registry: Registry) -> tuple[Registry, list[Problem]]:
-    """The registry without what its rules would call an error; each warning has the id of the rule."""
-    found, problems = _settled_once(registry)
+def repair(registry: Registry) -> tuple[Registry, list[Problem]]:
+    """Return the registry without the pieces that registry checks report as errors.
+
+    Each warning has the id of the violated check. Warnings are sorted by location.
+    """
+    found, problems = _repair_once(registry)
     while found != registry:
-        # Without a line, the templates behind it may show other values of their slots.
+        # Removing an utterance may change which slot values later templates expand to.
         registry = found
-        found, more = _settled_once(registry)
+        found, more = _repair_once(registry)
         problems += more
     return found, sorted(problems)
 
 
-def _settled_once(registry: Registry) -> tuple[Registry, list[Problem]]:
-    settling = _Settling(registry)
-    intents = tuple(intent for intent in map(settling.intent, registry) if intent is not None)
+def _repair_once(registry: Registry) -> tuple[Registry, list[Problem]]:
+    repairer = _Repairer(registry)
+    intents = tuple(intent for intent in map(repairer.intent, registry) if intent is not None)
     known = {intent.name for intent in intents}
     return (
         replace(
             registry,
             intents=intents,
-            slots=tuple(map(settling.slot, registry.slots)),
-            tests=tuple(case for case in registry.tests if settling.has_intent(case, known)),
+            slots=tuple(map(repairer.slot, registry.slots)),
+            tests=tuple(case for case in registry.tests if repairer.has_intent(case, known)),
         ),
-        settling.problems,
+        repairer.problems,
     )
 
 
-class _Settling:
-    """Goes through the intents in their order: what two of them say stays with the first."""
+class _Repairer:
+    """Repairs the intents in order. An utterance of two intents stays with the first."""
 
     def __init__(self, registry: Registry) -> None:
         self.problems: list[Problem] = []
@@ -51,7 +54,7 @@ class _Settling:
                 self._sentences.setdefault(key, []).append(fold(line.text))
 
     def intent(self, intent: Intent) -> Intent | None:
-        """What is left of an intent; None where that is nothing."""
+        """Return the repaired intent; None if nothing is left of it."""
         if not intent.name:
             self._skip(
                 intent.location,
@@ -59,25 +62,27 @@ class _Settling:
                 f"an intent without a name, with {len(intent.utterances)} utterances, is skipped",
             )
             return None
-        lines = tuple(line for line in intent.utterances if self._is_sound(line, intent) and self._is_own(line, intent))
-        said = {sentence for line in lines for sentence in self._said(line, intent)}
+        lines = tuple(line for line in intent.utterances if self._has_words(line, intent) and self._claim(line, intent))
+        sentences = {sentence for line in lines for sentence in self._folded_sentences(line, intent)}
         negatives = tuple(
-            line for line in intent.negatives if self._is_sound(line, intent) and self._is_no_more(line, intent, said)
+            line
+            for line in intent.negatives
+            if self._has_words(line, intent) and self._is_separate_negative(line, intent, sentences)
         )
         if not lines:
             self._skip(intent.location, "no-utterances", f"the intent {intent.name!r} has no utterances; it is skipped")
             return None
         threshold = intent.threshold
         if threshold is not None and not 0.0 <= threshold <= 1.0:
-            what = f"the threshold {threshold} of {intent.name!r} is not between 0 and 1; it is skipped"
-            self._skip(intent.location, "threshold", what)
+            message = f"the threshold {threshold} of {intent.name!r} is not between 0 and 1; it is skipped"
+            self._skip(intent.location, "threshold", message)
             threshold = None
         slots = tuple(map(self.slot, intent.slots))
         kept = replace(intent, utterances=lines, negatives=negatives, threshold=threshold, slots=slots)
-        return without_unnamed(kept, intent, self._rules)
+        return without_unmentioned_slots(kept, intent, self._rules)
 
     def slot(self, slot: Slot) -> Slot:
-        """A slot with nothing in it that is without words, or that no engine reads."""
+        """Return the slot without values that have no words and without invalid patterns."""
         values: dict[str, SlotValue] = {}
         for value in slot.values:
             synonyms = tuple(line for line in value.synonyms if fold(line.text))
@@ -86,13 +91,13 @@ class _Settling:
         patterns = tuple(pattern for pattern in slot.patterns if _is_readable(pattern))
         lost = [f"the pattern {pattern!r}" for pattern in slot.patterns if pattern not in patterns]
         lost += [f"the value {value.value!r}" for value in slot.values if not fold(value.value)]
-        for what in lost:
-            self._skip(slot.location, "bad-slot", f"{what} of the slot {slot.name!r} is not usable; it is skipped")
+        for piece in lost:
+            self._skip(slot.location, "bad-slot", f"{piece} of the slot {slot.name!r} is not usable; it is skipped")
         kind = "any" if (slot.kind, values) == ("list", {}) or (slot.kind, patterns) == ("pattern", ()) else slot.kind
         return replace(slot, kind=kind, values=tuple(values.values()), patterns=patterns)
 
     def has_intent(self, case: Case, known: set[str]) -> bool:
-        """Whether the intents that a test expects are there."""
+        """Return whether the intents that a test expects exist."""
         names = (case.expected,) if isinstance(case.expected, str) else case.expected or ()
         if set(names) <= known:
             return True
@@ -101,32 +106,34 @@ class _Settling:
         )
         return False
 
-    def _is_sound(self, line: Utterance, intent: Intent) -> bool:
+    def _has_words(self, line: Utterance, intent: Intent) -> bool:
         if fold(line.text):
             return True
-        what = f"the utterance {line.text!r} of {intent.name!r} has no words; it is skipped"
-        self._skip(line.location or intent.location, "empty-utterance", what)
+        message = f"the utterance {line.text!r} of {intent.name!r} has no words; it is skipped"
+        self._skip(line.location or intent.location, "empty-utterance", message)
         return False
 
-    def _said(self, line: Utterance, intent: Intent) -> list[str]:
-        """The folded sentences that a line stands for."""
+    def _folded_sentences(self, line: Utterance, intent: Intent) -> list[str]:
+        """Return the folded sentences that an utterance expands to."""
         return self._sentences.get((intent.name, line.language, line.template or line.text), [])
 
-    def _is_own(self, line: Utterance, intent: Intent) -> bool:
-        said = self._said(line, intent)
-        owner = next((self._owners[text] for text in said if self._owners.get(text, intent.name) != intent.name), None)
+    def _claim(self, line: Utterance, intent: Intent) -> bool:
+        sentences = self._folded_sentences(line, intent)
+        owner = next(
+            (self._owners[text] for text in sentences if self._owners.get(text, intent.name) != intent.name), None
+        )
         if owner is None:
-            self._owners.update(dict.fromkeys(said, intent.name))
+            self._owners.update(dict.fromkeys(sentences, intent.name))
             return True
-        what = f"“{line.text}” of {intent.name!r} already belongs to {owner!r}; it is skipped"
-        self._skip(line.location or intent.location, "conflicting-utterance", what)
+        message = f"“{line.text}” of {intent.name!r} already belongs to {owner!r}; it is skipped"
+        self._skip(line.location or intent.location, "conflicting-utterance", message)
         return False
 
-    def _is_no_more(self, line: Utterance, intent: Intent, said: set[str]) -> bool:
-        if said.isdisjoint(self._said(line, intent)):
+    def _is_separate_negative(self, line: Utterance, intent: Intent, sentences: set[str]) -> bool:
+        if sentences.isdisjoint(self._folded_sentences(line, intent)):
             return True
-        what = f"the negative “{line.text}” of {intent.name!r} is also one of its utterances; it is skipped"
-        self._skip(line.location or intent.location, "contradicting-negative", what)
+        message = f"the negative “{line.text}” of {intent.name!r} is also one of its utterances; it is skipped"
+        self._skip(line.location or intent.location, "contradicting-negative", message)
         return False
 
     def _skip(self, place: Location | None, rule: str, message: str) -> None:
@@ -134,8 +141,8 @@ class _Settling:
 
 
 def _is_readable(pattern: str) -> bool:
-    """Whether the package that searches for patterns can read one."""
-    import regex  # takes longer than the rest of a start, and few registries have patterns
+    """Return whether the `regex` package accepts a pattern."""
+    import regex  # slow to import, and few registries have patterns
 
     try:
         regex.compile(pattern)

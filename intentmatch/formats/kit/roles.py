@@ -1,4 +1,4 @@
-"""Slots in formats where a slot has a name of its own, and its type says what values it has."""
+"""Slots of formats in which a slot has a name of its own and takes its values from a type."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from intentmatch.formats.kit.draft import Draft, SlotDraft
 
 
 class Roles:
-    """One slot for each pair of name and type: here it is the name alone that says what values there are."""
+    """Gives each pair of slot name and type a slot of its own, because a slot has one type in intentmatch."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -15,7 +15,7 @@ class Roles:
         self._taken: set[str] = set()
 
     def slot(self, name: str, type_: str, place: Location) -> SlotDraft:
-        """The slot of a type. Its name is its own, unless a slot of another type has it."""
+        """Return the slot of a name and type. It is renamed if a slot of another type has the name."""
         if (name, type_) not in self._names:
             self._names[name, type_] = self._new_name(name, type_, place)
         found = self._draft.slot(self._names[name, type_], place)
@@ -23,7 +23,7 @@ class Roles:
         return found
 
     def reserve(self, name: str) -> None:
-        """Keep a name for the slot whose type is called so too."""
+        """Reserve a name for the slot whose type has the same name."""
         self._names[name, name] = name
         self._taken.add(name)
 
@@ -40,7 +40,7 @@ class Roles:
 
 
 def share_questions(draft: Draft) -> None:
-    """Where all intents ask for a slot in the same words, those are the slot's own."""
+    """Move the questions for a slot from the intents to the slot if all intents have the same."""
     for name, slot in draft.slots.items():
         asked = [intent.slots[name].questions for intent in draft.intents.values() if name in intent.slots]
         if asked and all(questions == asked[0] for questions in asked):

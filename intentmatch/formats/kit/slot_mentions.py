@@ -1,4 +1,4 @@
-"""The slots of a registry: those that lines name, themselves or by the rules that they use, and all of them."""
+"""Find the slots of a registry: all of them, or those that utterances mention directly or through rules."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from intentmatch.registry.templates.rules import key_of
 from intentmatch.registry.templates.syntax import Template, Use, parse
 
 
-def every_slot(registry: Registry) -> dict[str, Slot]:
-    """Each slot by name, also those that only an intent declares; of namesakes the one for all, or the first."""
+def all_slots(registry: Registry) -> dict[str, Slot]:
+    """Return all slots by name, including those of single intents. Shared slots win over those of intents."""
     slots = {slot.name: slot for slot in registry.slots}
     for intent in registry:
         for slot in intent.slots:
@@ -19,16 +19,19 @@ def every_slot(registry: Registry) -> dict[str, Slot]:
     return slots
 
 
-def without_unnamed(intent: Intent, before: Intent, rules: Sequence[Rule]) -> Intent:
-    """The intent without slots that its lines named before, and no longer do; what is asked for stays."""
-    gone = set(slots_named((*before.utterances, *before.negatives), rules))
-    gone -= set(slots_named((*intent.utterances, *intent.negatives), rules))
+def without_unmentioned_slots(intent: Intent, before: Intent, rules: Sequence[Rule]) -> Intent:
+    """Remove the slots that the utterances of `before` mentioned and those of `intent` no longer do.
+
+    Slots that are required or have questions are kept.
+    """
+    gone = set(mentioned_slots((*before.utterances, *before.negatives), rules))
+    gone -= set(mentioned_slots((*intent.utterances, *intent.negatives), rules))
     kept = (slot for slot in intent.slots if slot.name not in gone or slot.required or slot.questions)
     return replace(intent, slots=tuple(kept))
 
 
-def slots_named(lines: Iterable[Utterance], rules: Sequence[Rule]) -> list[str]:
-    """Each name once, in the order of the lines."""
+def mentioned_slots(lines: Iterable[Utterance], rules: Sequence[Rule]) -> list[str]:
+    """Return the names of the slots that utterances mention, each once, in order."""
     by_name = {rule.name: rule for rule in rules}
     return list(dict.fromkeys(name for line in lines for name in _named(line, by_name)))
 

@@ -1,6 +1,6 @@
-"""What is to be imported: a file, a folder or a zip, as files by relative path, read when they are first looked at.
+"""The source of an import: a file, a folder or a zip, as files by relative path.
 
-A zip is read where it is, and never unpacked to disk.
+Files are read on first use. A zip is read in memory and never unpacked to disk.
 """
 
 from __future__ import annotations
@@ -15,40 +15,40 @@ from typing import TypeVar
 
 from intentmatch.core.errors import InputError, Location, Problem, RegistryError
 from intentmatch.formats.kit import tree
-from intentmatch.formats.kit.archive import MAX_FILES, MAX_TOTAL_BYTES, opened, unpacked
+from intentmatch.formats.kit.archive import MAX_FILES, MAX_TOTAL_BYTES, open_zip, read_entry
 from intentmatch.registry.reading.nodes import Node, NodeError, line_and_column
 
 _T = TypeVar("_T")
 
 MAX_FILE_BYTES = 64_000_000
-# Enough to tell what is no text.
+# Bytes that are enough to recognise a binary file.
 _HEAD = 1024
 
 _BYTE_ORDER_MARKS = (
-    # UTF-32 first: its mark begins with that of UTF-16.
+    # UTF-32 first: its byte order mark begins with the mark of UTF-16.
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_NOT_OURS = frozenset({"node_modules", "__pycache__", "__MACOSX"})
-# An office document is a zip too, and one file to its reader.
+_SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "__MACOSX"})
+# An office document is a zip too, but one file for its format.
 _OFFICE = "[Content_Types].xml"
 _ZIP = (b"PK\3\4", b"PK\5\6")
 
 Load = Callable[[int], bytes]
-"""Gives at most so many bytes of a file."""
+"""Reads at most this many bytes of a file."""
 
 
 class File:
-    """One file: its bytes, its text, and its nodes where it is JSON or YAML; each worked out once."""
+    """One file of a source: its bytes, text and JSON or YAML nodes, each computed once."""
 
     def __init__(self, source: Source, path: str, place: str, load: Load) -> None:
         self.source = source
         self.path = path
-        """Relative to the source, with slashes."""
+        """The path relative to the source, with slashes."""
         self.place = place
-        """As it stands in locations."""
+        """The path for locations in problems."""
         self._load = load
 
     @property
@@ -58,22 +58,22 @@ class File:
 
     @property
     def suffix(self) -> str:
-        """In lower case, with its dot."""
+        """The file extension in lower case, with its dot."""
         return PurePosixPath(self.path).suffix.lower()
 
     @property
     def location(self) -> Location:
-        """Its first character."""
+        """The location of the first character."""
         return Location(self.place)
 
     @property
     def data(self) -> bytes:
-        """What it holds. Raises `InputError` where it cannot be read."""
+        """All bytes of the file. Raises `InputError` if it cannot be read."""
         return _or_raise(self._data)
 
     @cached_property
     def head(self) -> bytes:
-        """What it begins with; of what cannot be read, nothing. For a look."""
+        """The first bytes of the file, for recognition; empty if it cannot be read."""
         try:
             return self._load(_HEAD)
         except InputError:
@@ -81,28 +81,28 @@ class File:
 
     @property
     def text(self) -> str:
-        """Its text, without a byte order mark. Raises `RegistryError` for what is none."""
+        """The text without a byte order mark. Raises `RegistryError` if the file is not text."""
         return _or_raise(self._text)
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """The root of each document in it, read as JSON or as YAML. Raises `RegistryError` for what is neither."""
+        """The root of each JSON or YAML document. Raises `RegistryError` if the file is neither."""
         return _or_raise(self._nodes)
 
     @property
     def root(self) -> tree.Value:
-        """The first document in it; of what is neither JSON nor YAML, nothing. For a look: notes nothing."""
+        """The first JSON or YAML document, for recognition; empty if there is none. It reports no problems."""
         found = self._nodes
         return tree.Value(found[0] if isinstance(found, tuple) and found else None, self.location)
 
     @property
     def lines(self) -> list[str]:
-        """The lines of its text; of what is no text, none. For a look."""
+        """The lines of the text, for recognition; empty if the file is not text."""
         return self._text.splitlines() if isinstance(self._text, str) else []
 
     @property
     def problem(self) -> Problem | None:
-        """What keeps it from being read: damage, or the syntax of what is named like JSON or YAML."""
+        """Why the file cannot be read: an I/O error, or a syntax error in a file named like JSON or YAML."""
         named = self.suffix in (".json", *tree.YAML_SUFFIXES)
         failure = self._nodes if named else self._data
         if isinstance(failure, RegistryError):
@@ -111,21 +111,21 @@ class File:
             return Problem(self.location, "error", "unreadable", str(failure))
         return None
 
-    def beside(self, path: str) -> File | None:
-        """The file that this one names, relative to itself; None where it is not there, or not in the source."""
+    def resolve_reference(self, path: str) -> File | None:
+        """Return the file at a path relative to this file; None if it does not exist in the source."""
         return self.source.find(PurePosixPath(self.path).parent.joinpath(*path.replace("\\", "/").split("/")))
 
     @cached_property
     def _data(self) -> bytes | InputError:
         try:
-            return self.source.counted(self._load(MAX_FILE_BYTES + 1), self.place)
+            return self.source.count_bytes(self._load(MAX_FILE_BYTES + 1), self.place)
         except InputError as error:
             return error
 
     @cached_property
     def _text(self) -> str | InputError:
         try:
-            # So that not every picture in a folder is read to its end.
+            # Do not read all of an image or another binary file.
             if b"\0" in self.head and not self.head.startswith(tuple(mark for mark, _ in _BYTE_ORDER_MARKS)):
                 return RegistryError([Problem(self.location, "error", "encoding", "this is not a text file")])
             return _decoded(self.data, self.place)
@@ -143,18 +143,18 @@ class File:
 
 
 class Source:
-    """The files at a path, in an order that does not depend on the file system."""
+    """The files at a path, sorted by relative path."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Raises `InputError` for what is not there, and for a zip that nobody should open."""
+        """List the files at a path. Raises `InputError` if it does not exist, or for a dangerous zip."""
         self.path = Path(path)
         self.place = str(path)
         self._bytes = 0
         self._files: dict[str, File] = {}
         self.referenced: set[str] = set()
-        """The paths that other files named."""
+        """Paths that were looked up by `find`."""
         self.links: list[str] = []
-        """What leads out of the folder, and is not followed."""
+        """Symbolic links that point outside of the folder and are not followed."""
         try:
             if self.path.is_dir():
                 self._root: Path | None = self.path
@@ -173,9 +173,9 @@ class Source:
         return len(self._files)
 
     def find(self, path: PurePosixPath | str) -> File | None:
-        """The file at a relative path, also beside the only file that was named; None where there is none.
+        """Return the file at a relative path, or None if it does not exist or lies outside of the source.
 
-        A path that leads out of the source has none.
+        If the source is a single file, files in the same folder are found too.
         """
         parts: list[str] = []
         for part in PurePosixPath(path).parts:
@@ -194,8 +194,8 @@ class Source:
             self._add(relative, str(file), partial(_read, file))
         return self._files.get(relative)
 
-    def counted(self, data: bytes, place: str) -> bytes:
-        """What was read of a file. Raises `InputError` where that, or all that was read, is too much."""
+    def count_bytes(self, data: bytes, place: str) -> bytes:
+        """Return `data` and add its size to the total. Raises `InputError` if the file or the total is too large."""
         self._bytes += len(data)
         if len(data) > MAX_FILE_BYTES:
             raise InputError(f"{place} is larger than {MAX_FILE_BYTES // 1_000_000} MB")
@@ -214,7 +214,7 @@ class Source:
 
     def _add_folder(self) -> None:
         for folder, subfolders, names in os.walk(self.path, onerror=_fail):
-            subfolders[:] = [name for name in subfolders if not name.startswith(".") and name not in _NOT_OURS]
+            subfolders[:] = [name for name in subfolders if not name.startswith(".") and name not in _SKIPPED_FOLDERS]
             for file in (Path(folder, name) for name in names if not name.startswith(".")):
                 relative = file.relative_to(self.path).as_posix()
                 if _inside(file, self.path):
@@ -225,8 +225,8 @@ class Source:
     def _add_file(self) -> None:
         self._root = self.path.parent
         if _read(self.path, len(_ZIP[0])) in _ZIP:
-            # In memory, so that no handle stays open and the archive cannot change under us.
-            archive = opened(self.counted(_read(self.path, MAX_FILE_BYTES + 1), self.place), self.place)
+            # Read the zip into memory: no handle stays open, and the archive cannot change during the import.
+            archive = open_zip(self.count_bytes(_read(self.path, MAX_FILE_BYTES + 1), self.place), self.place)
             if _OFFICE not in archive.namelist():
                 self._root = None
                 self._add_archive(archive)
@@ -236,9 +236,11 @@ class Source:
     def _add_archive(self, archive: zipfile.ZipFile) -> None:
         for entry in archive.infolist():
             path = entry.filename.replace("\\", "/")
-            if not entry.is_dir() and not any(part.startswith(".") or part in _NOT_OURS for part in path.split("/")):
+            if not entry.is_dir() and not any(
+                part.startswith(".") or part in _SKIPPED_FOLDERS for part in path.split("/")
+            ):
                 place = f"{self.place}/{path}"
-                self._add(path, place, partial(unpacked, archive, entry, place))
+                self._add(path, place, partial(read_entry, archive, entry, place))
 
 
 def _read(file: Path, most: int) -> bytes:
@@ -254,7 +256,7 @@ def _fail(error: OSError) -> None:
 
 
 def _inside(file: Path, root: Path) -> bool:
-    """Whether it is a real file that lies in the folder, also when links are followed."""
+    """Return whether a path is a regular file in the folder, with links resolved."""
     try:
         return file.is_file() and file.resolve().is_relative_to(root.resolve())
     except (OSError, ValueError):

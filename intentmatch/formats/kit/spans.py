@@ -1,4 +1,4 @@
-"""Places in a text as other programs give them: in units of UTF-16, in parts, and with labels inside of labels."""
+"""Convert the spans of other programs: UTF-16 offsets, texts in parts, and nested labels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from intentmatch.formats.kit.draft import Draft, Label
 
 
 def from_utf16(text: str, offset: int) -> int:
-    """A position in UTF-16 units as one in characters; what lies outside of the text stays so."""
+    """Convert an offset in UTF-16 units to one in characters. An offset outside of the text stays outside."""
     if text.isascii() or offset <= 0:
         return offset
     inside = len(text.encode("utf-16-le", "surrogatepass")[: 2 * offset].decode("utf-16-le", "ignore"))
@@ -19,12 +19,12 @@ def from_utf16(text: str, offset: int) -> int:
 
 
 def utf16_length(text: str) -> int:
-    """The length of a text in UTF-16 units."""
+    """Return the length of a text in UTF-16 units."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def innermost(labels: Iterable[Label], place: Location, draft: Draft) -> list[Label]:
-    """The labels in their order, without those that hold another one; of labels of the same piece, the first."""
+    """Return the labels that contain no other label, in order. Of labels of the same span, the first is kept."""
     kept: list[Label] = []
     nearest_end = math.inf
     for label in sorted(labels, key=lambda label: (-label.start, label.end)):
@@ -38,8 +38,8 @@ def innermost(labels: Iterable[Label], place: Location, draft: Draft) -> list[La
     return kept[::-1]
 
 
-def parted(line: Utterance) -> Iterator[tuple[str, str | None]]:
-    """A line as parts, and of each the slot that it stands for."""
+def split_at_marks(line: Utterance) -> Iterator[tuple[str, str | None]]:
+    """Split an utterance at its marks. Yields each part with its slot, or None."""
     end = 0
     for mark in line.marks:
         if mark.start > end:

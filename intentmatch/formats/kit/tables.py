@@ -1,7 +1,7 @@
-"""Rows of a table, wherever they stand: a message and its intent in each, perhaps with a language and a response.
+"""Read the rows of a table: each has a message and its intent, and may have a language and a response.
 
-The columns are known by usual names, or by what the user says: `{"text": "Frage", "intent": "2"}`, where numbers count
-from 1 and are for tables without a header. A table without intents has one for each response, or for each line.
+Columns are recognised by common names, or named by the user: `{"text": "Frage", "intent": "2"}`. Numbers count from 1
+and are for tables without a header. A table with responses instead of intents gets an intent for each response.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "language": ("language", "lang", "locale"),
     "response": ("response", "answer", "reply"),
 }
-"""Column to the usual names of it, in lower case, the likeliest first."""
+"""Column to its common names in lower case, the most likely first."""
 _HINT = "name them with --columns text=NAME,intent=NAME (or by numbers from 1 if there is no header)"
-# So much of a cell, or of a question that becomes a name, is enough to know it by.
-_SHOWN = 30
-_NAME = 40
+# Characters of a cell in a message, and of a question that becomes the name of an intent.
+_MAX_SHOWN_CHARS = 30
+_MAX_NAME_CHARS = 40
 
 
 class Row(NamedTuple):
-    """The cells of a row, and where it begins."""
+    """The cells of a row and the location of its first cell."""
 
     cells: Sequence[str]
     place: Location
 
 
 def columns_of(header: Sequence[str]) -> dict[str, int]:
-    """The columns that a header names, by position."""
+    """Return the columns that a header names, with their positions."""
     names = [name.strip().lower() for name in header]
     found: dict[str, int] = {}
     for column, usual in _NAMES.items():
@@ -50,13 +50,13 @@ def columns_of(header: Sequence[str]) -> dict[str, int]:
 
 
 def is_complete(columns: Iterable[str]) -> bool:
-    """Whether columns are enough for a table: all that a row needs, or nothing but the names of intents."""
+    """Return whether the columns are sufficient: a text with an intent or a response."""
     columns = set(columns)
     return {"text", "intent"} <= columns or {"text", "response"} <= columns
 
 
 def read_tables(tables: Iterable[Iterable[Row]], draft: Draft) -> None:
-    """Put tables into the draft, each with a header or with columns that the user numbers."""
+    """Read tables into the draft. Each has a header, or columns that the user numbered."""
     useless: list[Row] = []
     for table in tables:
         rows = (row for row in table if any(cell.strip() for cell in row.cells))
@@ -72,7 +72,7 @@ def read_tables(tables: Iterable[Iterable[Row]], draft: Draft) -> None:
 
 
 def read_row(row: Row, columns: Mapping[str, int], draft: Draft) -> None:
-    """Put one row into the draft; of a row without a message, or without an intent, only a warning."""
+    """Read one row into the draft. A row without a message or an intent is reported and skipped."""
 
     def cell(column: str) -> str:
         position = columns.get(column, len(row.cells))
@@ -89,14 +89,14 @@ def read_row(row: Row, columns: Mapping[str, int], draft: Draft) -> None:
 
 
 def rows_of(registry: Registry) -> Iterator[tuple[str, str, str]]:
-    """The cells below `HEADER`."""
+    """Yield the rows of a registry, with the columns of `HEADER`."""
     for intent in registry:
         for utterance in intent.utterances:
             yield utterance.text, intent.name, utterance.language or ""
 
 
 def _read_table(first: Row, rows: Iterator[Row], draft: Draft) -> bool:
-    """Whether the columns were known."""
+    """Read one table. Return whether its columns were recognised."""
     if len(first.cells) == 1 and not draft.columns and set(columns_of(first.cells)) == {"intent"}:
         draft.note(
             first.place, "one-column", "the table has only intent names; each name is imported as its own utterance"
@@ -104,7 +104,7 @@ def _read_table(first: Row, rows: Iterator[Row], draft: Draft) -> bool:
         for row in rows:
             read_row(Row([row.cells[0]] * 2 if row.cells else [], row.place), {"text": 0, "intent": 1}, draft)
         return True
-    columns = _chosen(first, draft)
+    columns = _column_positions(first, draft)
     if not is_complete(columns):
         return False
     if draft.columns and all(name.isdigit() for name in draft.columns.values()):
@@ -118,8 +118,8 @@ def _read_table(first: Row, rows: Iterator[Row], draft: Draft) -> bool:
     return True
 
 
-def _chosen(first: Row, draft: Draft) -> dict[str, int]:
-    """The position of each column, of which the user may have named some. Raises `InputError` for one that is none."""
+def _column_positions(first: Row, draft: Draft) -> dict[str, int]:
+    """Return the position of each column. Raises `InputError` if the user named a column that does not exist."""
     names = [name.strip().lower() for name in first.cells]
     chosen: dict[str, int] = {}
     for column, name in draft.columns.items():
@@ -136,11 +136,11 @@ def _chosen(first: Row, draft: Draft) -> dict[str, int]:
 
 
 def _intent_of(response: str, question: str, place: Location, draft: Draft) -> IntentDraft:
-    """The intent that gives a response, or a new one that is named after the first question for it."""
+    """Return the intent with this response, or a new one that is named after its first question."""
     for intent in draft.intents.values():
         if response in intent.responses.values():
             return intent
-    name = "_".join(fold(question)[:_NAME].split()) or "question"
+    name = "_".join(fold(question)[:_MAX_NAME_CHARS].split()) or "question"
     while name in draft.intents:
         name += "_"
     intent = draft.intent(name, place)
@@ -149,4 +149,6 @@ def _intent_of(response: str, question: str, place: Location, draft: Draft) -> I
 
 
 def _shown(cells: Iterable[str]) -> str:
-    return few(cell if len(cell) <= _SHOWN else f"{cell[:_SHOWN]}..." for cell in cells if cell.strip())
+    return few(
+        cell if len(cell) <= _MAX_SHOWN_CHARS else f"{cell[:_MAX_SHOWN_CHARS]}..." for cell in cells if cell.strip()
+    )

@@ -1,4 +1,4 @@
-"""JSON and YAML as one kind of positioned nodes, and `Value`: a hold on a node that notes what is not as expected."""
+"""JSON and YAML as nodes with locations, and `Value`, an accessor that reports values of an unexpected type."""
 
 from __future__ import annotations
 
@@ -16,62 +16,62 @@ YAML_SUFFIXES = (".yaml", ".yml")
 MAX_DEPTH = 100
 
 Note = Callable[[Location, str, str, str], None]
-"""Takes place, rule, message and hint of something that is not as it should be."""
+"""Receives location, rule, message and hint of a problem."""
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _LITERAL = re.compile(r"true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# Line breaks inside a string are no JSON, and harmless.
+# Accept line breaks inside of strings: they are invalid JSON, but harmless.
 _STRINGS = json.JSONDecoder(strict=False)
 _RULE = "json-syntax"
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A node, or the lack of one. Asking it for what it is not gives nothing and, where it may, notes that."""
+    """A node, or a missing one. Reading it as another type returns nothing and reports the mismatch to `note`."""
 
     node: nodes.Node | None
     location: Location
-    """Where it stands; of what is lacking, what it is lacking in."""
+    """The location of the node; for a missing node, the location of its parent."""
     what: str = "the file"
-    """For messages: the key it stands under."""
+    """The name for messages: the key of the node."""
     note: Note | None = None
 
     def __bool__(self) -> bool:
-        """Whether there is something: not lacking, and neither null nor an empty place in YAML."""
+        """Return whether the node exists and is not null or an empty YAML value."""
         node = self.node
         return node is not None and not (
             isinstance(node, nodes.Scalar) and node.plain and node.text in ("", "null", "~")
         )
 
     def __getitem__(self, key: str) -> Value:
-        """What stands under a key."""
+        """Return the value of a key; a missing value if there is none."""
         found = self.keys.get(key)
         return Value(found, found.location if found else self.location, f"`{key}`", self.note)
 
     @property
     def keys(self) -> dict[str, nodes.Node]:
-        """Key to node of a mapping, silently: of what is none, nothing. Of equal keys, the last."""
+        """The nodes of a mapping by key; empty for other nodes. The last of equal keys wins. Reports nothing."""
         entries = self.node.entries if isinstance(self.node, nodes.Mapping) else ()
         return {key.text: value for key, value in entries if isinstance(key, nodes.Scalar)}
 
     @property
     def is_list(self) -> bool:
-        """Whether it is a list."""
+        """Whether the node is a list."""
         return isinstance(self.node, nodes.Sequence)
 
     @property
     def is_mapping(self) -> bool:
-        """Whether it is a mapping."""
+        """Whether the node is a mapping."""
         return isinstance(self.node, nodes.Mapping)
 
     @property
     def is_text(self) -> bool:
-        """Whether it is a text, a number or a truth value."""
+        """Whether the node is a string, a number or a boolean."""
         return isinstance(self.node, nodes.Scalar) and bool(self)
 
     def items(self) -> list[Value]:
-        """The items of a list; of nothing, none."""
+        """Return the items of a list; nothing for a missing node."""
         if not self:
             return []
         if not isinstance(self.node, nodes.Sequence):
@@ -80,7 +80,7 @@ class Value:
         return [Value(item, item.location, f"an item of {self.what}", self.note) for item in self.node.items]
 
     def entries(self) -> list[tuple[str, Value]]:
-        """Key and value of a mapping; of nothing, none. A key that stands twice is noted, and both are kept."""
+        """Return the keys and values of a mapping. A repeated key is reported, and both entries are kept."""
         if not self:
             return []
         if not isinstance(self.node, nodes.Mapping):
@@ -100,7 +100,7 @@ class Value:
         return found
 
     def text(self) -> str | None:
-        """The text of it, a number or a truth value as it is written; None for nothing."""
+        """Return the text of a scalar as it is written; None for a missing node."""
         if not self:
             return None
         if not isinstance(self.node, nodes.Scalar):
@@ -109,7 +109,7 @@ class Value:
         return self.node.text
 
     def number(self) -> float | None:
-        """The number it is; None for nothing."""
+        """Return the value as a number; None for a missing node."""
         text = self.text()
         if text is None:
             return None
@@ -120,22 +120,22 @@ class Value:
             return None
 
     def integer(self) -> int | None:
-        """The whole number it is; None for nothing."""
+        """Return the value as an integer; None for a missing node."""
         number = self.number()
         if number is None:
             return None
-        # Neither a fraction nor infinite, and such that a double has not rounded it.
+        # Above 2**53 a double rounds integers.
         if not number.is_integer() or abs(number) > 2**53:
             self._expected("a whole number")
             return None
         return int(number)
 
     def flag(self) -> bool:
-        """Whether it is true; nothing is not."""
+        """Return whether the value is true; false for a missing node."""
         return (self.text() or "").lower() == "true"
 
     def plain(self) -> Any:
-        """All of it as JSON would read it."""
+        """Return the node as Python values, as `json.loads` would."""
         node = self.node
         if isinstance(node, nodes.Mapping):
             return {key: value.plain() for key, value in self.entries()}
@@ -143,7 +143,7 @@ class Value:
             return [value.plain() for value in self.items()]
         if node is None or not self:
             return None
-        return json.loads(node.text) if node.plain and _SMALL.fullmatch(node.text) else node.text
+        return json.loads(node.text) if node.plain and _SHORT_LITERAL.fullmatch(node.text) else node.text
 
     def _expected(self, kind: str) -> None:
         if self.note is not None:
@@ -158,12 +158,15 @@ class Value:
             self.note(self.location, "wrong-type", f"{self.what} should be {kind} but is {found}; it is ignored", "")
 
 
-# Numbers that a double can hold; longer ones stay text.
-_SMALL = re.compile(r"true|false|-?(?:0|[1-9][0-9]{0,99})(?:\.[0-9]{1,99})?(?:[eE][+-]?[0-9]{1,2})?")
+# Numbers that fit into a double; longer ones stay text.
+_SHORT_LITERAL = re.compile(r"true|false|-?(?:0|[1-9][0-9]{0,99})(?:\.[0-9]{1,99})?(?:[eE][+-]?[0-9]{1,2})?")
 
 
 def documents(text: str, suffix: str, place: str) -> tuple[nodes.Node, ...]:
-    """The root of each document of a text. JSON has one, and begins with a bracket. Raises `NodeError`."""
+    """Parse JSON or YAML and return the root of each document. Raises `NodeError`.
+
+    Text that begins with a bracket is JSON unless `suffix` is one of YAML.
+    """
     if suffix not in YAML_SUFFIXES and (suffix == ".json" or text.lstrip()[:1] in ("{", "[")):
         return (json_node(text, place),)
     if suffix not in ("", *YAML_SUFFIXES):
@@ -176,12 +179,12 @@ def documents(text: str, suffix: str, place: str) -> tuple[nodes.Node, ...]:
 
 
 def json_node(text: str, place: str, line: int = 1) -> nodes.Node:
-    """A text of JSON, which begins in a line of a file, as nodes: what has no quotes is plain. Raises `NodeError`."""
+    """Parse JSON text that begins at `line` of a file. Unquoted scalars are plain nodes. Raises `NodeError`."""
     return _Json(text, place, line).whole()
 
 
 class _Json:
-    """Reads one text. The standard library reads JSON too, and forgets where anything stood."""
+    """JSON parser that keeps the location of each node, which the standard library does not."""
 
     def __init__(self, text: str, place: str, line: int) -> None:
         self._text = text
@@ -263,7 +266,7 @@ class _Json:
 
 
 def _check_size(roots: tuple[nodes.Node, ...], most: int) -> None:
-    """A text cannot hold more nodes than characters, unless aliases multiply them without end."""
+    """Refuse YAML whose aliases expand to more nodes than the text has characters."""
     left = [(root, 1) for root in roots]
     visits = 0
     while left:

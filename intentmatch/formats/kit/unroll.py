@@ -1,4 +1,4 @@
-"""Templates for formats that have none, or none with rules: as the sentences that they stand for, or written out."""
+"""Unroll templates into sentences, and rules into their text, for formats that have no templates or no rules."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from intentmatch.registry.templates.expansion import expand
 from intentmatch.registry.templates.rules import key_of
 from intentmatch.registry.templates.syntax import escape, labelled, parse
 
-# Stands for the value of a slot that stays open, and in no text that anybody writes.
+# Placeholder for an open slot: a noncharacter that occurs in no real text.
 _OPEN = "\ufdd0"
-# Rules that use rules may unfold without end.
-_LONGEST = 10_000
+# Characters; rules that use rules can grow exponentially.
+_MAX_CHARS = 10_000
 
 
 def as_sentences(registry: Registry, says: Collection[Feature]) -> tuple[Registry, list[Problem]]:
-    """The registry with a line for each sentence of a template, and how many they are.
+    """Replace each template by its sentences, and report how many lines that adds.
 
-    Slots without a value stay so where the format has `blanks`.
+    Open slots stay open if the format has `blanks`.
     """
     blanks, marks = "blanks" in says, "marks" in says
     lines = {id(line): line for intent in registry for line in (*intent.utterances, *intent.negatives)}
@@ -46,7 +46,7 @@ def as_sentences(registry: Registry, says: Collection[Feature]) -> tuple[Registr
 
 
 def without_rules(registry: Registry) -> tuple[Registry, list[Problem]]:
-    """The registry with the text of each rule in the place of its name. Raises `InputError` where that has no end."""
+    """Replace each rule reference by the text of the rule. Raises `InputError` if the text grows too long."""
     if not registry.rules:
         return registry, []
     rules = {rule.name: rule for rule in registry.rules}
@@ -54,7 +54,7 @@ def without_rules(registry: Registry) -> tuple[Registry, list[Problem]]:
     def written_out(line: Utterance) -> Utterance:
         if not is_template(line):
             return line
-        text = _unfolded(line.text, line.language, rules, ())
+        text = _unrolled(line.text, line.language, rules, ())
         return replace(line, text=text, template=text)
 
     return replace(_with_lines(registry, written_out), rules=()), [
@@ -62,41 +62,41 @@ def without_rules(registry: Registry) -> tuple[Registry, list[Problem]]:
     ]
 
 
-def _unfolded(text: str, language: str | None, rules: Mapping[str, Rule], inside: tuple[str, ...]) -> str:
+def _unrolled(text: str, language: str | None, rules: Mapping[str, Rule], inside: tuple[str, ...]) -> str:
     for use in sorted(parse(text, fragment=bool(inside)).uses, key=lambda use: use.position, reverse=True):
         rule = rules.get(use.rule)
         code = None if rule is None or use.rule in inside else key_of(rule, language)
         if rule is not None and code is not None:
-            inner = _unfolded(rule.templates[code], language, rules, (*inside, use.rule))
-            # Alone, a rule may have alternatives without brackets around them; and brackets without any are text.
+            inner = _unrolled(rule.templates[code], language, rules, (*inside, use.rule))
+            # Top-level alternatives of a rule need no brackets in the rule, but they do inside of a template.
             if parse(inner).nodes != parse(inner, fragment=True).nodes:
                 inner = f"({inner})"
             text = f"{text[: use.position]}{inner}{text[use.position + len(use.rule) + 2 :]}"
-        if len(text) > _LONGEST:
-            raise InputError(f"the rule {use.rule!r} expands to more than {_LONGEST:,} characters")
+        if len(text) > _MAX_CHARS:
+            raise InputError(f"the rule {use.rule!r} expands to more than {_MAX_CHARS:,} characters")
     return text
 
 
 def is_template(line: Utterance) -> bool:
-    """Whether a line of an unexpanded registry leaves anything open."""
+    """Return whether an utterance of an unexpanded registry is a template with something open."""
     return line.template is not None and line.template == line.text
 
 
 def _is_blank(line: Utterance) -> bool:
-    """Whether nothing is left open in a template but the values of all its slots."""
+    """Return whether the slots are the only open parts of a template, and all of them are open."""
     template = parse(line.text)
     return not template.varied and all(blank.value is None for blank in template.blanks)
 
 
 def _plain(line: Utterance, *, marks: bool) -> Utterance:
-    """A sentence without a word of the template that it came from."""
+    """Return an expanded sentence without the template it came from."""
     kept = line.marks if marks else ()
     written = labelled(line.text, kept)
     return replace(line, template=None if written == line.text else written, marks=kept)
 
 
 def _left_open(registry: Registry) -> Registry:
-    """The registry with slots for which nothing but a sign of their being open is filled in."""
+    """Return the registry with a placeholder as the only example of each slot, so that slots stay open."""
     examples = (Utterance(_OPEN),)
     intents = (
         replace(intent, slots=tuple(replace(slot, examples=examples) for slot in intent.slots)) for intent in registry
@@ -105,7 +105,7 @@ def _left_open(registry: Registry) -> Registry:
 
 
 def _reopened(line: Utterance, *, marks: bool) -> Utterance:
-    """A sentence of such a registry as a line in which slots are open."""
+    """Turn the placeholders of an expanded sentence back into open slots."""
     if _OPEN not in line.text:
         return _plain(line, marks=marks)
     written, end = "", 0

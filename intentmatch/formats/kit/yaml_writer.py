@@ -1,4 +1,4 @@
-"""YAML that people like to read: in blocks, in the order it was given, in its own script, quoted where it must be."""
+"""Write YAML for people: block style, insertion order, Unicode unescaped, quotes only where needed."""
 
 from __future__ import annotations
 
@@ -7,55 +7,55 @@ from typing import Any
 
 import yaml
 
-# A short list stands on the line of its key.
-_SHORT = 80
-# YAML takes them for the end of a line, and gives it back as another.
+# Characters of a list that is written on the line of its key.
+_MAX_INLINE_CHARS = 80
+# Line breaks for YAML that are not kept when it is read back.
 _OTHER_BREAKS = set("\x85\u2028\u2029")
 _TEXT = "tag:yaml.org,2002:str"
 _LIST = "tag:yaml.org,2002:seq"
 
 
-class Short(list[str]):
-    """A list that stands on the line of its key, if it has room there."""
+class InlineList(list[str]):
+    """A list that is written on the line of its key if it is short enough."""
 
 
-class Quoted(str):
-    """A text that would be something else without quotes."""
+class QuotedText(str):
+    """A text that is written in quotes, because it would be another type without them."""
 
     __slots__ = ()
 
 
-class Nothing:
-    """What stands behind a key that says all."""
+class EmptyValue:
+    """An empty value after a key."""
 
 
 class _Dumper(yaml.SafeDumper):
-    """Lists stand deeper than their keys, and a text of several lines has them."""
+    """Dumper that indents lists below their keys, writes text of several lines as a block and uses no aliases."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        """Indent."""
+        """Indent lists below their keys."""
         super().increase_indent(flow, indentless=False)
 
     def ignore_aliases(self, data: Any) -> bool:
-        """What is the same twice is written twice."""
+        """Write repeated values in full."""
         return True
 
 
 class _NativeDumper(_Dumper):
-    """For our own grammar, in which `no` and `12:30` are text without any quotes."""
+    """Dumper for intentmatch's own grammar, in which `no` and `12:30` are text without quotes."""
 
 
-def standard(value: Any) -> str:
-    """YAML for any reader: what could be taken for a number or a truth value is quoted."""
-    return _dumped(value, _Dumper)
+def standard_yaml(value: Any) -> str:
+    """Return YAML for any reader: text that looks like a number or a boolean is quoted."""
+    return _dump(value, _Dumper)
 
 
-def native(value: Any) -> str:
-    """YAML for our own reader: numbers, truth values and null are for metadata alone."""
-    return _dumped(value, _NativeDumper)
+def native_yaml(value: Any) -> str:
+    """Return YAML for intentmatch's reader: only metadata has numbers, booleans and null."""
+    return _dump(value, _NativeDumper)
 
 
-def _dumped(value: Any, dumper: type[yaml.SafeDumper]) -> str:
+def _dump(value: Any, dumper: type[yaml.SafeDumper]) -> str:
     written: str = yaml.dump(value, Dumper=dumper, allow_unicode=True, sort_keys=False, width=float("inf"))
     return written
 
@@ -71,7 +71,7 @@ def _quoted(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
     return dumper.represent_scalar(_TEXT, str(value), '"')
 
 
-def _nothing(dumper: yaml.SafeDumper, value: Nothing) -> yaml.ScalarNode:
+def _empty(dumper: yaml.SafeDumper, value: EmptyValue) -> yaml.ScalarNode:
     return dumper.represent_scalar(_TEXT, "")
 
 
@@ -79,15 +79,15 @@ def _json(dumper: yaml.SafeDumper, value: Any) -> yaml.ScalarNode:
     return dumper.represent_scalar(_TEXT, json.dumps(value))
 
 
-def _short(dumper: yaml.SafeDumper, value: Short) -> yaml.SequenceNode:
-    has_room = sum(len(text) + 2 for text in value) <= _SHORT and not any("\n" in text for text in value)
+def _short(dumper: yaml.SafeDumper, value: InlineList) -> yaml.SequenceNode:
+    has_room = sum(len(text) + 2 for text in value) <= _MAX_INLINE_CHARS and not any("\n" in text for text in value)
     return dumper.represent_sequence(_LIST, value, flow_style=has_room)
 
 
 _Dumper.add_representer(str, _text)
 _NativeDumper.yaml_implicit_resolvers = {}
-_NativeDumper.add_representer(Quoted, _quoted)
-_NativeDumper.add_representer(Nothing, _nothing)
-_NativeDumper.add_representer(Short, _short)
+_NativeDumper.add_representer(QuotedText, _quoted)
+_NativeDumper.add_representer(EmptyValue, _empty)
+_NativeDumper.add_representer(InlineList, _short)
 for _kind in (int, float, bool, type(None)):
     _NativeDumper.add_representer(_kind, _json)

@@ -1,4 +1,4 @@
-"""Files in the .lu format of the Bot Framework, old and new, with the files that they import."""
+"""Bot Framework .lu files in the old and the new syntax, with their imports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SIGN = re.compile(
 
 
 def recognise(file: File) -> Sure:
-    """By declarations and labels; an intent without them could be a text of any kind."""
+    """Recognise declarations and labels. An intent without them could be any text."""
     if any(_SIGN.match(line.lstrip()) for line in file.lines):
         return Sure.CERTAIN if file.suffix == _SUFFIX else Sure.LIKELY
     return Sure.LIKELY if file.suffix == _SUFFIX else Sure.NO

@@ -1,7 +1,7 @@
-"""Lines of .lu files and patterns of LUIS: labels, perhaps one inside of another, and what makes a line a pattern.
+"""Parse the lines of .lu files and the patterns of LUIS, with nested labels.
 
-`{name=Anna}`, `{@name:first=Anna}` and `{@user={@name=Anna} Bell}` are labels; `{name}`, `[optional]` and `(a|b)` make
-a pattern. A backslash takes the meaning from a sign.
+`{name=Anna}`, `{@name:first=Anna}` and `{@user={@name=Anna} Bell}` are labels. `{name}`, `[optional]` and `(a|b)` make
+a line a pattern. A backslash escapes a sign.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from intentmatch.formats.kit.draft import Label
 from intentmatch.registry.templates.syntax import escape
 
-# Names may have spaces in them; how long they can be keeps hostile lines from taking long.
+# Names may contain spaces. The length limits keep matching fast on hostile lines.
 _WORD = r"[^\s{}=:|()\[\]\\][^{}=:|()\[\]\\]{0,200}?"
 _NAMED = rf"\{{\s{{0,9}}@?\s{{0,9}}(?P<%s>{_WORD})\s{{0,9}}(?::\s{{0,9}}(?P<%s_role>{_WORD})\s{{0,9}})?"
 _TOKEN = re.compile(
@@ -25,33 +25,33 @@ _SIGNS = re.compile(r"[{}\[\]()|\\]")
 _PAIRS = {")": "(", "]": "["}
 
 NameOf = Callable[[str, str | None], str]
-"""The name of the slot of an entity, perhaps in a role; asked once for each mark that is kept."""
+"""Returns the slot name of an entity and an optional role; called once for each label that is kept."""
 
 
 class _Part(NamedTuple):
     kind: Literal["text", "sign", "slot", "open", "close"]
     text: str
-    """What stands there; of a slot and of an opening label, the name of the entity."""
+    """The text, or the name of the entity for `slot` and `open`."""
     role: str | None = None
 
 
 class Line(NamedTuple):
-    """A line as it is meant: a template for a pattern, and else a text with labels."""
+    """A parsed line: a template if it is a pattern, otherwise a text with labels."""
 
     text: str
     labels: tuple[Label, ...]
     template: str | None
     outer: tuple[str, ...]
-    """Slots whose labels hold other labels, and for which there is no mark."""
-    flawed: bool
+    """Slots whose labels contain other labels and are dropped."""
+    unclosed: bool
     """Whether a label is never closed."""
 
 
 def parse(line: str, name_of: NameOf) -> Line:
-    """A line, of which only the innermost labels are kept."""
+    """Parse a line. Only the innermost labels are kept."""
     parts = list(_parts(line))
     paired = _paired(parts)
-    kept, outer, flawed = _innermost(parts)
+    kept, outer, unclosed = _innermost(parts)
     for number, part in enumerate(parts):
         if part.kind == "slot" or (part.kind == "open" and number in kept):
             parts[number] = part._replace(text=name_of(part.text, part.role))
@@ -66,11 +66,11 @@ def parse(line: str, name_of: NameOf) -> Line:
         elif part.kind in ("text", "sign"):
             text += part.text
     template = "".join(_written(parts, kept, paired)).strip() if is_pattern else None
-    return Line(text, tuple(labels), template, outer, flawed)
+    return Line(text, tuple(labels), template, outer, unclosed)
 
 
 def escaped(text: str) -> str:
-    """A text in which no sign means anything."""
+    """Escape all signs in a text."""
     return _SIGNS.sub(r"\\\g<0>", text)
 
 
@@ -99,9 +99,9 @@ def _parts(line: str) -> Iterator[_Part]:
 
 
 def _paired(parts: list[_Part]) -> frozenset[int]:
-    """The positions of the brackets that mean something, and of the bars in them.
+    """Return the positions of the brackets that form a pattern, and of the bars in them.
 
-    Of `[(a|b)]`, which is how LUIS wants it written, the round ones mean nothing more.
+    In `[(a|b)]`, as LUIS writes optional alternatives, the round brackets are redundant and removed from `parts`.
     """
     found: set[int] = set()
     inner: dict[int, int] = {}
@@ -117,7 +117,7 @@ def _paired(parts: list[_Part]) -> frozenset[int]:
             waiting[-1][2].append(number)
         elif waiting[-1][0] == _PAIRS[part.text]:
             bracket, start, bars = waiting.pop()
-            # Round brackets around one thing are just brackets.
+            # Round brackets without a bar are plain text.
             if bracket == "[" or bars:
                 found |= {start, number, *bars}
             if bracket == "(" and bars:
@@ -128,7 +128,7 @@ def _paired(parts: list[_Part]) -> frozenset[int]:
 
 
 def _innermost(parts: list[_Part]) -> tuple[frozenset[int], tuple[str, ...], bool]:
-    """The beginnings and ends of the labels that hold no slot, the names of those that do, and whether one is open."""
+    """Return the positions of the innermost labels, the names of the outer ones, and whether a label is unclosed."""
     kept: set[int] = set()
     outer: list[str] = []
     waiting: list[int] = []
@@ -148,7 +148,7 @@ def _innermost(parts: list[_Part]) -> tuple[frozenset[int], tuple[str, ...], boo
 
 
 def _written(parts: list[_Part], kept: frozenset[int], paired: frozenset[int]) -> Iterator[str]:
-    """The pieces of a template."""
+    """Yield the pieces of a template."""
     label: list[str] | None = None
     for number, part in enumerate(parts):
         if part.kind == "open" and number in kept:

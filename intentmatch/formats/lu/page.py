@@ -1,4 +1,4 @@
-"""The text of a .lu file as sections: intents with their lines, declarations of entities with their items, imports."""
+"""Split a .lu file into sections: intents with lines, entity declarations with items, and imports."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _FENCE = "```"
 
 
 class Item(NamedTuple):
-    """An item of a list."""
+    """A list item."""
 
     text: str
     indent: int
@@ -46,7 +46,7 @@ class Item(NamedTuple):
 
 @dataclass
 class Intent:
-    """A heading and the lines below it."""
+    """An intent heading and the lines below it."""
 
     name: str
     place: Location
@@ -55,23 +55,23 @@ class Intent:
 
 @dataclass
 class Declaration:
-    """What is said about an entity, in one place of perhaps several."""
+    """A declaration of an entity. An entity may have several."""
 
     name: str
     place: Location
     kind: str = ""
-    """One of those that there are, or the name of the entity that this one is like; "" where it is said elsewhere."""
+    """A known kind, or the name of the entity that this one is an instance of; "" if another declaration states it."""
     roles: Sequence[str] = ()
     definition: str = ""
-    """What stands behind the equals sign."""
+    """The text after the equals sign."""
     value: str | None = None
-    """In the old way of writing, a list has a declaration for each of its values."""
+    """In the old syntax, the value of a list that this declaration is for."""
     items: list[Item] = field(default_factory=list)
 
 
 @dataclass
 class Page:
-    """All of a file."""
+    """The content of one file."""
 
     language: str | None = None
     intents: list[Intent] = field(default_factory=list)
@@ -80,7 +80,7 @@ class Page:
 
 
 def read_page(file: File, draft: Draft) -> Page:
-    """The sections of a file; what belongs to none of them is noted."""
+    """Split a file into sections. Lines outside of any section are reported."""
     page = Page()
     section: list[Item] | None = None
     fence: Location | None = None
@@ -119,7 +119,7 @@ def _read_comment(line: str, page: Page) -> None:
 
 
 def _open_intent(name: str, place: Location, page: Page, draft: Draft) -> list[Item]:
-    """Where the lines of an intent go; those of questions and answers go nowhere."""
+    """Start an intent and return the list for its lines. The lines of a question with an answer are dropped."""
     if name.startswith("?"):
         draft.not_expressed(place, "QnA Maker questions and answers are not imported")
         return []
@@ -135,7 +135,7 @@ def _declaration(line: str, place: Location) -> Declaration | None:
 
 
 def _old_declaration(name: str, rest: str, place: Location) -> Declaration:
-    """`$name:simple`, `$name:value=`, `$PREBUILT:number roles=a, b`, `$name:/regex/`, `$name:[a, b]`."""
+    """Parse `$name:simple`, `$name:value=`, `$PREBUILT:number roles=a, b`, `$name:/regex/` or `$name:[a, b]`."""
     roles: Sequence[str] = ()
     if with_roles := _OLD_ROLES.search(rest):
         roles = _words(rest[with_roles.end() :].strip("[] "))
@@ -155,7 +155,7 @@ def _old_declaration(name: str, rest: str, place: Location) -> Declaration:
 
 
 def new_declaration(text: str, place: Location) -> Declaration:
-    """`@ list name hasRoles a, b = ...`; `@ name usesFeature x` and `@ name = ...` say more of what is known."""
+    """Parse `@ list name hasRoles a, b = ...`. `@ name usesFeature x` and `@ name = ...` extend an entity."""
     head, _, definition = text.partition("=")
     words = _words(head)
     kind = ""

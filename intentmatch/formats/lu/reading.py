@@ -1,4 +1,4 @@
-"""The pages of .lu files, put together: which of them belong to it, what their entities are, who says what."""
+"""Read .lu files and their imports into a draft."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from intentmatch.core.errors import Location
 from intentmatch.formats.kit.draft import Draft, IntentDraft
-from intentmatch.formats.kit.global_entities import attach
+from intentmatch.formats.kit.global_entities import attach_global_entities
 from intentmatch.formats.kit.source import File
 from intentmatch.formats.lu.entities import NONE, Entities
 from intentmatch.formats.lu.lines import Line, NameOf, parse
@@ -20,24 +20,24 @@ _FRAGMENT = re.compile(r"(?P<intent>[^*?]*)(?:\*(?P<what>utterances|patterns|utt
 _SYNONYM_SIGNS = re.compile(r"[,;]")
 _LEARNED = ("ml", "machine-learned", "simple")
 _HINTS = "phrase lists and other features are not imported"
-_NOT_TAKEN = {
+_NOT_IMPORTED = {
     "phraselist": _HINTS,
     "intent": _HINTS,
     "composite": "composite entities are not imported, but their parts are",
 }
-"""Kind of declaration to what is said about it."""
+"""Kind of declaration that is not imported to its message."""
 
 
 def read(files: Sequence[File], draft: Draft) -> None:
-    """All files, and those that they import."""
-    book = _Book(draft)
+    """Read all files and the files that they import."""
+    reader = _Reader(draft)
     for file in files:
-        book.add(file)
-    book.read()
+        reader.add(file)
+    reader.read()
 
 
-class _Book:
-    """Pages by path, in the order in which they are named."""
+class _Reader:
+    """Pages by path, in the order of their first mention."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -45,7 +45,7 @@ class _Book:
         self._entities = Entities(draft)
 
     def add(self, first: File) -> None:
-        """A file and all that it imports, however many steps away."""
+        """Add a file and everything that it imports, directly or indirectly."""
         waiting = [first]
         for file in waiting:
             if file.path not in self._pages:
@@ -59,17 +59,17 @@ class _Book:
         languages = {path: _language(file, page, draft) or given for path, (file, page) in self._pages.items()}
         for path, (_, page) in self._pages.items():
             for declaration in page.entities:
-                # What is said in the only language needs no language.
+                # In files of one language, synonyms need no language.
                 self._declare(declaration, languages[path] if len(set(languages.values())) > 1 else None)
         for path, (file, page) in self._pages.items():
             draft.default_language = languages[path]
             for section in page.intents:
                 intent = draft.intent(section.name, section.place, fallback=section.name == NONE)
-                self._say(self._written_out(section.items, file), intent)
-        attach(draft)
+                self._say(self._with_links_resolved(section.items, file), intent)
+        attach_global_entities(draft)
 
     def _imported(self, file: File, link: Item) -> list[File]:
-        """The files that a link leads to. What is there and no .lu file is of no interest."""
+        """Return the .lu files that a link points to."""
         path = link.text.partition("#")[0]
         if "://" in path:
             self._draft.not_expressed(link.place, "links to web pages are not imported")
@@ -80,7 +80,7 @@ class _Book:
             return [
                 other for other in file.source if start is not None and _lies_in(other, start, deep=pattern == "**")
             ]
-        found = file.beside(path) or _in_other_case(file, path)
+        found = file.resolve_reference(path) or _in_other_case(file, path)
         if found is None:
             hint = "import the folder that contains all files, and check upper and lower case"
             self._draft.warn(
@@ -94,8 +94,8 @@ class _Book:
             )
         return [found] if found is not None and found.suffix == ".lu" else []
 
-    def _written_out(self, items: Iterable[Item], file: File) -> Iterator[Item]:
-        """Lines, and for a link to another file the lines that it stands for; these may hold no more links."""
+    def _with_links_resolved(self, items: Iterable[Item], file: File) -> Iterator[Item]:
+        """Yield lines, with each link to another file replaced by the lines of that file. Links do not nest."""
         for item in items:
             link = LINK.fullmatch(item.text)
             if link is None:
@@ -130,7 +130,7 @@ class _Book:
         for name in line.outer:
             message = f"labels of {name!r} contain other labels; only the innermost are imported"
             self._draft.not_expressed(place, message)
-        if line.flawed:
+        if line.unclosed:
             self._draft.warn(place, "bad-label", "a label that is never closed is skipped", "add the missing `}`")
 
     def _name_of(self, place: Location) -> NameOf:
@@ -139,15 +139,15 @@ class _Book:
     def _declare(self, declaration: Declaration, language: str | None) -> None:
         entities, name, kind, place = self._entities, declaration.name, declaration.kind, declaration.place
         for role in declaration.roles:
-            entities.instance(role, name)
-        if kind in _NOT_TAKEN:
-            self._draft.not_expressed(place, _NOT_TAKEN[kind])
+            entities.add_instance(role, name)
+        if kind in _NOT_IMPORTED:
+            self._draft.not_expressed(place, _NOT_IMPORTED[kind])
         elif kind == "prebuilt":
             entities.built_in(name, place)
         elif kind == "patternany":
             entities.entity(name, place).kind = "any"
         elif kind not in ("", "list", "regex", *_LEARNED):
-            entities.instance(name, kind)
+            entities.add_instance(name, kind)
         if declaration.value is not None:
             entities.entity(name, place).add(declaration.value, [item.text for item in declaration.items], language)
         elif kind in ("list", "", "regex"):
@@ -156,18 +156,18 @@ class _Book:
             self._read_part(item)
 
     def _read_list(self, declaration: Declaration, language: str | None) -> None:
-        """Regular expressions, or values with their synonyms below them, a line for each or several in a line."""
-        value, rim = None, min((item.indent for item in declaration.items), default=0)
-        definition = Item(declaration.definition, rim, declaration.place)
+        """Read regular expressions, or values with their synonyms on the lines below."""
+        value, base_indent = None, min((item.indent for item in declaration.items), default=0)
+        definition = Item(declaration.definition, base_indent, declaration.place)
         for item in (*([definition] if definition.text else []), *declaration.items):
             text = item.text
-            # What stands nowhere else: whether these are values, or parts.
+            # Without a kind, `@` and `[` mark parts of the entity instead of values.
             if declaration.kind == "" and text.startswith(("@", "[")):
                 continue
             entity = self._entities.entity(declaration.name, declaration.place)
             if len(text) > 2 and text[0] == text[-1] == "/":
                 entity.patterns += [text[1:-1]] if text[1:-1] not in entity.patterns else []
-            elif value is None or text.endswith(":") or item.indent <= rim:
+            elif value is None or text.endswith(":") or item.indent <= base_indent:
                 value = text.removesuffix(":").strip()
                 entity.add(value)
             else:
@@ -175,15 +175,15 @@ class _Book:
                 entity.add(value, [synonym for synonym in synonyms if synonym], language)
 
     def _read_part(self, item: Item) -> None:
-        """A part of a machine-learned entity, learned itself or like an entity."""
+        """Read a part of a machine-learned entity, which may be an instance of another entity."""
         if item.text.startswith("@"):
             part = new_declaration(item.text[1:], item.place)
             if part.kind not in ("", *_LEARNED):
-                self._entities.instance(part.name, part.kind)
+                self._entities.add_instance(part.name, part.kind)
 
 
 def _language(file: File, page: Page, draft: Draft) -> str | None:
-    """What the file says or, where it says nothing, its name or that of its folder."""
+    """Return the language that the file states, or the one in its name or in the name of its folder."""
     if page.language:
         return draft.language(page.language, file.location)
     named = _IN_NAME.fullmatch(file.name)
@@ -193,7 +193,7 @@ def _language(file: File, page: Page, draft: Draft) -> str | None:
 
 
 def _within(file: File, path: str) -> str | None:
-    """A folder, as a file names it, by its path in the source; None where that leads out of it."""
+    """Return the path in the source of a folder named relative to a file; None if it is outside of the source."""
     parts = list(PurePosixPath(file.path).parent.parts)
     for part in PurePosixPath(path).parts:
         if part == ".." and not parts:
@@ -213,7 +213,7 @@ def _lies_in(file: File, folder: str, *, deep: bool) -> bool:
 
 
 def _in_other_case(file: File, path: str) -> File | None:
-    """A file of the source whose path differs in nothing but upper and lower case."""
+    """Return the file of the source whose path differs only in upper and lower case."""
     folder, _, name = path.replace("\\", "/").rpartition("/")
     start = _within(file, folder)
     wanted = None if start is None else f"{start}/{name}".lstrip("/").lower()

@@ -1,4 +1,4 @@
-"""Registries as .lu files, one for each language."""
+"""Write a registry as .lu files, one for each language."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from intentmatch.core.errors import Location, Problem
 from intentmatch.core.types import Intent, Registry, Slot, SlotKind, SlotValue, Utterance
 from intentmatch.formats.kit import by_language, losses
 from intentmatch.formats.kit.format import Feature, Files
-from intentmatch.formats.kit.slot_mentions import every_slot
-from intentmatch.formats.kit.spans import parted
+from intentmatch.formats.kit.slot_mentions import all_slots
+from intentmatch.formats.kit.spans import split_at_marks
 from intentmatch.formats.lu.lines import escaped, parse
 from intentmatch.formats.lu.page import LINK
 from intentmatch.registry.templates.syntax import Blank, Choice, Series, Words
@@ -21,12 +21,12 @@ SAYS: frozenset[Feature] = frozenset(
 )
 _BUILT_IN: Mapping[SlotKind, str] = {"number": "number", "date": "datetimeV2", "time": "datetimeV2"}
 _BREAKS = re.compile(r"\s*[\r\n]\s*")
-# Braces always mean something, and a backslash does before a sign, which a label begins with.
+# Braces are always special, and a backslash is before a sign or at the end of a label.
 _BRACES = re.compile(r"[{}]|\\(?=[{}\[\]()|\\]|$)")
 
 
 def write(registry: Registry, problems: list[Problem]) -> Files:
-    """The file of the only language, or one for each."""
+    """Return one file per language."""
     codes = list(dict.fromkeys(line.language for line in registry.utterances)) or [None]
     writer = _Writer(registry, problems)
     if len(codes) == 1:
@@ -35,45 +35,47 @@ def write(registry: Registry, problems: list[Problem]) -> Files:
 
 
 class _Writer:
-    """Writes pages; `problems` fills up as it goes."""
+    """Writes the pages of one registry and appends losses to `problems`."""
 
     def __init__(self, registry: Registry, problems: list[Problem]) -> None:
         self._registry = registry
         self._problems = problems
-        self._slots = every_slot(registry)
+        self._slots = all_slots(registry)
         self._labelled = {mark.slot for line in registry.utterances for mark in line.marks}
-        self._problems += losses.of_unused(registry, _BUILT_IN)
+        self._problems += losses.unused_slot_losses(registry, _BUILT_IN)
         for slot in self._slots.values():
             if slot.kind == "time" or (slot.kind == "any" and slot.name in self._labelled):
-                self._lose(slot.location, f"the slot {slot.name!r} ({slot.kind}) exactly; the nearest type is written")
+                self._report_loss(
+                    slot.location, f"the slot {slot.name!r} ({slot.kind}) exactly; the nearest type is written"
+                )
 
     def page(self, language: str | None) -> str:
         blocks = [f"> !# @app.culture = {language.lower()}"] if language else []
         for intent in self._registry:
-            said = by_language.said_in(intent, language)
-            if said or not intent.utterances:
-                lines = [f"- {self._line(line, intent)}" for line in said]
+            utterances = by_language.utterances_in(intent, language)
+            if utterances or not intent.utterances:
+                lines = [f"- {self._line(line, intent)}" for line in utterances]
                 blocks.append("\n".join([f"# {self._name(intent)}", *lines]))
         blocks += ["\n".join(self._entity(slot, language)) for slot in self._slots.values()]
         return "\n\n".join(blocks) + "\n"
 
     def _name(self, intent: Intent) -> str:
         if intent.name.startswith("?") or _BREAKS.search(intent.name):
-            self._lose(
+            self._report_loss(
                 intent.location, f"the intent name {intent.name!r}; it is written without a leading `?` or line breaks"
             )
         return _BREAKS.sub(" ", intent.name).lstrip("?")
 
     def _line(self, line: Utterance, intent: Intent) -> str:
         if _BREAKS.search(line.text):
-            self._lose(line.location or intent.location, f"line breaks in utterances of {intent.name!r}")
+            self._report_loss(line.location or intent.location, f"line breaks in utterances of {intent.name!r}")
         if line.template is not None and not line.marks:
             written = _pattern(line.template)
         else:
-            parts = ((_plain(text), slot) for text, slot in parted(line))
+            parts = ((_plain(text), slot) for text, slot in split_at_marks(line))
             written = "".join(text if slot is None else f"{{@{slot}={text}}}" for text, slot in parts)
             if parse(written, lambda entity, role: entity).template is not None or LINK.fullmatch(written):
-                parts = ((escaped(text), slot) for text, slot in parted(line))
+                parts = ((escaped(text), slot) for text, slot in split_at_marks(line))
                 written = "".join(text if slot is None else f"{{@{slot}={text}}}" for text, slot in parts)
         return _BREAKS.sub(" ", written)
 
@@ -86,7 +88,9 @@ class _Writer:
                     yield f"\t\t- {synonym}"
         elif slot.kind == "pattern":
             if len(slot.patterns) > 1:
-                self._lose(slot.location, f"several patterns of the slot {slot.name!r}; they are joined into one")
+                self._report_loss(
+                    slot.location, f"several patterns of the slot {slot.name!r}; they are joined into one"
+                )
             joined = "|".join(f"(?:{pattern})" for pattern in slot.patterns)
             yield f"@ regex {slot.name} = /{slot.patterns[0] if len(slot.patterns) == 1 else joined}/"
         elif slot.kind in _BUILT_IN:
@@ -97,23 +101,23 @@ class _Writer:
     def _synonyms(self, value: SlotValue, slot: Slot, language: str | None) -> Iterator[str]:
         for synonym in by_language.synonyms_in(value, language):
             if re.search(r"[,;\r\n]|:\s*$", synonym):
-                self._lose(slot.location, f"the synonym {synonym!r} of the slot {slot.name!r}")
+                self._report_loss(slot.location, f"the synonym {synonym!r} of the slot {slot.name!r}")
             else:
                 yield synonym
 
-    def _lose(self, place: Location | None, what: str) -> None:
+    def _report_loss(self, place: Location | None, what: str) -> None:
         problem = losses.loss(place, what)
         if problem not in self._problems:
             self._problems.append(problem)
 
 
 def _plain(text: str) -> str:
-    """A text with no more backslashes than it needs where it is no pattern."""
+    """Escape a text of a line that is not a pattern, with as few backslashes as possible."""
     return _BRACES.sub(r"\\\g<0>", text)
 
 
 def _pattern(template: str) -> str:
-    """A template as a pattern of LUIS: there, alternatives stand in round brackets."""
+    """Convert a template to a LUIS pattern, in which alternatives need round brackets."""
     pieces: list[str] = []
     for node in parse_template(template).nodes:
         if isinstance(node, Words):
@@ -123,9 +127,9 @@ def _pattern(template: str) -> str:
         elif isinstance(node, Series):
             pieces.append("".join(pieces[item] for item in node.items))
         elif isinstance(node, Choice):
-            said = [pieces[item] for item in node.items if pieces[item]]
-            choice = f"({'|'.join(said)})" if len(said) > 1 else "".join(said)
-            pieces.append(choice if len(said) == len(node.items) else f"[{choice}]")
+            alternatives = [pieces[item] for item in node.items if pieces[item]]
+            choice = f"({'|'.join(alternatives)})" if len(alternatives) > 1 else "".join(alternatives)
+            pieces.append(choice if len(alternatives) == len(node.items) else f"[{choice}]")
         else:
             pieces.append(escaped(f"<{node.rule}>"))
     return pieces[-1]

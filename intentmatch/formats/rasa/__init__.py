@@ -1,4 +1,4 @@
-"""Rasa: training data and responses in all the forms that its versions have had."""
+"""Rasa: training data and responses in the YAML, JSON and Markdown forms of all versions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from intentmatch.formats.rasa.writing import SAYS, write
 
 
 def recognise(file: File) -> Sure:
-    """By the keys of YAML and JSON, and the headings of Markdown."""
+    """Recognise YAML and JSON by their keys, and Markdown by its headings."""
     root = file.root
     if reading.is_json(root) or reading.is_nlu(root):
         return Sure.CERTAIN
@@ -23,7 +23,7 @@ def recognise(file: File) -> Sure:
 
 
 def read(files: Sequence[File], draft: Draft) -> None:
-    """All files of a bot; what one of them names another may hold."""
+    """Read all files of a bot. References between files are resolved at the end."""
     bot = Bot(draft)
     for file in files:
         if not file.root and reading.is_markdown(file):

@@ -1,4 +1,4 @@
-"""A Rasa bot in the making: what its files say in whatever form, put together when all of them are read."""
+"""Collect the content of a Rasa bot from all its files, and resolve references between them at the end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ASK = "utter_ask_"
 
 
 class Bot:
-    """Fills a draft. Synonyms and responses name no entity and no intent, and find theirs in the end."""
+    """Fills a draft. Synonyms, patterns and responses find their entity or intent when all files are read."""
 
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
@@ -23,34 +23,41 @@ class Bot:
         self._responses: dict[str, list[tuple[str, Location]]] = {}
 
     def say(self, intent: str, line: str, place: Location) -> None:
-        """A line of training data, perhaps with entity marks."""
-        text, annotations, odd = parse(line)
-        for mark in odd:
+        """Add a line of training data, which may have entity marks."""
+        text, annotations, invalid = parse(line)
+        for mark in invalid:
             self.draft.warn(place, "bad-label", f"{mark!r} names no entity; its text is imported without a label")
         self.labelled(intent, text, annotations, place)
 
     def labelled(self, intent: str, text: str, annotations: Iterable[Annotation], place: Location) -> None:
-        """A line whose entities are known."""
+        """Add a line with known entities."""
         labels = [self._label(annotation, place) for annotation in annotations]
         self.draft.intent(intent, place).say(text, place, labels=labels)
 
     def synonyms(self, value: str, synonyms: Sequence[str], place: Location) -> None:
-        """What else users say for a value, of whatever entity."""
+        """Add synonyms of a value. Rasa does not say of which entity."""
         self._synonyms.append((value, synonyms, place))
 
     def patterns(self, name: str, patterns: Sequence[str], place: Location) -> None:
-        """Regular expressions of an entity; some are only a hint for an intent."""
+        """Add regular expressions of an entity, or regex features of an intent."""
         self._patterns.append((name, patterns, place))
 
     def lookup(self, name: str, values: Iterable[str], place: Location) -> None:
-        """The values of an entity."""
+        """Add the values of an entity."""
         entity = self.draft.type(name, place)
         for value in values:
             entity.add(value)
 
     def lookup_file(self, name: str, path: str, file: File, place: Location) -> None:
-        """The same, one a line of a file whose path starts where the bot was trained: here, or in a folder above."""
-        found = file.beside(path) or file.source.find(path) or file.beside(path.replace("\\", "/").rpartition("/")[2])
+        """Add the values of an entity from a file with one value per line.
+
+        The path is relative to the folder in which the bot was trained: the folder of the file, or one above.
+        """
+        found = (
+            file.resolve_reference(path)
+            or file.source.find(path)
+            or file.resolve_reference(path.replace("\\", "/").rpartition("/")[2])
+        )
         if found is None:
             self.draft.warn(place, "not-found", f"the lookup table {path!r} of {name!r} was not found")
             return
@@ -62,18 +69,18 @@ class Bot:
         self.lookup(name, filter(None, map(str.strip, lines)), place)
 
     def response(self, action: str, text: str, place: Location) -> None:
-        """One of the texts that an action says."""
+        """Add one response text of an action."""
         self._responses.setdefault(action, []).append((text, place))
 
     def finish(self) -> None:
-        """Give synonyms, patterns and responses to whom they belong."""
+        """Attach synonyms, patterns and responses to their entities and intents."""
         for name, patterns, place in self._patterns:
             if name in self.draft.intents:
                 self.draft.not_expressed(place, f"regex features of the intent {name!r} are not imported")
             else:
                 self.draft.type(name, place).patterns += patterns
         for value, synonyms, place in self._synonyms:
-            if not sum(entity.unite(value, synonyms) for entity in self.draft.types.values()):
+            if not sum(entity.merge(value, synonyms) for entity in self.draft.types.values()):
                 self.draft.not_expressed(
                     place, f"synonyms of {value!r} are not imported, because no entity has this value"
                 )
@@ -94,7 +101,7 @@ class Bot:
         return Label(name, annotation.start, annotation.end, annotation.value)
 
     def _respond(self, action: str) -> bool:
-        """Whether the action belongs to an intent or asks for a slot."""
+        """Attach the texts of an action to its intent or slot. Return whether there is one."""
         intent = self.draft.intents.get(action.removeprefix(UTTER))
         if intent is not None:
             for text, place in self._responses[action]:
@@ -110,7 +117,7 @@ class Bot:
         return slot is not None
 
     def _asked_for(self, action: str) -> SlotDraft | None:
-        """The slot that an action asks for: `utter_ask_city`, or `utter_ask_booking_form_city`."""
+        """Return the slot that an action asks for, as in `utter_ask_city` or `utter_ask_booking_form_city`."""
         if not action.startswith(_ASK):
             return None
         asked = action.removeprefix(_ASK)

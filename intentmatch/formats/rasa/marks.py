@@ -1,4 +1,4 @@
-"""The entity marks of Rasa's example lines: `[Rome](city)`, `[Roma](city:Rome)`, `[Roma]{"entity": "city", ...}`."""
+"""Entity marks in Rasa's examples: `[Rome](city)`, `[Roma](city:Rome)`, `[Roma]{"entity": "city", ...}`."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ _NOWHERE = Location("")
 
 
 class Annotation(NamedTuple):
-    """An entity: `text[start:end]`."""
+    """An annotated entity: `text[start:end]`."""
 
     entity: str
     start: int
     end: int
     value: str | None = None
-    """What it means, where that is something else."""
+    """The canonical value, if it differs from the text."""
     role: str | None = None
     group: str | None = None
 
 
 def plain(text: str) -> str:
-    """A text without its entity marks: `to [Rome](city)` is `to Rome`."""
+    """Return a text without entity marks: `to [Rome](city)` becomes `to Rome`."""
     return _ENTITY.sub(r"\g<text>", text)
 
 
 def parse(line: str) -> tuple[str, list[Annotation], list[str]]:
-    """The plain text of a line, its entities, and the marks that cannot be understood."""
+    """Return the plain text of a line, its entities, and the marks that are invalid."""
     text, end = "", 0
     found: list[Annotation] = []
-    odd: list[str] = []
+    invalid: list[str] = []
     for match in _ENTITY.finditer(line):
         text += line[end : match.start()]
         annotation = _annotation(match, len(text))
         if annotation is None:
-            odd.append(match[0])
+            invalid.append(match[0])
         else:
             found.append(annotation)
         text += match["text"]
         end = match.end()
-    return text + line[end:], found, odd
+    return text + line[end:], found, invalid
 
 
 def written(text: str, annotations: Sequence[Annotation]) -> str:
-    """A line with its entity marks, which must not overlap."""
+    """Return a line with entity marks, which must not overlap."""
     line, end = "", 0
     for annotation in annotations:
         line += f"{text[end : annotation.start]}[{text[annotation.start : annotation.end]}]({annotation.entity})"
@@ -77,7 +77,7 @@ def _annotation(match: re.Match[str], start: int) -> Annotation | None:
 
 
 def _value(written: str) -> tree.Value:
-    """JSON, or what authors take for it: single quotes, or none."""
+    """Parse JSON, or almost-JSON with single quotes or none."""
     try:
         node: nodes.Node | None = tree.json_node(written, "")
     except nodes.NodeError:

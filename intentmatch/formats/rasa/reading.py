@@ -1,4 +1,4 @@
-"""Rasa's files: NLU and domain YAML of versions 2 and 3, the JSON of version 0 and the Markdown of version 1."""
+"""Read Rasa's files: NLU and domain YAML of versions 2 and 3, JSON of version 0 and Markdown of version 1."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ _ITEM = re.compile(r"[ \t]*[-*+][ \t]+(?P<text>.*?)[ \t]*")
 
 
 def is_nlu(root: Value) -> bool:
-    """Whether YAML has a block of training data, perhaps an empty one."""
+    """Return whether a YAML root has training data, which may be empty."""
     items = root["nlu"].items()
     return "nlu" in root.keys and (not items or any(kind in item.keys for item in items for kind in KINDS))
 
 
 def is_domain(root: Value) -> bool:
-    """Whether YAML has responses as Rasa names them."""
+    """Return whether a YAML root has responses with Rasa's names."""
     return any(name.startswith(UTTER) for key in _RESPONSES for name in root[key].keys)
 
 
 def is_json(root: Value) -> bool:
-    """Whether JSON is training data."""
+    """Return whether a JSON root is training data."""
     return root["rasa_nlu_data"].is_mapping
 
 
 def is_markdown(file: File) -> bool:
-    """Whether a text has a heading of training data."""
+    """Return whether a file has a Markdown heading of training data."""
     return any(_SECTION.fullmatch(line) for line in _COMMENT.sub("", "\n".join(file.lines)).split("\n"))
 
 
 def read_yaml(file: File, root: Value, bot: Bot) -> None:
-    """`nlu:` and `responses:`."""
+    """Read `nlu:` and `responses:`."""
     for item in root["nlu"].items():
         _read_item(item, file, bot)
     for key in _RESPONSES:
@@ -57,7 +57,7 @@ def read_yaml(file: File, root: Value, bot: Bot) -> None:
 
 
 def read_json(file: File, root: Value, bot: Bot) -> None:
-    """`rasa_nlu_data:`."""
+    """Read `rasa_nlu_data:`."""
     data = root["rasa_nlu_data"]
     for key in ("common_examples", "intent_examples", "entity_examples"):
         for example in data[key].items():
@@ -83,11 +83,11 @@ def read_json(file: File, root: Value, bot: Bot) -> None:
 
 
 def read_markdown(file: File, bot: Bot) -> None:
-    """Sections with a heading such as `## intent:greet`."""
+    """Read Markdown sections with headings such as `## intent:greet`."""
     kind = name = ""
     place = file.location
     values: list[str] = []
-    # Comments go, and the lines that they spread over stay.
+    # Replace comments by their line breaks, so that line numbers stay correct.
     text = _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), file.text.replace("\r\n", "\n"))
     for number, line in enumerate(text.split("\n"), 1):
         here = Location(file.place, number, len(line) - len(line.lstrip()) + 1)
@@ -163,7 +163,7 @@ def _read_intent(name: str, item: Value, file: File, bot: Bot) -> None:
 
 
 def examples(value: Value, file: File, draft: Draft) -> Iterator[tuple[str, Location]]:
-    """The lines of a block of text, or the items of a list, each with its place."""
+    """Yield the lines of a text block or the items of a list, with their locations."""
     if isinstance(value.node, Scalar):
         yield from _lines(value.node, file, draft)
         return
@@ -179,11 +179,11 @@ def examples(value: Value, file: File, draft: Draft) -> Iterator[tuple[str, Loca
 
 
 def _lines(block: Scalar, file: File, draft: Draft) -> Iterator[tuple[str, Location]]:
-    """Each line that begins with a dash; a block of text begins in the line below its mark."""
+    """Yield each line that begins with a dash. A text block begins on the line below its `|`."""
     for number, line in enumerate(block.text.split("\n"), block.location.line + 1):
         written = file.lines[number - 1] if number <= len(file.lines) else ""
         bare = line.strip()
-        # In a text that is quoted, or folded, lines are not those of the file.
+        # The lines of quoted or folded text differ from those of the file.
         there = written.strip() == bare
         start = len(written) - len(written.lstrip()) + 1
         place = Location(file.place, number, start) if there else block.location

@@ -76,8 +76,8 @@ class Document:
         return part
 
     def comment_beside(self, part: Part) -> str:
-        """Return the comment behind a part, with the space before it; "" for parts inside brackets."""
-        return self._lines.comment_behind(part.end)
+        """Return the comment after a part, with the space before it; "" for parts inside brackets."""
+        return self._lines.comment_after(part.end)
 
     def with_text(self, part: Part, text: str) -> Document:
         """Replace a text and keep its quotes."""
@@ -88,7 +88,7 @@ class Document:
             return self
         start, holder = bare(self.body, part), self._holders.get(id(part))
         new = written(text, part.style, "brackets" if holder and holder.style else "line")
-        # The colon of an empty value needs a space behind it.
+        # The colon of an empty value needs a space after it.
         space = " " if self.body[start - 1 : start] == ":" else ""
         return self._spliced([Splice(start, part.end, space + new)], {id(part): text})
 
@@ -112,7 +112,7 @@ class Document:
             before = dash(self.body, items, number)
             column, gap = self._lines.column(before), self.body[before + 1 : items.items[number].start]
         line = "-" + (gap if gap and not gap.strip(" ") else " ") + written(text, style)
-        return self._spliced([self._lines.inserted(self._lines.after(items.end), column, [line])], expected)
+        return self._spliced([self._lines.inserted(self._lines.next_line(items.end), column, [line])], expected)
 
     def with_entry(self, mapping: Part | None, key: str, value: Value, number: int | None = None) -> Document:
         """Insert a key at position `number` or at the end; in brackets always at the end.
@@ -126,7 +126,7 @@ class Document:
         if mapping.is_empty:
             column = self._indent(mapping) + self._steps(mapping)[0]
             lines = in_lines(key, value, *self._steps(mapping))
-            new = self._lines.inserted(self._lines.after(mapping.end), column, lines)
+            new = self._lines.inserted(self._lines.next_line(mapping.end), column, lines)
             return self._spliced([new], {id(mapping): _plain({key: value})})
         if mapping.kind != "mapping":
             raise self.refusal(mapping, "it is not a mapping")
@@ -173,7 +173,7 @@ class Document:
         if self._lines.before(begin).strip(" "):
             raise self.refusal(part, "it shares its line with another value")
         start = self._lines.comments_above(begin) if comments else self._lines.start(begin)
-        return self._spliced([self._lines.removed(start, self._lines.after(spans[number][1].end))], expected)
+        return self._spliced([self._lines.removed(start, self._lines.next_line(spans[number][1].end))], expected)
 
     def nested(self, value: Part, key: str) -> Document:
         """Move a value below a new key: a list becomes a mapping with one entry."""
@@ -188,7 +188,7 @@ class Document:
         if value.style:
             start = len(self.body[: value.start].rstrip(" "))
             return self._spliced([Splice(start, value.start, f"{ending}{margin}{name}: ")], expected)
-        start, end = self._lines.after(self._key(value).end), self._lines.after(value.end)
+        start, end = self._lines.next_line(self._key(value).end), self._lines.next_line(value.end)
         moved = self._lines.moved(start, end, step)
         return self._spliced([Splice(start, end, f"{margin}{name}:{ending}{moved}")], expected)
 
@@ -204,7 +204,7 @@ class Document:
             return self._lines.inserted(self._lines.comments_above(mapping.children[0].start), column, lines)
         above, last = mapping.entries[number - 1]
         before = mapping.entries[number - 2][1] if number > 1 else None
-        if before and self._lines.has_blank(self._lines.after(before.end), self._lines.start(above.start)):
+        if before and self._lines.has_blank(self._lines.next_line(before.end), self._lines.start(above.start)):
             lines = ["", *lines]
         return self._lines.inserted(self._lines.comments_below(last.end, column), column, lines)
 
@@ -217,7 +217,7 @@ class Document:
         if self._has_own_lines(starts[-1], end, part):
             found = _COMMA.match(self.body, end)
             line = piece + ("," if found else "")
-            below = self._lines.after(found.end() if found else end)
+            below = self._lines.next_line(found.end() if found else end)
             new = self._lines.inserted(below, self._lines.column(starts[-1]), [line])
             return [new] if found else [Splice(end, end, ","), new]
         space = self._lines.ending + " " * self._lines.column(starts[0]) if self._is_wide(part, piece) else " "
@@ -226,22 +226,22 @@ class Document:
     def _out_of_brackets(self, holder: Part, spans: Sequence[tuple[Part, Part]], number: int) -> Splice:
         start, end = spans[number][0].start, spans[number][1].end
         found = _COMMA.match(self.body, end)
-        behind = found.end() if found else end
-        if self._has_own_lines(start, behind, holder):
-            return Splice(self._lines.start(start), self._lines.after(behind), "")
+        after = found.end() if found else end
+        if self._has_own_lines(start, after, holder):
+            return Splice(self._lines.start(start), self._lines.next_line(after), "")
         if number + 1 < len(spans):
             following = spans[number + 1][0].start
-            return Splice(start, behind if "#" in self.body[end:following] else following, "")
+            return Splice(start, after if "#" in self.body[end:following] else following, "")
         if number:
             before = spans[number - 1][1].end
             return Splice(start if "#" in self.body[before:start] else before, end, "")
-        return Splice(start, behind, "")
+        return Splice(start, after, "")
 
     def _has_own_lines(self, start: int, end: int, holder: Part) -> bool:
         """Return whether only a comma and a comment share the lines of a span."""
-        behind = self._lines.behind(end).strip().removeprefix(",").strip()
+        after = self._lines.rest_of_line(end).strip().removeprefix(",").strip()
         apart = not self._lines.same(holder.start, start) and not self._lines.same(end, holder.end)
-        return apart and not self._lines.before(start).strip() and behind[:1] in ("", "#")
+        return apart and not self._lines.before(start).strip() and after[:1] in ("", "#")
 
     def _is_wide(self, part: Part, piece: str) -> bool:
         """Return whether one more piece in these brackets would make the line too long."""
@@ -259,7 +259,7 @@ class Document:
         return self._opened(part) if self._is_wide(part, piece) and self._can_open(part) else None
 
     def _opened(self, part: Part) -> Document:
-        """Open brackets behind a key into lines below it; of nested brackets, the outermost."""
+        """Open brackets after a key into lines below it; of nested brackets, the outermost."""
         holder = self._holders[id(part)]
         if holder.style:
             return self._opened(holder)
@@ -267,7 +267,7 @@ class Document:
         lines = [f"- {self.body[item.start : item.end]}" for item in part.items]
         lines += [self.body[key.start : value.end] for key, value in part.entries]
         start = len(self.body[: bare(self.body, part)].rstrip(" "))
-        below = self._lines.inserted(self._lines.after(part.end), indent, lines)
+        below = self._lines.inserted(self._lines.next_line(part.end), indent, lines)
         return self._spliced([Splice(start, part.end, ""), below])
 
     def _indent(self, part: Part) -> int:

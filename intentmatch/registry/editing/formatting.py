@@ -125,7 +125,7 @@ class _Writer:
         return self._point((part.items or part.children[::2])[number].start)
 
     def _value(self, head: str, value: Part, indent: int, limit: _Point, key: Part | None = None) -> None:
-        """Emit the value behind a dash or a colon."""
+        """Emit the value after a dash or a colon."""
         line = self._on_one_line(value, len(head) + 1)
         if line is None and value.children and not (value.style and self._has_note_inside(value)):
             self._block(head, value, indent, limit, key)
@@ -234,7 +234,7 @@ class _Writer:
         self._lines.append(" " * indent + note.text)
 
     def _note_beside(self, end: int) -> str:
-        """Take the comment right behind a position, with the space before it."""
+        """Take the comment right after a position, with the space before it."""
         if not self._notes or self._notes[0].alone:
             return ""
         note = self._notes[0]

@@ -115,7 +115,7 @@ def _part(text: str, event: Any, end: Any, children: list[Part], anchors: dict[s
 
 
 def bare(text: str, part: Part) -> int:
-    """Return the start of a part behind its anchor and tag."""
+    """Return the start of a part after its anchor and tag."""
     found = _PROPERTIES.match(text, part.start, part.end)
     return found.end() if found else part.start
 

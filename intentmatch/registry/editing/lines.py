@@ -33,7 +33,7 @@ class Lines:
         """Return the start of the line with this position."""
         return max(self.text.rfind("\n", 0, position), self.text.rfind("\r", 0, position)) + 1
 
-    def after(self, position: int) -> int:
+    def next_line(self, position: int) -> int:
         """Return the start of the next line."""
         found = _BREAK.search(self.text, position)
         return found.end() if found else len(self.text)
@@ -48,18 +48,18 @@ class Lines:
 
     def whole(self, position: int) -> str:
         """Return the line with this position, without its ending."""
-        return self.text[self.start(position) : self.after(position)].rstrip("\r\n")
+        return self.text[self.start(position) : self.next_line(position)].rstrip("\r\n")
 
     def before(self, position: int) -> str:
         """Return the text before a position on its line."""
         return self.text[self.start(position) : position]
 
-    def behind(self, position: int) -> str:
-        """Return the text behind a position on its line."""
-        return self.text[position : self.after(position)].rstrip("\r\n")
+    def rest_of_line(self, position: int) -> str:
+        """Return the text after a position on its line."""
+        return self.text[position : self.next_line(position)].rstrip("\r\n")
 
-    def comment_behind(self, position: int) -> str:
-        """Return the comment behind a position, with the space before it."""
+    def comment_after(self, position: int) -> str:
+        """Return the comment after a position, with the space before it."""
         found = _COMMENT.match(self.text, position)
         return found[0] if found else ""
 
@@ -76,7 +76,7 @@ class Lines:
 
     def comments_below(self, position: int, column: int) -> int:
         """Return the start of the next line, after any comment lines that are indented deeper than `column`."""
-        place = self.after(position)
+        place = self.next_line(position)
         while (found := _COMMENT_LINE.match(self.text, place)) and len(found[1]) > column:
             place = found.end()
         return place

@@ -15,7 +15,7 @@ from intentmatch.registry.editing.layout import layout
 Value = str | Sequence["Value"] | Mapping[str, "Value"]
 
 Place = Literal["line", "brackets", "key"]
-"""Position of a text: behind a dash or a colon, between brackets, or before a colon."""
+"""Position of a text: after a dash or a colon, between brackets, or before a colon."""
 
 _PROBES: Mapping[Place, str] = {"line": "- {}\n", "brackets": "[{}]\n", "key": "{{{}: }}\n"}
 _RESOLVER: Any = yaml.resolver.Resolver()

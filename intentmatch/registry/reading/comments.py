@@ -18,7 +18,7 @@ _Place = tuple[int, int]
 
 
 class Comment(NamedTuple):
-    """The text behind a `#` and the lines that it applies to; lines and columns count from 1."""
+    """The text after a `#` and the lines that it applies to; lines and columns count from 1."""
 
     line: int
     column: int

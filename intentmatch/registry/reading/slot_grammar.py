@@ -141,9 +141,9 @@ class SlotGrammar:
                     self._report_wordless(item, f"one of `{key}`")
 
     def _report_wordless(self, node: Node, what: str) -> None:
-        message = (
-            f"{node.text!r} has no words" if isinstance(node, Scalar) else f"{what} must be text, not {found(node)}"
-        )
+        message = f"{what} must be text, not {found(node)}"
+        if isinstance(node, Scalar):
+            message = f"{node.text!r} has no words"
         self._page.error(node.location, "bad-slot", message, "write words that users say")
 
     def _patterns(self, node: Node) -> Iterator[str]:

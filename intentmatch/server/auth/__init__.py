@@ -1,1 +1,5 @@
-"""Who may ask: API keys, rate limits and signatures."""
+"""Who may call: API keys, rate limits and signed webhooks."""
+
+from intentmatch.server import require_extra
+
+require_extra()

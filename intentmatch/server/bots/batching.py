@@ -1,13 +1,13 @@
-"""Messages that wait to be matched, and how those that arrive together are matched together.
+"""The queue of messages waiting to be matched, and the batches that are matched in one call.
 
-A batch begins as soon as the one before it has ended, and holds what has arrived meanwhile: many callers make large
-batches, and whoever is alone is answered at once. All of it happens in a thread, so that the event loop never waits,
-and in one thread for a matcher, because more of them would only take turns. What waits is bounded, in number and in
-time; whoever is beyond that is told when to come again.
+A batch starts as soon as the previous one has ended, and holds the messages that have arrived meanwhile: many callers
+make large batches, and a single caller never waits for company. Batches run in a thread, so that the event loop never
+blocks, and in one thread per matcher, because several would only take turns. The queue is bounded in length and in
+waiting time; a message beyond that is refused with the time to retry.
 
-Only what is known to be over sooner than it would be handed to a thread and back, as with the embedded encoder, is
-matched in the event loop: one after the other once all requests that arrived with it are read, because a match that
-follows another finds in the caches of the processor what it works on.
+A message that is matched faster than a thread could take it over, as with the embedded encoder, is matched inline, in
+the event loop: after all requests that arrived together have been read, one after the other, because consecutive
+matches share the caches of the processor.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import math
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from starlette.requests import ClientDisconnect
@@ -29,231 +29,232 @@ from intentmatch.core.result import MatchResult
 from intentmatch.core.types import Registry
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.options import MatchOptions
+from intentmatch.server.config import Batching
+from intentmatch.server.middleware.limits import client_receive
 from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.process.metrics import Metrics
-from intentmatch.server.routes.schemas import ProblemDetails
-
-client: ContextVar[Receive | None] = ContextVar("intentmatch_client", default=None)
-"""Where the client of the request that is being answered here is heard of, once its body is complete."""
+from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
 _NO_OPTIONS = MatchOptions()
 _BUSY = "urn:intentmatch:busy"
 _THREADS = 8
-# What takes no longer is answered where it is asked: a few products of matrices, of a message that is no document.
-_SECONDS_DIRECTLY = 0.002
-_CHARACTERS_DIRECTLY = 500
-# What once went quickly is believed for some dozens of slower times: in a busy server every thread waits for others.
-_FORGETTING = 1.02
-# Where nothing is gained by a batch, its first message must not wait long for the last.
-_SECONDS_OF_A_BATCH = 0.02
-# Most messages are answered before it is worth asking whether anybody still waits.
-_SECONDS_UNWATCHED = 0.05
+# Inline matches are at most this slow and this long: a few matrix products for a message that is not a document.
+_INLINE_SECONDS = 0.002
+_INLINE_CHARACTERS = 500
+# In a busy server every thread waits for others: the fastest match counts for some dozens of slower ones.
+_FASTEST_GROWS_BY = 1.02
+# Where batching saves no time, the first message of a batch must not wait long for the last.
+_BATCH_SECONDS = 0.02
+# Most messages are answered before it pays to watch for their client's disconnect.
+_UNWATCHED_SECONDS = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """What may wait, and how much is done at once."""
+class Answer(NamedTuple):
+    """A result, and the registry that it comes from."""
 
-    together: int = 32
-    """Messages that are encoded together."""
-    queue: int = 1024
-    """Messages that wait, all bots together."""
-    seconds: float = 10.0
-    """That a message waits for its batch to begin."""
+    result: MatchResult
+    registry: Registry
+
+
+class _Message(NamedTuple):
+    """A message that is matched inline, and who waits for its answer."""
+
+    text: str
+    options: MatchOptions
+    answer: asyncio.Future[Answer]
 
 
 @dataclass(slots=True, eq=False)
 class _Waiting:
-    text: str
-    options: MatchOptions
-    answer: asyncio.Future[MatchResult]
+    """A message in a queue."""
+
+    message: _Message
     watch: asyncio.TimerHandle | asyncio.Task[None] | None = None
-    """What ends the waiting early, or will begin to look for a reason to."""
+    """Ends the waiting early, or will start the task that does."""
     since: float = field(default_factory=time.perf_counter)
 
 
-_AtHand = tuple[str, MatchOptions, "asyncio.Future[MatchResult]"]
-"""A message, what was said of it, and who waits for the answer."""
-
-
 @dataclass(slots=True, eq=False)
-class _Line:
-    """Those who wait for one matcher."""
+class _MatcherQueue:
+    """The messages of one matcher, and how fast it answers."""
 
     waiting: dict[_Waiting, None] = field(default_factory=dict)
-    """In the order of their arrival; whoever leaves is found at once."""
-    moving: asyncio.Task[None] | None = None
-    at_hand: list[_AtHand] = field(default_factory=list)
-    """What is matched in the event loop as soon as that has read all that has arrived."""
-    pace: float = 0.0
-    """Seconds for a message, going by those of late."""
-    least: float = 0.0
-    """The same of those that nothing else kept waiting."""
-    plain: tuple[Registry, bool] | None = None
-    """A registry, and whether no message takes longer with it than others."""
+    """In order of arrival; a dict, because any of them may leave."""
+    worker: asyncio.Task[None] | None = None
+    """Matches what waits, batch by batch."""
+    inline: list[_Message] = field(default_factory=list)
+    """Matched in the event loop once it has read all requests that have arrived."""
+    mean_seconds: float = 0.0
+    """Seconds per message, as a moving average."""
+    fastest_seconds: float = 0.0
+    """The same of messages that nothing else delayed."""
+    _uniform: tuple[Registry, bool] | None = None
 
-    def answers_directly(self, matcher: Matcher, text: str) -> bool:
-        """Whether a match is over sooner than it would be handed to a thread and back, going by those of late."""
-        if not 0.0 < self.least < _SECONDS_DIRECTLY or len(text) > _CHARACTERS_DIRECTLY:
+    def matches_inline(self, matcher: Matcher, text: str) -> bool:
+        """Whether a match takes less time than handing it to a thread and back, judged by recent ones."""
+        if not 0.0 < self.fastest_seconds < _INLINE_SECONDS or len(text) > _INLINE_CHARACTERS:
             return False
         registry = matcher.registry
-        if self.plain is None or self.plain[0] is not registry:
+        if self._uniform is None or self._uniform[0] is not registry:
+            # A reranker, or a slot, makes some messages take much longer than others.
             slots = any(intent.slots for intent in registry)
-            self.plain = registry, not (matcher.batches or matcher.reranker is not None or slots)
-        return self.plain[1]
+            self._uniform = registry, not (matcher.batches or matcher.reranker is not None or slots)
+        return self._uniform[1]
 
     def most_in(self, seconds: float) -> int:
-        """How many messages are matched in so long, going by those of late; at least one."""
-        return max(1, int(seconds / self.pace)) if self.pace else 1
+        """Number of messages that are matched in this time; at least one."""
+        return max(1, int(seconds / self.mean_seconds)) if self.mean_seconds else 1
 
     def took(self, seconds: float) -> None:
-        """Remember how long a message took."""
-        self.pace = (self.pace + seconds) / 2 if self.pace else seconds
-        self.least = min(seconds, self.least * _FORGETTING) if self.least else seconds
+        """Note how long one message took."""
+        self.mean_seconds = (self.mean_seconds + seconds) / 2 if self.mean_seconds else seconds
+        grown = self.fastest_seconds * _FASTEST_GROWS_BY
+        self.fastest_seconds = min(seconds, grown) if self.fastest_seconds else seconds
 
 
-class Batches:
-    """The messages of one server, to be used in its event loop only."""
+class BatchQueue:
+    """The queue of one server, with a line for each matcher. For use in its event loop only."""
 
-    def __init__(self, bounds: Bounds, metrics: Metrics) -> None:
-        self._bounds = bounds
+    def __init__(self, config: Batching, metrics: Metrics) -> None:
+        self._config = config
         self.metrics = metrics
-        self._lines: WeakKeyDictionary[Matcher, _Line] = WeakKeyDictionary()
+        self._queues: WeakKeyDictionary[Matcher, _MatcherQueue] = WeakKeyDictionary()
         self._length = 0
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="intentmatch-match")
 
-    async def match(self, matcher: Matcher, text: str, options: MatchOptions = _NO_OPTIONS) -> MatchResult:
-        """As `Matcher.match`.
+    async def match(self, matcher: Matcher, text: str, options: MatchOptions = _NO_OPTIONS) -> Answer:
+        """Match one message, as `Matcher.match` does.
 
-        Raises `ProblemError` (503) with the time to come again where too many wait or it took too long, and
-        `ClientDisconnect` where nobody waits for the answer any more.
+        Raises `ProblemError` (503, with the time to retry) if the queue is full or the message waited too long, and
+        `ClientDisconnect` if its client has gone.
         """
         loop = asyncio.get_running_loop()
-        line = self._lines.get(matcher)
-        if line is None:
-            line = self._lines[matcher] = _Line()
-        if line.moving is None and line.answers_directly(matcher, text):
-            answer: asyncio.Future[MatchResult] = loop.create_future()
-            self._take_up(matcher, line, [(text, options, answer)])
-            return await answer
-        if self._length >= self._bounds.queue:
-            raise self._refused(line, "full", f"{self._length} messages are waiting already")
-        waiting = _Waiting(text, options, loop.create_future())
-        waiting.watch = loop.call_later(_SECONDS_UNWATCHED, self._begin_to_watch, line, waiting, client.get())
-        line.waiting[waiting] = None
+        queue = self._queues.get(matcher)
+        if queue is None:
+            queue = self._queues[matcher] = _MatcherQueue()
+        message = _Message(text, options, loop.create_future())
+        if queue.worker is None and queue.matches_inline(matcher, text):
+            self._match_inline_soon(matcher, queue, [message])
+            return await message.answer
+        if self._length >= self._config.max_queue:
+            raise self._refused(queue, "full", f"{self._length} messages are waiting already")
+        waiting = _Waiting(message)
+        waiting.watch = loop.call_later(_UNWATCHED_SECONDS, self._start_watch, queue, waiting, client_receive.get())
+        queue.waiting[waiting] = None
         self._lengthen(1)
-        if line.moving is None:
-            line.moving = loop.create_task(self._move(matcher, line))
+        if queue.worker is None:
+            queue.worker = loop.create_task(self._work(matcher, queue))
         try:
-            return await waiting.answer
+            return await message.answer
         finally:
             waiting.watch.cancel()
-            self._leave(line, waiting)
+            self._leave(queue, waiting)
 
-    def _take_up(self, matcher: Matcher, line: _Line, some: Sequence[_AtHand]) -> None:
-        """Have messages matched directly."""
-        if some and not line.at_hand:
-            asyncio.get_running_loop().call_soon(self._directly, matcher, line)
-        line.at_hand += some
+    def _match_inline_soon(self, matcher: Matcher, queue: _MatcherQueue, messages: Sequence[_Message]) -> None:
+        if messages and not queue.inline:
+            asyncio.get_running_loop().call_soon(self._match_inline, matcher, queue)
+        queue.inline += messages
 
-    def _directly(self, matcher: Matcher, line: _Line) -> None:
-        """Match what is at hand, as much as does not keep others waiting; the rest when they had their turn."""
-        most = line.most_in(_SECONDS_OF_A_BATCH)
-        asked, line.at_hand = line.at_hand[:most], line.at_hand[most:]
-        if line.at_hand:
-            asyncio.get_running_loop().call_soon(self._directly, matcher, line)
-        asked = [each for each in asked if not each[2].done()]  # whose client has not left
-        if not asked:
-            return
-        began = time.perf_counter()
-        answers = _answers(matcher, [(text, options) for text, options, _ in asked])
-        line.took((time.perf_counter() - began) / len(asked))
-        for (_, _, waiting), answer in zip(asked, answers, strict=True):
-            _tell(waiting, answer)
+    def _match_inline(self, matcher: Matcher, queue: _MatcherQueue) -> None:
+        """Match as many inline messages as delay nobody else; the rest after the event loop has run."""
+        most = queue.most_in(_BATCH_SECONDS)
+        batch, queue.inline = queue.inline[:most], queue.inline[most:]
+        if queue.inline:
+            asyncio.get_running_loop().call_soon(self._match_inline, matcher, queue)
+        batch = [message for message in batch if not message.answer.done()]  # done: the client has gone
+        if batch:
+            started = time.perf_counter()
+            answers = _answers(matcher, batch)
+            queue.took((time.perf_counter() - started) / len(batch))
+            _resolve(batch, answers)
 
-    async def _move(self, matcher: Matcher, line: _Line) -> None:
-        """Match what waits in a line, batch by batch, until nothing does."""
+    async def _work(self, matcher: Matcher, queue: _MatcherQueue) -> None:
+        """Match what waits, batch by batch, until nothing does."""
         loop = asyncio.get_running_loop()
         try:
-            while batch := self._next(matcher, line):
-                asked = [(waiting.text, waiting.options) for waiting in batch]
-                began = time.perf_counter()
-                answers = await loop.run_in_executor(self._threads, _answers, matcher, asked)
-                line.took((time.perf_counter() - began) / len(batch))
-                for waiting, answer in zip(batch, answers, strict=True):
-                    _tell(waiting.answer, answer)
-                # While there is always somebody who waits, nobody else would find out that threads are not needed.
-                quick = [waiting for waiting in line.waiting if line.answers_directly(matcher, waiting.text)]
-                self._take_out(line, quick)
-                self._take_up(matcher, line, [(waiting.text, waiting.options, waiting.answer) for waiting in quick])
+            while batch := self._next_batch(matcher, queue):
+                started = time.perf_counter()
+                answers = await loop.run_in_executor(self._threads, _answers, matcher, batch)
+                queue.took((time.perf_counter() - started) / len(batch))
+                _resolve(batch, answers)
+                # Under constant load the queue is never empty: only here does it learn that it needs no thread.
+                quick = [each for each in queue.waiting if queue.matches_inline(matcher, each.message.text)]
+                self._take_out(queue, quick)
+                self._match_inline_soon(matcher, queue, [each.message for each in quick])
         finally:
-            line.moving = None
+            queue.worker = None
 
-    def _next(self, matcher: Matcher, line: _Line) -> list[_Waiting]:
-        """Take those out of a line who are matched next."""
-        most = self._bounds.together
+    def _next_batch(self, matcher: Matcher, queue: _MatcherQueue) -> list[_Message]:
+        most = self._config.max_together
         if not matcher.batches:
-            most = min(most, line.most_in(_SECONDS_OF_A_BATCH))
-        batch = list(islice(line.waiting, most))
-        self._take_out(line, batch)
-        return batch
+            most = min(most, queue.most_in(_BATCH_SECONDS))
+        batch = list(islice(queue.waiting, most))
+        self._take_out(queue, batch)
+        return [each.message for each in batch]
 
-    def _take_out(self, line: _Line, batch: Sequence[_Waiting]) -> None:
+    def _take_out(self, queue: _MatcherQueue, batch: Sequence[_Waiting]) -> None:
         now = time.perf_counter()
         for waiting in batch:
-            self._leave(line, waiting)
+            self._leave(queue, waiting)
         if batch:
             self.metrics.batched([now - waiting.since for waiting in batch])
 
-    def _leave(self, line: _Line, waiting: _Waiting) -> None:
-        if waiting in line.waiting:
-            del line.waiting[waiting]
+    def _leave(self, queue: _MatcherQueue, waiting: _Waiting) -> None:
+        if waiting in queue.waiting:
+            del queue.waiting[waiting]
             self._lengthen(-1)
 
     def _lengthen(self, by: int) -> None:
         self._length += by
         self.metrics.queued(self._length)
 
-    def _begin_to_watch(self, line: _Line, waiting: _Waiting, receive: Receive | None) -> None:
-        waiting.watch = asyncio.get_running_loop().create_task(self._watch(line, waiting, receive))
+    def _start_watch(self, queue: _MatcherQueue, waiting: _Waiting, receive: Receive | None) -> None:
+        waiting.watch = asyncio.get_running_loop().create_task(self._watch(queue, waiting, receive))
 
-    async def _watch(self, line: _Line, waiting: _Waiting, receive: Receive | None) -> None:
-        """End the waiting of one whose client leaves, or whose batch does not begin."""
-        gone = asyncio.Event().wait() if receive is None else _gone(receive)
+    async def _watch(self, queue: _MatcherQueue, waiting: _Waiting, receive: Receive | None) -> None:
+        """Refuse a message whose client disconnects, or whose batch does not start in time."""
+        gone = asyncio.Event().wait() if receive is None else _disconnect(receive)
         try:
-            await asyncio.wait_for(gone, self._bounds.seconds - _SECONDS_UNWATCHED)
+            await asyncio.wait_for(gone, self._config.max_wait - _UNWATCHED_SECONDS)
         except asyncio.TimeoutError:
-            if waiting in line.waiting:
-                why = f"the message has waited for {self._bounds.seconds:g} seconds"
-                _tell(waiting.answer, self._refused(line, "late", why))
+            if waiting in queue.waiting:
+                why = f"the message has waited for {self._config.max_wait:g} seconds"
+                _set(waiting.message.answer, self._refused(queue, "late", why))
         else:
             self.metrics.refused("gone")
-            _tell(waiting.answer, ClientDisconnect())
+            _set(waiting.message.answer, ClientDisconnect())
 
-    def _refused(self, line: _Line, reason: str, why: str) -> ProblemError:
+    def _refused(self, queue: _MatcherQueue, reason: str, why: str) -> ProblemError:
         self.metrics.refused(reason)
-        seconds = max(1, math.ceil(len(line.waiting) * line.pace))
-        detail = f"Too much to do here: {why}. Try again in {seconds} s."
-        return ProblemError(ProblemDetails.of(503, detail, kind=_BUSY), {"Retry-After": str(seconds)})
+        seconds = max(1, math.ceil(len(queue.waiting) * queue.mean_seconds))
+        detail = f"The server is busy: {why}. Try again in {seconds} s."
+        return ProblemError(ProblemDetails.for_status(503, detail, kind=_BUSY), {"Retry-After": str(seconds)})
 
 
-def _answers(matcher: Matcher, asked: Sequence[tuple[str, MatchOptions]]) -> Sequence[MatchResult | Exception]:
-    """What `match_each` answers, or the one error for all."""
+def _answers(matcher: Matcher, batch: Sequence[_Message]) -> list[Answer | Exception]:
+    """Match a batch against one registry; an error of one message, or of all, takes the place of its answer."""
     try:
-        return matcher.match_each(asked)
-    except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must hear of it
-        return [error] * len(asked)
+        snapshot = matcher.snapshot()
+        results = snapshot.match_each([(message.text, message.options) for message in batch])
+    except Exception as error:  # noqa: BLE001 - every caller must get an answer
+        return [error] * len(batch)
+    return [each if isinstance(each, Exception) else Answer(each, snapshot.registry) for each in results]
 
 
-def _tell(waiting: asyncio.Future[MatchResult], answer: MatchResult | Exception) -> None:
-    if waiting.done():  # whoever asked has left
+def _resolve(batch: Sequence[_Message], answers: Sequence[Answer | Exception]) -> None:
+    for message, answer in zip(batch, answers, strict=True):
+        _set(message.answer, answer)
+
+
+def _set(future: asyncio.Future[Answer], answer: Answer | Exception) -> None:
+    if future.done():  # the client has gone
         return
     if isinstance(answer, Exception):
-        waiting.set_exception(answer)
+        future.set_exception(answer)
     else:
-        waiting.set_result(answer)
+        future.set_result(answer)
 
 
-async def _gone(receive: Receive) -> None:
+async def _disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -1,4 +1,4 @@
-"""The matcher behind the routes: there or not there yet, fresh or stale."""
+"""One bot: its matcher, its inbox, and whether it is warming up, ready, stale or broken."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from starlette.requests import ClientDisconnect, Request
 
@@ -20,13 +20,20 @@ from intentmatch.core.types import Registry
 from intentmatch.inbox import Inbox
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.options import MatchOptions
-from intentmatch.server.bots.batching import Batches
-from intentmatch.server.bots.reloads import Reloads
-from intentmatch.server.middleware.problems import BROKEN, WARMING, ProblemError, of_problems, of_reload
+from intentmatch.matching.snapshot import Snapshot
+from intentmatch.server.bots.batching import BatchQueue
+from intentmatch.server.bots.reloads import ReloadCounter
+from intentmatch.server.middleware.problems import (
+    BROKEN,
+    WARMING,
+    ProblemError,
+    from_failed_reload,
+    from_invalid_files,
+)
 from intentmatch.server.process.logs import messages_log
-from intentmatch.server.process.metrics import Now, State
+from intentmatch.server.process.metrics import BotStatus, State
 from intentmatch.server.process.telemetry import Spans
-from intentmatch.server.routes.schemas import ProblemDetails
+from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
 if TYPE_CHECKING:
     from intentmatch.matching.watch import Watch
@@ -36,23 +43,23 @@ _log = logging.getLogger(__name__)
 _SECONDS_BETWEEN_LOOKS = 0.1
 
 
-class Service:
-    """Holds the matcher of one app: the one it was given, or the one `load` reads from a path."""
+class Bot:
+    """Holds a matcher: one given ready-made, or one that `load` reads from a path."""
 
     def __init__(
         self,
         source: Matcher | str | os.PathLike[str],
-        batches: Batches,
+        queue: BatchQueue,
         *,
         watch: bool = False,
         spans: Spans | None = None,
-        reloads: Reloads | None = None,
+        reloads: ReloadCounter | None = None,
         reloads_seen: int = 0,
         name: str | None = None,
     ) -> None:
-        """One of several has a `name`; what waits for them, and is counted, they have in common.
+        """A bot of a pool has a `name`, and shares queue and metrics with the others.
 
-        A matcher that was loaded after some of the `reloads` has `reloads_seen`.
+        `reloads_seen` is the count of `reloads` when a ready-made matcher was loaded.
         """
         self._source = source
         self._name = name
@@ -62,39 +69,39 @@ class Service:
         self._inbox: Inbox | None = None
         self._inbox_settings = Settings()
         self._matcher = source if isinstance(source, Matcher) else None
-        # One thread: reloads wait for each other there, and not in the threads that messages are matched in.
+        # One thread, apart from those that match: reloads wait for each other and for nobody else.
         self._reloader = ThreadPoolExecutor(1, thread_name_prefix="intentmatch-reload")
         self._reloads, self._reloads_seen = reloads, reloads_seen
         self._following: asyncio.Task[None] | None = None
         self._warming = self._matcher is None
         self._failed = False
         self._loaded_at = time.time()
-        self._batches = batches
-        self.metrics = batches.metrics
+        self._queue = queue
+        self.metrics = queue.metrics
         self.reload_error: ProblemDetails | None = None
-        """Why the last reload failed; None when it did not."""
+        """Why the last reload failed; None if it succeeded."""
 
     @property
     def matcher(self) -> Matcher:
-        """The matcher. Raises `ProblemError` (503) while it is not loaded."""
+        """The matcher. Raises `ProblemError` (503) until it is loaded."""
         if self._matcher is None:
             detail = (
-                "The intents are not loaded. They are when the server starts, in the app's lifespan; an app that is "
-                "mounted in another gets no lifespan of its own and must be made from a loaded Matcher."
+                "The intents are not loaded yet. The app loads them in its lifespan, when the server starts; an app "
+                "mounted in another has no lifespan of its own and must be made from a loaded Matcher."
             )
-            raise ProblemError(ProblemDetails.of(503, detail, kind=WARMING))
+            raise ProblemError(ProblemDetails.for_status(503, detail, kind=WARMING))
         return self._matcher
 
-    async def bot_named(self, request: Request, name: str | None) -> Service:
-        """The one bot that there is, whatever others call it."""
+    async def bot_named(self, request: Request, name: str | None) -> Bot:
+        """Return this bot, whatever name the caller uses: there is only one."""
         return self
 
     @contextmanager
-    def answering(self) -> Iterator[Matcher]:
-        """The matcher, for an answer. That it could not give one, through no fault of the caller, is remembered."""
-        matcher = self.matcher
+    def answering(self) -> Iterator[Snapshot]:
+        """Give the registry in use for one answer, and note whether it failed through no fault of the caller."""
+        snapshot = self.matcher.snapshot()
         try:
-            yield matcher
+            yield snapshot
         except (InputError, ProblemError, ClientDisconnect):
             raise
         except Exception:
@@ -102,44 +109,61 @@ class Service:
             raise
         self._failed = False
 
-    async def match(self, matcher: Matcher, text: str, **options: Any) -> MatchResult:
-        """What a matcher says of a text, recorded."""
+    async def match(self, text: str, options: MatchOptions) -> MatchResult:
+        """Match a message as soon as the queue lets it, and record the result.
+
+        Raises what `BatchQueue.match` does, and `ProblemError` (503) until the matcher is loaded.
+        """
         with self.answering():
-            result = await self._batches.match(matcher, text, MatchOptions(**options))
-        self.record([result])
-        return result
+            answer = await self._queue.match(self.matcher, text, options)
+        self.record([answer.result], answer.registry)
+        return answer.result
 
-    async def ready(self, *, telling: bool = True) -> Matcher:
-        """The matcher, if it answers; where the last message got no answer, others are tried.
+    def match_many(self, texts: Sequence[str], options: MatchOptions) -> list[MatchResult]:
+        """Match messages of one caller against the same registry, and record the results. For a thread."""
+        with self.answering() as snapshot:
+            results = snapshot.match_many(
+                texts,
+                language=options.language,
+                top_k=options.top_k,
+                allowed=options.allowed,
+                context=options.context,
+                now=options.now,
+            )
+        self.record(results, snapshot.registry)
+        return results
 
-        Raises `ProblemError` (503) while it is warming up, and when it is broken: `telling` why, or only that it is.
+    async def ready(self, *, with_reasons: bool = True) -> Matcher:
+        """Return the matcher if it answers; if the last message failed, try some messages first.
+
+        Raises `ProblemError` (503) while the bot is warming up or broken; `with_reasons`, it says why.
         """
         matcher = self.matcher
         if self._warming:
             detail = "The intents are loaded, and the first messages are being tried."
-            raise ProblemError(ProblemDetails.of(503, detail, kind=WARMING))
+            raise ProblemError(ProblemDetails.for_status(503, detail, kind=WARMING))
         if self._failed:
             try:
-                await asyncio.to_thread(self._try)
+                await asyncio.to_thread(self._warm_up)
             except Exception as error:
                 _log.warning("no message can be answered: %s", error)
-                said = f": {error}" if telling and isinstance(error, IntentMatchError) else ", see the log."
-                detail = f"No message can be answered{said}"
-                raise ProblemError(ProblemDetails.of(503, detail, kind=BROKEN)) from error
+                reason = f": {error}" if with_reasons and isinstance(error, IntentMatchError) else ", see the log."
+                detail = f"No message can be answered{reason}"
+                raise ProblemError(ProblemDetails.for_status(503, detail, kind=BROKEN)) from error
         return matcher
 
-    def _try(self) -> None:
-        """Match messages of every language, and of every intent with slots, through all stages."""
-        with self.answering() as matcher:
-            registry = matcher.registry
+    def _warm_up(self) -> None:
+        """Send messages of every language, and of every intent with slots, through all stages."""
+        with self.answering() as snapshot:
+            registry = snapshot.registry
             tried = {utterance.language: utterance for utterance in registry.utterances}
             slotted = [intent.utterances[0] for intent in registry if intent.slots]
             for utterance in (*tried.values(), *slotted):
-                # Twice, because what an author wrote is answered without the encoder.
-                matcher.match(f"{utterance.text} {utterance.text}", language=utterance.language)
+                # Doubled, because an exact match would not reach the encoder.
+                snapshot.match(f"{utterance.text} {utterance.text}", language=utterance.language)
 
     async def load(self) -> None:
-        """Load the matcher, unless it is there, warm it up, and begin to watch its files if asked to.
+        """Load the matcher if there is none, warm it up, and start watching if asked to.
 
         Raises what `Matcher.load`, `Matcher.match` and `Matcher.watch` do.
         """
@@ -147,17 +171,17 @@ class Service:
         if not isinstance(self._source, Matcher):
             self._matcher = await asyncio.to_thread(Matcher.load, self._source)
             self._loaded_at = time.time()
-        await asyncio.to_thread(self._try)
+        await asyncio.to_thread(self._warm_up)
         self._warming = False
         if self._watching:
             self._watch = await asyncio.to_thread(
-                self.matcher.watch, on_reload=self._was_reloaded, on_error=self._was_refused
+                self.matcher.watch, on_reload=self._note_reload, on_error=self._note_invalid_files
             )
         if self._reloads is not None:
             self._following = asyncio.create_task(self._follow(self._reloads))
 
     async def close(self) -> None:
-        """Stop watching, and see that what goes to the inbox is written."""
+        """Stop watching, and flush the inbox."""
         if self._following is not None:
             self._following.cancel()
         if self._watch is not None:
@@ -167,7 +191,7 @@ class Service:
 
     @property
     def inbox(self) -> Inbox | None:
-        """The inbox that the settings in use now ask for; None where it is off."""
+        """The inbox that the settings in use ask for; None if it is off."""
         settings = self.matcher.settings
         if settings is not self._inbox_settings:
             names = ("inbox", "inbox_keep", "inbox_mode")
@@ -176,11 +200,11 @@ class Service:
             self._inbox_settings = settings
         return self._inbox
 
-    def record(self, results: Sequence[MatchResult]) -> None:
-        """Count, trace and log what was made of messages, and keep what was missed: each where it is asked for."""
+    def record(self, results: Sequence[MatchResult], registry: Registry) -> None:
+        """Count, trace and log results of a registry, and keep misses in the inbox, each if it is turned on."""
         self.metrics.matched(results, self._name)
         if self._spans is not None:
-            self._spans.matched(results, self.matcher.registry.fingerprint)
+            self._spans.matched(results, registry.fingerprint)
         for result in results:
             fields = {"text": result.message, "verdict": result.verdict, "intent": result.intent}
             messages_log.info("%(verdict)s %(intent)s: %(text)r", fields, extra={"fields": fields})
@@ -191,7 +215,7 @@ class Service:
 
     @property
     def state(self) -> State:
-        """As `/readyz` has it, without trying."""
+        """The state as `/readyz` reports it, without trying a message."""
         if self._matcher is None or self._warming:
             return "warming"
         if self._failed:
@@ -199,50 +223,50 @@ class Service:
         return "ready" if self.reload_error is None else "stale"
 
     @property
-    def now(self) -> Now:
-        """What there is to look up."""
-        return Now(self.state, self._matcher, self._loaded_at, self._name)
+    def status(self) -> BotStatus:
+        """What the metrics report about the bot."""
+        return BotStatus(self.state, self._matcher, self._loaded_at, self._name)
 
     def exposition(self) -> bytes:
-        """What Prometheus is told."""
-        return self.metrics.exposition([self.now])
+        """Return the metrics in Prometheus's text format."""
+        return self.metrics.exposition([self.status])
 
     async def reload(self) -> Matcher:
-        """Read the files again, and have other workers do so too.
+        """Read the files again, here and in the other workers.
 
-        Raises `ProblemError` where they cannot be used; the old registry then stays.
+        Raises `ProblemError` if they are invalid; the last valid registry then stays active.
         """
         if self._reloads is not None:
-            self._reloads_seen = self._reloads.ask()
+            self._reloads_seen = self._reloads.request()
         return await self._reload_here()
 
     async def _reload_here(self) -> Matcher:
         return await asyncio.get_running_loop().run_in_executor(self._reloader, self._reload, self.matcher)
 
-    async def _follow(self, reloads: Reloads) -> None:
-        """Reload whenever that was asked for elsewhere."""
+    async def _follow(self, reloads: ReloadCounter) -> None:
+        """Reload whenever another worker or a signal has requested it."""
         while True:
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
-            if (asked := reloads.asked) != self._reloads_seen:
-                self._reloads_seen = asked
-                with suppress(ProblemError):  # the log and /readyz have it
+            if (requested := reloads.requested) != self._reloads_seen:
+                self._reloads_seen = requested
+                with suppress(ProblemError):  # reported in the log and by /readyz
                     await self._reload_here()
 
     def _reload(self, matcher: Matcher) -> Matcher:
         try:
             matcher.reload()
         except Exception as error:
-            self.reload_error = of_reload(error)
+            self.reload_error = from_failed_reload(error)
             expected = isinstance(error, IntentMatchError)
-            _log.warning("reload failed, the old intents go on answering: %s", error, exc_info=not expected)
+            _log.warning("reload failed, the last valid registry stays active: %s", error, exc_info=not expected)
             raise ProblemError(self.reload_error) from error
-        self._was_reloaded(matcher.registry)
+        self._note_reload(matcher.registry)
         _log.info("reloaded: %d intents, fingerprint %s", len(matcher.registry), matcher.registry.fingerprint)
         return matcher
 
-    def _was_reloaded(self, registry: Registry) -> None:
+    def _note_reload(self, registry: Registry) -> None:
         self.reload_error = None
         self._loaded_at = time.time()
 
-    def _was_refused(self, problems: Sequence[Problem]) -> None:
-        self.reload_error = of_problems(problems)
+    def _note_invalid_files(self, problems: Sequence[Problem]) -> None:
+        self.reload_error = from_invalid_files(problems)

@@ -1,4 +1,4 @@
-"""A folder of bots: which there are, and what may be said of how they are kept."""
+"""A folder of bots: which bots it holds, and how they are kept in memory."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from intentmatch.core.errors import InputError, Location, Problem, RegistryError
 from intentmatch.registry.reading.reader import SUFFIXES, own_files
 
 NAME = "bots"
-"""A folder of this name is one of bots without being said to be, unless there is YAML in it itself."""
+"""A folder of this name is taken for a folder of bots, unless it has YAML of its own."""
 
-# In a URL as it is, and in front of the colon of a key.
-_SANE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_HOW_TO_NAME = "use ASCII letters, digits, `-`, `_` and `.`, beginning with a letter or digit; 100 at most"
+# A name stands in URLs unescaped, and before the colon of a key.
+_VALID_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_HOW_TO_NAME = "use at most 100 ASCII letters, digits, `-`, `_` and `.`, and start with a letter or digit"
 
 
 @dataclass(frozen=True)
 class BotFolder:
-    """A folder in which each subfolder with YAML, and each artefact, is a bot of its own."""
+    """A folder in which each subfolder with YAML, and each artefact, is one bot."""
 
     path: str | os.PathLike[str]
     preload: Collection[str] = ()
-    """Names, or patterns such as `shop-*`, of the bots that are loaded when the server starts."""
+    """Names or patterns such as `shop-*`: the bots to load when the server starts."""
     max_megabytes: int | None = None
-    """Of all loaded bots, their models not counted; those asked least recently make room."""
+    """Memory for all loaded bots, without models; the least recently used are unloaded. None: no limit."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """As for `Matcher.load`, for every bot."""
+    """Settings of every bot, as for `Matcher.load`."""
 
     def bots(self) -> dict[str, Path]:
-        """Where each bot is, by its name. Raises `RegistryError` with all that keeps the folder from being used."""
+        """Return the path of each bot by name. Raises `RegistryError` with every problem of the folder."""
         found: dict[str, Path] = {}
         problems: list[Problem] = []
         for entry, is_folder in _entries(Path(self.path)):
@@ -43,33 +43,33 @@ class BotFolder:
             if name is None:
                 if _is_yaml_file(entry, is_folder):
                     problems.append(_stray(entry))
-            elif not _SANE.fullmatch(name):
-                message = f"{name!r} cannot be the name of a bot"
+            elif not _VALID_NAME.fullmatch(name):
+                message = f"{name!r} is not a valid name for a bot"
                 problems.append(Problem(Location(str(entry)), "error", "bot-name", message, _HOW_TO_NAME))
             elif name in found:
-                message = f"there are two bots {name!r}: {found[name]} is one too"
+                message = f"there are two bots {name!r}; the other is {found[name]}"
                 problems.append(Problem(Location(str(entry)), "error", "duplicate-bot", message, "rename one of them"))
             else:
                 found[name] = entry
         if not found and not problems:
-            hint = f"add a subfolder with .yaml files, or a file of `intentmatch build` with the suffix {SUFFIX}"
-            problems.append(Problem(Location(str(self.path)), "error", "no-bots", "there is no bot here", hint))
+            hint = f"add a subfolder with .yaml files, or an artefact of `intentmatch build` with the suffix {SUFFIX}"
+            problems.append(Problem(Location(str(self.path)), "error", "no-bots", "the folder holds no bot", hint))
         if problems:
             raise RegistryError(problems)
         return found
 
     def preloaded(self, names: Collection[str]) -> list[str]:
-        """Those of the bots that are loaded at the start. Raises `InputError` for a pattern of none."""
+        """Return the bots to load at the start. Raises `InputError` for a pattern that matches none."""
         for pattern in self.preload:
             if not any(fnmatchcase(name, pattern) for name in names):
-                raise InputError(f"there is no bot {pattern!r} to load at the start; there are {', '.join(names)}")
+                raise InputError(f"no bot to load at the start matches {pattern!r}; the bots are {', '.join(names)}")
         return [name for name in names if any(fnmatchcase(name, pattern) for pattern in self.preload)]
 
 
 def is_bot_folder(path: str | os.PathLike[str]) -> bool:
-    """Whether a folder is one of bots without being said to be: by its name, and because no YAML stands in it itself.
+    """Whether a folder is taken for a folder of bots: it is called `bots` and has no YAML of its own.
 
-    Any other folder is one registry, whose YAML may well stand in subfolders.
+    Any other folder is one registry, which may have its YAML in subfolders.
     """
     folder = Path(path)
     if (folder.name or folder.absolute().name) != NAME or not folder.is_dir():
@@ -79,7 +79,7 @@ def is_bot_folder(path: str | os.PathLike[str]) -> bool:
 
 
 def _entries(folder: Path) -> list[tuple[Path, bool]]:
-    """What stands in a folder, sorted, but for what is hidden, and whether it is a folder."""
+    """The visible entries of a folder, sorted, and whether each is a folder."""
     try:
         with os.scandir(folder) as entries:
             return sorted((Path(entry.path), entry.is_dir()) for entry in entries if not entry.name.startswith("."))
@@ -89,9 +89,9 @@ def _entries(folder: Path) -> list[tuple[Path, bool]]:
 
 
 def _bot_name(entry: Path, is_folder: bool) -> str | None:
-    """The name of a bot; None for what is none."""
+    """The name of the bot that an entry is; None if it is none."""
     if is_folder:
-        # One that cannot be looked into is a bot that cannot be loaded, and says why.
+        # An unreadable folder counts as a bot: loading it reports why it fails.
         return entry.name if own_files(entry) or not os.access(entry, os.R_OK | os.X_OK) else None
     return entry.name.removesuffix(SUFFIX) if entry.name.endswith(SUFFIX) else None
 
@@ -101,5 +101,5 @@ def _is_yaml_file(entry: Path, is_folder: bool) -> bool:
 
 
 def _stray(file: Path) -> Problem:
-    hint = "move it into a folder of its own name, which is then a bot, or serve the folder as one registry"
-    return Problem(Location(str(file)), "error", "no-bot", "a file of YAML beside bots belongs to none of them", hint)
+    hint = "move it into a folder of its own, which is then a bot, or serve the whole folder as one registry"
+    return Problem(Location(str(file)), "error", "no-bot", "a YAML file beside the bots belongs to none of them", hint)

@@ -1,4 +1,4 @@
-"""How much memory a matcher takes: what is found by following its references, without the models it may share."""
+"""Memory of a matcher: the objects it references, without the models that it may share."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ import numpy as np
 
 from intentmatch.matching.matcher import Matcher
 
-# What leads out of a matcher, to what is there anyway.
-_ELSEWHERE = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
+# References to these lead out of the matcher, to objects that exist anyway.
+_OUTSIDE = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
 
 
 def own_bytes(matcher: Matcher) -> int:
-    """Bytes of a matcher, beside its encoder and reranker.
+    """Estimate the bytes of a matcher, without its encoder and reranker.
 
-    What others would hold too, such as short texts that Python keeps once, is counted as the matcher's own; what its
-    objects hold outside of Python is not seen.
+    Objects that others reference too, such as interned strings, count as the matcher's own. Memory outside Python
+    objects does not count.
     """
     seen = {id(matcher.encoder), id(matcher.reranker)}
     waiting: list[Any] = [matcher]
     total = 0
     while waiting:
         found = waiting.pop()
-        if id(found) in seen or isinstance(found, _ELSEWHERE):
+        if id(found) in seen or isinstance(found, _OUTSIDE):
             continue
         seen.add(id(found))
         total += sys.getsizeof(found)
-        # Arrays do not tell the collector what they are a view of.
+        # The garbage collector does not see the array that a view belongs to.
         waiting += [found.base] if isinstance(found, np.ndarray) else gc.get_referents(found)
     return total

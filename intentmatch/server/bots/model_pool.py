@@ -1,45 +1,43 @@
-"""Models that several bots have in common: loaded once, and let go of when the last bot that uses them is gone."""
+"""Models shared by bots: loaded once, and freed when the last bot that uses them is gone."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Reranker
-from intentmatch.encoders import load_encoder
-from intentmatch.matching.reranker import load_reranker
+from intentmatch.encoders import encoder_key, load_encoder
+from intentmatch.matching.reranker import load_reranker, reranker_key
 
 _Model = TypeVar("_Model")
-_Key = tuple[Any, ...]
 
 
-class SharedModels:
-    """Encoders and rerankers by the settings that they are made from."""
+class ModelPool:
+    """Encoders and rerankers, keyed by the settings that make them. Safe to use from many threads."""
 
     def __init__(self) -> None:
-        # One at a time: what loads a model takes all there is of the machine anyway.
+        # One load at a time: loading a model uses the whole machine anyway.
         self._loading = threading.Lock()
-        self._models: WeakValueDictionary[_Key, Any] = WeakValueDictionary()
+        self._models: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
 
     def encoder(self, settings: Settings) -> Encoder:
-        """The encoder that these settings ask for. Raises as `load_encoder` does."""
-        key = ("encoder", settings.encoder, settings.device, settings.precision, repr(settings.prompts))
-        return self._shared(key, lambda: load_encoder(settings))
+        """Return the encoder for these settings. Raises what `load_encoder` raises."""
+        return self._shared(("encoder", encoder_key(settings)), lambda: load_encoder(settings))
 
     def reranker(self, settings: Settings) -> Reranker | None:
-        """The reranker that these settings ask for, if any. Raises as `load_reranker` does."""
-        return self._shared(("reranker", settings.reranker, settings.device), lambda: load_reranker(settings))
+        """Return the reranker for these settings, if any. Raises what `load_reranker` raises."""
+        return self._shared(("reranker", reranker_key(settings)), lambda: load_reranker(settings))
 
-    def _shared(self, key: _Key, load: Callable[[], _Model]) -> _Model:
+    def _shared(self, key: Hashable, load: Callable[[], _Model]) -> _Model:
         with self._loading:
-            found: _Model | None = self._models.get(key)
-            if found is None:
-                found = load()
-                # None cannot be held so, nor can what forbids it by slots of its own.
+            model: _Model | None = self._models.get(key)
+            if model is None:
+                model = load()
+                # None has no weak reference, nor has an object with __slots__ and no __weakref__.
                 with suppress(TypeError):
-                    self._models[key] = found
-            return found
+                    self._models[key] = model
+            return model

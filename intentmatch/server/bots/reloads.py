@@ -1,4 +1,4 @@
-"""Reloads that several processes make together, or that a signal asks for."""
+"""Reloads that several processes make together, or that a signal requests."""
 
 from __future__ import annotations
 
@@ -8,36 +8,37 @@ from multiprocessing import get_context
 from typing import Any
 
 
-class Reloads:
-    """How often a reload was asked for; where it is `shared`, in all processes that it is sent to when they start.
+class ReloadCounter:
+    """Counts requests to reload; a `shared` one counts for all processes that receive it when they start.
 
-    Whoever follows it reads the files again when it has grown. A worker that reloads for a caller counts it up first,
-    also if the files turn out to be broken: then all of them say so, and go on answering as before.
+    Each process follows the counter and reads its files again when it has grown. A worker that reloads for a caller
+    increments it first, even if the files turn out to be invalid: then all workers report that, and all keep the last
+    valid registry.
     """
 
     def __init__(self, *, shared: bool = False) -> None:
-        # What is shared takes a semaphore of the system, which a process that is ended by a signal leaves behind.
-        self._count: Any = get_context("spawn").Value("Q", 0) if shared else _Own()
+        # A shared value takes a system semaphore, which a process killed by a signal leaves behind.
+        self._count: Any = get_context("spawn").Value("Q", 0) if shared else _LocalCount()
 
-    def ask(self) -> int:
-        """Have everybody reload who follows; how often that was asked for by now."""
+    def request(self) -> int:
+        """Request a reload from every follower. Returns the number of requests so far."""
         with self._count.get_lock():
             self._count.value += 1
             return int(self._count.value)
 
     @property
-    def asked(self) -> int:
-        """How often it was asked for."""
+    def requested(self) -> int:
+        """Number of requests so far."""
         return int(self._count.value)
 
-    def heed_hangups(self) -> None:
-        """Have a SIGHUP to this process ask for a reload, where there are such signals."""
+    def request_on_hangup(self) -> None:
+        """Let SIGHUP to this process request a reload, on systems that have it."""
         if hasattr(signal, "SIGHUP"):
-            signal.signal(signal.SIGHUP, lambda *_: self.ask())
+            signal.signal(signal.SIGHUP, lambda *_: self.request())
 
 
-class _Own:
-    """A number of one process, counted up in its main thread only."""
+class _LocalCount:
+    """A number of one process, incremented in its main thread only."""
 
     value = 0
 

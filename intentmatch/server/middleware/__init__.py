@@ -1,1 +1,5 @@
-"""What every request passes: limits, the request log and problem details."""
+"""Around every request: limits, the request log and problem details."""
+
+from intentmatch.server import require_extra
+
+require_extra()

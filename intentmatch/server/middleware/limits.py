@@ -1,40 +1,36 @@
-"""What every request passes on its way in, and every answer on its way out, whatever route it takes."""
+"""Limits that every request passes, whatever its route, and headers that every response gets."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Collection
+from contextvars import ContextVar
 
 import anyio
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from intentmatch.core.errors import InputError
-from intentmatch.server.bots.batching import client
 from intentmatch.server.middleware.problems import ProblemError, response
-from intentmatch.server.routes.schemas import ProblemDetails
+from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
-# As they are sent: names in small letters, everything in bytes.
+client_receive: ContextVar[Receive | None] = ContextVar("intentmatch_client_receive", default=None)
+"""The ASGI `receive` of the current request once its body is complete: next comes the client's disconnect."""
+
+# As ASGI wants them: names in lower case, everything in bytes.
 _HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
     (b"cache-control", b"no-store"),
+    # A page that needs more, such as its own style, sends a policy of its own.
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
 )
-_NOTHING = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
-# The pages are FastAPI's, which has their scripts and pictures elsewhere.
-_PAGES = (
-    b"content-security-policy",
-    b"default-src 'none'; frame-ancestors 'none'; connect-src 'self'; img-src 'self' data: https:; worker-src blob:; "
-    b"script-src 'unsafe-inline' https://cdn.jsdelivr.net; "
-    b"style-src 'unsafe-inline' https://cdn.jsdelivr.net https://fonts.googleapis.com; "
-    b"font-src https://fonts.gstatic.com",
-)
-_YEAR = (b"strict-transport-security", b"max-age=31536000")
+_ONE_YEAR_OF_HTTPS = (b"strict-transport-security", b"max-age=31536000")
 
 
 class BodyLimit:
-    """Refuses bodies beyond a number of bytes, announced or not, and those that take longer than some seconds."""
+    """Refuses bodies with too many bytes, announced or not, and bodies that take too many seconds."""
 
     def __init__(self, app: ASGIApp, max_bytes: int, max_seconds: float) -> None:
         self.app = app
@@ -42,7 +38,7 @@ class BodyLimit:
         self.max_seconds = max_seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on, with its bytes counted."""
+        """Count the bytes of the request while the app reads them."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -55,7 +51,7 @@ class BodyLimit:
 
         async def counted() -> Message:
             nonlocal received, complete
-            if complete:  # what is waited for now is the client's leaving
+            if complete:  # only the client's disconnect is left
                 return await receive()
             message: Message | None = None
             with anyio.move_on_after(end - time.monotonic()):
@@ -67,42 +63,42 @@ class BodyLimit:
                 raise ProblemError(self._too_large())
             complete = not message.get("more_body", False)
             if complete:
-                client.set(receive)
+                client_receive.set(receive)
             return message
 
         await self.app(scope, counted, send)
 
     def _too_large(self) -> ProblemDetails:
-        return ProblemDetails.of(413, f"The body is larger than the {self.max_bytes} bytes that are read here.")
+        return ProblemDetails.for_status(413, f"The body is larger than {self.max_bytes} bytes.")
 
     def _too_slow(self) -> ProblemDetails:
-        return ProblemDetails.of(408, f"The body was not complete after {self.max_seconds:g} seconds.")
+        return ProblemDetails.for_status(408, f"The body was not complete after {self.max_seconds:g} seconds.")
 
 
 class AllowedHosts:
-    """Refuses requests for other hosts than these, so that no page elsewhere can pass for us by a name of its own."""
+    """Refuses requests for other hosts than these, against DNS rebinding."""
 
     def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
         self.app = app
         self.hosts = frozenset(map(str.lower, hosts))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on, or say that it came to the wrong place."""
+        """Check the Host header."""
         if scope["type"] != "http" or _host(scope) in self.hosts:
             await self.app(scope, receive, send)
             return
-        details = ProblemDetails.of(421, "This is not the host that the request is for.")
+        details = ProblemDetails.for_status(421, "The server does not answer for this host.")
         await response(scope, details)(scope, receive, send)
 
 
 class SecurityHeaders:
-    """Tells browsers to make nothing of an answer but what it is."""
+    """Adds headers that keep browsers from running, framing, caching or guessing anything."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on, and add to the answer."""
+        """Add the headers that the response does not have yet."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -110,10 +106,7 @@ class SecurityHeaders:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 given = dict(message.get("headers", ()))
-                is_page = given.get(b"content-type", b"").startswith(b"text/html")
-                ours = [*_HEADERS, _PAGES if is_page else _NOTHING]
-                if scope.get("scheme") == "https":
-                    ours.append(_YEAR)
+                ours = (*_HEADERS, _ONE_YEAR_OF_HTTPS) if scope.get("scheme") == "https" else _HEADERS
                 message["headers"] = [*message.get("headers", ()), *(each for each in ours if each[0] not in given)]
             await send(message)
 
@@ -121,16 +114,18 @@ class SecurityHeaders:
 
 
 def checked_origins(origins: Collection[str]) -> list[str]:
-    """The origins of pages that may call from a browser. Raises `InputError` for one that no browser would send."""
+    """Return the origins as a list. Raises `InputError` for one that no browser would send."""
     for origin in origins:
         scheme, separator, host = origin.partition("://")
         if origin != "*" and not (scheme in ("http", "https") and separator and host and "/" not in host):
-            raise InputError(f"an origin is such as https://shop.example, without a path, or *; not {origin!r}")
+            raise InputError(
+                f"a CORS origin must look like https://shop.example, without a path, or be *; not {origin!r}"
+            )
     return list(origins)
 
 
 def _announced(scope: Scope) -> int:
-    """Bytes of the body by its header; 0 where that says nothing of use, and then the stream is counted."""
+    """Bytes of the body by its header; 0 if the header is missing or invalid, and then only the stream counts."""
     try:
         return int(Headers(scope=scope).get("content-length", "0"))
     except ValueError:
@@ -138,7 +133,7 @@ def _announced(scope: Scope) -> int:
 
 
 def _host(scope: Scope) -> str:
-    """The host that a request is for, without its port."""
+    """The host of the request, without its port."""
     host = Headers(scope=scope).get("host", "").lower()
     name, _, port = host.rpartition(":")
     return name if port.isdecimal() else host

@@ -1,11 +1,12 @@
-"""Everything that goes wrong in one shape: `ProblemDetails`, whoever noticed it first. A protocol may have its own.
+"""Every error in one shape, `ProblemDetails`, whichever layer raised it. A protocol may have a shape of its own.
 
-The status says whose turn it is. 4xx: the caller's, and `errors` lists what to put right. 409: the author's, the YAML
-cannot be used. 503: try again once something is loaded or installed. 500: ours, and nothing a client sends leads to it.
+The status says who has to act. 4xx: the caller; `errors` lists what to correct. 409: the author; the YAML is invalid.
+503: try again later, or install or turn on what the call needs. 500: the developers; no request leads to it.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -27,46 +28,49 @@ from intentmatch.core.errors import (
     UnknownNameError,
 )
 from intentmatch.server.middleware.request_log import CLIENT_GONE
-from intentmatch.server.routes.schemas import ErrorItem, ProblemDetails
+from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
 
 MEDIA_TYPE = "application/problem+json"
 WARMING, BROKEN = "urn:intentmatch:warming", "urn:intentmatch:broken"
 
-# A body of a megabyte can hold a hundred thousand mistakes; nobody reads on after these.
+# A body of a megabyte can hold a hundred thousand mistakes; nobody reads more than these.
 _MAX_ERRORS = 50
 _MAX_LOCATION = 200
 
+_STILL_ACTIVE = "The last valid registry stays active."
+
 Shape = Callable[[ProblemDetails], Response]
-"""How the clients of a protocol expect to be told of a problem."""
+"""Turns a problem into the error response that the clients of a protocol expect."""
 
 _log = logging.getLogger(__name__)
 
-_DESCRIPTIONS: Mapping[int, str] = {
-    400: "The body cannot be read as JSON.",
-    401: "A key is needed.",
-    403: "The key is none for admin calls, or those are off; where there are several bots, it is none for this one.",
+DESCRIPTIONS: Mapping[int, str] = {
+    400: "The body is not JSON.",
+    401: "The call needs a valid key.",
+    403: "The key is not valid for admin calls or for this bot, or admin calls are off.",
     404: "There is no bot of this name.",
-    408: "The body took too long.",
-    409: "The files cannot be used; every problem is listed, and the old intents go on answering.",
+    408: "The body did not arrive in time.",
+    409: "The files are invalid; every problem is listed, and the last valid registry stays active.",
     413: "The body is too large.",
     415: "The body is not declared as JSON.",
-    422: "The body is JSON, but not what is asked for here; every problem is listed.",
+    422: "The body is JSON, but invalid; every problem is listed.",
     429: "Too many requests; the header Retry-After says when to try again.",
     503: "The intents are not loaded yet, too many messages are waiting (then the header Retry-After says when to try "
-    "again), or something that is needed is not installed or not turned on.",
+    "again), or something that the call needs is not installed or not turned on.",
 }
+"""What each error status means, for the OpenAPI document."""
 
-# Where the words of pydantic are for Python programmers.
-_WORDS: Mapping[str, str] = {
-    "extra_forbidden": "This key is not known here",
+# In place of pydantic's messages for Python programmers.
+_MESSAGES: Mapping[str, str] = {
+    "extra_forbidden": "This key is unknown",
     "model_attributes_type": "Input should be a JSON object",
     "model_type": "Input should be a JSON object",
-    "string_unicode": "Input holds half of a surrogate pair, which is not text",
+    "string_unicode": "Input contains half of a surrogate pair, which is not text",
 }
 
 
 class ProblemError(HTTPException):
-    """Raised anywhere below a route to answer with these details."""
+    """Raised anywhere below a route to answer with problem details."""
 
     def __init__(self, details: ProblemDetails, headers: Mapping[str, str] | None = None) -> None:
         self.details = details
@@ -74,7 +78,7 @@ class ProblemError(HTTPException):
 
 
 def install(app: FastAPI, shapes: Sequence[tuple[re.Pattern[str], Shape]] = ()) -> None:
-    """Have every error of an app answered as `ProblemDetails`, and on the paths of `shapes` in their shape."""
+    """Answer every error of an app as `ProblemDetails`, and in the shape of a protocol on its paths."""
     app.state.shapes = shapes
     for expected, handler in _HANDLERS.items():
         app.add_exception_handler(expected, handler)
@@ -82,53 +86,71 @@ def install(app: FastAPI, shapes: Sequence[tuple[re.Pattern[str], Shape]] = ()) 
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The errors of a route, for the OpenAPI document."""
-    return {status: {"model": ProblemDetails, "description": _DESCRIPTIONS[status]} for status in statuses}
+    """Return the errors of a FastAPI route, for the OpenAPI document."""
+    return {status: {"model": ProblemDetails, "description": DESCRIPTIONS[status]} for status in statuses}
 
 
-def declare_media_type(openapi: dict[str, Any]) -> dict[str, Any]:
-    """The OpenAPI document with the errors under their own media type; FastAPI files them under the route's."""
+def declare_media_type(openapi: dict[str, Any]) -> None:
+    """Give the errors in an OpenAPI document their own media type; FastAPI gives them that of the route."""
     for path in openapi["paths"].values():
         for operation in path.values():
             for status, response in operation["responses"].items():
                 content = response.get("content", {})
                 if not status.startswith("2") and content:
                     content[MEDIA_TYPE] = content.popitem()[1]
-    return openapi
 
 
-def of_reload(error: Exception) -> ProblemDetails:
-    """Why a reload failed."""
+def from_failed_reload(error: Exception) -> ProblemDetails:
+    """Return why a reload failed."""
     if isinstance(error, RegistryError):
-        return of_problems(error.problems)
+        return from_invalid_files(error.problems)
     if isinstance(error, IntentMatchError):
-        return ProblemDetails.of(409, f"The old intents go on answering, because the new cannot be loaded: {error}")
-    return ProblemDetails.of(500, "The reload failed unexpectedly, see the log; the old intents go on answering.")
+        return ProblemDetails.for_status(409, f"{_STILL_ACTIVE} The new one cannot be loaded: {error}")
+    return ProblemDetails.for_status(500, f"The reload failed unexpectedly, see the log. {_STILL_ACTIVE}")
 
 
-def of_problems(found: Sequence[Problem]) -> ProblemDetails:
-    """What is wrong with files that were not taken into use."""
+def from_invalid_files(found: Sequence[Problem]) -> ProblemDetails:
+    """Return the problems of files that were not taken into use."""
     count = sum(problem.severity == "error" for problem in found)
-    detail = f"The files have {count} {'error' if count == 1 else 'errors'}; the old intents go on answering."
-    return ProblemDetails.of(409, detail, [ErrorItem.of(problem) for problem in found])
+    detail = f"The files have {count} {'error' if count == 1 else 'errors'}. {_STILL_ACTIVE}"
+    return ProblemDetails.for_status(409, detail, [ErrorItem.from_problem(problem) for problem in found])
 
 
-def of_findings(found: Sequence[Any], status: int = 422) -> ProblemDetails:
-    """What pydantic found wrong with a request, in `status`; 400 where it is not JSON at all."""
+def from_findings(found: Sequence[Mapping[str, Any]], status: int = 422) -> ProblemDetails:
+    """Return what pydantic found wrong with a request; the status is 400 if the body is not JSON at all."""
     first = found[0]
     if first["type"] == "json_invalid":
-        # FastAPI says at which character; pydantic has the place in the words.
+        # FastAPI gives the character as the location; pydantic names it in its message.
         place = f", at character {first['loc'][-1]}" if first["loc"] else ""
-        return ProblemDetails.of(400, f"The body is not JSON: {first['ctx']['error']}{place}.")
+        return ProblemDetails.for_status(400, f"The body is not JSON: {first['ctx']['error']}{place}.")
     items = [_error_item(each) for each in found[:_MAX_ERRORS]]
-    count = "1 thing" if len(found) == 1 else f"{len(found)} things"
+    count = "1 mistake" if len(found) == 1 else f"{len(found)} mistakes"
     shown = "" if len(found) <= _MAX_ERRORS else f" The first {_MAX_ERRORS} are listed."
-    detail = f"{count} to put right in the request, first {items[0].location}: {items[0].message}.{shown}"
-    return ProblemDetails.of(status, detail, items)
+    detail = f"{count} in the request, first {items[0].location}: {items[0].message}.{shown}"
+    return ProblemDetails.for_status(status, detail, items)
+
+
+def unsupported_media_type(content_type: str) -> ProblemDetails:
+    """Return the problem of a body that is not declared as JSON."""
+    given = f"declared as {content_type[:_MAX_LOCATION]}" if content_type else "not declared as anything"
+    return ProblemDetails.for_status(
+        415, f"The body is {given}. Send JSON with the header Content-Type: application/json."
+    )
+
+
+def unreadable(error: ValueError | RecursionError) -> str:
+    """Say why Python's parser cannot read a body as JSON."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"The body is not JSON: {error.msg}, at character {error.pos}."
+    if isinstance(error, UnicodeDecodeError):
+        return f"The body is not UTF-8: byte {error.start} cannot be part of a character."
+    if isinstance(error, RecursionError):
+        return "The body is nested too deeply."
+    return f"The body cannot be read as JSON: {error}."
 
 
 def response(scope: Scope, details: ProblemDetails, headers: Mapping[str, str] | None = None) -> Response:
-    """A problem in the shape that belongs to the path of the request."""
+    """Return a problem in the shape that clients of this path expect."""
     path = scope["path"].removeprefix(scope.get("root_path", ""))
     for paths, shape in scope["app"].state.shapes:
         if paths.fullmatch(path):
@@ -138,22 +160,14 @@ def response(scope: Scope, details: ProblemDetails, headers: Mapping[str, str] |
     return Response(details.model_dump_json(), details.status, headers, MEDIA_TYPE)
 
 
-async def answer(request: Request, error: Exception) -> Response:
-    """The answer to an error that is one of `EXPECTED`."""
-    handler = next(handler for expected, handler in _HANDLERS.items() if isinstance(error, expected))
-    return await handler(request, error)
-
-
 async def _invalid_request(request: Request, error: Exception) -> Response:
-    # Starlette's type for handlers promises no more than Exception.
+    # Of routes that a user adds to the app: the server's own read their bodies themselves. Starlette types the error of
+    # a handler as Exception.
     found: Sequence[Any] = error.errors() if isinstance(error, RequestValidationError) else ()
-    kinds = {each["type"] for each in found}
     declared = request.headers.get("content-type", "")
-    if not kinds & {"json_invalid", "missing"} and not is_json(declared):
-        given = f"declared as {declared[:_MAX_LOCATION]}" if declared else "not declared as anything"
-        detail = f"The body is {given}. Send JSON with the header Content-Type: application/json."
-        return response(request.scope, ProblemDetails.of(415, detail))
-    return response(request.scope, of_findings(found))
+    if not {each["type"] for each in found} & {"json_invalid", "missing"} and not is_json(declared):
+        return response(request.scope, unsupported_media_type(declared))
+    return response(request.scope, from_findings(found))
 
 
 async def _http(request: Request, error: Exception) -> Response:
@@ -163,41 +177,40 @@ async def _http(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         status, detail, headers = error.status_code, error.detail, error.headers
     if status == 404:
-        detail = "There is nothing at this path. /docs lists what there is."
+        detail = "There is nothing at this path. /docs lists all calls."
     elif status == 405:
-        detail = f"This path does not answer to {request.method}; it does to {(headers or {}).get('Allow', 'others')}."
-    elif status == 400:
-        detail = _unreadable(error.__cause__)
-    return response(request.scope, ProblemDetails.of(status, detail), headers)
+        allowed = (headers or {}).get("Allow", "other methods")
+        detail = f"This path does not support {request.method}, only {allowed}."
+    return response(request.scope, ProblemDetails.for_status(status, detail), headers)
 
 
 async def _intentmatch(request: Request, error: Exception) -> Response:
     if isinstance(error, InputError):
-        location = f"body{_naming(request, error)}" if isinstance(error, UnknownNameError) else "body"
+        location = f"body{_key_at_fault(request, error)}" if isinstance(error, UnknownNameError) else "body"
         item = ErrorItem(location=location, message=str(error))
-        return response(request.scope, ProblemDetails.of(422, str(error), [item]))
+        return response(request.scope, ProblemDetails.for_status(422, str(error), [item]))
     if isinstance(error, UnavailableError):
-        return response(request.scope, ProblemDetails.of(503, str(error)))
+        return response(request.scope, ProblemDetails.for_status(503, str(error)))
     _log.error("%s %r failed", request.method, request.scope["path"], exc_info=error)
-    return response(request.scope, ProblemDetails.of(500, str(error)))
+    return response(request.scope, ProblemDetails.for_status(500, str(error)))
 
 
-def _naming(request: Request, error: UnknownNameError) -> str:
-    """The key of the request that names what is not there."""
+def _key_at_fault(request: Request, error: UnknownNameError) -> str:
+    """The key of the request that holds the unknown name."""
     if error.kind == "slot":
         return ".slots"
     return ".intent" if request.scope["path"].endswith("/fill") else ".allowed"
 
 
 async def _gone(request: Request, error: Exception) -> Response:
-    # Nobody reads it.
+    # Nobody reads this response.
     return Response(status_code=CLIENT_GONE)
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:
     # The server logs the error: Starlette raises it again once this answer is sent.
     return response(
-        request.scope, ProblemDetails.of(500, "Something went wrong here that is not the fault of the request.")
+        request.scope, ProblemDetails.for_status(500, "The server failed unexpectedly; the request is not at fault.")
     )
 
 
@@ -207,23 +220,10 @@ _HANDLERS: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Res
     IntentMatchError: _intentmatch,
     ClientDisconnect: _gone,
 }
-EXPECTED = tuple(_HANDLERS)
-"""What is raised below a route and told by its kind; all else is a defect."""
-
-
-def _unreadable(cause: BaseException | None) -> str:
-    """Why FastAPI could not read a body, from the error that stopped it."""
-    if isinstance(cause, UnicodeDecodeError):
-        return f"The body is not UTF-8: byte {cause.start} cannot be part of a character."
-    if isinstance(cause, RecursionError):
-        return "The body is nested too deeply."
-    if isinstance(cause, ValueError):
-        return f"The body cannot be read as JSON: {cause}."
-    return "The body cannot be read as JSON."
 
 
 def is_json(content_type: str) -> bool:
-    """Whether a body that is declared so is read as JSON."""
+    """Whether a content type stands for JSON."""
     kind = content_type.partition(";")[0].strip().lower()
     return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
 
@@ -232,4 +232,4 @@ def _error_item(found: Mapping[str, Any]) -> ErrorItem:
     location = ".".join(map(str, found["loc"])) or "body"
     if len(location) > _MAX_LOCATION:
         location = f"{location[:_MAX_LOCATION]}…"
-    return ErrorItem(location=location, message=_WORDS.get(found["type"], found["msg"]), rule=found["type"])
+    return ErrorItem(location=location, message=_MESSAGES.get(found["type"], found["msg"]), rule=found["type"])

@@ -1,4 +1,4 @@
-"""Around everything: each request gets an id, is timed, counted and, where the log is of that kind, logged."""
+"""The outermost middleware: gives each request an id, times it, counts it and logs it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import time
 from contextvars import ContextVar
 
 from starlette.datastructures import Headers
+from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from intentmatch.server.process.metrics import Metrics
@@ -16,32 +17,44 @@ from intentmatch.server.process.metrics import Metrics
 HEADER = "X-Request-ID"
 _RAW_HEADER = HEADER.lower().encode()
 request_id: ContextVar[str | None] = ContextVar("intentmatch_request_id", default=None)
-"""The id of the request that is being answered here; worker threads know it too."""
+"""Id of the current request, in worker threads too."""
 
-# What others make of an id (a log, a search, a shell) is not known here, so that it may hold nothing surprising.
-_SANE = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
+# An id ends up in logs, searches and shells, so that it may hold nothing surprising.
+_SAFE_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
 CLIENT_GONE = 499
-"""As web servers log a client that went away."""
+"""Status that web servers log for a client that disconnected."""
 _NO_ROUTE = "none"
 
-_log = logging.getLogger(__name__)
+LOGGER = "intentmatch.server.observed"
+"""Name of the logger of requests; operators set its level by this name."""
+
+_log = logging.getLogger(LOGGER)
 
 
-class Observed:
-    """An app whose every answer is known of, those of defects included."""
+class LoggedRoute(Route):
+    """A Starlette route that log and metrics know by its path, as they know FastAPI's routes."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Match as usual, and note the route in the scope."""
+        match, child_scope = super().matches(scope)
+        return match, child_scope if match is Match.NONE else {**child_scope, "route": self}
+
+
+class RequestLog:
+    """Observes every response of an app, those to its own defects included."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self.app = app
         self.metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on, and note what comes of it."""
+        """Give the request an id, and note its status and time."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         given = Headers(scope=scope).get(HEADER, "")
-        identity = given if _SANE.fullmatch(given) else secrets.token_hex(16)
-        # Until the end of its task: servers log what an app raised after the app is left.
+        identity = given if _SAFE_ID.fullmatch(given) else secrets.token_hex(16)
+        # Never reset within the task: servers log an app's exception after the app has returned.
         request_id.set(identity)
         status = CLIENT_GONE
         start = time.perf_counter()
@@ -63,6 +76,10 @@ class Observed:
         self.metrics.answered(getattr(route, "path", _NO_ROUTE), status, seconds)
         if not _log.isEnabledFor(logging.INFO):
             return
-        asked = {"method": scope["method"], "path": scope["path"]}
-        more = {**asked, "status": status, "milliseconds": round(seconds * 1000, 3)}
-        _log.info("%(method)s %(path)s %(status)d", more, extra={"fields": more})
+        fields = {
+            "method": scope["method"],
+            "path": scope["path"],
+            "status": status,
+            "milliseconds": round(seconds * 1000, 3),
+        }
+        _log.info("%(method)s %(path)s %(status)d", fields, extra={"fields": fields})

@@ -1,6 +1,6 @@
-"""The log of `intentmatch serve`: uvicorn's lines for people, or one JSON object a line for machines.
+"""Logging of `intentmatch serve`: uvicorn's lines for people, or one JSON object per line for machines.
 
-Neither holds what users say unless that is asked for.
+Neither holds messages of users unless `--log-messages` turns that on.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from copy import deepcopy
 from datetime import datetime, timezone
 from typing import Any
 
+from intentmatch.server.config import LogFormat
+from intentmatch.server.middleware.request_log import LOGGER as REQUESTS
 from intentmatch.server.middleware.request_log import request_id
 
 MESSAGES = "intentmatch.server.messages"
-"""Name of the logger of what users say; silent unless asked, whatever others are."""
+"""Name of the logger of messages; off by default, whatever the level of other loggers."""
 
 messages_log = logging.getLogger(MESSAGES)
 if not messages_log.level:
@@ -22,10 +24,10 @@ if not messages_log.level:
 
 
 class JsonLines(logging.Formatter):
-    """A record as one line of JSON, with the id of the request that it belongs to."""
+    """Formats a record as one line of JSON, with the id of its request."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
+        """Return the line."""
         when = datetime.fromtimestamp(record.created, timezone.utc)
         line: dict[str, Any] = {
             "time": when.isoformat(timespec="milliseconds"),
@@ -40,12 +42,12 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=True, default=str)
 
 
-def log_config(uvicorns: dict[str, Any], form: str, *, messages: bool) -> dict[str, Any]:
-    """The configuration of uvicorn, which would otherwise keep what we say to itself, for `form` text or json.
+def log_config(uvicorn_config: dict[str, Any], form: LogFormat, *, messages: bool) -> dict[str, Any]:
+    """Return uvicorn's logging configuration with our loggers, in text or JSON, with or without `messages`.
 
-    Requests are told by uvicorn in text, and by us in JSON, where they come with their ids.
+    In text, uvicorn logs the requests; in JSON, the server does, with their ids.
     """
-    config = deepcopy(uvicorns)
+    config = deepcopy(uvicorn_config)
     config["filters"] = {"no_queries": {"()": _NoQueries}}
     config["handlers"]["access"]["filters"] = ["no_queries"]
     as_json = form == "json"
@@ -53,16 +55,16 @@ def log_config(uvicorns: dict[str, Any], form: str, *, messages: bool) -> dict[s
         config["formatters"]["default"] = {"()": JsonLines}
         config["loggers"]["uvicorn.access"] = {"handlers": [], "level": "WARNING", "propagate": False}
     config["loggers"]["intentmatch"] = {"handlers": ["default"], "level": "INFO", "propagate": False}
-    config["loggers"]["intentmatch.server.observed"] = {"level": "INFO" if as_json else "WARNING"}
+    config["loggers"][REQUESTS] = {"level": "INFO" if as_json else "WARNING"}
     config["loggers"][MESSAGES] = {"level": "INFO" if messages else "WARNING"}
     return config
 
 
 class _NoQueries(logging.Filter):
-    """Keeps what stands behind the path out of the log: some protocols have their key there."""
+    """Removes queries from logged paths: some protocols send their key there."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Shorten a line of uvicorn's: address, method, path, version and status."""
+        """Cut the query from the arguments of uvicorn's line: address, method, path, version and status."""
         if isinstance(record.args, tuple):
             record.args = tuple(arg.partition("?")[0] if isinstance(arg, str) else arg for arg in record.args)
         return True

@@ -1,7 +1,7 @@
-"""What the webhook tells Prometheus.
+"""Metrics for Prometheus.
 
-Counts of several workers are added up where the environment variable PROMETHEUS_MULTIPROC_DIR names an empty folder
-when they start; what is said of the registry is then that of the worker that happens to answer.
+If the environment variable PROMETHEUS_MULTIPROC_DIR names an empty folder at the start, the counts of several workers
+are added up; metrics of the registry then come from the worker that answers.
 """
 
 from __future__ import annotations
@@ -35,49 +35,55 @@ State = Literal["warming", "ready", "stale", "broken"]
 
 
 @dataclass(frozen=True)
-class Now:
-    """What there is to look up of a bot."""
+class BotStatus:
+    """The state of a bot, for gauges."""
 
     state: State
     matcher: Matcher | None
-    """None until there is one."""
+    """None until it is loaded."""
     loaded_at: float
     name: str | None = None
-    """Where there are several."""
+    """Name of the bot; None if there is only one."""
 
 
 class Metrics:
-    """The counts of one app, in a registry of their own: another app in the process may have its own."""
+    """The metrics of one app, in a collector registry of its own, apart from other apps in the process."""
 
     def __init__(self, *, several: bool = False) -> None:
-        """Where there are `several` bots, what is made of messages is counted for each."""
+        """With `several` bots, verdicts are counted per bot."""
         own = self._own = CollectorRegistry()
         self._requests = Counter(
-            "intentmatch_requests", "Requests, by the route and the status they got.", ["path", "status"], registry=own
+            "intentmatch_requests", "Requests by route and status.", ["path", "status"], registry=own
         )
         self._request_seconds = Histogram(
-            "intentmatch_request_seconds", "Time to the end of the answer.", ["path"], buckets=_SECONDS, registry=own
+            "intentmatch_request_seconds",
+            "Time until the response is complete.",
+            ["path"],
+            buckets=_SECONDS,
+            registry=own,
         )
         self._stage_seconds = Histogram(
-            "intentmatch_stage_seconds", "Time in a stage of a match.", ["stage"], buckets=_STAGE_SECONDS, registry=own
+            "intentmatch_stage_seconds",
+            "Time in one stage of a match.",
+            ["stage"],
+            buckets=_STAGE_SECONDS,
+            registry=own,
         )
         self._verdicts = Counter(
             "intentmatch_verdicts",
-            "Messages, by what was made of them.",
+            "Messages by verdict.",
             ["bot"] * several + ["verdict", "intent"],
             registry=own,
         )
         self._queue = Gauge(
-            "intentmatch_queue_messages", "Messages that wait to be matched.", registry=own, multiprocess_mode="livesum"
+            "intentmatch_queue_messages", "Messages waiting to be matched.", registry=own, multiprocess_mode="livesum"
         )
         self._queue_seconds = Histogram(
-            "intentmatch_queue_seconds", "Time until a message begins to be matched.", buckets=_SECONDS, registry=own
+            "intentmatch_queue_seconds", "Time that a message waits.", buckets=_SECONDS, registry=own
         )
-        self._batch = Histogram(
-            "intentmatch_batch_messages", "Messages that are matched together.", buckets=_MESSAGES, registry=own
-        )
+        self._batch = Histogram("intentmatch_batch_messages", "Messages per batch.", buckets=_MESSAGES, registry=own)
         self._refused = Counter(
-            "intentmatch_refused", "Messages not matched: the queue full, too late, client gone.", ["why"], registry=own
+            "intentmatch_refused", "Messages refused: queue full, too late, client gone.", ["why"], registry=own
         )
         self._request = cache(self._requests.labels)
         self._request_time = cache(self._request_seconds.labels)
@@ -85,69 +91,69 @@ class Metrics:
         self._verdict = cache(self._verdicts.labels)
 
     def answered(self, path: str, status: int, seconds: float) -> None:
-        """Count a request. `path` is that of the route, of which there are few, whatever callers ask for."""
+        """Count a request. `path` is that of the route, so that callers cannot create new label values."""
         self._request(path, status).inc()
         self._request_time(path).observe(seconds)
 
     def matched(self, results: Sequence[MatchResult], bot: str | None = None) -> None:
-        """Count what was made of messages, and the time of each stage. A bot has a name where there are several."""
-        whose = () if bot is None else (bot,)
+        """Count verdicts, and the time of each stage; `bot` is None if there is only one."""
+        owner = () if bot is None else (bot,)
         for result in results:
-            self._verdict(*whose, result.verdict, result.intent or "").inc()
+            self._verdict(*owner, result.verdict, result.intent or "").inc()
             for stage in result.trace.stages:
                 self._stage(stage.name).observe(stage.microseconds / 1e6)
 
     def queued(self, messages: int) -> None:
-        """Note how many wait."""
+        """Set the number of waiting messages."""
         self._queue.set(messages)
 
     def batched(self, waited: Sequence[float]) -> None:
-        """Count a batch, and the seconds that each message of it has waited."""
+        """Count a batch, given the seconds that each of its messages has waited."""
         self._batch.observe(len(waited))
         for seconds in waited:
             self._queue_seconds.observe(seconds)
 
     def refused(self, why: str) -> None:
-        """Count a message that is not matched: `full`, `late`, `gone`."""
+        """Count a refused message: the queue is `full`, the batch `late`, or the client `gone`."""
         self._refused.labels(why).inc()
 
-    def exposition(self, bots: Sequence[Now], more: Iterable[Metric] = ()) -> bytes:
-        """Everything as text, as Prometheus reads it."""
-        now = CollectorRegistry()
-        now.register(_LookedUp([*_metrics_of(bots), *more]))
+    def exposition(self, bots: Sequence[BotStatus], more: Iterable[Metric] = ()) -> bytes:
+        """Return all metrics in Prometheus's text format."""
+        gauges = CollectorRegistry()
+        gauges.register(_Gauges([*_gauges(bots), *more]))
         counted = self._own
         if os.environ.get(SHARED):
             counted = CollectorRegistry()
             MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
-        return generate_latest(counted) + generate_latest(now)
+        return generate_latest(counted) + generate_latest(gauges)
 
 
-class _LookedUp(Collector):
-    """What is not counted but looked up when asked for."""
+class _Gauges(Collector):
+    """Metrics that are read at scrape time instead of counted."""
 
     def __init__(self, metrics: Sequence[Metric]) -> None:
         self._metrics = metrics
 
     def collect(self) -> Iterable[Metric]:
-        """As they were found."""
+        """Return the metrics."""
         return self._metrics
 
 
 def gauge(name: str, documentation: str, values: Iterable[tuple[str | None, float]], label: str = "bot") -> Metric:
-    """A number for each bot; of one without a name there is just the number."""
+    """Return a gauge with one value per label value; a single value without a name gets no label."""
     values = list(values)
-    named = [label] if any(whose is not None for whose, _ in values) else []
-    family = GaugeMetricFamily(f"intentmatch_{name}", documentation, labels=named)
-    for whose, value in values:
-        family.add_metric([] if whose is None else [whose], value)
+    labels = [label] if any(owner is not None for owner, _ in values) else []
+    family = GaugeMetricFamily(f"intentmatch_{name}", documentation, labels=labels)
+    for owner, value in values:
+        family.add_metric([] if owner is None else [owner], value)
     return family
 
 
-def _metrics_of(bots: Sequence[Now]) -> Iterator[Metric]:
-    """The state, the registry in use and the cache."""
+def _gauges(bots: Sequence[BotStatus]) -> Iterator[Metric]:
+    """The state, the registry in use and the vector cache."""
     yield gauge("ready", "Whether messages are answered.", [(b.name, b.state in ("ready", "stale")) for b in bots])
     stale = [(b.name, b.state == "stale") for b in bots]
-    yield gauge("registry_stale", "Whether newer files could not be loaded.", stale)
+    yield gauge("registry_stale", "Whether newer files are invalid.", stale)
     loaded = [(bot, bot.matcher) for bot in bots if bot.matcher is not None]
     if not loaded:
         return
@@ -163,9 +169,9 @@ def _metrics_of(bots: Sequence[Now]) -> Iterator[Metric]:
     times = [(bot.name, bot.loaded_at) for bot, _ in loaded]
     yield gauge("registry_loaded_timestamp_seconds", "When the registry in use was loaded.", times)
     size = _size({VectorCache.at(matcher.settings.cache).folder for _, matcher in loaded})
-    yield gauge("cache_bytes", "Vectors on disk, of all encoders.", [(None, size)])
+    yield gauge("cache_bytes", "Vectors on disk, all encoders together.", [(None, size)])
     lookups = CounterMetricFamily(
-        "intentmatch_cache_lookups", "Texts whose vectors were looked for on disk, to load intents.", labels=["result"]
+        "intentmatch_cache_lookups", "Look-ups of vectors on disk while loading intents.", labels=["result"]
     )
     for result, texts in LOOKUPS.items():
         lookups.add_metric([result], texts)
@@ -177,6 +183,6 @@ def _size(folders: Iterable[Path | None]) -> int:
     for file in (file for folder in folders if folder for file in folder.glob("*.sqlite")):
         try:
             sizes += file.stat().st_size
-        except OSError:  # begun anew at this moment
+        except OSError:  # deleted in the meantime
             continue
     return sizes

@@ -1,7 +1,4 @@
-"""The end of uvicorn's patience with clients that never finish what they ask.
-
-It waits for ever for the rest of a request's head. Bodies have a bound of their own, in `gate`.
-"""
+"""A time limit for request heads: uvicorn itself waits for ever. Bodies have a limit in `middleware.limits`."""
 
 from __future__ import annotations
 
@@ -11,53 +8,56 @@ from typing import Any
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from intentmatch.server.middleware.problems import MEDIA_TYPE
-from intentmatch.server.routes.schemas import ProblemDetails
+from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
 
-class Patience(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-    """Uvicorn's protocol, but that the head of a request is to be whole `head_seconds` after it began.
+class SlowClientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    """Uvicorn's HTTP protocol, which closes a connection whose request head takes longer than `head_seconds`.
 
-    Or after the connection was made; a client that says nothing at all is hung up on without a word.
+    The time counts from the first byte of the head, or from the connection. A client that has sent part of a head gets
+    the status 408; one that has sent nothing gets no response.
     """
 
     def __init__(self, *arguments: Any, head_seconds: float, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
         self._head_seconds = head_seconds
-        self._waiting: asyncio.TimerHandle | None = None
-        self._began = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._in_head = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin to wait."""
+        """Start the timer."""
         super().connection_made(transport)
-        self._wait()
+        self._start_timer()
 
     def data_received(self, data: bytes) -> None:
-        """Wait no more for a head that is whole; of the next one, from its beginning."""
+        """Stop the timer when the head is complete; start it when the next one begins."""
         super().data_received(data)
-        self._began = self.cycle is None or self.cycle.response_complete
-        if not self._began:
-            self._wait_no_more()
-        elif self._waiting is None:
-            self._wait()
+        self._in_head = self.cycle is None or self.cycle.response_complete
+        if not self._in_head:
+            self._stop_timer()
+        elif self._timer is None:
+            self._start_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
-        self._wait_no_more()
+        """Stop the timer."""
+        self._stop_timer()
         super().connection_lost(exc)
 
-    def _wait(self) -> None:
-        self._waiting = self.loop.call_later(self._head_seconds, self._hang_up)
+    def _start_timer(self) -> None:
+        self._timer = self.loop.call_later(self._head_seconds, self._close)
 
-    def _wait_no_more(self) -> None:
-        if self._waiting is not None:
-            self._waiting.cancel()
-            self._waiting = None
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
-    def _hang_up(self) -> None:
+    def _close(self) -> None:
         if self.transport.is_closing():
             return
-        if self._began:
-            details = ProblemDetails.of(408, f"The head was not complete after {self._head_seconds:g} seconds.")
+        if self._in_head:
+            details = ProblemDetails.for_status(
+                408, f"The request head was not complete after {self._head_seconds:g} seconds."
+            )
             body = details.model_dump_json()
             head = f"HTTP/1.1 408 {details.title}\r\ncontent-type: {MEDIA_TYPE}\r\nconnection: close\r\n"
             self.transport.write(f"{head}content-length: {len(body)}\r\n\r\n{body}".encode("ascii"))

@@ -1,6 +1,6 @@
-"""Matches as spans of OpenTelemetry, one each, with its stages as events.
+"""OpenTelemetry: one span per match, with the stages as events, in the trace of the caller.
 
-Where spans go is for the provider that the process has; without one nothing is kept. What users say is in none of them.
+The tracer provider of the process decides where spans go; without one they are dropped. Spans never hold messages.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from intentmatch.core.result import MatchResult
 
 
 class Spans:
-    """Tells of matches. Raises `MissingExtraError` without OpenTelemetry, which nothing else here imports."""
+    """Makes spans of matches. Raises `MissingExtraError` without OpenTelemetry, which only this module imports."""
 
     def __init__(self) -> None:
         trace = plugins.require("opentelemetry.trace", what="Telemetry", extra="telemetry")
         self._tracer = trace.get_tracer("intentmatch", __version__)
 
     def matched(self, results: Sequence[MatchResult], fingerprint: str) -> None:
-        """Spans of matches that have just ended, under that which is current here."""
+        """Make spans of matches that have just ended; `fingerprint` is that of the registry that answered."""
         end = time.time_ns()
         for result in results:
             moment = end - sum(round(stage.microseconds * 1000) for stage in result.trace.stages)
@@ -43,8 +43,8 @@ class Spans:
             span.end(end_time=end)
 
 
-class Continued:
-    """An app that goes on with its callers' traces (`traceparent`), unless something around it does so already."""
+class TraceContext:
+    """Continues the traces of callers (`traceparent`), unless an outer middleware does so already."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -53,7 +53,7 @@ class Continued:
         self._propagate = plugins.require("opentelemetry.propagate", what="Telemetry", extra="telemetry")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on, in the trace it belongs to."""
+        """Attach the caller's trace while the app handles the request."""
         if scope["type"] != "http" or self._trace.get_current_span().get_span_context().is_valid:
             await self.app(scope, receive, send)
             return

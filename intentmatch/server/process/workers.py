@@ -1,7 +1,7 @@
-"""Several processes that answer at one address, and read their files again together.
+"""Several worker processes at one address that reload their files together.
 
-The parent listens, starts the workers, and starts another for one that died; what they share beside is the cache of
-vectors on disk, the counts for Prometheus, and a number: who is asked to reload counts it up, and the others follow.
+The parent listens, starts the workers and replaces those that die. The workers share the vector cache on disk, the
+metrics files of Prometheus, and a reload counter: the worker that is told to reload increments it, the others follow.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from starlette.types import ASGIApp
 from uvicorn import Config
 from uvicorn.supervisors import Multiprocess
 
-from intentmatch.server.bots.reloads import Reloads
+from intentmatch.server.bots.reloads import ReloadCounter
 from intentmatch.server.process.metrics import SHARED
 
 
-def serve_together(make_app: Callable[[], ASGIApp], reloads: Reloads, workers: int, **options: Any) -> None:
-    """Answer until told to stop, in as many processes; `make_app` makes the app of one and can be sent there.
+def serve_together(make_app: Callable[[], ASGIApp], reloads: ReloadCounter, workers: int, **options: Any) -> None:
+    """Serve until told to stop. `make_app` makes the app of one worker, and must be picklable.
 
     `options` are uvicorn's.
     """
     config = Config(make_app, factory=True, workers=workers, **options)
     with tempfile.TemporaryDirectory(prefix="intentmatch-") as counts:
-        # Taken over by the workers, and read there before anything is counted.
+        # Workers inherit the variable, and prometheus_client reads it before the first metric.
         os.environ.setdefault(SHARED, counts)
         _Supervisor(config, [config.bind_socket()], reloads).run()
 
 
 class _Supervisor(Multiprocess):
-    """Uvicorn's, but for a hangup, and for the counts of workers that died."""
+    """Uvicorn's supervisor with reloads on SIGHUP, and metrics without dead workers."""
 
-    def __init__(self, config: Config, sockets: list[Any], reloads: Reloads) -> None:
+    def __init__(self, config: Config, sockets: list[Any], reloads: ReloadCounter) -> None:
         super().__init__(config, sockets)
         self._reloads = reloads
 
     def handle_hup(self) -> None:
-        """Have the files read again; workers that were started anew could not start with broken ones."""
-        self._reloads.ask()
+        """Reload the files. Uvicorn would restart the workers, which fails if the files are invalid."""
+        self._reloads.request()
 
     def keep_subprocess_alive(self) -> None:
-        """Nothing waits any more for a worker that is not there."""
+        """Replace dead workers, and drop their gauges."""
         before = {process.pid for process in self.processes}
         super().keep_subprocess_alive()
         for pid in before - {process.pid for process in self.processes}:

@@ -1,7 +1,7 @@
-"""Prediction by Azure's conversational language understanding (CLU), for its SDKs and whatever else asks it.
+"""The prediction API of Azure's conversational language understanding (CLU), for its SDKs and other clients.
 
-The top intent is `None` unless one was decided for; the others keep what they have. `projectName` is the bot,
-`deploymentName` says nothing here. `verbose` makes no difference: all that there is to tell is told.
+Without a matched intent, the top intent is `None`, and the others keep their scores. `projectName` names the bot;
+`deploymentName` and `verbose` are ignored: the response is always verbose.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from starlette.responses import JSONResponse, Response
 from intentmatch.core.result import Entity, MatchResult
 from intentmatch.core.types import SlotKind
 from intentmatch.matching.matcher import Matcher
+from intentmatch.matching.options import MatchOptions
 from intentmatch.server.auth.api_keys import authorised, bearer
 from intentmatch.server.protocols.host import Body, Host, Protocol, confidence, read, refused
-from intentmatch.server.routes.schemas import ProblemDetails
+from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
 NONE = "None"
 _NO_KEY = "Access denied due to invalid subscription key or wrong API endpoint."
@@ -35,9 +36,9 @@ _CODES = {
 
 
 def _index_type(given: Any) -> Any:
-    """In small letters, and in the plural: the SDKs do not agree with each other on the name."""
-    named = given.lower() if isinstance(given, str) else given
-    return "textelements_v8" if named == "textelement_v8" else named
+    """Normalize case and number: the SDKs disagree on the name."""
+    name = given.lower() if isinstance(given, str) else given
+    return "textelements_v8" if name == "textelement_v8" else name
 
 
 class _Item(Body):
@@ -64,7 +65,7 @@ class _Task(Body):
 
 
 def protocol(host: Host) -> Protocol:
-    """CLU's route."""
+    """Make the route of CLU."""
     router = APIRouter(include_in_schema=False)
 
     @router.post("/language/:analyze-conversations")
@@ -74,10 +75,9 @@ def protocol(host: Host) -> Protocol:
         task = await read(request, _Task)
         bot = await host.bot(request, task.parameters.project_name)
         item = task.analysis_input.conversation_item
-        # All intents are ranked, however many.
-        result = await host.match(
-            bot, item.text, language=item.language or None, top_k=max(1, len(bot.matcher.registry))
-        )
+        # CLU ranks every intent, however many.
+        options = MatchOptions(item.language or None, top_k=max(1, len(bot.matcher.registry)))
+        result = await host.match(bot, item.text, options)
         prediction = _prediction(result, bot.matcher, _COUNTED[task.parameters.string_index_type])
         found = {"query": result.message, "detectedLanguage": result.language, "prediction": prediction}
         if result.language is None:
@@ -89,7 +89,7 @@ def protocol(host: Host) -> Protocol:
 
 def _prediction(result: MatchResult, bot: Matcher, counted: Callable[[str], int]) -> dict[str, Any]:
     scores = {candidate.intent: confidence(candidate) for candidate in result.candidates}
-    # What is left for none of them.
+    # The rest of the probability is for no intent.
     scores.setdefault(NONE, 1.0 - max(scores.values(), default=0.0))
     ranked = sorted(scores, key=scores.__getitem__, reverse=True)
     if result.intent is not None:
@@ -105,7 +105,7 @@ def _prediction(result: MatchResult, bot: Matcher, counted: Callable[[str], int]
 
 
 def _kinds(result: MatchResult, bot: Matcher) -> dict[str, SlotKind]:
-    """What kind each slot of the matched intent is; nothing where it went with a reload meanwhile."""
+    """Kinds of the slots of the matched intent; empty if a reload has removed it in the meantime."""
     return {slot.name: slot.kind for intent in bot.registry if intent.name == result.intent for slot in intent.slots}
 
 
@@ -122,7 +122,7 @@ def _entity(entity: Entity, kind: SlotKind | None, message: str, counted: Callab
 
 
 def _resolved(value: str | float, kind: SlotKind | None) -> dict[str, Any]:
-    """The value of an entity, where CLU has it for its kind."""
+    """The value of an entity, if CLU has values of its kind."""
     if kind == "list":
         return {"extraInformation": [{"extraInformationKind": "ListKey", "key": str(value)}]}
     if kind == "number":
@@ -140,7 +140,7 @@ def _utf16(text: str) -> int:
 
 
 def _text_elements(text: str) -> int:
-    """User-perceived characters by the rules of Unicode 8.0, which knew of no joined emoji."""
+    """Count user-perceived characters by the rules of Unicode 8.0, which did not join emoji."""
     return sum(not _joined(before, char) for before, char in zip("\n" + text, text, strict=False))
 
 
@@ -158,7 +158,7 @@ def _is_control(char: str) -> bool:
 
 
 def _part(char: str) -> str:
-    """Which part of a Korean syllable a character is, or half of a flag."""
+    """Part of a Korean syllable that a character is, or half of a flag."""
     if "\uac00" <= char <= "\ud7a3":
         return "LV" if (ord(char) - 0xAC00) % 28 == 0 else "LVT"
     return next((part for part, first, last in _PARTS if first <= char <= last), "")

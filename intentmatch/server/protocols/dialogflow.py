@@ -1,10 +1,10 @@
-"""Dialogflow ES, API v2: what its clients call `detectIntent`, and the webhook that fulfils an intent.
+"""Dialogflow ES, API v2: the call `detectIntent`, and the fulfillment webhook.
 
-A project is a bot. Sessions are not remembered here: the active contexts are those that a request names, and they are
-the tags of `when`. Events and audio are refused. What was not decided for one intent is the fallback intent.
+A project is a bot. The server keeps no sessions: the active contexts are those of the request, and they are the tags of
+`when`. Events and audio are refused. A message without a matched intent gets the fallback intent.
 
-An intent with `metadata: {webhook: true}` is fulfilled by the one URL that the server was started with, once nothing
-is missing. Whatever goes wrong there, the author's own response is given, and `webhookStatus` says what it was.
+An intent with `metadata: {webhook: true}` is fulfilled by the URL of `--fulfillment` once no slot is missing. If the
+webhook fails, the author's own response is used, and `webhookStatus` says why.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ from starlette.responses import JSONResponse, Response
 from intentmatch.core.errors import InputError
 from intentmatch.core.result import MatchResult
 from intentmatch.core.types import Intent
+from intentmatch.matching.options import MatchOptions
 from intentmatch.server.auth.api_keys import authorised, bearer
 from intentmatch.server.protocols.host import Body, Host, Protocol, confidence, read, refused
-from intentmatch.server.routes.schemas import ProblemDetails
+from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
 FALLBACK = "Default Fallback Intent"
 FULFILLMENT_SECONDS = 5.0
-"""How long Dialogflow waits for a webhook, and we too."""
+"""Seconds that Dialogflow, and so the server, waits for a webhook."""
 
-_MOST_BYTES = 65_536  # of what a webhook says, as in Dialogflow
-_CALLS = 16  # of the webhook at a time; they take no thread from messages
+_MOST_BYTES = 65_536  # of a webhook response, as in Dialogflow
+_CALLS = 16  # of the webhook at a time, in threads of their own
 _PATHS = [
     f"/{version}/projects/{{project}}{location}/agent{environment}/sessions/{{session}}:detectIntent"
     for version in ("v2", "v2beta1")
@@ -69,7 +70,7 @@ class _Input(Body):
 
 class _Context(Body):
     name: str
-    # A number of protocol buffers may be written as text.
+    # Protocol buffers allow numbers as text.
     lifespan_count: Annotated[int, Field(strict=False)] = 0
 
 
@@ -79,7 +80,7 @@ class _Parameters(Body):
 
     @property
     def active(self) -> list[str]:
-        """The ids of the contexts that are not over already."""
+        """Ids of the contexts that have not expired."""
         return [context.name.rpartition("/")[2] for context in self.contexts or () if context.lifespan_count > 0]
 
 
@@ -94,12 +95,12 @@ class _Fulfilled(Body):
     source: str | None = None
     payload: dict[str, Any] | None = None
     output_contexts: list[dict[str, Any]] | None = None
-    # There are no events to go on with.
+    # Events are not supported.
     followup_event_input: Annotated[dict[str, Any], Field(max_length=0)] | None = None
 
 
 def protocol(host: Host) -> Protocol:
-    """Dialogflow's routes. Raises `InputError` for a URL of fulfillment that is none."""
+    """Make the routes of Dialogflow. Raises `InputError` if the fulfillment URL is invalid."""
     router = APIRouter(include_in_schema=False)
     webhook = _Webhook(host.fulfillment) if host.fulfillment is not None else None
 
@@ -108,18 +109,19 @@ def protocol(host: Host) -> Protocol:
         if not authorised(request, presented):
             raise refused(401, "Request had invalid authentication credentials.")
         body = await read(request, _Request)
-        asked = body.query_input.text
-        if asked is None or not asked.text:
-            raise refused(400, "Input text not set: `queryInput.text` is all that is understood here.")
+        query = body.query_input.text
+        if query is None or not query.text:
+            raise refused(400, "Input text not set: the server supports `queryInput.text` only.")
         parameters = body.query_params or _Parameters()
         bot = await host.bot(request, project)
-        result = await host.match(bot, asked.text, language=asked.language_code or None, context=parameters.active)
+        options = MatchOptions(query.language_code or None, context=parameters.active)
+        result = await host.match(bot, query.text, options)
         intent = next((intent for intent in bot.matcher.registry if intent.name == result.intent), None)
         path: str = request.scope["path"]
         session = path[path.index("projects/") :].removesuffix(":detectIntent")
         answer = {
             "responseId": str(uuid4()),
-            "queryResult": _query_result(result, intent, session, asked.language_code),
+            "queryResult": _query_result(result, intent, session, query.language_code),
         }
         if webhook and intent and intent.metadata.get("webhook") is True and not result.missing:
             answer = await webhook.fulfilled(answer, session, parameters.payload or {})
@@ -136,7 +138,7 @@ def _query_result(result: MatchResult, intent: Intent | None, session: str, lang
     found["displayName"] = name
     if intent is None:
         found["isFallback"] = True
-    # While something is missing, Dialogflow asks for it.
+    # While a slot is missing, Dialogflow asks for it.
     questions = [missing.question for missing in result.missing if missing.question]
     text = (questions[0] if questions else result.response) or ""
     return {
@@ -149,13 +151,13 @@ def _query_result(result: MatchResult, intent: Intent | None, session: str, lang
         "fulfillmentMessages": [_message(text)],
         "outputContexts": [],
         "intent": found,
-        # Of a fallback Dialogflow is always sure.
+        # Dialogflow's fallback always has confidence 1.
         "intentDetectionConfidence": confidence(result.candidates[0]) if intent else 1.0,
     }
 
 
 def _parameters(result: MatchResult, intent: Intent | None) -> dict[str, Any]:
-    """Every slot of the intent: its value, its values where there are several, "" where there is none."""
+    """Every slot of the intent with its value, a list of several values, or "" without any."""
     values: dict[str, list[Any]] = {slot.name: [] for slot in intent.slots} if intent else {}
     for entity in result.entities:
         values.setdefault(entity.slot, []).append(entity.value)
@@ -167,28 +169,28 @@ def _message(text: str) -> dict[str, Any]:
 
 
 class _Webhook:
-    """The one URL that fulfils intents. Redirects are not followed."""
+    """The fulfillment URL. Redirects are not followed."""
 
     def __init__(self, url: str) -> None:
         self._url = _checked(url)
         self._pool = ThreadPoolExecutor(_CALLS, thread_name_prefix="intentmatch-fulfillment")
 
     async def fulfilled(self, answer: dict[str, Any], session: str, payload: dict[str, Any]) -> dict[str, Any]:
-        """The answer as the webhook has it; as it was, with the reason, where that fails."""
+        """Return the answer with the webhook's changes, or unchanged with the reason if the webhook fails."""
         start = time.perf_counter()
-        asked = {**answer, "session": session, "originalDetectIntentRequest": {"payload": payload}}
-        call = asyncio.get_running_loop().run_in_executor(self._pool, _post, self._url, json.dumps(asked).encode())
+        request = {**answer, "session": session, "originalDetectIntentRequest": {"payload": payload}}
+        call = asyncio.get_running_loop().run_in_executor(self._pool, _post, self._url, json.dumps(request).encode())
         try:
-            said = _Fulfilled.model_validate_json(await asyncio.wait_for(call, FULFILLMENT_SECONDS))
-            result = {**answer["queryResult"], **_changes(said)}
+            fulfilled = _Fulfilled.model_validate_json(await asyncio.wait_for(call, FULFILLMENT_SECONDS))
+            result = {**answer["queryResult"], **_changes(fulfilled)}
             result["diagnosticInfo"] = {"webhook_latency_ms": round((time.perf_counter() - start) * 1000)}
-            json.dumps(result, allow_nan=False)  # 1e999 is a number to read, and none to write
+            json.dumps(result, allow_nan=False)  # 1e999 can be read but not written
         except (asyncio.TimeoutError, TimeoutError):
-            return _failed(answer, _DEADLINE_EXCEEDED, f"no answer within {FULFILLMENT_SECONDS:g} seconds")
+            return _failed(answer, _DEADLINE_EXCEEDED, f"no response within {FULFILLMENT_SECONDS:g} seconds")
         except (OSError, HTTPException) as error:
             return _failed(answer, _UNAVAILABLE, getattr(error, "strerror", None) or str(error))
         except (ValueError, RecursionError):
-            return _failed(answer, _INVALID_ARGUMENT, "the answer is not a WebhookResponse that can be used here")
+            return _failed(answer, _INVALID_ARGUMENT, "the response is not a valid WebhookResponse")
         return {**answer, "queryResult": result, "webhookStatus": {"message": "Webhook execution successful"}}
 
 
@@ -199,40 +201,40 @@ def _checked(text: str) -> SplitResult:
     except ValueError:
         good = False
     if not good or not text.isascii() or not text.isprintable() or " " in text:
-        raise InputError("fulfillment must be a URL such as https://bot.example/webhook, without a user in it")
+        raise InputError("fulfillment must be a URL such as https://bot.example/webhook, without user and password")
     return url
 
 
 def _post(url: SplitResult, body: bytes) -> bytes:
-    """What the webhook says. Raises `OSError` or `HTTPException`."""
+    """Return the response body of the webhook. Raises `OSError` or `HTTPException`."""
     kind = HTTPSConnection if url.scheme == "https" else HTTPConnection
     target = (url.path or "/") + (f"?{url.query}" if url.query else "")
     with closing(kind(url.hostname or "", url.port, timeout=FULFILLMENT_SECONDS)) as connection:
         connection.request("POST", target, body, {"Content-Type": "application/json"})
         with connection.getresponse() as answer:
-            status, said = answer.status, answer.read(_MOST_BYTES + 1)
+            status, content = answer.status, answer.read(_MOST_BYTES + 1)
     if status != 200:
-        raise HTTPException(f"it answered with the status {status}")
-    if len(said) > _MOST_BYTES:
-        raise HTTPException(f"it answered with more than {_MOST_BYTES} bytes")
-    return said
+        raise HTTPException(f"the webhook answered with the status {status}")
+    if len(content) > _MOST_BYTES:
+        raise HTTPException(f"the webhook answered with more than {_MOST_BYTES} bytes")
+    return content
 
 
-def _changes(said: _Fulfilled) -> dict[str, Any]:
-    """What a webhook puts in place of our own; what it leaves empty stays."""
-    text, messages = said.fulfillment_text, said.fulfillment_messages
+def _changes(fulfilled: _Fulfilled) -> dict[str, Any]:
+    """Fields that the webhook replaces; those it leaves empty keep their values."""
+    text, messages = fulfilled.fulfillment_text, fulfilled.fulfillment_messages
     changes = {
         "fulfillmentText": text,
         "fulfillmentMessages": messages or ([_message(text)] if text else None),
-        "webhookSource": said.source,
-        "webhookPayload": said.payload,
-        "outputContexts": said.output_contexts,
+        "webhookSource": fulfilled.source,
+        "webhookPayload": fulfilled.payload,
+        "outputContexts": fulfilled.output_contexts,
     }
     return {key: value for key, value in changes.items() if value}
 
 
 def _failed(answer: dict[str, Any], code: int, reason: str) -> dict[str, Any]:
-    _log.warning("the webhook for fulfillment failed: %s", reason)
+    _log.warning("the fulfillment webhook failed: %s", reason)
     return {**answer, "webhookStatus": {"code": code, "message": f"Webhook call failed. Error: {reason}."}}
 
 

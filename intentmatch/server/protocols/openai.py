@@ -1,6 +1,6 @@
-"""OpenAI's embeddings, made by the encoder in use: for tools that take any server of that kind.
+"""OpenAI's embeddings API, served by the encoder in use, for tools that accept any such server.
 
-The model's name is echoed, not chosen by. Tokens are counted as words: no encoder tells its own.
+The model name is echoed and otherwise ignored. Words are counted as tokens, because encoders do not report theirs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from intentmatch.core.types import Encoder, Vectors
 from intentmatch.server.auth.api_keys import authorised, bearer
 from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.protocols.host import Host, Protocol, read, refused
-from intentmatch.server.routes.schemas import ErrorItem, ProblemDetails
+from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
 
 
 class _Embeddings(BaseModel):
@@ -32,25 +32,25 @@ class _Embeddings(BaseModel):
 
 
 def protocol(host: Host) -> Protocol:
-    """OpenAI's route."""
+    """Make the route of OpenAI."""
     router = APIRouter(include_in_schema=False)
 
     @router.post("/v1/embeddings")
     async def embeddings(request: Request) -> Response:
         if not authorised(request, bearer(request)):
             raise refused(401, "Incorrect API key provided.")
-        asked = await read(request, _Embeddings)
-        texts = _texts(asked.input, host)
+        body = await read(request, _Embeddings)
+        texts = _texts(body.input, host)
         encoder = (await host.bot(request)).matcher.encoder
-        dimensions = _dimensions(asked.dimensions, encoder)
+        dimensions = _dimensions(body.dimensions, encoder)
         vectors = await asyncio.to_thread(_vectors, encoder, texts, dimensions)
         tokens = sum(len(text.split()) for text in texts)
         data = [
-            {"object": "embedding", "index": index, "embedding": _written(vector, asked.encoding_format)}
+            {"object": "embedding", "index": index, "embedding": _encoded(vector, body.encoding_format)}
             for index, vector in enumerate(vectors)
         ]
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
-        return JSONResponse({"object": "list", "data": data, "model": asked.model, "usage": usage})
+        return JSONResponse({"object": "list", "data": data, "model": body.model, "usage": usage})
 
     return Protocol(router, re.compile(r"/v1/.*"), _shape)
 
@@ -58,34 +58,36 @@ def protocol(host: Host) -> Protocol:
 def _texts(given: str | list[Any], host: Host) -> list[str]:
     texts = [given] if isinstance(given, str) else given
     if not 0 < len(texts) <= host.max_batch:
-        raise _wrong("input", f"There are {len(texts)} texts; 1 to {host.max_batch} are embedded at a time.")
+        raise _wrong("input", f"There are {len(texts)} texts; a request may hold 1 to {host.max_batch}.")
     if any(isinstance(text, (int, list)) for text in texts):
-        raise _wrong("input", "Tokens mean nothing to the encoder in use here; send text.")
+        raise _wrong("input", "The encoder in use does not accept tokens; send text.")
     for text in texts:
         if not isinstance(text, str) or not text:
-            raise _wrong("input", "Each input must be a text, and not an empty one.")
-        host.bound(text)
+            raise _wrong("input", "Each input must be a text that is not empty.")
+        host.check_length(text)
     return texts
 
 
-def _dimensions(asked: int | None, encoder: Encoder) -> int:
-    if asked is None or asked == encoder.dim:
+def _dimensions(requested: int | None, encoder: Encoder) -> int:
+    if requested is None or requested == encoder.dim:
         return encoder.dim
     if not getattr(encoder, "nested", False):
-        raise _wrong("dimensions", f"The vectors of {encoder.name} cannot be cut; they have {encoder.dim} numbers.")
-    if not 0 < asked <= encoder.dim:
-        raise _wrong("dimensions", f"The vectors of {encoder.name} have from 1 to {encoder.dim} numbers.")
-    return asked
+        raise _wrong(
+            "dimensions", f"The vectors of {encoder.name} cannot be shortened; they have {encoder.dim} dimensions."
+        )
+    if not 0 < requested <= encoder.dim:
+        raise _wrong("dimensions", f"The vectors of {encoder.name} can have 1 to {encoder.dim} dimensions.")
+    return requested
 
 
 def _vectors(encoder: Encoder, texts: list[str], dimensions: int) -> Vectors:
     vectors = encoder.encode(texts)[:, :dimensions]
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    # A text that says nothing stays a row of zeros.
+    # A text without any known token stays a row of zeros.
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
 
-def _written(vector: Vectors, form: str | None) -> str | list[float]:
+def _encoded(vector: Vectors, form: str | None) -> str | list[float]:
     if form == "base64":
         return base64.b64encode(vector.astype("<f4").tobytes()).decode("ascii")
     numbers: list[float] = vector.tolist()
@@ -93,7 +95,7 @@ def _written(vector: Vectors, form: str | None) -> str | list[float]:
 
 
 def _wrong(parameter: str, message: str) -> ProblemError:
-    return ProblemError(ProblemDetails.of(400, message, [ErrorItem(location=parameter, message=message)]))
+    return ProblemError(ProblemDetails.for_status(400, message, [ErrorItem(location=parameter, message=message)]))
 
 
 def _shape(details: ProblemDetails) -> Response:

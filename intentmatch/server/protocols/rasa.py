@@ -1,7 +1,7 @@
-"""The HTTP API of a Rasa server, as far as it understands messages; for Rasa and opsdroid bots, and Rasa's own tools.
+"""The NLU part of a Rasa server's HTTP API, for Rasa and opsdroid bots and for Rasa's own tools.
 
-What was not decided for one intent is `nlu_fallback`, as Rasa's FallbackClassifier has it: with the cut as its
-confidence, and first in the ranking, before what was refused.
+A message without a matched intent is `nlu_fallback`, as with Rasa's FallbackClassifier: its confidence is the
+threshold, and it comes first in the ranking, before the refused intents.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from intentmatch import __version__
 from intentmatch.core.result import Entity, MatchResult
+from intentmatch.matching.options import MatchOptions
 from intentmatch.server.auth.api_keys import authorised, bearer
 from intentmatch.server.protocols.host import Host, Protocol, confidence, read, refused
-from intentmatch.server.routes.schemas import ProblemDetails
+from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
-# What is spoken here, and since when it is spoken so: clients look whether that suits them.
+# The Rasa version whose API this is, and the oldest compatible one: clients check both.
 VERSION = "3.6.21"
 MINIMUM_COMPATIBLE_VERSION = "3.5.0"
 FALLBACK = "nlu_fallback"
-# Of a Rasa model, if it is not set otherwise.
+# The default length in a Rasa model.
 _RANKING_LENGTH = 10
 _REASONS = {401: "NotAuthenticated", 403: "NotAuthorized"}
 
@@ -34,7 +35,7 @@ class _Message(BaseModel):
 
 
 def protocol(host: Host) -> Protocol:
-    """Rasa's routes."""
+    """Make the routes of Rasa."""
     router = APIRouter(include_in_schema=False)
 
     @router.get("/")
@@ -57,8 +58,8 @@ def protocol(host: Host) -> Protocol:
         message = await read(request, _Message)
         _authorise(request, _token(request) or message.token)
         if request.query_params.get("emulation_mode"):
-            raise refused(400, "There is no `emulation_mode` here; other protocols have routes of their own.")
-        result = await host.match(await host.bot(request), message.text, top_k=_RANKING_LENGTH)
+            raise refused(400, "`emulation_mode` is not supported; use `--protocol` for other protocols.")
+        result = await host.match(await host.bot(request), message.text, MatchOptions(top_k=_RANKING_LENGTH))
         return JSONResponse(_parsed(result))
 
     return Protocol(router, re.compile(r"/|/version|/status|/model/.*"), _shape)
@@ -79,9 +80,9 @@ def _parsed(result: MatchResult) -> dict[str, Any]:
     if result.verdict == "matched":
         intent = ranking[0]
     elif result.message.strip():
-        # Where nothing was even scored there is no cut, and nothing could be surer.
-        cut = 1.0 if result.trace.threshold is None else result.trace.threshold
-        intent = {"name": FALLBACK, "confidence": min(1.0, max(0.0, cut))}
+        # Without any candidate there is no threshold, and the fallback is certain.
+        threshold = 1.0 if result.trace.threshold is None else result.trace.threshold
+        intent = {"name": FALLBACK, "confidence": min(1.0, max(0.0, threshold))}
         ranking = [intent, *ranking]
     return {
         "text": result.message,
@@ -97,7 +98,7 @@ def _entity(entity: Entity) -> dict[str, Any]:
         "value": entity.value,
         "start": entity.start,
         "end": entity.end,
-        # Slots are found or not; and opsdroid takes no entity that names neither of these.
+        # A slot is found or not. opsdroid refuses an entity without these two keys.
         "confidence_entity": 1.0,
         "extractor": "intentmatch",
     }
@@ -105,7 +106,7 @@ def _entity(entity: Entity) -> dict[str, Any]:
 
 def _shape(details: ProblemDetails) -> Response:
     status = 400 if details.status == 422 else details.status
-    title = ProblemDetails.of(status, "").title
+    title = ProblemDetails.for_status(status, "").title
     error = {
         "version": VERSION,
         "status": "failure",

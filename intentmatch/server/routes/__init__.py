@@ -1,1 +1,5 @@
-"""HTTP routes, a file a topic, and the shapes of requests and responses."""
+"""HTTP routes, one file a topic, and the models of requests and responses."""
+
+from intentmatch.server import require_extra
+
+require_extra()

@@ -1,103 +1,101 @@
-"""The routes for those who operate the server: what it holds, how it is, and what it counts."""
+"""Calls for operators: what the server holds, its state, and its metrics."""
 
-# No postponed annotations here: FastAPI reads those of the routes.
-from collections.abc import Callable
-
+# No postponed annotations here: FastAPI evaluates those of the routes in this module.
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from intentmatch import __version__
-from intentmatch.server.auth import api_keys as access
-from intentmatch.server.bots.bot import Service
-from intentmatch.server.bots.pool import Bots
-from intentmatch.server.middleware import problems
+from intentmatch.server.auth.api_keys import ADMIN, ANY_BOT, OPEN, allowed, may_know
+from intentmatch.server.bots.bot import Bot
+from intentmatch.server.bots.pool import BotPool
+from intentmatch.server.middleware.problems import ProblemError, responses
 from intentmatch.server.process.metrics import MEDIA_TYPE
-from intentmatch.server.routes import schemas
+from intentmatch.server.routes.schemas.operations import (
+    BotsReady,
+    BotsResponse,
+    Health,
+    IntentsResponse,
+    Ready,
+    ReloadResponse,
+    Version,
+)
+from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
 
-def add_calls(app: APIRouter, asked: Callable[[Request], Service]) -> None:
-    """The calls of one bot."""
+def add_bot_calls(router: APIRouter) -> None:
+    """Add the calls of one bot, which a dependency of the router keeps as `request.state.bot`."""
 
-    @app.get("/intents", tags=["operating"], responses=problems.responses(401, 429, 503))
-    def intents(request: Request) -> schemas.IntentsResponse:
-        """The intents in use now."""
-        registry = asked(request).matcher.registry
-        return schemas.IntentsResponse(
-            fingerprint=registry.fingerprint, intents=[schemas.IntentInfo.of(intent) for intent in registry]
-        )
+    @router.get("/intents", tags=["operating"], responses=responses(401, 429, 503))
+    def intents(request: Request) -> IntentsResponse:
+        """Return the intents in use."""
+        bot: Bot = request.state.bot
+        return IntentsResponse.from_registry(bot.matcher.registry)
 
-    @app.post(
-        "/reload",
-        tags=["operating"],
-        responses=problems.responses(401, 403, 409, 413, 429, 503),
-        openapi_extra=dict(access.ADMIN),
+    @router.post(
+        "/reload", tags=["operating"], responses=responses(401, 403, 409, 413, 429, 503), openapi_extra=dict(ADMIN)
     )
-    async def reload(request: Request) -> schemas.ReloadResponse:
-        """Read the files again; if anything is wrong with them, the old intents go on answering."""
-        registry = (await asked(request).reload()).registry
-        return schemas.ReloadResponse(
-            fingerprint=registry.fingerprint,
-            intents=len(registry),
-            utterances=len(registry.utterances),
-        )
+    async def reload(request: Request) -> ReloadResponse:
+        """Read the files again. If they are invalid, the last valid registry stays active."""
+        bot: Bot = request.state.bot
+        return ReloadResponse.from_registry((await bot.reload()).registry)
 
 
-def add_process(app: FastAPI, served: Service | Bots) -> None:
-    """The calls of the process, whatever it serves."""
+def add_process_calls(app: FastAPI, served: Bot | BotPool) -> None:
+    """Add the calls of the process, whether it serves one bot or several."""
 
-    @app.get("/healthz", tags=["operating"], openapi_extra=dict(access.OPEN))
-    async def healthz() -> schemas.Health:
-        """Whether the process is alive: it is, if this answers."""
-        return schemas.Health()
+    @app.get("/healthz", tags=["operating"], openapi_extra=dict(OPEN))
+    async def healthz() -> Health:
+        """Return 200 while the process is alive."""
+        return Health()
 
-    @app.get("/version", tags=["operating"], responses=problems.responses(401, 429))
-    async def version() -> schemas.Version:
-        """What runs here."""
-        return schemas.Version(version=__version__)
+    @app.get("/version", tags=["operating"], responses=responses(401, 429))
+    async def version() -> Version:
+        """Return the version of the server."""
+        return Version(version=__version__)
 
-    refusals = (401, 403, 429) if isinstance(served, Bots) else (401, 429)
+    refusals = (401, 403, 429) if isinstance(served, BotPool) else (401, 429)
 
-    @app.get("/metrics", tags=["operating"], response_class=PlainTextResponse, responses=problems.responses(*refusals))
+    @app.get("/metrics", tags=["operating"], response_class=PlainTextResponse, responses=responses(*refusals))
     def metrics(request: Request) -> Response:
-        """Counts and times for Prometheus; of several bots for whoever may ask all of them."""
-        if not access.allowed(request, access.EVERY):
-            raise problems.ProblemError(schemas.ProblemDetails.of(403, "This takes a key that is good for all bots."))
+        """Return counts and times for Prometheus. With several bots, this takes a key for all of them."""
+        if not allowed(request, ANY_BOT):
+            raise ProblemError(ProblemDetails.for_status(403, "This call needs a key that is valid for all bots."))
         return Response(served.exposition(), media_type=MEDIA_TYPE)
 
-    if isinstance(served, Bots):
-        _add_bots(app, served)
+    if isinstance(served, BotPool):
+        _add_pool_calls(app, served)
     else:
         _add_readiness(app, served)
 
 
-def _add_readiness(app: FastAPI, service: Service) -> None:
-    @app.get("/readyz", tags=["operating"], responses=problems.responses(503), openapi_extra=dict(access.OPEN))
-    async def readyz(request: Request) -> schemas.Ready:
-        """Whether messages are answered, and by the newest files or by those before them (`stale`).
+def _add_readiness(app: FastAPI, bot: Bot) -> None:
+    @app.get("/readyz", tags=["operating"], responses=responses(503), openapi_extra=dict(OPEN))
+    async def readyz(request: Request) -> Ready:
+        """Return 200 while messages are answered: `ready`, or `stale` if newer files are invalid.
 
-        Where they are not, the type of the problem is `urn:intentmatch:warming` or `urn:intentmatch:broken`.
+        Otherwise the type of the problem is `urn:intentmatch:warming` or `urn:intentmatch:broken`.
         """
-        telling = access.may_know(request)
-        registry = (await service.ready(telling=telling)).registry
-        return schemas.Ready(
-            status="stale" if service.reload_error else "ready",
+        with_reasons = may_know(request)
+        registry = (await bot.ready(with_reasons=with_reasons)).registry
+        return Ready(
+            status="stale" if bot.reload_error else "ready",
             fingerprint=registry.fingerprint,
             intents=len(registry),
-            stale=service.reload_error is not None,
-            reload_error=service.reload_error if telling else None,
+            stale=bot.reload_error is not None,
+            reload_error=bot.reload_error if with_reasons else None,
         )
 
 
-def _add_bots(app: FastAPI, bots: Bots) -> None:
-    @app.get("/bots", tags=["operating"], responses=problems.responses(401, 429), name="bots")
-    async def list_bots(request: Request) -> schemas.BotsResponse:
-        """The bots that the caller may ask, and how they are."""
-        return schemas.BotsResponse(bots=bots.infos(request))
+def _add_pool_calls(app: FastAPI, bots: BotPool) -> None:
+    @app.get("/bots", tags=["operating"], responses=responses(401, 429), name="bots")
+    async def list_bots(request: Request) -> BotsResponse:
+        """Return the bots that the caller may call, and their states."""
+        return BotsResponse(bots=bots.infos(request))
 
-    @app.get("/readyz", tags=["operating"], responses=problems.responses(503), openapi_extra=dict(access.OPEN))
-    async def readyz() -> schemas.BotsReady:
-        """Whether bots can be asked; one that cannot answer is no reason to ask none of the others.
+    @app.get("/readyz", tags=["operating"], responses=responses(503), openapi_extra=dict(OPEN))
+    async def readyz() -> BotsReady:
+        """Return 200 while bots can be called, even if some of them cannot answer.
 
-        Where they cannot, the type of the problem is `urn:intentmatch:warming` or `urn:intentmatch:broken`.
+        Otherwise the type of the problem is `urn:intentmatch:warming` or `urn:intentmatch:broken`.
         """
         return await bots.ready()

@@ -1,4 +1,4 @@
-"""Our tokenizer, held against the package that the embedded model was trained with."""
+"""Our unigram tokenizer, compared with the package that trained the embedded model's vocabulary."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SILENT = {OURS.unknown, OURS.encode("▁", 1)[0]}
 
 
 def without_unknown(numbers: list[int]) -> list[int]:
-    """Pieces that count: an unknown stretch (which the reference fuses) and the bare space have no vector."""
+    """Leave out unknown pieces, which the reference merges, and the bare space; they have no vector."""
     return [number for number in numbers if number not in SILENT]
 
 
@@ -40,8 +40,8 @@ def assert_same(text: str, theirs) -> None:  # type: ignore[no-untyped-def]
     assert without_unknown(OURS.encode(text, 10**9)) == without_unknown(expected), text
 
 
-def test_cuts_every_shipped_utterance_alike(theirs) -> None:  # type: ignore[no-untyped-def]
-    """Three thousand lines in fifteen languages give the same pieces."""
+def test_shipped_utterances_give_the_reference_pieces(theirs) -> None:  # type: ignore[no-untyped-def]
+    """Three thousand lines in fifteen languages."""
     for intent in read_registry(SHIPPED):
         for utterance in intent.utterances:
             assert_same(utterance.text, theirs)
@@ -54,8 +54,8 @@ def test_cuts_every_shipped_utterance_alike(theirs) -> None:  # type: ignore[no-
      "don’t ´s `x`", "أهلاً وسَهلاً", "ـــكتاب", "می‌خواهم", "क्‍ष", "ك ي ى ة", "שָׁלוֹם", "İADE I ı",
      "أين الطرد", "والكتاب بالكتاب للكتاب", "الله", "لل", "xالكتاب", "«الكتاب»", "كتابالكتاب", "ال٣٤٥", "الـكـتاب"],
 )  # fmt: skip
-def test_cuts_odd_texts_alike(text: str, theirs) -> None:  # type: ignore[no-untyped-def]
-    """Compatibility forms, symbols, digits, marks and one endless word."""
+def test_unusual_texts_give_the_reference_pieces(text: str, theirs) -> None:  # type: ignore[no-untyped-def]
+    """Compatibility forms, symbols, digits, marks and one very long word."""
     assert_same(text, theirs)
 
 
@@ -66,8 +66,8 @@ CHARACTERS = st.characters(codec="utf-8", max_codepoint=0x1F64F, exclude_categor
 
 @settings(max_examples=400, deadline=None)
 @given(st.text(CHARACTERS, max_size=40).filter(lambda text: "[PAD]" not in text and "[UNK]" not in text))
-def test_cuts_any_text_alike(text: str) -> None:
-    """Whatever the characters, the pieces are those of the reference; but the names of its marks are text to us."""
+def test_any_text_gives_the_reference_pieces(text: str) -> None:
+    """Except for the names of its special tokens, which are plain text here."""
     library = pytest.importorskip("tokenizers", reason="needs the extra [tokenizers]")
     assert_same(text, _reference(library))
 
@@ -80,16 +80,16 @@ def _reference(library, made=[]):  # type: ignore[no-untyped-def]  # noqa: B006 
 
 
 @pytest.mark.parametrize("word", ["الكتاب", "والكتاب", "فالكتاب", "بالكتاب", "كالكتاب", "للكتاب", "وللكتاب", "الْكِتَاب"])
-def test_the_arabic_article_is_left_out(word: str) -> None:
-    """With what is written together with it; the word is then the same piece as without."""
+def test_arabic_article_is_removed(word: str) -> None:
+    """With its prefixes; the word then gives the same piece as without the article."""
     assert normalized(word) == normalized("كتاب") == "کتاب"
     assert normalized(f"هذا {word}!") == "هذا کتاب!"
     assert OURS.encode(word, 9) == OURS.encode("كتاب", 9)
 
 
 @pytest.mark.parametrize("word", ["الله", "والله", "بالله", "الى", "الان", "لل", "ال", "مقالات", "سال", "بالا"])
-def test_short_words_and_what_stands_within_stay(word: str) -> None:
-    """Nothing is taken of which fewer than three letters would be left, nor from the middle of a word."""
+def test_arabic_article_stays_in_short_words_and_inside_words(word: str) -> None:
+    """At least three letters of a word must remain."""
     assert normalized(word) == word.replace("ى", "ی")
 
 
@@ -98,14 +98,13 @@ ARABIC = st.text(st.sampled_from("المفوبكهيةكتسأإلآٱ ٣x!\u064
 
 @settings(max_examples=400, deadline=None)
 @given(ARABIC)
-def test_leaves_out_articles_alike(text: str) -> None:
-    """Wherever they stand, the pieces are those of the reference."""
+def test_arabic_texts_give_the_reference_pieces(text: str) -> None:
     library = pytest.importorskip("tokenizers", reason="needs the extra [tokenizers]")
     assert_same(text, _reference(library))
 
 
-def test_takes_the_likeliest_way() -> None:
-    """Of two ways to cut a word the one with the larger sum of scores wins; unknown characters stand alone."""
+def test_segmentation_with_the_largest_sum_of_scores_wins() -> None:
+    """Unknown characters stand alone."""
     tokenizer = UnigramTokenizer([("?", 0.0), ("▁ab", -3.0), ("▁a", -1.0), ("b", -1.5), ("c", -2.0)], unknown=0)
 
     assert tokenizer.encode("ab", 10) == [2, 3]
@@ -113,16 +112,16 @@ def test_takes_the_likeliest_way() -> None:
     assert tokenizer.encode("ab ab", 3) == [2, 3, 2]
 
 
-def test_no_piece_of_ours_is_likelier_cut() -> None:
-    """Which is why a word that is a piece is not searched for its cuts; a search finds none."""
+def test_no_embedded_piece_has_a_better_segmentation() -> None:
+    """So a word that is a piece needs no search."""
     vocabulary = json.loads((EMBEDDED / "tokenizer.json").read_bytes())["model"]["vocab"]
     searching = UnigramTokenizer(vocabulary, unknown=1)
 
     assert all(searching._cut(piece) == (number,) for number, (piece, _) in enumerate(vocabulary))
 
 
-def test_a_piece_may_be_worth_something() -> None:
-    """Scores are logarithms of probabilities; of those that are not, a cut into several may win by what is between."""
+def test_positive_scores_can_make_a_segmentation_win() -> None:
+    """Scores are normally log probabilities, at most 0."""
     tokenizer = UnigramTokenizer([("?", 0.0), ("▁abc", 1.0), ("▁a", -1.0), ("b", 5.0), ("c", -1.0)], unknown=0)
 
     assert tokenizer.encode("abc", 10) == [2, 3, 4]
@@ -131,8 +130,7 @@ def test_a_piece_may_be_worth_something() -> None:
 @pytest.mark.parametrize(
     "change", [{"model": {"type": "WordPiece"}}, {"normalizer": None}, {"pre_tokenizer": {"type": "Whitespace"}}]
 )
-def test_leaves_other_tokenizers_alone(tmp_path: Path, change: dict[str, object]) -> None:
-    """A pipeline it does not know is not guessed at."""
+def test_unsupported_pipeline_returns_none(tmp_path: Path, change: dict[str, object]) -> None:
     content = json.loads((EMBEDDED / "tokenizer.json").read_bytes()) | change
     (tmp_path / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""Pieces that are read as words ask for them, held against the whole vocabulary."""
+"""The lazy vocabulary, compared with the whole one."""
 
 from __future__ import annotations
 
@@ -15,32 +15,28 @@ from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.encoders.tokenizer import unigram
 from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer, read_unigram
-from intentmatch.encoders.tokenizer.vocabulary import ESCAPED, SPACE, beginnings, unread, ways_to_begin
+from intentmatch.encoders.tokenizer.vocabulary import ESCAPED, SPACE, prefix_keys, prefixes, split_vocabulary
 
 SHIPPED = (EMBEDDED / "tokenizer.json").read_bytes()
 CONTENT = json.loads(SHIPPED)
-# Signs of which files are made, letters of one to four bytes, and the sign of a space with its neighbours.
+# JSON syntax, letters of one to four bytes, and "▁" with neighbouring code points.
 LETTERS = st.text(st.sampled_from('"\\[],:-1ab éж한𝒳▁▂'), min_size=1, max_size=5)
 SCORES = st.floats(-20, 0, allow_nan=False)
 
 
-def written(vocabulary: list[Any], **layout: Any) -> bytes:
-    """A file like the shipped one, with other pieces."""
+def tokenizer_json(vocabulary: list[Any], **layout: Any) -> bytes:
+    """Return a file like the embedded model's, with other pieces."""
     content = CONTENT | {"model": CONTENT["model"] | {"vocab": vocabulary}}
     return json.dumps(content, **({"ensure_ascii": False, "separators": (",", ":")} | layout)).encode()
 
 
-def numbers_of(vocabulary: list[Any]) -> dict[str, int]:
-    return {piece: number for number, (piece, _) in enumerate(vocabulary)}
-
-
-def test_the_shipped_vocabulary_is_read_as_it_is() -> None:
-    """All pieces of the embedded model, each found by how it begins, with its number and its score."""
-    content, pieces = unread(SHIPPED)  # type: ignore[misc]
+def test_embedded_vocabulary_is_complete() -> None:
+    """Each piece is found by its key, with its id and score."""
+    content, pieces = split_vocabulary(SHIPPED)  # type: ignore[misc]
     vocabulary = CONTENT["model"]["vocab"]
-    ways = {ESCAPED}.union(*(ways_to_begin(beginnings(piece)) for piece, _ in vocabulary))
+    keys = {ESCAPED}.union(*(prefix_keys(prefixes(piece)) for piece, _ in vocabulary))
 
-    found = sorted(pieces.beginning(ways))
+    found = sorted(pieces.with_keys(keys))
 
     assert content == CONTENT | {"model": CONTENT["model"] | {"vocab": []}}
     assert found == [(number, piece, score) for number, (piece, score) in enumerate(vocabulary)]
@@ -50,19 +46,18 @@ def test_the_shipped_vocabulary_is_read_as_it_is() -> None:
 
 
 @given(st.lists(st.tuples(LETTERS, SCORES), min_size=1, max_size=30), LETTERS)
-def test_a_word_is_cut_as_by_the_whole_vocabulary(vocabulary: list[tuple[str, float]], word: str) -> None:
-    """Whatever the pieces are: quotes, brackets, escapes, twice the same."""
+def test_lazy_and_whole_vocabulary_give_the_same_pieces(vocabulary: list[tuple[str, float]], word: str) -> None:
+    """With quotes, brackets, escapes and duplicates among the pieces."""
     whole = UnigramTokenizer(vocabulary, 0)
-    found = unread(written(vocabulary))
+    found = split_vocabulary(tokenizer_json(vocabulary))
 
     if found is not None:
         assert UnigramTokenizer(found[1], 0).encode(word, 99) == whole.encode(word, 99)
 
 
 @given(st.lists(st.tuples(st.text(st.sampled_from("abéж한𝒳▁")), SCORES), min_size=1, max_size=30))
-def test_words_are_always_told_apart(vocabulary: list[tuple[str, float]]) -> None:
-    """A file without spaces and with letters only is one that is read as words ask for it."""
-    assert unread(written(vocabulary)) is not None
+def test_compact_file_of_plain_letters_is_read_lazily(vocabulary: list[tuple[str, float]]) -> None:
+    assert split_vocabulary(tokenizer_json(vocabulary)) is not None
 
 
 @pytest.mark.parametrize(
@@ -70,34 +65,32 @@ def test_words_are_always_told_apart(vocabulary: list[tuple[str, float]]) -> Non
     [{"separators": (", ", ": ")}, {"indent": 1}, {"separators": (",", ": ")}],
     ids=["spaces", "lines", "colons"],
 )
-def test_a_file_in_another_layout_is_read_at_once(tmp_path: Path, layout: dict[str, Any]) -> None:
-    """It may have been written by anyone, and gives the same pieces."""
+def test_file_in_another_layout_is_parsed_as_a_whole(tmp_path: Path, layout: dict[str, Any]) -> None:
     vocabulary = [["?", 0.0], [SPACE, -5.0], [SPACE + "ab", -3.0], ["c", -2.0]]
-    raw = written(vocabulary, **layout)
+    raw = tokenizer_json(vocabulary, **layout)
     (tmp_path / "tokenizer.json").write_bytes(raw)
 
-    assert unread(raw) is None
+    assert split_vocabulary(raw) is None
     tokenizer = read_unigram(tmp_path / "tokenizer.json")
     assert tokenizer is not None
     assert tokenizer.encode("abc", 9) == [2, 3]
 
 
 @pytest.mark.parametrize("piece", ["],[", "a],[", "\\],["])
-def test_a_piece_that_looks_like_the_end_of_one_shifts_no_number(piece: str) -> None:
-    """Where entries cannot be told apart without parsing, they are parsed."""
-    found = unread(written([["?", 0.0], [piece, -3.0], ["b", -1.0]]))
+def test_piece_that_looks_like_an_entry_boundary_shifts_no_id(piece: str) -> None:
+    """If entries cannot be separated without parsing, the file is parsed."""
+    found = split_vocabulary(tokenizer_json([["?", 0.0], [piece, -3.0], ["b", -1.0]]))
 
-    assert found is None or [number for number, text, _ in found[1].beginning(ways_to_begin(beginnings("b")))] == [2]
+    assert found is None or [number for number, text, _ in found[1].with_keys(prefix_keys(prefixes("b")))] == [2]
 
 
 @pytest.mark.parametrize("raw", [b"", b"{}", b"[]", b'"vocab":[', b'{"vocab":[]}', b'{"vocab":[1,2]]}'])
-def test_what_has_no_such_list_is_left_alone(raw: bytes) -> None:
-    """It is for whoever parses the whole to complain."""
-    assert unread(raw) is None
+def test_file_without_a_vocabulary_is_not_split(raw: bytes) -> None:
+    assert split_vocabulary(raw) is None
 
 
-def test_an_unknown_letter_weighs_what_it_does_in_the_whole(tmp_path: Path) -> None:
-    """It costs more than the rarest piece, which is not known before all are read."""
+def test_unknown_character_has_the_same_score_as_in_the_whole_vocabulary(tmp_path: Path) -> None:
+    """Its score depends on the rarest of all pieces."""
     lazily = read_unigram(EMBEDDED / "tokenizer.json", whole=True)
     whole = UnigramTokenizer(CONTENT["model"]["vocab"], 1)
 
@@ -106,9 +99,8 @@ def test_an_unknown_letter_weighs_what_it_does_in_the_whole(tmp_path: Path) -> N
         assert lazily.encode(text, 99) == whole.encode(text, 99)
 
 
-def test_after_many_words_the_rest_is_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The pieces stay the same, and nothing is looked up any more."""
-    monkeypatch.setattr(unigram, "_WAYS_ASKED_FOR", 6)
+def test_whole_vocabulary_is_read_after_many_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unigram, "_MOST_KEYS_READ", 6)
     tokenizer = read_unigram(EMBEDDED / "tokenizer.json", whole=True)
     whole = UnigramTokenizer(CONTENT["model"]["vocab"], 1)
     assert tokenizer is not None
@@ -118,8 +110,8 @@ def test_after_many_words_the_rest_is_read_at_once(monkeypatch: pytest.MonkeyPat
     assert tokenizer._unread is None
 
 
-def test_many_threads_cut_alike() -> None:
-    """No thread takes pieces for unknown that another is about to read."""
+def test_many_threads_get_the_same_pieces() -> None:
+    """No thread takes a piece for unknown while another reads it."""
     words = [piece.removeprefix(SPACE) for piece, _ in CONTENT["model"]["vocab"][2000:6000:10]]
     whole = UnigramTokenizer(CONTENT["model"]["vocab"], 1)
     expected = [whole.encode(word, 99) for word in words]
@@ -143,13 +135,12 @@ def test_many_threads_cut_alike() -> None:
 @pytest.mark.parametrize(
     "entry", [b'["\xff",-1.0]', b'["ab"-1.0]', b'["ab"]', b'["ab",-1.0,0]'], ids=["encoding", "comma", "score", "more"]
 )
-def test_damage_that_is_met_later_is_told_as_such(tmp_path: Path, entry: bytes) -> None:
-    """Whoever asks for such a piece learns that the model is damaged."""
-    raw = written([["?", 0.0], [SPACE, -5.0], ["ab", -9.5], ["c", -2.0]]).replace(b'["ab",-9.5]', entry)
+def test_damaged_piece_is_reported_when_it_is_read(tmp_path: Path, entry: bytes) -> None:
+    raw = tokenizer_json([["?", 0.0], [SPACE, -5.0], ["ab", -9.5], ["c", -2.0]]).replace(b'["ab",-9.5]', entry)
     (tmp_path / "tokenizer.json").write_bytes(raw)
     tokenizer = read_unigram(tmp_path / "tokenizer.json")
     assert tokenizer is not None
 
     assert tokenizer.encode("c", 9) == [1, 3]
-    with pytest.raises(ModelUnavailableError, match=r"tokenizer\.json is damaged .*Get the model again"):
+    with pytest.raises(ModelUnavailableError, match=r"tokenizer\.json is damaged .*Download the model again"):
         tokenizer.encode("ab ☃", 9)

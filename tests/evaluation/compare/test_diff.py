@@ -1,4 +1,4 @@
-"""Two registries asked the same: what changed, in which direction, and why."""
+"""Comparisons of two registries: changed answers, their effect and their reasons."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ def without(intent: str, *texts: str) -> dict[str, list[str]]:
     return {**LINES, intent: [text for text in LINES[intent] if text not in texts]}
 
 
-def test_the_same_twice_changes_nothing() -> None:
-    """And gives no reason to stop, however strict."""
+def test_identical_registries_give_no_changes() -> None:
     diff = compare(
         matcher_of(LINES), matcher_of(LINES), tests=[Case("my order", "status")], messages=[Case("hi", None)]
     )
@@ -43,16 +42,14 @@ def test_the_same_twice_changes_nothing() -> None:
     assert not any(diff.failed(on) for on in ("worse", "any", "never"))
 
 
-def test_order_and_places_are_no_edit() -> None:
-    """Intents the other way round, every line elsewhere: folds and answers stay."""
-    turned = dict(reversed(list(LINES.items())))
+def test_order_and_locations_are_not_edits() -> None:
+    reordered = dict(reversed(list(LINES.items())))
 
-    assert compare(matcher_of(LINES), matcher_of(turned)).changes == ()
+    assert compare(matcher_of(LINES), matcher_of(reordered)).changes == ()
 
 
 @pytest.mark.parametrize("folds", [2, 5, "loo"])
-def test_both_are_asked_the_same_utterances(folds) -> None:
-    """Those that both have, in one order, each held out: never its own nearest."""
+def test_shared_utterances_are_held_out_of_both_sides(folds) -> None:
     old, new = matcher_of(LINES), matcher_of(without("status", "track the parcel") | {"new": ["a b", "c d", "e f"]})
 
     pairs = paired_held_out(old, new, {}, folds=folds)
@@ -67,13 +64,11 @@ def test_both_are_asked_the_same_utterances(folds) -> None:
 
 
 def test_fewer_than_two_folds_are_refused() -> None:
-    """As everywhere."""
-    with pytest.raises(InputError, match="2 folds or more"):
+    with pytest.raises(InputError, match="folds must be 2 or more"):
         compare(matcher_of(LINES), matcher_of(LINES), folds=1)
 
 
-def test_registries_with_nothing_in_common_are_compared_by_what_they_are_asked() -> None:
-    """No utterance is held out of both; tests still say which is better."""
+def test_registries_without_shared_utterances_are_compared_on_tests() -> None:
     old, new = matcher_of({"a": ["one", "two"]}), matcher_of({"b": ["three", "four"]})
 
     diff = compare(old, new, tests=[Case("three", "b")])
@@ -84,24 +79,27 @@ def test_registries_with_nothing_in_common_are_compared_by_what_they_are_asked()
     assert diff.not_asked == (2, 2)
 
 
-def test_a_test_case_that_breaks_is_worse_and_says_why() -> None:
-    """The utterance that it rested on is gone."""
+def test_broken_test_case_is_worse_and_names_the_removed_utterance() -> None:
     cases = [Case("track the parcel", "status", "en"), Case("cancel my order", "cancel")]
     diff = compare(matcher_of(LINES), matcher_of(without("status", "track the parcel")), tests=cases)
 
     (change,) = [change for change in diff.changes if change.source == "tests"]
-    assert (change.effect, change.direct, change.old.said, change.new.said) == ("worse", True, "status", "out_of_scope")
-    assert change.reasons[0].startswith("the utterance it rested on is gone: “track the parcel” shop.yaml:4")
+    assert (change.effect, change.direct, change.old.answer, change.new.answer) == (
+        "worse",
+        True,
+        "status",
+        "out_of_scope",
+    )
+    assert change.reasons[0].startswith("its nearest utterance before was removed: “track the parcel” shop.yaml:4")
     assert diff.failed("worse")
     assert not diff.failed("never")
     row = next(row for row in diff.intents if row.intent == "status")
     assert (row.added, row.removed) == (0, 1)
     assert row.broken >= 1
-    assert "1 are test cases" in diff.summary
+    assert "1 of the broken are test cases" in diff.summary
 
 
-def test_a_new_intent_and_its_line_are_named() -> None:
-    """Where it answers what nobody did, or another."""
+def test_new_intent_and_its_utterance_are_reasons() -> None:
     diff = compare(matcher_of(LINES), matcher_of(MORE), tests=[Case("hold the delivery", "pause")])
 
     change = next(change for change in diff.changes if change.source == "tests")
@@ -111,8 +109,7 @@ def test_a_new_intent_and_its_line_are_named() -> None:
     assert diff.edit.added == ["pause"]
 
 
-def test_logged_messages_are_neither_right_nor_wrong() -> None:
-    """They count for `any`, and in no accuracy."""
+def test_logged_messages_count_only_for_fail_on_any() -> None:
     diff = compare(matcher_of(LINES), matcher_of(MORE), messages=[Case("hold the delivery", None)])
 
     (change,) = [change for change in diff.changes if change.source == "messages"]
@@ -122,8 +119,7 @@ def test_logged_messages_are_neither_right_nor_wrong() -> None:
     assert diff.failed("any")
 
 
-def test_a_renamed_intent_is_the_same_intent() -> None:
-    """Its utterances are asked, its tests pass, and no answer changed."""
+def test_renamed_intent_gives_no_changes() -> None:
     renamed = {("state" if name == "status" else name): texts for name, texts in LINES.items()}
 
     diff = compare(matcher_of(LINES), matcher_of(renamed), tests=[Case("track the parcel", "state")])
@@ -132,8 +128,7 @@ def test_a_renamed_intent_is_the_same_intent() -> None:
     assert (diff.edit.added, diff.edit.removed, diff.changes) == ([], [], ())
 
 
-def test_a_line_that_moved_is_told_on_both_sides() -> None:
-    """From which intent to which."""
+def test_moved_utterance_is_a_reason() -> None:
     moved = {**without("hours", "business hours"), "agent": [*LINES["agent"], "business hours"]}
 
     diff = compare(matcher_of(LINES), matcher_of(moved), messages=[Case("business hours", None)])
@@ -143,22 +138,20 @@ def test_a_line_that_moved_is_told_on_both_sides() -> None:
     assert {row.intent: (row.added, row.removed) for row in diff.intents}["agent"] == (1, 0)
 
 
-def test_a_setting_is_a_reason_and_a_fact() -> None:
-    """The threshold moved from a to b; it says where b comes from."""
+def test_changed_setting_is_a_reason_and_a_fact() -> None:
     diff = compare(
         matcher_of(LINES, threshold=0.1), matcher_of(LINES, threshold=0.9), tests=[Case("my parcel order", "status")]
     )
 
     (change,) = [change for change in diff.changes if change.source == "tests"]
-    assert "its threshold went from 0.10 to 0.90" in change.reasons
+    assert "its threshold changed from 0.10 to 0.90" in change.reasons
     assert not change.direct
     names = {fact.name: fact for fact in diff.facts}
     assert names["threshold"][1:] == ("score 0.10", "score 0.90")
     assert names["setting threshold"].new == "{'default': 0.9} (argument)"
 
 
-def test_another_encoder_is_a_fact() -> None:
-    """By name and fingerprint."""
+def test_changed_encoder_is_a_fact() -> None:
     other = Matcher.load(registry_of(LINES), encoder=WordHashEncoder("other", "word-hash-2"), cache="off")
 
     diff = compare(matcher_of(registry_of(LINES)), other)
@@ -166,8 +159,7 @@ def test_another_encoder_is_a_fact() -> None:
     assert ("encoder", "fake @ word-hash-1", "other @ word-hash-2") in diff.facts
 
 
-def test_the_tests_of_the_new_side_are_asked() -> None:
-    """With those that are given."""
+def test_tests_of_the_new_side_run_before_given_tests() -> None:
     new = replace(registry_of(LINES), tests=(Case("track the parcel", "status"),))
 
     diff = compare(matcher_of(LINES), matcher_of(new), tests=[Case("cancel my order", "cancel")])
@@ -185,8 +177,7 @@ def test_the_tests_of_the_new_side_are_asked() -> None:
         (outcome(("a", "b"), ("a", "b")), outcome(("a", "b"), "a"), "worse"),
     ],
 )
-def test_effects(old: Outcome, new: Outcome, effect: str) -> None:
-    """Right or wrong is what counts; and there is always a reason."""
+def test_effect_follows_correctness(old: Outcome, new: Outcome, effect: str) -> None:
     edit = Edit.between(registry_of(LINES), registry_of(LINES))
 
     (change,) = changes("tests", [old], [new], edit)
@@ -195,15 +186,13 @@ def test_effects(old: Outcome, new: Outcome, effect: str) -> None:
     assert change.reasons
 
 
-def test_the_same_answer_with_another_confidence_is_no_change() -> None:
-    """Only intent and verdict count."""
+def test_changed_confidence_alone_is_no_change() -> None:
     edit = Edit.between(registry_of(LINES), registry_of(LINES))
 
     assert changes("tests", [outcome("a", "a", confidence=0.9)], [outcome("a", "a", confidence=0.2)], edit) == []
 
 
-def test_more_broken_than_fixed_is_worse() -> None:
-    """As many is not."""
+def test_fail_on_worse_needs_more_broken_than_fixed() -> None:
     edit = Edit.between(registry_of(LINES), registry_of(LINES))
     diff = compare(matcher_of(LINES), matcher_of(LINES))
     good, bad = outcome("a", "a"), outcome("a", "b")
@@ -215,18 +204,17 @@ def test_more_broken_than_fixed_is_worse() -> None:
     assert intent_rows(edit, [], worse.changes)[-1].broken == 0  # of intents that are not in the registry
 
 
-def test_documents_hold_everything_and_hurt_nobody() -> None:
-    """JSON by a schema, and a page without scripts, whatever the messages are."""
+def test_json_has_the_schema_and_html_escapes_messages() -> None:
     nasty = "</script><img src=x onerror=alert(1)>\"'& pause"
     diff = compare(
         matcher_of(LINES), matcher_of({**MORE, "pause": [*MORE["pause"], nasty]}), messages=[Case(nasty, None)]
     )
 
-    told = json.loads(to_json(diff))
-    assert (told["schema"], told["added"]) == (1, ["pause"])
-    assert told["changes"][-1]["new"]["intent"] == "pause"
-    assert told["changes"][-1]["new"]["nearest"]["location"][0] == "shop.yaml"
+    values = json.loads(to_json(diff))
+    assert (values["schema"], values["added"]) == (1, ["pause"])
+    assert values["changes"][-1]["new"]["intent"] == "pause"
+    assert values["changes"][-1]["new"]["nearest"]["location"][0] == "shop.yaml"
     page = to_html(diff, True)
     assert "<img" not in page
     assert "<script" not in page
-    assert "pause is new" in page
+    assert "pause was added" in page

@@ -1,4 +1,4 @@
-"""Earlier commits, read through git: what words mean, what is written, and what is said where it cannot be."""
+"""Reading earlier commits through git: parsing of refs, export, and errors."""
 
 from __future__ import annotations
 
@@ -56,20 +56,18 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("x" * 5000 + "/", "shop"), ("x" * 5000 + "/", "shop")),
     ],
 )
-def test_what_is_there_is_a_path_and_the_rest_is_gits(clone: Path, words, sides) -> None:
-    """A bare ref takes the other side's path."""
+def test_existing_paths_are_paths_and_other_words_are_refs(clone: Path, words, sides) -> None:
     assert parse_sides(words[0], words[1] if len(words) > 1 else None, "intents") == sides
 
 
-def test_a_file_named_like_a_ref_is_a_file(clone: Path) -> None:
-    """What is on disk wins."""
+def test_existing_file_named_like_a_ref_is_a_path(clone: Path) -> None:
     (clone / "v1:shop").write_text("")
 
     assert parse_sides("v1:shop", "shop", "intents")[0] == "v1:shop"
 
 
-def test_the_yaml_of_a_commit_is_written_and_nothing_else(clone: Path, tmp_path: Path) -> None:
-    """Byte for byte, whatever is on disk by now and whatever filters the repository names."""
+def test_export_writes_only_yaml_byte_for_byte(clone: Path, tmp_path: Path) -> None:
+    """Independent of the files on disk and of filters in the repository."""
     (clone / ".gitattributes").write_text("*.yaml export-ignore filter=evil\n")
     git(clone, "config", "filter.evil.smudge", "echo evil")
     (clone / "shop" / "shop.yaml").unlink()
@@ -83,16 +81,14 @@ def test_the_yaml_of_a_commit_is_written_and_nothing_else(clone: Path, tmp_path:
 
 
 @pytest.mark.parametrize("path", ["shop/shop.yaml", "./shop/../shop/shop.yaml", "{clone}/shop/shop.yaml"])
-def test_a_single_file_is_written(clone: Path, tmp_path: Path, path: str) -> None:
-    """However its path is put."""
+def test_export_of_a_single_file(clone: Path, tmp_path: Path, path: str) -> None:
     begin = export(GitRef("HEAD", path.format(clone=clone)), tmp_path / "out")
 
     assert begin.name == "shop.yaml"
     assert begin.read_text(encoding="utf-8") == YAML
 
 
-def test_paths_are_seen_from_the_current_folder(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As those of files on disk are; the root itself too."""
+def test_paths_are_relative_to_the_current_folder(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(clone / "shop")
 
     assert export(GitRef("HEAD", "more"), tmp_path / "more").joinpath("b.yml").exists()
@@ -100,26 +96,26 @@ def test_paths_are_seen_from_the_current_folder(clone: Path, tmp_path: Path, mon
 
 
 @pytest.mark.parametrize(
-    ("ref", "path", "said"),
+    ("ref", "path", "message"),
     [
-        ("mian", "shop", "git knows no commit 'mian'"),
-        ("--help", "shop", "git knows no commit '--help'"),
-        ("HEAD^{tree}", "shop", "git knows no commit"),
-        ("v1", "gone", "there is no 'gone' in the commit"),
-        ("v1", "shop/notes", "there is no 'shop/notes' in the commit"),
+        ("mian", "shop", "no commit 'mian'"),
+        ("--help", "shop", "no commit '--help'"),
+        ("HEAD^{tree}", "shop", "no commit"),
+        ("v1", "gone", "no 'gone' in commit"),
+        ("v1", "shop/notes", "no 'shop/notes' in commit"),
         ("v1", "/", "is not in a git repository"),
     ],
 )
-def test_what_git_does_not_know_is_said(clone: Path, tmp_path: Path, ref: str, path: str, said: str) -> None:
-    """With the ref, and never as a traceback."""
+def test_unknown_commit_or_path_is_an_input_error(
+    clone: Path, tmp_path: Path, ref: str, path: str, message: str
+) -> None:
     with pytest.raises(InputError, match=f"^{re.escape(ref)}:") as raised:
         export(GitRef(ref, path), tmp_path / "out")
 
-    assert said in str(raised.value)
+    assert message in str(raised.value)
 
 
-def test_a_folder_without_yaml_is_said(clone: Path, tmp_path: Path) -> None:
-    """Not taken for an empty registry."""
+def test_folder_without_yaml_is_refused(clone: Path, tmp_path: Path) -> None:
     (clone / "docs").mkdir()
     (clone / "docs" / "a.md").write_text("text")
     git(clone, "add", ".")
@@ -130,7 +126,6 @@ def test_a_folder_without_yaml_is_said(clone: Path, tmp_path: Path) -> None:
 
 
 def test_links_are_not_followed(clone: Path, tmp_path: Path) -> None:
-    """A commit cannot name what is outside of it."""
     (clone / "shop" / "evil.yaml").symlink_to("/etc/hostname")
     git(clone, "add", ".")
     git(clone, "commit", "-qm", "link")
@@ -139,16 +134,14 @@ def test_links_are_not_followed(clone: Path, tmp_path: Path) -> None:
         export(GitRef("HEAD", "shop"), tmp_path / "out")
 
 
-def test_without_git_the_way_out_is_said(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the exit code of what has to be installed."""
+def test_missing_git_is_reported_as_unavailable(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
 
-    with pytest.raises(UnavailableError, match="needs git, which is not installed"):
+    with pytest.raises(UnavailableError, match="needs git; install it"):
         export(GitRef("v1", "shop"), tmp_path / "out")
 
 
-def test_places_are_those_of_the_commit(clone: Path) -> None:
-    """In intents, utterances, negatives, tests and problems alike; nothing of the temporary folder is left."""
+def test_locations_name_the_commit(clone: Path) -> None:
     registry = load_side(GitRef("v1", "./shop/"), {"cache": "off"}).registry
 
     places = [line.location.short for line in (*registry.utterances, *registry.negatives, *registry.tests)]
@@ -156,8 +149,7 @@ def test_places_are_those_of_the_commit(clone: Path) -> None:
     assert registry["a"].location.short == "v1:shop/shop.yaml:2"
 
 
-def test_what_a_commit_includes_is_read_from_it(clone: Path) -> None:
-    """Wherever it is in the repository, and whatever it includes itself; slots and rules are as on disk."""
+def test_includes_are_read_from_the_commit(clone: Path) -> None:
     files = {
         "shop/shop.yaml": "include: [../common, ../more.yaml]\nintents: {a: {utterances: ['{city} <day>']}}",
         "common/x.yaml": "include: ../common\nslots: {city: {values: [Rome]}}\nrules: {day: today}",
@@ -183,8 +175,7 @@ def test_what_a_commit_includes_is_read_from_it(clone: Path) -> None:
     assert registry.rules[0].location.short == "HEAD:shop/../common/x.yaml:3"
 
 
-def test_problems_of_a_commit_have_its_places(clone: Path) -> None:
-    """As those of files on disk do."""
+def test_problems_name_the_commit(clone: Path) -> None:
     (clone / "shop" / "shop.yaml").write_text("intents: {a: {uterances: [x]}}")
     git(clone, "commit", "-qam", "broken")
 
@@ -195,8 +186,7 @@ def test_problems_of_a_commit_have_its_places(clone: Path) -> None:
     assert "intentmatch-" not in str(raised.value)
 
 
-def test_an_artefact_of_a_commit_is_read_too(clone: Path) -> None:
-    """Or said to be none, by the name that the user gave."""
+def test_invalid_artefact_is_reported_under_the_name_of_the_commit(clone: Path) -> None:
     (clone / "shop.intentmatch").write_bytes(b"nonsense")
     git(clone, "add", ".")
     git(clone, "commit", "-qm", "artefact")

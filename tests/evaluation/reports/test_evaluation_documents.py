@@ -1,4 +1,4 @@
-"""What people and CI systems open: the page and the XML, whatever the messages hold."""
+"""HTML pages and JUnit XML, for any message text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VOID = {"meta"}
 
 
 class Reader(HTMLParser):
-    """Notes every tag and attribute, and that what is opened is closed in order."""
+    """Records tags and attributes, and checks that tags are closed in order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,8 +59,7 @@ def report(matcher: Matcher) -> Report:
     return Report(parts, evaluate(matcher, curve=True).curve, {"encoder": "<b>fake</b>", "folds": 5})
 
 
-def test_the_page_needs_nothing_beside_itself(report: Report):
-    """No script, no link, nothing that is fetched from anywhere."""
+def test_page_is_self_contained(report: Report):
     page = to_html(report, CHECKS)
 
     reader = read(page)
@@ -71,28 +70,25 @@ def test_the_page_needs_nothing_beside_itself(report: Report):
     assert not re.search(r"url\(|@import|https?:", page)
 
 
-def test_the_page_has_the_plots_and_says_what_they_are(report: Report):
-    """Each plot has a title and a description; hovering tells the numbers."""
+def test_page_has_plots_with_titles_and_descriptions(report: Report):
     page = to_html(report)
 
     titles = [attributes["aria-label"] for tag, attributes in read(page).tags if tag == "svg"]
     assert set(titles) == {
-        "Precision by coverage", "Intents, the worst first", "Confusions", "Learning curve",
+        "Precision by coverage", "Intents, worst first", "Confusions", "Learning curve",
     }  # fmt: skip
     assert page.count("<svg") == page.count("<desc>") == len(titles)
     assert "prefers-color-scheme: dark" in page
     assert not re.search(r'(?:x|y|cx|cy|r|width|height)="-?(?:nan|inf)', page)
 
 
-def test_the_page_shows_reliability_where_there_is_confidence():
-    """A plot more."""
+def test_page_plots_reliability_if_there_is_confidence():
     part = Part("tests", tuple(outcome("a", "a", confidence=n / 20) for n in range(20)))
 
     assert 'aria-label="Reliability of the confidence"' in to_html(Report((part,)))
 
 
-def test_the_page_shows_texts_as_they_are(report: Report):
-    """Marks of HTML are text, the message and its place are there, and so is the gate."""
+def test_page_escapes_texts_and_shows_locations_and_checks(report: Report):
     page = to_html(report, CHECKS)
 
     reader = read(page)
@@ -104,13 +100,11 @@ def test_the_page_shows_texts_as_they_are(report: Report):
 
 
 @pytest.mark.parametrize("part", [Part("held_out", (), not_asked=2), Part("tests", (outcome(None, None),))])
-def test_a_page_of_next_to_nothing_is_a_page(part):
-    """No division by nothing; a dash where there is no number."""
+def test_page_of_an_empty_report_shows_dashes(part):
     assert "–" in read(to_html(Report((part,)))).text
 
 
-def test_a_plot_of_confusions_needs_some():
-    """Pairs that were not asked about are listed; a matrix of intents has nothing to show of them."""
+def test_confusion_plot_needs_a_confused_single_intent():
     part = Part("tests", (outcome(("a", "b"), "a"), outcome("a", "a")))
 
     page = to_html(Report((part,)))
@@ -119,8 +113,7 @@ def test_a_plot_of_confusions_needs_some():
     assert "a / b answered with a: 1" in read(page).text
 
 
-def test_junit_counts_what_it_holds(report: Report):
-    """Suites for the parts and the gate; cases fail one by one, held-out intents never, demands by themselves."""
+def test_junit_suites_and_counts(report: Report):
     root = ET.fromstring(to_junit(report, CHECKS))
 
     suites = {suite.get("name"): suite for suite in root}
@@ -134,8 +127,7 @@ def test_junit_counts_what_it_holds(report: Report):
     assert suites["gate"].find("testcase/failure").get("message") == "a < b"
 
 
-def test_junit_says_where_and_why():
-    """File and line of the case, what was expected, what came, and what it rests on."""
+def test_junit_failure_has_location_and_reason():
     part = Part("tests", (outcome("a", "b", text="x\x00y"), outcome("a", "a")))
 
     case = ET.fromstring(to_junit(Report((part,)))).find("testsuite/testcase")
@@ -147,6 +139,5 @@ def test_junit_says_where_and_why():
     )
 
 
-def test_junit_without_a_gate_has_no_suite_for_it(report: Report):
-    """Nothing was demanded."""
+def test_junit_without_checks_has_no_gate_suite(report: Report):
     assert [suite.get("name") for suite in ET.fromstring(to_junit(report))] == ["held-out utterances", "test cases"]

@@ -1,4 +1,4 @@
-"""A report survives its file, and what is no report is refused with a sentence."""
+"""Reports: JSON round trips and errors for invalid files."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from intentmatch.evaluation import Part, Report, evaluate, read_report
 from intentmatch.evaluation.reports.report import to_json
 
 
-def test_a_report_survives_its_file(tmp_path: Path, matcher: Matcher):
-    """Every case, number and hint is the same after reading; the file is plain JSON with a schema."""
+def test_report_round_trip_through_a_file(tmp_path: Path, matcher: Matcher):
     report = evaluate(matcher, curve=True)
     file = tmp_path / "report.json"
     file.write_text(to_json(report), encoding="utf-8")
@@ -31,46 +30,42 @@ def test_a_report_survives_its_file(tmp_path: Path, matcher: Matcher):
     assert len(written["parts"][0]["cases"]) == report.headline.numbers.cases
 
 
-def test_a_report_of_test_cases_survives_its_file(matcher: Matcher):
-    """Pairs, refusals and missing places too."""
+def test_report_of_test_cases_round_trip(matcher: Matcher):
     report = evaluate(matcher, tests=[Case("x", ("status", "cancel")), Case("?", None, "pt-BR")])
 
     assert Report.from_dict(json.loads(to_json(report))) == report
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
-        ("", "is no report of `intentmatch eval --json`"),
-        ("[]", "is no report"),
-        ("{}", "is no report"),
-        ('{"schema": 99}', "it has schema 99, and this release reads 1"),
+        ("", "is not a report of `intentmatch eval --json`"),
+        ("[]", "is not a report"),
+        ("{}", "is not a report"),
+        ('{"schema": 99}', "its schema is 99, but this release reads schema 1"),
         ('{"schema": 1, "parts": [{"name": "x"}], "learning_curve": [], "facts": {}}', "unknown part 'x'"),
-        ('{"schema": 1, "parts": 3, "learning_curve": [], "facts": {}}', "is no report"),
+        ('{"schema": 1, "parts": 3, "learning_curve": [], "facts": {}}', "is not a report"),
         ('{"schema": 1, "parts": [], "learning_curve": [], "facts": {}}', "it has no parts"),
-        ('{"schema": 1, "parts": [], "learning_curve": [{"x": 1}], "facts": {}}', "is no report"),
-        ("\udcff", "is no report"),
-        ("[" * 100_000, "is no report"),
+        ('{"schema": 1, "parts": [], "learning_curve": [{"x": 1}], "facts": {}}', "is not a report"),
+        ("\udcff", "is not a report"),
+        ("[" * 100_000, "is not a report"),
     ],
 )
-def test_what_is_no_report_is_refused(tmp_path: Path, text, said):
-    """With the file's name and the reason."""
+def test_invalid_report_is_refused_with_a_reason(tmp_path: Path, text, message):
     file = tmp_path / "report.json"
     file.write_bytes(text.encode("utf-8", "surrogateescape"))
 
     with pytest.raises(InputError, match=r"report\.json") as caught:
         read_report(file)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_missing_report_is_refused(tmp_path: Path):
-    """As the operating system says it."""
     with pytest.raises(InputError, match="cannot be read: No such file"):
         read_report(tmp_path / "gone.json")
 
 
-def test_confidence_is_held_against_cases_in_scope_only_where_strangers_are_as_many():
-    """Of held-out utterances; of test cases all count."""
+def test_calibration_error_of_held_out_cases_uses_in_scope_cases_only():
     outcomes = (outcome("a", "a", confidence=1.0), outcome(None, "a", confidence=1.0))
 
     assert Part("held_out", outcomes).numbers.ece == 0.0
@@ -78,7 +73,6 @@ def test_confidence_is_held_against_cases_in_scope_only_where_strangers_are_as_m
 
 
 def test_parts_are_found_by_name():
-    """And the last one is the headline."""
     first, last = Part("held_out", ()), Part("tests", ())
     report = Report((first, last))
 

@@ -1,4 +1,4 @@
-"""A registry in the making: what is filled in, made valid, and noted."""
+"""Tests for building a registry with `Draft`: names, labels, languages and problems."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ def rules(draft: Draft) -> list[str]:
     return [problem.rule for problem in draft.problems]
 
 
-def test_an_empty_draft_is_an_empty_registry() -> None:
-    """And there is nothing to say of it."""
+def test_empty_draft_gives_empty_registry() -> None:
     draft = Draft()
 
     assert draft.registry() == Registry(())
     assert draft.problems == ()
 
 
-def test_intents_stand_in_the_order_of_their_first_appearance() -> None:
-    """With the place of that, and with all that is said of them later."""
+def test_intents_keep_order_of_first_appearance() -> None:
     draft = Draft()
     draft.intent(" b ", HERE).say("hello", HERE, "EN")
     draft.intent("a", HERE).say("bye", HERE)
@@ -36,8 +34,7 @@ def test_intents_stand_in_the_order_of_their_first_appearance() -> None:
     assert found["b"].utterances == (Utterance("hello", "en", HERE), Utterance("hello", "en", THERE))
 
 
-def test_the_default_language_is_for_what_does_not_say_its_own() -> None:
-    """And a code that is none is noted."""
+def test_default_language_applies_to_text_without_one() -> None:
     draft = Draft("de")
     intent = draft.intent("a", HERE)
     for language in (None, "", "pt_br", "klingonese"):
@@ -48,8 +45,7 @@ def test_the_default_language_is_for_what_does_not_say_its_own() -> None:
 
 
 @pytest.mark.parametrize("text", ["{city}", "(a|b)", "<x>", "[please] go", "a\\(b", "{city=Rome}"])
-def test_text_is_text_whatever_it_looks_like(text: str) -> None:
-    """A mark of a template is escaped; what cannot be one is left as it is."""
+def test_say_escapes_template_signs(text: str) -> None:
     utterance = Draft().utterance(text, HERE)
 
     assert utterance.text == text
@@ -58,13 +54,13 @@ def test_text_is_text_whatever_it_looks_like(text: str) -> None:
 
 
 def test_labels_become_marks() -> None:
-    """In their order, without the spaces around them, also where those around the text go."""
+    """Marks are in order, without surrounding spaces."""
     draft = Draft()
-    said = draft.utterance("  from Rome to  Oslo ", HERE, None, [Label("to", 14, 21), Label("from", 6, 12, "Roma")])
+    line = draft.utterance("  from Rome to  Oslo ", HERE, None, [Label("to", 14, 21), Label("from", 6, 12, "Roma")])
 
-    assert said.text == "from Rome to  Oslo"
-    assert said.marks == (Mark("from", 5, 9), Mark("to", 14, 18))
-    assert said.template == "from {from=Rome} to  {to=Oslo}"
+    assert line.text == "from Rome to  Oslo"
+    assert line.marks == (Mark("from", 5, 9), Mark("to", 14, 18))
+    assert line.template == "from {from=Rome} to  {to=Oslo}"
     assert [slot.values for slot in draft.registry().slots] == [
         (SlotValue("Roma", (Utterance("Rome"),)),),
         (SlotValue("Oslo"),),
@@ -74,27 +70,24 @@ def test_labels_become_marks() -> None:
 @pytest.mark.parametrize(
     "label", [Label("x", 3, 2), Label("x", -1, 2), Label("x", 0, 99), Label("x", 2, 2), Label("x", 1, 2)]
 )
-def test_a_label_outside_of_its_text_is_left_out(label: Label) -> None:
-    """And so is one of nothing but space."""
+def test_label_outside_of_text_is_skipped(label: Label) -> None:
     draft = Draft()
 
     assert draft.utterance("a b", HERE, None, [label]) == Utterance("a b", None, HERE)
     assert rules(draft) == ["bad-label"]
 
 
-def test_of_labels_that_overlap_the_outer_one_stays() -> None:
-    """No utterance can hold both."""
+def test_overlapping_labels_keep_the_outer_one() -> None:
     draft = Draft()
-    said = draft.utterance(
+    line = draft.utterance(
         "red big apple", HERE, None, [Label("size", 4, 7), Label("thing", 4, 13), Label("all", 8, 13)]
     )
 
-    assert said.marks == (Mark("thing", 4, 13),)
+    assert line.marks == (Mark("thing", 4, 13),)
     assert rules(draft) == ["not-expressed"] * 2
 
 
-def test_names_of_slots_are_made_valid_and_stay_apart() -> None:
-    """Whatever other programs allow."""
+def test_slot_names_are_made_valid_and_unique() -> None:
     draft = Draft()
     names = [
         draft.slot(name, HERE).name for name in ("city", "my city", "my-city", "my.city", "my/city", "@4", "", "城市")
@@ -105,8 +98,8 @@ def test_names_of_slots_are_made_valid_and_stay_apart() -> None:
     assert rules(draft) == ["renamed-slot"] * 4
 
 
-def test_a_slot_is_what_is_said_of_it() -> None:
-    """A list by its values, a pattern by its patterns, a list of what was labelled, and anything otherwise."""
+def test_slot_kind_follows_from_its_content() -> None:
+    """A list if it has values or labels, a pattern if it has patterns, otherwise any."""
     draft = Draft()
     draft.slot("city", HERE).add("Rome", ["Roma", "Rome"], "it")
     draft.slot("code", HERE).patterns.append("[0-9]+")
@@ -122,8 +115,8 @@ def test_a_slot_is_what_is_said_of_it() -> None:
     assert rules(draft) == ["learned-slot"]
 
 
-def test_slots_of_one_type_share_what_it_knows() -> None:
-    """Each has its values; a type that no slot has is a slot itself."""
+def test_slots_of_one_type_share_its_values() -> None:
+    """An unused type becomes a slot."""
     draft = Draft()
     place = draft.type("place", HERE)
     for name in ("from", "to"):
@@ -140,24 +133,22 @@ def test_slots_of_one_type_share_what_it_knows() -> None:
     assert [slot.name for slot in found["go"].slots] == ["from", "to"]
 
 
-def test_values_can_be_united() -> None:
-    """Two that are said to be one, in the place of the first, with all that was known of them."""
+def test_merge_joins_values_in_place_of_the_first() -> None:
     draft = Draft()
     slot = draft.slot("city", HERE)
     slot.add("NYC", ["the city"])
     slot.add("Rome")
     slot.add("New York")
 
-    assert slot.unite("New York", ["NYC", "big apple"])
-    assert not slot.unite("Oslo", ["Christiania"])
+    assert slot.merge("New York", ["NYC", "big apple"])
+    assert not slot.merge("Oslo", ["Christiania"])
     assert {value: [u.text for u in synonyms] for value, synonyms in slot.values.items()} == {
         "New York": ["NYC", "the city", "big apple"],
         "Rome": [],
     }
 
 
-def test_what_an_intent_says_of_a_slot_is_its_own() -> None:
-    """And comes before those that its lines name, in lines, templates and rules."""
+def test_intent_settings_of_a_slot_stay_with_the_intent() -> None:
     draft = Draft()
     for name in ("a", "b", "c", "d"):
         draft.slot(name, HERE).kind = "number"
@@ -175,8 +166,7 @@ def test_what_an_intent_says_of_a_slot_is_its_own() -> None:
     assert not any(slot.required for slot in found.slots)
 
 
-def test_of_several_responses_the_first_is_taken() -> None:
-    """One a language, and the rest is told."""
+def test_first_response_per_language_is_kept_and_others_reported() -> None:
     draft = Draft()
     intent = draft.intent("a", HERE)
     for text, language in (("Hi", "en"), ("Hello", "en"), ("Hallo", "de"), ("Hi", "en")):
@@ -186,8 +176,7 @@ def test_of_several_responses_the_first_is_taken() -> None:
     assert rules(draft) == ["not-expressed"]
 
 
-def test_what_is_said_of_many_places_is_told_once() -> None:
-    """At the first, with how many there are; what differs is told apart."""
+def test_equal_problems_are_merged_with_a_count() -> None:
     draft = Draft()
     for line in (3, 2, 5):
         draft.warn(Location("f", line), "odd", "this is odd", "mend it")
@@ -199,8 +188,7 @@ def test_what_is_said_of_many_places_is_told_once() -> None:
     ]
 
 
-def test_fallbacks_and_intents_without_a_name_are_told() -> None:
-    """Here no intent stands for none."""
+def test_fallbacks_and_unnamed_intents_are_reported() -> None:
     draft = Draft()
     draft.intent("None", HERE, fallback=True)
     draft.intent("None", THERE, fallback=True)
@@ -209,8 +197,7 @@ def test_fallbacks_and_intents_without_a_name_are_told() -> None:
     assert sorted(rules(draft)) == ["fallback-intent", "no-name"]
 
 
-def test_of_two_rules_with_a_name_the_first_is_taken() -> None:
-    """In each language."""
+def test_first_of_two_rules_with_one_name_is_kept() -> None:
     draft = Draft()
     for template, language in (("a|b", "en"), ("c", "de"), ("x", "en")):
         draft.rule("r", template, HERE, language)
@@ -219,7 +206,6 @@ def test_of_two_rules_with_a_name_the_first_is_taken() -> None:
     assert rules(draft) == ["duplicate-key"]
 
 
-def test_few_of_many_names() -> None:
-    """So that no sentence has a thousand."""
+def test_few_limits_the_number_of_names() -> None:
     assert few("abc") == "a, b, c"
     assert few("abcdefgh") == "a, b, c, d, e and 3 more"

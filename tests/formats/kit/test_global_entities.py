@@ -1,54 +1,52 @@
-"""Entities that are found in every message: which intents they go to."""
+"""Tests for attaching global entities to intents."""
 
 from __future__ import annotations
 
 from intentmatch.core.errors import Location
 from intentmatch.formats.kit.draft import Draft, Label
-from intentmatch.formats.kit.global_entities import attach
+from intentmatch.formats.kit.global_entities import attach_global_entities
 
 PLACE = Location("file")
 
 
-def draft() -> Draft:
-    made = Draft()
-    made.intent("light", PLACE).say("switch on the Lamp, please", PLACE)
-    made.intent("lamps", PLACE).say("many lamps", PLACE)
-    made.intent("chinese", PLACE).say("请打开台灯", PLACE)
-    return made
+def make_draft() -> Draft:
+    draft = Draft()
+    draft.intent("light", PLACE).say("switch on the Lamp, please", PLACE)
+    draft.intent("lamps", PLACE).say("many lamps", PLACE)
+    draft.intent("chinese", PLACE).say("请打开台灯", PLACE)
+    return draft
 
 
-def owners(made: Draft, slot: str) -> list[str]:
-    return [intent.name for intent in made.registry() if slot in {found.name for found in intent.slots}]
+def owners(draft: Draft, slot: str) -> list[str]:
+    return [intent.name for intent in draft.registry() if slot in {found.name for found in intent.slots}]
 
 
-def test_a_list_goes_to_the_intents_that_say_one_of_its_values():
-    """As a word of its own, whatever its case; where there are no spaces between words, anywhere."""
-    made = draft()
-    made.type("device", PLACE).add("LAMP", ["台灯"])
-    attach(made)
+def test_list_is_attached_to_intents_that_mention_a_value():
+    """As a whole word in any case; in scripts without spaces, anywhere."""
+    draft = make_draft()
+    draft.type("device", PLACE).add("LAMP", ["台灯"])
+    attach_global_entities(draft)
 
-    assert owners(made, "device") == ["light", "chinese"]
-    assert [problem.rule for problem in made.problems] == ["attached-slot"]
-
-
-def test_a_list_that_is_marked_somewhere_stays_where_it_is():
-    """Its author has said where it belongs."""
-    made = draft()
-    made.slot("device", PLACE).add("lamp")
-    made.intent("lamps", PLACE).say("a lamp", PLACE, labels=[Label("device", 2, 6)])
-    attach(made)
-
-    assert owners(made, "device") == ["lamps"]
-    assert made.problems == ()
+    assert owners(draft, "device") == ["light", "chinese"]
+    assert [problem.rule for problem in draft.problems] == ["attached-slot"]
 
 
-def test_what_nobody_says_is_named_once():
-    """All of it in one note."""
-    made = draft()
-    made.slot("count", PLACE).kind = "number"
-    made.slot("code", PLACE).patterns.append("[A-Z]")
-    attach(made)
+def test_list_with_marks_is_not_attached_elsewhere():
+    draft = make_draft()
+    draft.slot("device", PLACE).add("lamp")
+    draft.intent("lamps", PLACE).say("a lamp", PLACE, labels=[Label("device", 2, 6)])
+    attach_global_entities(draft)
 
-    assert [(problem.rule, problem.message.rpartition(": ")[2]) for problem in made.problems] == [
+    assert owners(draft, "device") == ["lamps"]
+    assert draft.problems == ()
+
+
+def test_unused_entities_are_reported_in_one_note():
+    draft = make_draft()
+    draft.slot("count", PLACE).kind = "number"
+    draft.slot("code", PLACE).patterns.append("[A-Z]")
+    attach_global_entities(draft)
+
+    assert [(problem.rule, problem.message.rpartition(": ")[2]) for problem in draft.problems] == [
         ("unused-slot", "count, code")
     ]

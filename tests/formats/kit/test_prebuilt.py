@@ -1,4 +1,4 @@
-"""Built-in types of several programs, and the kinds of slots that come nearest."""
+"""Tests for mapping built-in types of other programs to kinds of slots."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ PLACE = Location("file")
         ("", None, ["not-expressed"]),
     ],
 )
-def test_a_built_in_type_becomes_the_nearest_kind(name, kind, noted):
-    """What is lost by that is noted; without a kind, what is marked in utterances will tell."""
+def test_built_in_type_becomes_nearest_kind(name, kind, noted):
+    """Differences are reported; without a kind, labelled values decide."""
     draft, slot = Draft(), SlotDraft("x", PLACE)
     take_built_in(slot, name, PLACE, draft)
 
@@ -39,15 +39,13 @@ def test_a_built_in_type_becomes_the_nearest_kind(name, kind, noted):
 
 
 @pytest.mark.parametrize(("name", "rest"), [("@sys.date", "date"), ("wit$datetime", "datetime"), ("AMAZON.X", "X")])
-def test_built_in_types_are_known_by_their_names(name, rest):
-    """Each program has its own sign for them."""
+def test_built_in_types_are_recognised_by_prefix(name, rest):
     assert is_built_in(name)
     assert not is_built_in(rest)
     assert bare(name) == rest
 
 
-def test_a_slot_has_a_type_that_is_declared_or_built_in():
-    """Another one is noted."""
+def test_undeclared_type_is_reported():
     draft = Draft()
     roles = Roles(draft)
     draft.type("Known", PLACE).add("a")

@@ -1,4 +1,4 @@
-"""Regular expressions in which case counts, there and back."""
+"""Tests for converting case-sensitive patterns."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intentmatch.formats.kit.regexes import minding_case, without_case
+from intentmatch.formats.kit.regexes import split_case_flag, with_case
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs"),
+    ("pattern", "expected"),
     [
         ("[A-Z]{2}", ("[A-Z]{2}", False)),
         ("(?-i:[A-Z]{2})", ("[A-Z]{2}", True)),
@@ -20,17 +20,15 @@ from intentmatch.formats.kit.regexes import minding_case, without_case
         ("a(?-i:b)", ("a(?-i:b)", False)),
     ],
 )
-def test_only_what_minds_case_as_a_whole_is_said_to(ours, theirs):
-    """A bracket that closes before the end is none of the whole."""
-    assert without_case(ours) == theirs
+def test_pattern_is_case_sensitive_only_as_a_whole(pattern, expected):
+    """A group that closes before the end does not count."""
+    assert split_case_flag(pattern) == expected
 
 
 @given(st.from_regex(r"[ab]*(\[[ab()]\]|\\[()]|\([ab|]*\))*", fullmatch=True))
-def test_a_pattern_that_minds_case_comes_back(pattern):
-    """Whatever it is."""
-    assert without_case(minding_case(pattern)) == (pattern, True)
+def test_case_sensitive_pattern_round_trips(pattern):
+    assert split_case_flag(with_case(pattern)) == (pattern, True)
 
 
-def test_a_long_pattern_takes_no_long_time():
-    """Brackets without their other halves among them."""
-    assert without_case(minding_case("[" * 100_000))[1]
+def test_long_pattern_is_fast():
+    assert split_case_flag(with_case("[" * 100_000))[1]

@@ -1,4 +1,4 @@
-"""What keeps a registry from being loaded is left out, and nothing else."""
+"""Tests for repairing imported registries."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import pytest
 
 from intentmatch.core.errors import Location
 from intentmatch.core.types import Case, Intent, Registry, Slot, SlotValue, Utterance
-from intentmatch.formats.kit.repair import settled
+from intentmatch.formats.kit.repair import repair
 from intentmatch.registry import check
 from intentmatch.registry.templates.expansion import expand
 
 FINE = Intent("fine", (Utterance("hello"), Utterance("Hello!"), Utterance("hallo", "de")), (Utterance("goodbye"),))
 
 
-def test_what_can_be_loaded_stays_as_it_is() -> None:
-    """Repetitions too: they are no error."""
+def test_valid_registry_is_unchanged() -> None:
+    """Repeated utterances are no error."""
     registry = Registry((FINE,), tests=(Case("hi", "fine"), Case("x", None)), slots=(Slot("n", "number"),))
 
-    assert settled(registry) == (registry, [])
+    assert repair(registry) == (registry, [])
 
 
 @pytest.mark.parametrize(
-    ("intents", "rule", "said"),
+    ("intents", "rule", "expected"),
     [
         ([Intent("", (Utterance("x"), Utterance("y")))], "no-name", "an intent without a name, with 2 utterances,"),
         ([Intent("empty", ())], "no-utterances", "the intent 'empty' has no utterances; it is skipped"),
@@ -34,21 +34,19 @@ def test_what_can_be_loaded_stays_as_it_is() -> None:
         ([Intent("b", (Utterance("b"),), threshold=1.5)], "threshold", "the threshold 1.5 of 'b'"),
     ],
 )
-def test_what_is_an_error_is_left_out_with_the_rule_that_calls_it_one(intents, rule, said) -> None:
-    """What is left can be loaded."""
-    kept, problems = settled(Registry((FINE, *intents)))
+def test_invalid_piece_is_skipped_with_the_rule_of_its_check(intents, rule, expected) -> None:
+    kept, problems = repair(Registry((FINE, *intents)))
 
     assert [problem.rule for problem in problems] == [rule]
-    assert said in problems[0].message
+    assert expected in problems[0].message
     assert problems[0].severity == "warning"
     assert not [problem for problem in check(kept) if problem.severity == "error"]
     assert FINE in kept.intents
 
 
-def test_an_intent_that_loses_all_its_lines_is_gone_and_so_are_its_tests() -> None:
-    """Each with its own place."""
+def test_intent_without_remaining_utterances_is_removed_with_its_tests() -> None:
     lost = Intent("lost", (Utterance("hello", location=Location("f", 3)),), location=Location("f", 2))
-    kept, problems = settled(Registry((FINE, lost), tests=(Case("x", ("fine", "lost"), location=Location("f", 9)),)))
+    kept, problems = repair(Registry((FINE, lost), tests=(Case("x", ("fine", "lost"), location=Location("f", 9)),)))
 
     assert kept == Registry((FINE,))
     assert [(p.location.line, p.rule) for p in problems] == [
@@ -58,12 +56,12 @@ def test_an_intent_that_loses_all_its_lines_is_gone_and_so_are_its_tests() -> No
     ]
 
 
-def test_of_a_slot_goes_what_no_engine_reads() -> None:
-    """A slot without anything left takes any text."""
+def test_unusable_values_and_patterns_of_slots_are_removed() -> None:
+    """A slot with nothing left accepts any text."""
     odd = Slot("odd", "list", (SlotValue("?"), SlotValue("red", (Utterance("..."), Utterance("rot")))))
     patterns = Slot("code", "pattern", patterns=("[0-9", "[0-9]+", "(" * 2000))
     empty = Slot("empty", "list")
-    kept, problems = settled(Registry((replace(FINE, slots=(odd,)),), slots=(odd, patterns, empty)))
+    kept, problems = repair(Registry((replace(FINE, slots=(odd,)),), slots=(odd, patterns, empty)))
 
     assert kept.slots[0].values == (SlotValue("red", (Utterance("rot"),)),)
     assert kept["fine"].slots == kept.slots[:1]
@@ -80,31 +78,29 @@ def lines(registry: Registry, intent: str) -> list[str]:
     return [line.text for line in registry[intent].utterances]
 
 
-def test_a_template_with_a_sentence_of_another_intent_is_left_out() -> None:
-    """Whole, for nobody but its author knows what is left of it; its neighbours stay."""
+def test_template_with_a_sentence_of_another_intent_is_skipped() -> None:
+    """The whole template is skipped, because only its author can split it."""
     first = Intent("first", (template("(delete|drop) it"),))
     second = Intent("second", (template("[please] delete it"), Utterance("erase it"), template("[do] drop that")))
-    found, problems = settled(Registry((first, second)))
+    found, problems = repair(Registry((first, second)))
 
     assert lines(found, "second") == ["erase it", "[do] drop that"]
     assert [problem.rule for problem in problems] == ["conflicting-utterance"]
     assert check(expand(found)[0]) == []
 
 
-def test_values_of_slots_count_as_they_are_said() -> None:
-    """A slot alone says its values."""
+def test_conflicts_include_slot_values() -> None:
     size = Slot("size", "list", (SlotValue("large"),))
     first = Intent("first", (Utterance("large"),))
     second = Intent("second", (template("{size}"), Utterance("make it big")), slots=(size,))
-    found, _ = settled(Registry((first, second), slots=(size,)))
+    found, _ = repair(Registry((first, second), slots=(size,)))
 
     assert lines(found, "second") == ["make it big"]
 
 
-def test_a_negative_template_must_not_say_what_the_intent_says() -> None:
-    """In any of its sentences."""
+def test_negative_template_with_a_sentence_of_the_intent_is_skipped() -> None:
     intent = Intent("first", (template("(delete|drop) it"),), (template("drop [it]"), Utterance("dropping")))
-    found, problems = settled(Registry((intent,)))
+    found, problems = repair(Registry((intent,)))
 
     assert [line.text for line in found["first"].negatives] == ["dropping"]
     assert [problem.rule for problem in problems] == ["contradicting-negative"]

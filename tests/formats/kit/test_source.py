@@ -1,4 +1,4 @@
-"""Files, folders and zips as a source: what is there, where it stands, and what is refused."""
+"""Tests for files, folders and zips as the source of an import."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def zipped(path: Path, files: Mapping[str, str | bytes]) -> Path:
 
 
 def with_entry(path: Path, **changes: int) -> Path:
-    """A zip with one entry that says something else of itself."""
+    """Return a zip with one entry whose header fields are overwritten."""
     with zipfile.ZipFile(path, "w") as out:
         entry = zipfile.ZipInfo("a.txt")
         for name, value in changes.items():
@@ -33,8 +33,7 @@ def with_entry(path: Path, **changes: int) -> Path:
     return path
 
 
-def test_a_file_is_one_file(tmp_path: Path) -> None:
-    """By its name, with the place as it was given."""
+def test_file_source_has_one_file(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"x": 1}')
     (found,) = Source(tmp_path / "a.json")
 
@@ -43,8 +42,7 @@ def test_a_file_is_one_file(tmp_path: Path) -> None:
     assert found.root["x"].integer() == 1
 
 
-def test_a_folder_is_its_files_in_order(tmp_path: Path) -> None:
-    """Subfolders too, without what is hidden or installed."""
+def test_folder_source_lists_files_sorted_without_hidden_ones(tmp_path: Path) -> None:
     for name in ("b/z.txt", "a.txt", "b/a.txt", ".git/x.txt", "node_modules/x.txt", ".hidden", "B.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
@@ -52,8 +50,7 @@ def test_a_folder_is_its_files_in_order(tmp_path: Path) -> None:
     assert [file.path for file in Source(tmp_path)] == ["B.txt", "a.txt", "b/a.txt", "b/z.txt"]
 
 
-def test_a_zip_is_its_files(tmp_path: Path) -> None:
-    """With places inside it, and nothing written to disk."""
+def test_zip_source_lists_files_without_writing_to_disk(tmp_path: Path) -> None:
     path = zipped(
         tmp_path / "agent.zip", {"intents/x.json": '{\n  "a": [1, }', "b\\c.txt": "hi", "__MACOSX/y": "", "d/": ""}
     )
@@ -66,8 +63,7 @@ def test_a_zip_is_its_files(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_is_not_there_is_said_to_be_so(tmp_path: Path) -> None:
-    """With its name."""
+def test_missing_path_raises(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="gone: no such file or folder"):
         Source(tmp_path / "gone")
 
@@ -82,15 +78,14 @@ def test_what_is_not_there_is_said_to_be_so(tmp_path: Path) -> None:
         (b"", ""),
     ],
 )
-def test_text_with_a_byte_order_mark_is_decoded(tmp_path: Path, data: bytes, text: str) -> None:
-    """UTF-8, UTF-16 and UTF-32."""
+def test_byte_order_marks_are_decoded(tmp_path: Path, data: bytes, text: str) -> None:
     (tmp_path / "a.txt").write_bytes(data)
 
     assert next(iter(Source(tmp_path))).text == text
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "expected"),
     [
         (b"abc\nd\xe4f", r"a\.txt:2:2: error \[encoding\] byte 0xE4 is not valid UTF-8"),
         (b"\x89PNG\0\0", r"a\.txt:1:1: error \[encoding\] this is not a text file"),
@@ -98,19 +93,18 @@ def test_text_with_a_byte_order_mark_is_decoded(tmp_path: Path, data: bytes, tex
         (codecs.BOM_UTF16_LE + b"a", r"\[encoding\] byte 0x61 is not valid UTF-16"),
     ],
 )
-def test_what_is_no_text_is_refused_with_its_place(tmp_path: Path, data: bytes, said: str) -> None:
-    """Other encodings, pictures, halves of a character; a look at it sees nothing."""
+def test_non_text_is_refused_with_its_location(tmp_path: Path, data: bytes, expected: str) -> None:
+    """Recognition sees an empty file."""
     (tmp_path / "a.txt").write_bytes(data)
     file = next(iter(Source(tmp_path)))
 
     assert file.lines == []
     assert not file.root
-    with pytest.raises(RegistryError, match=said):
+    with pytest.raises(RegistryError, match=expected):
         _ = file.text
 
 
-def test_yaml_may_have_several_documents(tmp_path: Path) -> None:
-    """Each has a root, and anchors of its own."""
+def test_yaml_documents_have_separate_anchors(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("---\na: &x 1\n---\nb: 2\n")
     file = next(iter(Source(tmp_path)))
 
@@ -121,8 +115,7 @@ def test_yaml_may_have_several_documents(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "path", ["../x.txt", "b/../../x.txt", "/etc/passwd", "C:/x.txt", "..\\x.txt", "a\0b", "link.txt"]
 )
-def test_no_file_leads_out_of_the_source(tmp_path: Path, path: str) -> None:
-    """Neither a path in a file nor a link."""
+def test_paths_and_links_cannot_leave_the_source(tmp_path: Path, path: str) -> None:
     (tmp_path / "x.txt").write_text("secret")
     folder = tmp_path / "bot"
     folder.mkdir()
@@ -130,41 +123,37 @@ def test_no_file_leads_out_of_the_source(tmp_path: Path, path: str) -> None:
     (folder / "link.txt").symlink_to(tmp_path / "x.txt")
 
     for found in (Source(folder), Source(folder / "a.txt")):
-        assert next(iter(found)).beside(path) is None
+        assert next(iter(found)).resolve_reference(path) is None
     assert Source(folder).links == ["link.txt"]
 
 
-def test_a_file_may_name_one_beside_it(tmp_path: Path) -> None:
-    """In a folder, in a zip and beside a single file; what was named is known."""
+def test_references_are_resolved_relative_to_the_file(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "a.txt").write_text("x")
     (tmp_path / "c.txt").write_text("named")
     path = zipped(tmp_path / "z.zip", {"b/a.txt": "x", "c.txt": "named"})
 
     for found in (Source(tmp_path), Source(path)):
-        named = found.find("b/a.txt").beside("../c.txt")
+        named = found.find("b/a.txt").resolve_reference("../c.txt")
         assert named.text == "named"
         assert "c.txt" in found.referenced
     alone = Source(tmp_path / "c.txt")
     assert [file.path for file in alone] == ["c.txt"]
-    assert next(iter(alone)).beside("b/a.txt").text == "x"
+    assert next(iter(alone)).resolve_reference("b/a.txt").text == "x"
 
 
 @pytest.mark.parametrize("name", ["../evil.txt", "a/../../evil.txt", "/etc/evil.txt", "C:\\evil.txt", "..\\evil.txt"])
-def test_an_archive_that_leads_out_of_itself_is_refused(tmp_path: Path, name: str) -> None:
-    """Whole, before anything in it is read."""
+def test_zip_with_path_traversal_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match=r"is refused: its entry .* points outside of the archive"):
         Source(zipped(tmp_path / "a.zip", {"fine.txt": "x", name: "x"}))
 
 
-def test_an_archive_with_a_link_is_refused(tmp_path: Path) -> None:
-    """Whatever it points to."""
+def test_zip_with_a_link_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"its entry 'a\.txt' is a link"):
         Source(with_entry(tmp_path / "a.zip", external_attr=(stat.S_IFLNK | 0o777) << 16))
 
 
-def test_a_locked_archive_is_refused(tmp_path: Path) -> None:
-    """With a way to go on."""
+def test_encrypted_zip_is_refused(tmp_path: Path) -> None:
     path = with_entry(tmp_path / "a.zip")
     data = bytearray(path.read_bytes())
     for sign in (b"PK\x03\x04", b"PK\x01\x02"):
@@ -175,14 +164,12 @@ def test_a_locked_archive_is_refused(tmp_path: Path) -> None:
         Source(path)
 
 
-def test_a_bomb_is_refused(tmp_path: Path) -> None:
-    """By how much more comes out than goes in, before anything comes out."""
+def test_zip_bomb_is_refused_before_unpacking(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"its entry 'a\.txt' has a suspiciously high compression ratio"):
         Source(zipped(tmp_path / "a.zip", {"a.txt": b"0" * 20_000_000}))
 
 
-def test_an_entry_that_lies_about_its_size_is_refused(tmp_path: Path) -> None:
-    """No more is unpacked than it says."""
+def test_zip_entry_with_a_false_size_is_refused(tmp_path: Path) -> None:
     path = zipped(tmp_path / "a.zip", {"a.txt": b"0" * 100_000})
     data = path.read_bytes().replace((100_000).to_bytes(4, "little"), (10).to_bytes(4, "little"))
     path.write_bytes(data)
@@ -192,8 +179,7 @@ def test_an_entry_that_lies_about_its_size_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [4, 30, 60, 90])
-def test_a_damaged_archive_is_refused(tmp_path: Path, length: int) -> None:
-    """Wherever it was cut off."""
+def test_damaged_zip_is_refused(tmp_path: Path, length: int) -> None:
     path = zipped(tmp_path / "a.zip", {"a.txt": "hello" * 100})
     path.write_bytes(path.read_bytes()[:length])
 
@@ -201,8 +187,7 @@ def test_a_damaged_archive_is_refused(tmp_path: Path, length: int) -> None:
         Source(path)
 
 
-def test_archives_in_archives_are_files_that_nobody_reads(tmp_path: Path) -> None:
-    """However often they are packed."""
+def test_nested_zips_are_not_opened(tmp_path: Path) -> None:
     inner = zipped(tmp_path / "inner.zip", {"a.txt": "x"})
     (found,) = Source(zipped(tmp_path / "a.zip", {"inner.zip": inner.read_bytes()}))
 
@@ -211,7 +196,6 @@ def test_archives_in_archives_are_files_that_nobody_reads(tmp_path: Path) -> Non
 
 
 def test_too_many_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In folders and in zips."""
     monkeypatch.setattr(archive, "MAX_FILES", 2)
     monkeypatch.setattr(source, "MAX_FILES", 2)
     files = {f"{number}.txt": "x" for number in range(3)}
@@ -223,8 +207,8 @@ def test_too_many_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             Source(path)
 
 
-def test_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In one file, and in all that are read."""
+def test_too_much_data_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one file, and in total."""
     monkeypatch.setattr(source, "MAX_FILE_BYTES", 1000)
     monkeypatch.setattr(source, "MAX_TOTAL_BYTES", 1500)
     for name, length in (("a.txt", 900), ("b.txt", 900), ("c.txt", 2000)):
@@ -240,16 +224,15 @@ def test_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_what_may_not_be_read_is_said_to_be_so(tmp_path: Path) -> None:
-    """A folder at once, a file when it is looked at."""
+def test_unreadable_paths_are_reported(tmp_path: Path) -> None:
+    """A folder at once, a file on first use."""
     (tmp_path / "a").mkdir(mode=0)
 
     with pytest.raises(InputError, match="cannot be read: Permission denied"):
         Source(tmp_path)
 
 
-def test_pipes_are_left_alone(tmp_path: Path) -> None:
-    """Nobody waits for what somebody might write into them."""
+def test_pipes_are_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
 
     assert list(Source(tmp_path)) == []

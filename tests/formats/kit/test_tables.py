@@ -1,4 +1,4 @@
-"""Tables: which column is which, quotes, places, and what is left out."""
+"""Tests for tables: columns, quotes, locations and skipped rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from intentmatch import formats
 from intentmatch.core.errors import InputError, IntentMatchError
 from intentmatch.core.types import Intent, Registry, Utterance
 from intentmatch.formats import delimited, records, spreadsheet
-from intentmatch.formats.kit.archive import packed
+from intentmatch.formats.kit.archive import zip_files
 
 SUBJECTS = [
     Subject(
@@ -37,13 +37,12 @@ SUBJECTS = [
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("subject", SUBJECTS, ids=str)
-def test_obeys(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
-    """The law holds for the format."""
+def test_obeys_contract(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
     law(subject, tmp_path)
 
 
 def read(folder: Path, text: str, name: str = "a.csv", **more: Any) -> formats.Imported:
-    """What is read of a file with this text."""
+    """Import a file with this text."""
     (folder / name).write_text(text, encoding="utf-8")
     return formats.read(folder / name, **more)
 
@@ -62,25 +61,24 @@ def in_short(found: formats.Imported) -> list[tuple]:
         "\ntext,intent\nhello,a\nbye,b\n,,\n",
     ],
 )
-def test_columns_are_known_by_usual_names(tmp_path: Path, text: str) -> None:
-    """In any order, with any sign between them."""
-    assert [(name, said) for name, said, _, _ in in_short(read(tmp_path, text))] == [("a", "hello"), ("b", "bye")]
+def test_columns_are_recognised_by_common_names(tmp_path: Path, text: str) -> None:
+    assert [(name, utterance) for name, utterance, _, _ in in_short(read(tmp_path, text))] == [
+        ("a", "hello"),
+        ("b", "bye"),
+    ]
 
 
-def test_lines_are_counted_as_an_editor_counts_them(tmp_path: Path) -> None:
-    """Also where a cell has several."""
+def test_line_numbers_count_line_breaks_in_cells(tmp_path: Path) -> None:
     found = read(tmp_path, 'text,intent,lang\n"hel\nlo",a,en\nbye,b,\n')
 
     assert in_short(found) == [("a", "hel\nlo", "en", 2), ("b", "bye", None, 4)]
 
 
-def test_lone_quotes_between_tabs_are_text(tmp_path: Path) -> None:
-    """Programs that write tabs rarely quote."""
+def test_lone_quotes_in_tsv_are_text(tmp_path: Path) -> None:
     assert in_short(read(tmp_path, "text\tintent\n5\" screen, isn't it\ta\n", "a.tsv"))[0][1] == "5\" screen, isn't it"
 
 
-def test_the_user_may_name_the_columns(tmp_path: Path) -> None:
-    """By name, or by number where there is no header."""
+def test_user_can_name_or_number_columns(tmp_path: Path) -> None:
     named = read(
         tmp_path,
         "Frage,Thema,Sprache\nhallo,a,de\n",
@@ -93,14 +91,13 @@ def test_the_user_may_name_the_columns(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("columns", [{"text": "gone", "intent": "b"}, {"text": "0", "intent": "1"}, {"txt": "a"}])
-def test_columns_that_are_not_there_are_said_to_be_so(tmp_path: Path, columns: dict[str, str]) -> None:
-    """With those that are."""
+def test_unknown_columns_raise(tmp_path: Path, columns: dict[str, str]) -> None:
     with pytest.raises(InputError, match=r"there is no column|unknown column .* in --columns"):
         read(tmp_path, "a,b\nx,y\n", columns=columns)
 
 
-def test_a_table_of_questions_and_answers_has_an_intent_for_each_answer(tmp_path: Path) -> None:
-    """Named after the first question for it, which is its title."""
+def test_question_answer_table_has_an_intent_per_answer(tmp_path: Path) -> None:
+    """Named after its first question, which becomes its title."""
     found = read(tmp_path, "question,answer\nWhere are you?,In Rome.\nWhere?,In Rome.\nwhere are you,At home.\n")
 
     assert [(intent.name, intent.title, dict(intent.responses)) for intent in found.registry] == [
@@ -109,8 +106,7 @@ def test_a_table_of_questions_and_answers_has_an_intent_for_each_answer(tmp_path
     ]
 
 
-def test_rows_and_columns_that_are_not_read_are_told(tmp_path: Path) -> None:
-    """Nothing is left out in silence."""
+def test_skipped_rows_and_columns_are_reported(tmp_path: Path) -> None:
     found = read(tmp_path, "text,intent,score,notes\nhello,a,1,\n,a,1,\nbye,,1,\n")
 
     assert [str(problem).partition(": ")[2] for problem in found.problems] == [
@@ -120,8 +116,7 @@ def test_rows_and_columns_that_are_not_read_are_told(tmp_path: Path) -> None:
     ]
 
 
-def test_a_table_without_the_columns_is_an_error_if_it_is_all_there_is(tmp_path: Path) -> None:
-    """Beside another one it is left out."""
+def test_table_without_columns_is_an_error_only_if_alone(tmp_path: Path) -> None:
     (alone,) = read(tmp_path, "one,two\nx,y\n", "b.csv").problems
     (tmp_path / "a.csv").write_text("text,intent\nhello,a\n")
     (beside,) = formats.read(tmp_path).problems
@@ -130,13 +125,12 @@ def test_a_table_without_the_columns_is_an_error_if_it_is_all_there_is(tmp_path:
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "text,intent\n"])
-def test_a_table_without_rows_has_no_intents(tmp_path: Path, text: str) -> None:
-    """And raises nothing."""
+def test_table_without_rows_has_no_intents(tmp_path: Path, text: str) -> None:
     assert len(read(tmp_path, text, format="csv").registry) == 0
 
 
 def test_every_sheet_with_the_columns_is_read(tmp_path: Path) -> None:
-    """Numbers and dates as they look; the place names the sheet."""
+    """Locations name the sheet."""
     book = openpyxl.Workbook()
     book.active.append(["Notes"])
     for title, rows in {
@@ -155,28 +149,25 @@ def test_every_sheet_with_the_columns_is_read(tmp_path: Path) -> None:
     assert [problem.rule for problem in found.problems] == ["no-column"]
 
 
-def test_what_no_cell_can_hold_is_told(tmp_path: Path) -> None:
-    """Control characters."""
+def test_control_characters_are_reported(tmp_path: Path) -> None:
     (problem,) = formats.write(Registry((Intent("a", (Utterance("be\x07ep"),)),)), "xlsx", tmp_path / "a.xlsx")
 
     assert problem.rule == "not-expressed"
     assert in_short(formats.read(tmp_path / "a.xlsx"))[0][1] == "beep"
 
 
-def test_a_damaged_spreadsheet_is_refused(tmp_path: Path) -> None:
-    """By a sentence, whatever openpyxl makes of it."""
+def test_damaged_spreadsheet_is_refused(tmp_path: Path) -> None:
     formats.write(Registry((Intent("a", (Utterance("x"),)),)), "xlsx", tmp_path / "a.xlsx")
     with zipfile.ZipFile(tmp_path / "a.xlsx") as book:
         files = {name: book.read(name) for name in book.namelist()}
     for name in files:
         for damaged in (b"", b"<", files[name][: len(files[name]) // 2]):
-            (tmp_path / "b.xlsx").write_bytes(packed({**files, name: damaged}))
+            (tmp_path / "b.xlsx").write_bytes(zip_files({**files, name: damaged}))
             with suppress(IntentMatchError):
                 formats.read(tmp_path / "b.xlsx")
 
 
-def test_a_line_that_is_no_json_is_an_error_in_its_place(tmp_path: Path) -> None:
-    """The others are read."""
+def test_invalid_json_line_is_an_error_with_its_location(tmp_path: Path) -> None:
     found = read(tmp_path, '{"text": "x", "intent": "a"}\n{"text": }\n[]\n{"text": "y"}\n', "a.jsonl")
 
     assert in_short(found) == [("a", "x", None, 1)]
@@ -190,8 +181,8 @@ def test_a_line_that_is_no_json_is_an_error_in_its_place(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("tag", ["tag", "intent", "label", "name"])
 @pytest.mark.parametrize("responses", ["responses", "answers"])
-def test_tutorials_name_their_keys_as_they_like(tmp_path: Path, tag: str, responses: str) -> None:
-    """What is empty in all of them is no loss."""
+def test_patterns_format_accepts_key_variants(tmp_path: Path, tag: str, responses: str) -> None:
+    """Empty unknown keys are no loss."""
     text = (
         f'{{"intents": [{{"{tag}": "a", "patterns": ["hi"], "{responses}": ["Hello"], "context": [""], "set": []}}]}}'
     )

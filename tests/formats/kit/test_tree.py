@@ -1,4 +1,4 @@
-"""JSON with places, and values that say what they are not."""
+"""Tests for JSON with locations and for `Value`."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ def value(text: str, suffix: str = ".json", noted: list[Any] | None = None) -> V
 
 
 @given(JSON, st.sampled_from([None, 2]), st.booleans())
-def test_json_is_read_as_the_standard_library_reads_it(data: Any, indent: int | None, ascii_only: bool) -> None:
-    """Whatever stands in it."""
+def test_json_agrees_with_standard_library(data: Any, indent: int | None, ascii_only: bool) -> None:
     text = json.dumps(data, indent=indent, ensure_ascii=ascii_only)
     read = value(text).plain()
 
@@ -43,8 +42,8 @@ def test_json_is_read_as_the_standard_library_reads_it(data: Any, indent: int | 
 
 
 @given(st.text(st.sampled_from('[]{}",:\\ntrue-0123eE. ')))
-def test_no_text_is_read_that_the_standard_library_refuses(text: str) -> None:
-    """And none is refused that it reads, but for line breaks in strings and for what JSON does not know."""
+def test_json_errors_agree_with_standard_library(text: str) -> None:
+    """Except for line breaks in strings and for NaN and Infinity."""
     try:
         json.loads(text, parse_constant=lambda name: 1 / 0)
     except (ValueError, ZeroDivisionError):
@@ -55,7 +54,7 @@ def test_no_text_is_read_that_the_standard_library_refuses(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "said"),
+    ("text", "place", "expected"),
     [
         ('{"a": 1} x', "f:1:10", "unexpected text after the end"),
         ('{\n  "a" 1}', "f:2:7", "expected ':'"),
@@ -70,30 +69,26 @@ def test_no_text_is_read_that_the_standard_library_refuses(text: str) -> None:
         ("[NaN]", "f:1:2", "expected a value, found 'N'"),
     ],
 )
-def test_what_is_no_json_is_shown_where_it_is(text: str, place: str, said: str) -> None:
-    """By line and column."""
+def test_json_error_has_line_and_column(text: str, place: str, expected: str) -> None:
     with pytest.raises(NodeError) as caught:
         documents(text, ".json", "f")
 
     assert str(caught.value.problem).startswith(f"{place}: error [json-syntax]")
-    assert said in str(caught.value.problem)
+    assert expected in str(caught.value.problem)
 
 
-def test_every_value_knows_its_place() -> None:
-    """In JSON as in YAML."""
+def test_values_have_locations() -> None:
     for suffix in (".json", ".yaml"):
         root = value('{"a": [1,\n  {"b": "x"}]}', suffix)
         assert root["a"].items()[1]["b"].location == Location("f", 2, 9)
 
 
-def test_half_a_character_is_replaced() -> None:
-    """JSON can name one, and no file can hold it."""
+def test_lone_surrogate_is_replaced() -> None:
     assert value('"a\\ud800b"').text() == "a\ufffdb"
     assert value('"\\ud83d\\ude00"').text() == "😀"
 
 
-def test_aliases_cannot_multiply_without_end() -> None:
-    """Nor nest."""
+def test_alias_expansion_and_nesting_are_limited() -> None:
     bomb = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 9))
     tower = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 200))
 
@@ -102,16 +97,14 @@ def test_aliases_cannot_multiply_without_end() -> None:
             documents(text, ".yaml", "f")
 
 
-def test_other_files_are_neither() -> None:
-    """So that no prose is read as YAML; a name without a suffix may be one."""
+def test_other_suffixes_are_not_parsed_as_yaml() -> None:
     with pytest.raises(NodeError, match=r"neither JSON nor a file named .yaml"):
         documents("a: b", ".md", "f")
     assert documents("a: b", "", "f")
     assert documents(' {"a": 1}', ".txt", "f")
 
 
-def test_what_is_lacking_is_nothing_and_silent() -> None:
-    """However deep it is looked for."""
+def test_missing_values_are_empty_and_not_reported() -> None:
     noted: list[Any] = []
     lacking = value('{"a": null, "b": {}}', noted=noted)
 
@@ -129,7 +122,7 @@ def test_what_is_lacking_is_nothing_and_silent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "ask", "said"),
+    ("text", "ask", "expected"),
     [
         ('{"a": "x"}', lambda a: a.items(), "`a` should be a list but is text"),
         ('{"a": [1]}', lambda a: a.entries(), "`a` should be a mapping but is a list"),
@@ -141,18 +134,16 @@ def test_what_is_lacking_is_nothing_and_silent() -> None:
         ('{"a": {"b": 1, "b": 2}}', lambda a: a.entries(), "the key 'b' appears twice in `a`"),
     ],
 )
-def test_what_is_not_as_expected_is_noted_with_its_place(text: str, ask: Any, said: str) -> None:
-    """Once it is asked for."""
+def test_unexpected_types_are_reported_with_location(text: str, ask: Any, expected: str) -> None:
     noted: list[Any] = []
     ask(value(text, noted=noted)["a"])
 
     ((place, _, message, _),) = noted
-    assert said in message
+    assert expected in message
     assert place.path == "f"
 
 
-def test_numbers_and_truth_values_are_what_they_look_like() -> None:
-    """With quotes they are text."""
+def test_plain_numbers_and_booleans_are_converted_and_quoted_ones_are_text() -> None:
     found = value('{"a": 3, "b": "3", "c": true, "d": 2.0, "e": false}')
 
     assert found.plain() == {"a": 3, "b": "3", "c": True, "d": 2.0, "e": False}

@@ -1,4 +1,4 @@
-"""Edits of a text: to the last space only what was meant changes, and what cannot be edited is refused."""
+"""Edits of one YAML text: only the edited lines change, and impossible edits are refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WIDE = "x" * 100
 
 
 def part(document: Document, *way: str | int) -> Part:
-    """A part by its keys and numbers."""
+    """Find a part by keys and numbers."""
     found = document.root
     for step in way:
         found = found and (found.get(step) if isinstance(step, str) else found.items[step])
@@ -24,7 +24,7 @@ def part(document: Document, *way: str | int) -> Part:
 
 
 def key(document: Document, *way: str) -> Part:
-    """A key itself."""
+    """Find a key."""
     holder = part(document, *way[:-1])
     return next(name for name, _ in holder.entries if name.text == way[-1])
 
@@ -45,7 +45,7 @@ def drop_key(*way: str, within: tuple[str, ...] = (), comments: bool = False) ->
     return lambda document: document.without(key(document, *way), part(document, *within), comments=comments)
 
 
-def say(*way: str | int, comment: str = "  # new") -> Edit:
+def note(*way: str | int, comment: str = "  # new") -> Edit:
     return lambda document: document.with_comment(part(document, *way), comment)
 
 
@@ -101,8 +101,7 @@ def after(before: str, edit: Edit) -> str:
         pytest.param("a:\nb:\n- x\n", add("a"), "a:\n- new\nb:\n- x\n", id="a list that is not there yet"),
     ],
 )  # fmt: skip
-def test_an_item_is_added(before: str, edit: Edit, expected: str) -> None:
-    """At the end of its list, written as its neighbours are."""
+def test_item_is_appended_in_the_style_of_its_neighbours(before: str, edit: Edit, expected: str) -> None:
     assert after(before, edit) == expected
 
 
@@ -127,13 +126,11 @@ def test_an_item_is_added(before: str, edit: Edit, expected: str) -> None:
         pytest.param("a:\n- b: [1]\n", put(name="yes", value=["no"]), 'a:\n- b: [1]\n"yes":\n- "no"\n', id="quotes"),
     ],
 )  # fmt: skip
-def test_a_key_is_added(before: str, edit: Edit, expected: str) -> None:
-    """Indented as its neighbours are, or as the rest of the file."""
+def test_key_is_added_with_the_indentation_of_its_neighbours(before: str, edit: Edit, expected: str) -> None:
     assert after(before, edit) == expected
 
 
-def test_the_first_key_of_a_file_is_added() -> None:
-    """Below the comments that are all there is."""
+def test_first_key_is_added_below_comments() -> None:
     empty, only_comments = Document("f.yaml", ""), Document("f.yaml", "# c")
 
     assert empty.with_entry(None, "k", {"a": ["b"]}).text == "k:\n  a:\n    - b\n"
@@ -165,8 +162,7 @@ def test_the_first_key_of_a_file_is_added() -> None:
         pytest.param("b: &x c\na:\n- *x\n- d\n", drop("a", 0), "b: &x c\na:\n- d\n", id="an alias"),
     ],
 )
-def test_an_item_is_removed(before: str, edit: Edit, expected: str) -> None:
-    """With what stands beside it; what stands above stays."""
+def test_item_is_removed_with_its_comment_but_not_those_above(before: str, edit: Edit, expected: str) -> None:
     assert after(before, edit) == expected
 
 
@@ -185,8 +181,7 @@ def test_an_item_is_removed(before: str, edit: Edit, expected: str) -> None:
         pytest.param("x: {a: 1, b: {c: 2}}\n", drop_key("x", "b"), "x: {a: 1}\n", id="in brackets"),
     ],
 )
-def test_a_key_is_removed(before: str, edit: Edit, expected: str) -> None:
-    """With its value and, if that is asked for, the comments right above it."""
+def test_key_is_removed_with_its_value_and_optional_comments_above(before: str, edit: Edit, expected: str) -> None:
     assert after(before, edit) == expected
 
 
@@ -204,23 +199,21 @@ def test_a_key_is_removed(before: str, edit: Edit, expected: str) -> None:
         pytest.param("{a: x}\n", lambda d: d.with_text(key(d, "a"), "b, c"), '{"b, c": x}\n', id="a key in brackets"),
     ],
 )
-def test_a_text_is_replaced(before: str, edit: Edit, expected: str) -> None:
-    """In the quotes that were there."""
+def test_replaced_text_keeps_its_quotes(before: str, edit: Edit, expected: str) -> None:
     assert after(before, edit) == expected
 
 
 @pytest.mark.parametrize(
     ("before", "edit", "expected"),
     [
-        pytest.param("a:\n  - x\n", say("a", 0), "a:\n  - x  # new\n", id="none before"),
-        pytest.param("a:\n  - x # old\n", say("a", 0), "a:\n  - x  # new\n", id="in place of another"),
-        pytest.param("a:\n  - x # old\n", say("a", 0, comment=""), "a:\n  - x\n", id="gone"),
-        pytest.param("a: [x, y]  # c\n", say("a", 0), "a:  # c\n  - x  # new\n  - y\n", id="brackets are opened"),
-        pytest.param("a: {b: [x]}\n", say("a", "b", 0), "a:\n  b:\n    - x  # new\n", id="all of them"),
+        pytest.param("a:\n  - x\n", note("a", 0), "a:\n  - x  # new\n", id="none before"),
+        pytest.param("a:\n  - x # old\n", note("a", 0), "a:\n  - x  # new\n", id="in place of another"),
+        pytest.param("a:\n  - x # old\n", note("a", 0, comment=""), "a:\n  - x\n", id="gone"),
+        pytest.param("a: [x, y]  # c\n", note("a", 0), "a:  # c\n  - x  # new\n  - y\n", id="brackets are opened"),
+        pytest.param("a: {b: [x]}\n", note("a", "b", 0), "a:\n  b:\n    - x  # new\n", id="all of them"),
     ],
 )
-def test_a_comment_is_put_beside(before: str, edit: Edit, expected: str) -> None:
-    """For that, a list must stand in lines."""
+def test_comment_is_written_beside_and_opens_brackets(before: str, edit: Edit, expected: str) -> None:
     assert after(before, edit) == expected
 
 
@@ -239,13 +232,12 @@ def test_a_comment_is_put_beside(before: str, edit: Edit, expected: str) -> None
         pytest.param("a:\r\n- x", nest("a"), "a:\r\n  en:\r\n  - x", id="CRLF"),
     ],
 )  # fmt: skip
-def test_a_list_becomes_a_mapping_of_one(before: str, edit: Edit, expected: str) -> None:
-    """Its lines move to the right, comments and all."""
+def test_nested_moves_a_list_below_a_new_key(before: str, edit: Edit, expected: str) -> None:
     assert after(before, edit) == expected
 
 
 @pytest.mark.parametrize(
-    ("before", "edit", "said"),
+    ("before", "edit", "message"),
     [
         ("a: &x [y]\nb: *x\n", add("a"), r"f\.yaml:1 cannot be edited automatically: .* used as \*x at f\.yaml:2"),
         ("a: &x [y]\nb: *x\n", add("b"), r"f\.yaml:2 .*the alias \*x of the value at f\.yaml:1"),
@@ -257,15 +249,14 @@ def test_a_list_becomes_a_mapping_of_one(before: str, edit: Edit, expected: str)
         ("a: text\n", put("a"), "it is not a mapping"),
         ("- a\n", put(), "it is not a mapping"),
         ("a: |\n  x\n", text("a"), "it is not a text on one line"),
-        ("a: [x,\n  y]\n", say("a", 0), "the brackets leave no place for the comment '# new'"),
-        ("[[x]]\n", say(0, 0), "leave no place for the comment"),
+        ("a: [x,\n  y]\n", note("a", 0), "the brackets leave no place for the comment '# new'"),
+        ("[[x]]\n", note(0, 0), "leave no place for the comment"),
         ("a:\n- - x\n  - y\n", drop("a", 0, 0), "it shares its line with another value"),
         ("? a\n: b\n? c\n: d\n", drop_key("a"), "shares its line"),
         ("a:\n  - |+\n    x\n\n", add("a"), "Edit it by hand"),
         ("a: [x, y]\nb: &c d\ne:\n  - *c\n", add("e", text="\ud800"), "a lone surrogate"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_edited_is_refused(before: str, edit: Edit, said: str) -> None:
-    """With the place, the reason, and where an anchor is."""
-    with pytest.raises(InputError, match=said):
+def test_impossible_edits_are_refused_with_location_and_reason(before: str, edit: Edit, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         after(before, edit)

@@ -1,4 +1,4 @@
-"""One layout for all files: the same however often, with every comment and text of the author."""
+"""Standard layout: formatting is idempotent, and keeps every comment and text."""
 
 from __future__ import annotations
 
@@ -63,15 +63,13 @@ def neat(text: str) -> str:
         pytest.param("\n\n# c\n\n", "# c\n", id="only a comment"),
     ],
 )  # fmt: skip
-def test_what_the_layout_is(before: str, after: str) -> None:
-    """And a second time changes nothing."""
+def test_layout_rules_and_idempotence(before: str, after: str) -> None:
     assert neat(before) == after
     assert neat(after) == after
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_every_file_says_the_same_afterwards(file: Path, tmp_path: Path) -> None:
-    """The same registry and problems apart from places, with the same comments in the same order."""
+def test_formatting_keeps_registry_problems_and_comments(file: Path, tmp_path: Path) -> None:
     copy = tmp_path / file.name
     copy.write_bytes(file.read_bytes())
     before, problems = examine(copy)
@@ -92,27 +90,25 @@ def test_every_file_says_the_same_afterwards(file: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("file", sorted(SHIPPED.glob("*.yaml")), ids=lambda file: file.stem)
-def test_what_ships_is_in_the_layout(file: Path) -> None:
-    """It is the example to follow."""
+def test_shipped_files_are_formatted(file: Path) -> None:
     text = file.read_text(encoding="utf-8")
     assert neat(text) == text
 
 
 @pytest.mark.parametrize("text", ["x # y", "x: y: z", "*x"])
-def test_what_it_would_lose_it_refuses(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    """Rather than change what a file says, or make it none that can be read."""
+def test_formatting_refuses_to_change_content(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr(formatting, "is_plain", lambda _text, _place="line": True)
 
     with pytest.raises(InputError, match=r"f\.yaml cannot be formatted without changing its content"):
         neat(f"a: '{text}'\n")
 
 
-# Any YAML that our reader could meet, written in any way.
+# Strategies for any YAML in any style.
 
 
 @st.composite
 def values(draw: st.DrawFn, column: int, depth: int, *, in_list: bool) -> str:
-    """What stands behind a colon or a dash, to the end of its last line."""
+    """Draw a value after a colon or a dash, to the end of its last line."""
     kind = draw(st.sampled_from(["text", "text", "flow", "block", "block"] if depth < 3 else ["text", "flow"]))
     beside = draw(st.sampled_from(["", "", "  # beside", " # b"]))
     if kind == "flow":
@@ -138,7 +134,7 @@ TEXTS = [
 
 @st.composite
 def flows(draw: st.DrawFn, depth: int) -> str:
-    """What stands in brackets."""
+    """Draw a list or mapping in brackets."""
     kind = draw(st.sampled_from(["text", "list", "mapping"])) if depth < 2 else "text"
     if kind == "text":
         return draw(st.sampled_from(["a", "b c", "'q'", '"d, e"', "1", '"two\n   lines"']))
@@ -151,7 +147,7 @@ def flows(draw: st.DrawFn, depth: int) -> str:
 
 @st.composite
 def blocks(draw: st.DrawFn, column: int = 0, depth: int = 0) -> str:
-    """A list or mapping in lines, with comments and blank lines among them."""
+    """Draw a block list or mapping with comments and blank lines."""
     text, in_list = "", draw(st.booleans())
     for number in range(draw(st.integers(1, 3))):
         deep = max(0, column + draw(st.sampled_from([0, 0, 2, -2])))
@@ -168,8 +164,8 @@ def blocks(draw: st.DrawFn, column: int = 0, depth: int = 0) -> str:
     st.sampled_from(["", "", "# end", "...\n"]),
     st.sampled_from(["\n", "\r\n"]),
 )
-def test_any_yaml_is_laid_out_once_and_for_all(head: str, block: str, end: str, ending: str) -> None:
-    """Whatever its style; that nothing is lost is seen to by the formatting itself."""
+def test_formatting_any_yaml_is_idempotent(head: str, block: str, end: str, ending: str) -> None:
+    """`formatted` itself verifies that nothing is lost."""
     text = (head + block + end).replace("\n", ending)
     try:
         before = Document("f.yaml", text)

@@ -1,4 +1,4 @@
-"""The written form of a file: every piece is where it says, and what is in brackets or behind a dash is found."""
+"""Layout of a YAML text: the span, style and content of every part."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def body(file: Path) -> str:
 
 
 def as_nodes(part: Part) -> object:
-    """What is read, aliases looked through."""
+    """Return the content of a part with aliases resolved."""
     meant = part.resolved
     if meant.kind == "text":
         return meant.text
@@ -38,8 +38,7 @@ def read(node: nodes.Node) -> object:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_what_is_read_is_what_the_reader_reads(file: Path) -> None:
-    """The same tree, whatever the style."""
+def test_layout_has_the_content_that_the_reader_reads(file: Path) -> None:
     text = body(file)
     root, node = layout(text), nodes.parse(text, "")
 
@@ -49,8 +48,8 @@ def test_what_is_read_is_what_the_reader_reads(file: Path) -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_every_part_is_where_it_says(file: Path) -> None:
-    """Read alone, a piece of text gives what its part says; parts are in order and inside each other."""
+def test_parts_have_exact_nested_spans(file: Path) -> None:
+    """A part parsed alone has the same content."""
     text = body(file)
     root = layout(text)
     assert root is not None
@@ -69,21 +68,18 @@ def test_every_part_is_where_it_says(file: Path) -> None:
             assert all(text[dash(text, part, number)] == "-" for number in range(len(part.items)))
 
 
-def test_nothing_is_no_part() -> None:
-    """Comments alone are nothing."""
+def test_empty_text_has_no_root() -> None:
     assert layout("") is None
     assert layout("# only this\n") is None
 
 
 @pytest.mark.parametrize("text", ["a: *b", "[", "\t- a", "a: 'b"])
-def test_what_is_no_yaml_is_refused(text: str) -> None:
-    """An alias of nothing as well."""
+def test_invalid_yaml_raises_yaml_error(text: str) -> None:
     with pytest.raises(yaml.YAMLError):
         layout(text)
 
 
-def test_a_dash_is_found_among_comments_and_anchors() -> None:
-    """Wherever a dash might be taken for it."""
+def test_dash_is_found_behind_comments_and_anchors() -> None:
     text = "a: &my-list  # a - b\n  - &x-y one - two\n  # - c\n  -   # - d\n    - nested\n  -\n"
     root = layout(text)
     items = root.get("a") if root else None
@@ -96,8 +92,8 @@ def test_a_dash_is_found_among_comments_and_anchors() -> None:
     assert (items.anchor, items.items[0].anchor) == ("my-list", "x-y")
 
 
-def test_what_is_empty_stands_behind_its_colon() -> None:
-    """Between brackets too, where YAML's own mark is at the closing one."""
+def test_empty_value_is_located_behind_its_colon() -> None:
+    """PyYAML locates it at the closing bracket."""
     for text in ("a:\nb: 1\n", "{a:  , b: 1}", "{b: 1, a:  }"):
         root = layout(text)
         value = root.get("a") if root else None

@@ -1,4 +1,4 @@
-"""A text as its lines, whatever they end with."""
+"""Lines of a text, with every kind of line ending."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ def applied(text: str, splice: Splice) -> str:
 
 
 @ENDINGS
-def test_a_line_is_found_from_any_place_in_it(ending: str) -> None:
-    """Where it begins, what stands before and behind a place, and where the next one begins."""
+def test_line_boundaries_from_any_position(ending: str) -> None:
     text = ending.join(["one", "", "  two # c", "three"])
     lines, place = Lines(text), text.index("two")
 
-    assert (lines.before(place), lines.whole(place), lines.behind(place + 3)) == ("  ", "  two # c", " # c")
-    assert (lines.column(place), lines.comment_behind(place + 3), lines.comment_behind(place)) == (2, " # c", "")
-    assert text[lines.after(place) :] == "three"
-    assert lines.after(text.index("three")) == len(text)
+    assert (lines.before(place), lines.whole(place), lines.rest_of_line(place + 3)) == ("  ", "  two # c", " # c")
+    assert (lines.column(place), lines.comment_after(place + 3), lines.comment_after(place)) == (2, " # c", "")
+    assert text[lines.next_line(place) :] == "three"
+    assert lines.next_line(text.index("three")) == len(text)
     assert lines.same(place, place + 5)
     assert not lines.same(0, place)
     assert lines.has_blank(0, place)
@@ -31,8 +30,7 @@ def test_a_line_is_found_from_any_place_in_it(ending: str) -> None:
 
 
 @ENDINGS
-def test_comments_belong_to_what_stands_as_deep(ending: str) -> None:
-    """Above a line the ones right above it; below, those that stand deeper."""
+def test_comments_above_and_below_by_indentation(ending: str) -> None:
     rows = ["# top", "", "  # no", "# about a", "# it", "a: 1", "  # of a", "# end"]
     text = ending.join(rows)
     lines, place = Lines(text), text.index("a: 1")
@@ -44,8 +42,7 @@ def test_comments_belong_to_what_stands_as_deep(ending: str) -> None:
 
 @ENDINGS
 @pytest.mark.parametrize("end", [True, False])
-def test_the_end_of_a_text_stays_as_it_is(ending: str, end: bool) -> None:
-    """With a line ending or without one, whatever is added or removed there."""
+def test_end_of_text_keeps_or_lacks_its_line_ending(ending: str, end: bool) -> None:
     text = ending.join(["a", "b"]) + (ending if end else "")
     lines = Lines(text)
 
@@ -56,8 +53,7 @@ def test_the_end_of_a_text_stays_as_it_is(ending: str, end: bool) -> None:
 
 
 @ENDINGS
-def test_lines_are_moved_to_the_right(ending: str) -> None:
-    """Those that hold something."""
+def test_moved_indents_lines_that_are_not_blank(ending: str) -> None:
     text = ending.join(["a", "", "  b", " ", "c", ""])
 
     assert Lines(text).moved(0, len(text), 2) == ending.join(["  a", "", "    b", " ", "  c", ""])

@@ -1,4 +1,4 @@
-"""Plans: what edits would change is worked out on what was read, examined, and written only if that is still so."""
+"""Plans: edits are computed and validated first, and written only if no file has changed."""
 
 from __future__ import annotations
 
@@ -45,8 +45,7 @@ def content(folder: Path) -> dict[str, str]:
     return {file.name: file.read_text(encoding="utf-8") for file in folder.iterdir()}
 
 
-def test_nothing_is_written_before_it_is_asked_for(shop: Path) -> None:
-    """A plan holds all there is to show: texts, diff, the registry, its problems."""
+def test_plan_shows_texts_diff_registry_and_problems_without_writing(shop: Path) -> None:
     before = content(shop)
 
     changes = plan(shop, [AddUtterance("a", "x"), AddUtterance("c", "y")])
@@ -77,8 +76,7 @@ def test_nothing_is_written_before_it_is_asked_for(shop: Path) -> None:
     ]
 
 
-def test_what_is_written_is_what_was_planned(shop: Path) -> None:
-    """All files, new ones too, and nothing beside them."""
+def test_write_writes_exactly_the_planned_files(shop: Path) -> None:
     changes = plan(shop, [MoveUtterance("one", "c"), AddIntent("d", "x", "en", shop / "h.yaml")])
     changes.write()
 
@@ -87,8 +85,7 @@ def test_what_is_written_is_what_was_planned(shop: Path) -> None:
     assert "/dev/null" in changes.diff
 
 
-def test_edits_that_change_nothing_write_nothing(shop: Path) -> None:
-    """There is nothing to be in the way of, either."""
+def test_plan_without_changes_writes_nothing(shop: Path) -> None:
     changes = plan(shop, [])
     (shop / "f.yaml").unlink()
 
@@ -98,8 +95,8 @@ def test_edits_that_change_nothing_write_nothing(shop: Path) -> None:
     assert changes.diff == ""
 
 
-def test_new_errors_are_not_written(shop: Path) -> None:
-    """Their places are those in the files as they would be."""
+def test_new_errors_prevent_writing(shop: Path) -> None:
+    """They are located in the files as they would be."""
     before = content(shop)
     changes = plan(shop, [AddUtterance("c", "One"), AddUtterance("c", "three four")])
 
@@ -109,8 +106,7 @@ def test_new_errors_are_not_written(shop: Path) -> None:
     assert content(shop) == before
 
 
-def test_errors_that_were_there_are_not_in_the_way(shop: Path) -> None:
-    """An edit may be what mends them, and need not mend all of them."""
+def test_existing_errors_do_not_prevent_writing(shop: Path) -> None:
     file = shop / "f.yaml"
     file.write_text(f"{TEXT}    utterance: [typo]\n  e:\n    utterances: [one]\n", encoding="utf-8")
 
@@ -123,8 +119,7 @@ def test_errors_that_were_there_are_not_in_the_way(shop: Path) -> None:
     mended.write()
 
 
-def test_warnings_are_told_and_written(shop: Path) -> None:
-    """They are the author's to judge."""
+def test_warnings_are_reported_and_do_not_prevent_writing(shop: Path) -> None:
     changes = plan(shop, [AddUtterance("a", "a [b", template=True)])
 
     assert [problem.rule for problem in changes.brought] == ["unbalanced-template"]
@@ -140,8 +135,7 @@ def test_warnings_are_told_and_written(shop: Path) -> None:
         ((DATA / "invalid" / "alias-bomb.yaml").read_bytes(), "alias-expansion"),
     ],
 )
-def test_what_cannot_be_read_is_not_edited(shop: Path, raw: bytes, rule: str) -> None:
-    """Nor are the other files: what the intents are is not known."""
+def test_unreadable_file_prevents_all_edits(shop: Path, raw: bytes, rule: str) -> None:
     (shop / "h.yaml").write_bytes(raw)
 
     with pytest.raises(RegistryError, match=rf"h\.yaml.*{rule}"):
@@ -156,8 +150,7 @@ EDITS = [
 
 @pytest.mark.parametrize("file", sorted(DATA.glob("*/*.yaml")), ids=lambda file: file.stem)
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: type(edit).__name__)
-def test_whatever_is_there_is_edited_or_refused(file: Path, edit: Edit) -> None:
-    """Nothing but our own errors ever comes out."""
+def test_edits_of_test_data_raise_only_own_errors(file: Path, edit: Edit) -> None:
     with suppress(InputError):
         plan(file, [edit])
 
@@ -169,16 +162,14 @@ def test_whatever_is_there_is_edited_or_refused(file: Path, edit: Edit) -> None:
     ),
     st.sampled_from(EDITS),
 )
-def test_any_text_at_all_is_edited_or_refused(text: str, before: str, edit: Edit) -> None:
-    """However broken, or oddly written."""
+def test_edits_of_any_text_raise_only_own_errors(text: str, before: str, edit: Edit) -> None:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "f.yaml").write_bytes((before + text).encode())
         with suppress(InputError):
             plan(folder, [edit])
 
 
-def test_a_built_registry_is_not_edited(tmp_path: Path) -> None:
-    """What it was built from is."""
+def test_artefact_cannot_be_edited(tmp_path: Path) -> None:
     built = tmp_path / "shop.intentmatch"
     built.write_bytes(b"\xff")
 
@@ -186,8 +177,7 @@ def test_a_built_registry_is_not_edited(tmp_path: Path) -> None:
         plan(built, [AddUtterance("a", "x")])
 
 
-def test_a_file_that_was_changed_meanwhile_is_not_overwritten(shop: Path) -> None:
-    """Whoever did it, and however long it took; the message says which file."""
+def test_write_refuses_a_file_changed_since_the_plan(shop: Path) -> None:
     changes = plan(shop, [AddUtterance("a", "x")])
     script = "import pathlib, sys; file = pathlib.Path(sys.argv[1]); file.write_text(file.read_text() + '# mine')"
     subprocess.run([sys.executable, "-c", script, str(shop / "f.yaml")], check=True)
@@ -199,8 +189,7 @@ def test_a_file_that_was_changed_meanwhile_is_not_overwritten(shop: Path) -> Non
 
 
 @pytest.mark.parametrize("name", ["g.yaml", "new.yaml"])
-def test_other_files_count_too(shop: Path, name: str) -> None:
-    """What was examined was the registry as a whole."""
+def test_write_refuses_if_another_file_has_changed(shop: Path, name: str) -> None:
     changes = plan(shop, [AddUtterance("a", "x")])
     (shop / name).write_text("intents: {d: {utterances: [x]}}", encoding="utf-8")
     before = content(shop)
@@ -210,8 +199,7 @@ def test_other_files_count_too(shop: Path, name: str) -> None:
     assert content(shop) == before
 
 
-def test_a_file_that_is_gone_is_not_written_anew(shop: Path) -> None:
-    """Somebody may have moved it."""
+def test_write_refuses_a_file_deleted_since_the_plan(shop: Path) -> None:
     changes = plan(shop, [AddUtterance("a", "x")])
     (shop / "f.yaml").unlink()
 
@@ -220,8 +208,7 @@ def test_a_file_that_is_gone_is_not_written_anew(shop: Path) -> None:
     assert list(content(shop)) == ["g.yaml"]
 
 
-def test_a_new_file_that_is_there_already_is_not_overwritten(shop: Path) -> None:
-    """Even where the reader would not read it."""
+def test_write_refuses_a_new_file_that_exists_by_now(shop: Path) -> None:
     changes = plan(shop, [AddIntent("d", "x", "en", shop / "h.yaml")])
     (shop / "h.yaml").write_text("", encoding="utf-8")
 
@@ -230,8 +217,7 @@ def test_a_new_file_that_is_there_already_is_not_overwritten(shop: Path) -> None
     assert (shop / "h.yaml").read_text(encoding="utf-8") == ""
 
 
-def test_saving_without_a_change_is_none(shop: Path) -> None:
-    """What counts is what a file holds, not when it was written."""
+def test_write_accepts_a_newer_file_with_the_same_content(shop: Path) -> None:
     changes = plan(shop, [AddUtterance("a", "x")])
     (shop / "f.yaml").write_text(TEXT, encoding="utf-8")
 
@@ -240,8 +226,7 @@ def test_saving_without_a_change_is_none(shop: Path) -> None:
     assert "other, x]" in (shop / "f.yaml").read_text(encoding="utf-8")
 
 
-def test_someone_who_is_about_to_write_another_file_is_in_the_way(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each has examined what the other is about to change."""
+def test_concurrent_writes_to_different_files_exclude_each_other(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mine, theirs = plan(shop, [AddUtterance("a", "x")]), plan(shop, [AddUtterance("c", "x")])
     refused = []
     check = Changes._unchanged
@@ -260,8 +245,7 @@ def test_someone_who_is_about_to_write_another_file_is_in_the_way(shop: Path, mo
     assert content(shop)["g.yaml"] == MORE
 
 
-def test_of_many_who_add_at_once_none_loses_a_line(shop: Path) -> None:
-    """Who is refused tries again; in the end every line is there."""
+def test_concurrent_writers_with_retries_lose_no_line(shop: Path) -> None:
     added = [f"line {'xyz'[worker]} {number}" for worker in range(3) for number in range(4)]
 
     def work(worker: int) -> None:
@@ -283,8 +267,7 @@ def test_of_many_who_add_at_once_none_loses_a_line(shop: Path) -> None:
     assert sorted(content(shop)) == ["f.yaml", "g.yaml"]
 
 
-def test_a_link_stays_a_link(shop: Path, tmp_path: Path) -> None:
-    """And the file behind it keeps its mode."""
+def test_write_keeps_symbolic_links_and_file_modes(shop: Path, tmp_path: Path) -> None:
     target = tmp_path / "real.yaml"
     (shop / "f.yaml").rename(target)
     target.chmod(0o640)
@@ -297,8 +280,7 @@ def test_a_link_stays_a_link(shop: Path, tmp_path: Path) -> None:
     assert target.stat().st_mode & 0o777 == 0o640
 
 
-def test_a_file_that_cannot_be_written_is_said(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With all files as they were."""
+def test_failed_write_raises_input_error_and_restores_all_files(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     changes = plan(shop, [AddUtterance("a", "x"), AddUtterance("c", "x y")])
     before = content(shop)
 
@@ -311,8 +293,7 @@ def test_a_file_that_cannot_be_written_is_said(shop: Path, monkeypatch: pytest.M
     assert content(shop) == before
 
 
-def test_includes_are_edited_where_they_are(shop: Path, tmp_path: Path) -> None:
-    """Outside the folder, too."""
+def test_included_file_outside_the_folder_is_edited(shop: Path, tmp_path: Path) -> None:
     (tmp_path / "common.yaml").write_text("intents:\n  e:\n    utterances: {en: [five]}\n", encoding="utf-8")
     (shop / "g.yaml").write_text(f"include: ../common.yaml\n{MORE}", encoding="utf-8")
 
@@ -321,8 +302,7 @@ def test_includes_are_edited_where_they_are(shop: Path, tmp_path: Path) -> None:
     assert "[five, x]" in (tmp_path / "common.yaml").read_text(encoding="utf-8")
 
 
-def test_a_diff_is_of_whole_lines() -> None:
-    """As `diff -u` shows it, also where a file has no line ending at its end."""
+def test_diff_shows_whole_lines_without_final_line_ending() -> None:
     assert unified("a\nb", "a\nc", "x.yaml").splitlines() == [
         "--- x.yaml",
         "+++ x.yaml",
@@ -333,8 +313,7 @@ def test_a_diff_is_of_whole_lines() -> None:
     ]
 
 
-def test_utterances_are_planned_for_an_intent_old_or_new(shop: Path) -> None:
-    """As the edits one by one would have it; a new intent may have a file of its own."""
+def test_plan_utterances_equals_single_edits(shop: Path) -> None:
     old = plan_utterances(shop, "c", ["y", "z"], language="de", negative=True)
     new = plan_utterances(shop, "d", ["v", "(w)"], language="en", new=True, file=shop / "h.yaml")
 
@@ -345,7 +324,7 @@ def test_utterances_are_planned_for_an_intent_old_or_new(shop: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("utterances", "options", "said"),
+    ("utterances", "options", "message"),
     [
         ("x", {}, "must be a list of texts"),
         ([7], {}, "must be a list of texts"),
@@ -357,7 +336,6 @@ def test_utterances_are_planned_for_an_intent_old_or_new(shop: Path) -> None:
         (["x"], {}, "unknown intent 'd'"),
     ],
 )
-def test_what_cannot_be_planned_is_refused(shop: Path, utterances, options, said) -> None:
-    """Before anything is written, as an `InputError`."""
-    with pytest.raises(InputError, match=said):
+def test_plan_utterances_rejects_invalid_arguments(shop: Path, utterances, options, message) -> None:
+    with pytest.raises(InputError, match=message):
         plan_utterances(shop, "d", utterances, **options)

@@ -1,4 +1,4 @@
-"""What is written is read as it was meant, in lines and in brackets, and has quotes only where it needs them."""
+"""YAML writer: values are read back unchanged, and have quotes only where needed."""
 
 from __future__ import annotations
 
@@ -25,13 +25,12 @@ VALUES = st.recursive(
 
 
 def read(text: str) -> object:
-    """Every scalar as text, as our reader does."""
+    """Parse with every scalar as text."""
     return yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
 
 
 @given(TEXTS, st.sampled_from(["", "'", '"']))
-def test_any_text_is_read_as_it_is_wherever_it_stands(text: str, style: str) -> None:
-    """On one line, in any quotes."""
+def test_written_text_is_read_back_in_every_place_and_style(text: str, style: str) -> None:
     assert read(f"- {written(text, style)}\n- b") == [text, "b"]
     assert read(f"k: {written(text, style)}\nl: b") == {"k": text, "l": "b"}
     assert read(f"[{written(text, style, 'brackets')}, b]") == [text, "b"]
@@ -41,27 +40,23 @@ def test_any_text_is_read_as_it_is_wherever_it_stands(text: str, style: str) -> 
 
 
 @given(TEXTS)
-def test_what_has_no_quotes_is_a_text_for_everyone(text: str) -> None:
-    """Not a number, date, truth value or nothing for a reader of YAML 1.1."""
+def test_plain_text_is_a_string_in_yaml_1_1(text: str) -> None:
     if is_plain(text):
         assert yaml.load(f"- {text}", Loader=yaml.SafeLoader) == [text]
 
 
 @pytest.mark.parametrize("text", NO_TEXTS)
-def test_what_others_would_not_read_as_text_has_quotes(text: str) -> None:
-    """In YAML 1.1 or 1.2."""
+def test_numbers_and_booleans_of_any_yaml_version_are_quoted(text: str) -> None:
     assert written(text) == f'"{text}"'
 
 
 @pytest.mark.parametrize("text", ["it's", "a, b", "(a|b) [c]", "who's {name}?", "注文：どこ", "👩‍🚀", "c#", "a - b"])
-def test_what_needs_no_quotes_has_none(text: str) -> None:
-    """Brackets and commas only matter among brackets."""
+def test_brackets_and_commas_are_quoted_only_inside_brackets(text: str) -> None:
     assert written(text) == text
     assert written(text, "'") == "'" + text.replace("'", "''") + "'"
 
 
-def test_the_style_gives_way_where_it_must() -> None:
-    """Single quotes cannot hold a line break, and half a character cannot be held at all."""
+def test_line_break_forces_double_quotes_and_surrogate_is_refused() -> None:
     assert written("a\nb", "'") == '"a\\nb"'
     assert written("a\u2028b") == '"a\\u2028b"'
     with pytest.raises(InputError, match="a lone surrogate"):
@@ -69,14 +64,12 @@ def test_the_style_gives_way_where_it_must() -> None:
 
 
 @given(st.text("abc -é", min_size=1), VALUES, st.integers(1, 4), st.integers(0, 4))
-def test_any_value_is_read_as_it_is(key: str, value: object, step: int, before_dash: int) -> None:
-    """Nested as it may be."""
+def test_written_value_is_read_back(key: str, value: object, step: int, before_dash: int) -> None:
     assert read(in_brackets({key: value})) == {key: value}
     assert read("\n".join([*in_lines(key, value, step, before_dash), "'': b"])) == {key: value, "": "b"}
 
 
-def test_lines_are_what_an_author_would_write() -> None:
-    """Indented as is asked."""
+def test_lines_use_the_given_indentation() -> None:
     value = {"utterances": {"en": ["a", "yes"]}, "title": "T", "none": {}, "nested": [["a"], {"b": "c"}]}
 
     assert in_lines("x y", value, 2, 4) == [

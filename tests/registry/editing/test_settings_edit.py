@@ -1,4 +1,4 @@
-"""Settings written into YAML: only what is meant changes, and only if the file still reads the same."""
+"""Edits of `settings:`: only the settings change, and the file still reads the same."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ BLOCK = "settings:\n  encoder: static  # t: worth it\n  scorer: cosine\n"
             id="quotes, order, comments and indentation stay",
         ),
         pytest.param(
-            "settings:\n  scorer: head  # t: told before\n  encoder: static # t: told before\n",
+            "settings:\n  scorer: head  # t: old comment\n  encoder: static # t: old comment\n",
             "settings:\n  scorer: cosine\n  encoder: static  # t: worth it\n",
-            id="our own comments are told anew",
+            id="own comments are replaced",
         ),
         pytest.param(
             "settings:\n  threshold:\n    de: 0.4  # strict\n\n# next\n" + INTENTS,
@@ -80,8 +80,7 @@ BLOCK = "settings:\n  encoder: static  # t: worth it\n  scorer: cosine\n"
         pytest.param("", BLOCK, id="of nothing"),
     ],
 )
-def test_nothing_else_changes(before: str, after: str) -> None:
-    """To the last space; and a second time changes nothing at all."""
+def test_settings_edit_changes_nothing_else_and_is_idempotent(before: str, after: str) -> None:
     assert with_settings(before, VALUES, "t: ") == after
     assert with_settings(after, VALUES, "t: ") == after
 
@@ -90,8 +89,7 @@ def test_nothing_else_changes(before: str, after: str) -> None:
     "value", ["a b", "x: y", "#1", "null", "007", "it's", 'say "x"', "C:\\new", "{a}", "*a", "- a"]
 )
 @pytest.mark.parametrize("quote", ["", "'", '"'])
-def test_whatever_the_value_it_is_read_as_it_is(value: str, quote: str) -> None:
-    """In any quotes."""
+def test_written_setting_is_read_back(value: str, quote: str) -> None:
     text = with_settings(f"settings:\n  encoder: {quote}x{quote}\n", {"encoder": Setting(value)})
 
     assert yaml.load(text, Loader=yaml.BaseLoader) == {"settings": {"encoder": value}}
@@ -106,14 +104,12 @@ def test_whatever_the_value_it_is_read_as_it_is(value: str, quote: str) -> None:
         "settings:\n  scorer: |\n    head\n",
     ],
 )
-def test_what_cannot_be_edited_is_said(text: str) -> None:
-    """Rather than guessed at."""
+def test_settings_that_cannot_be_edited_raise_input_error(text: str) -> None:
     with pytest.raises(InputError, match="by hand"):
         with_settings(text, VALUES)
 
 
-def test_the_file_of_a_folder_is_changed(tmp_path: Path) -> None:
-    """As one edit among others: planned, shown, written."""
+def test_change_settings_plans_shows_and_writes(tmp_path: Path) -> None:
     file = tmp_path / "shop.yaml"
     file.write_text(INTENTS, encoding="utf-8")
 
@@ -124,8 +120,7 @@ def test_the_file_of_a_folder_is_changed(tmp_path: Path) -> None:
     assert changes.registry.settings == {"encoder": "static", "scorer": "cosine"}
 
 
-def test_a_setting_that_is_none_is_not_written(tmp_path: Path) -> None:
-    """The registry would no longer load."""
+def test_invalid_setting_prevents_writing(tmp_path: Path) -> None:
     file = tmp_path / "shop.yaml"
     file.write_text(INTENTS, encoding="utf-8")
 
@@ -136,7 +131,6 @@ def test_a_setting_that_is_none_is_not_written(tmp_path: Path) -> None:
     assert file.read_text(encoding="utf-8") == INTENTS
 
 
-def test_the_file_must_be_one_of_the_registry(tmp_path: Path) -> None:
-    """What is not read is not written."""
+def test_settings_file_must_belong_to_the_registry(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"other\.yaml is not among the files"):
         plan(tmp_path, [ChangeSettings(tmp_path / "other.yaml", VALUES)])

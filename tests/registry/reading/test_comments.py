@@ -1,4 +1,4 @@
-"""Comments of YAML, and the lines that each speaks for."""
+"""Comments of a YAML text, and the lines that they apply to."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ intents:
 """
 
 
-def test_each_comment_says_where_it_stands_and_what_it_is_about():
-    """Behind something: that line and what is indented below; on its own line: what comes next."""
+def test_comment_has_position_and_applicable_lines():
+    """Behind a value: its line and everything indented below. On its own line: the next block."""
     assert [tuple(comment) for comment in comments(TEXT)] == [
         (1, 1, "head", 2, 17),
         (3, 7, "on a", 3, 14),
@@ -47,33 +47,29 @@ def test_each_comment_says_where_it_stands_and_what_it_is_about():
 
 
 @pytest.mark.parametrize("text", ["", "# only", "a: [", "a: \0 # b", "\t# x: y: z"])
-def test_a_text_without_content_is_no_obstacle(text):
-    """Nothing, a comment and nothing else, and what is no YAML."""
+def test_empty_and_invalid_texts_do_not_raise(text):
     assert all(comment.first >= comment.line for comment in comments(text))
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
-def test_lines_end_as_in_yaml(ending):
-    """Positions are those of the reader, whatever the editor writes."""
+def test_comment_lines_count_all_yaml_line_breaks(ending):
     assert [comment.line for comment in comments(ending.join(["a: 1", "b: 2 # two", "c: 3 # three"]))] == [2, 3]
 
 
 @given(text=st.text() | st.text("#-: ab'\"|[]{}\n", max_size=40))
-def test_no_text_is_too_odd(text):
-    """Any text gives comments in order, each behind a `#`."""
+def test_any_text_gives_ordered_comments(text):
     found = comments(text)
 
     assert found == sorted(found)
     assert all(comment.first <= comment.last for comment in found)
 
 
-def test_the_comments_of_a_folder_are_those_of_its_files(tmp_path):
-    """By file, with those that can be read."""
+def test_read_comments_returns_readable_files(tmp_path):
     (tmp_path / "a.yaml").write_text("\ufeffa: 1 # one\n", encoding="utf-8")
     (tmp_path / "b.yaml").write_bytes(b"\xff # two")
     (tmp_path / "notes.txt").write_text("# three")
 
-    assert {path: [c.text for c in some] for path, some in read_comments(tmp_path).items()} == {
+    assert {path: [c.text for c in found] for path, found in read_comments(tmp_path).items()} == {
         str(tmp_path / "a.yaml"): ["one"]
     }
     assert read_comments(tmp_path / "nowhere") == {}

@@ -1,4 +1,4 @@
-"""`include:` other files and folders, read once, in order, wherever they are."""
+"""`include:` reads other files and folders once, in order, from anywhere."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def names(path: Path) -> list[str]:
     return [intent.name for intent in read_registry(path)]
 
 
-def test_files_and_folders_are_read_in_order_behind_the_file(tmp_path: Path):
-    """Relative to it, also above it; what an included file includes comes right behind it."""
+def test_included_files_are_read_right_behind_their_file(tmp_path: Path):
+    """Paths are relative to it, also above it; nested includes come right after their own file."""
     write(
         tmp_path,
         bot__main=f"include: [../b.yaml, ../shared, ../a.yaml]\n{intent('main')}",
@@ -42,8 +42,8 @@ def test_files_and_folders_are_read_in_order_behind_the_file(tmp_path: Path):
     assert len(read_comments(tmp_path / "bot")) == 6
 
 
-def test_a_file_is_read_once_however_often_it_is_included(tmp_path: Path):
-    """In circles, by other names, and where it is in the folder anyway."""
+def test_included_file_is_read_once(tmp_path: Path):
+    """Even in circles, under other names, and if it is in the folder anyway."""
     write(tmp_path, a=f"include: [b.yaml, ./b.yaml, ../{tmp_path.name}/b.yaml, ., a.yaml]\n{intent('a')}")
     write(tmp_path, b=f"include: a.yaml\n{intent('b')}")
     (tmp_path / "link.yaml").symlink_to(tmp_path / "b.yaml")
@@ -55,8 +55,7 @@ def test_a_file_is_read_once_however_often_it_is_included(tmp_path: Path):
     assert names(tmp_path / "a.yaml") == ["a", "b"]
 
 
-def test_what_cannot_be_included_is_shown_where_it_is_named(tmp_path: Path):
-    """A file that is not there, a folder without YAML, and names that no file can have."""
+def test_invalid_include_is_located_at_its_entry(tmp_path: Path):
     (tmp_path / "empty").mkdir()
     write(tmp_path, a=f'include:\n  - gone.yaml\n  - empty\n  - "a\\0b"\n  - {"x" * 300}\n{intent("a")}')
 
@@ -71,8 +70,7 @@ def test_what_cannot_be_included_is_shown_where_it_is_named(tmp_path: Path):
     assert "gone.yaml" in problems[0].message
 
 
-def test_problems_of_an_included_file_are_its_own(tmp_path: Path):
-    """With its path and its place."""
+def test_problems_of_an_included_file_have_its_path(tmp_path: Path):
     write(tmp_path, bot__a=f"include: ../b.yaml\n{intent('a')}", b="intents: {b: {utterances: hi}}")
 
     with pytest.raises(RegistryError) as caught:
@@ -81,8 +79,7 @@ def test_problems_of_an_included_file_are_its_own(tmp_path: Path):
     assert {str(Path(p.location.path).resolve()) for p in caught.value.problems} == {str(tmp_path / "b.yaml")}
 
 
-def test_an_included_file_needs_no_intents(tmp_path: Path):
-    """Slots and rules for many bots may stand in a file of their own."""
+def test_included_file_needs_no_intents(tmp_path: Path):
     write(tmp_path, shared="rules: {day: today}\nslots: {city: {values: [Rome]}}")
     write(tmp_path, bot="include: shared.yaml\nintents: {a: {utterances: ['{city} <day>']}}")
 

@@ -1,4 +1,4 @@
-"""Registries as plain values: there and back, and no larger than they need be."""
+"""JSON form of a registry: round trips, and shared values stored once."""
 
 from __future__ import annotations
 
@@ -64,16 +64,16 @@ def there_and_back(registry: Registry) -> Registry:
 
 
 @given(REGISTRIES)
-def test_what_is_written_is_read_again(registry: Registry):
-    """Templates, marks, slots, rules, tags and places, whatever they are; and with them the fingerprint."""
+def test_json_form_round_trip_of_any_registry(registry: Registry):
+    """The fingerprint is the same too."""
     assert there_and_back(registry) == registry
     assert there_and_back(registry).fingerprint == registry.fingerprint
 
 
 @pytest.mark.parametrize("file", VALID, ids=lambda file: file.stem)
 @pytest.mark.parametrize("expand", [True, False])
-def test_what_an_author_wrote_is_read_again(file: Path, expand):
-    """Read from YAML, expanded or not; but for the tests, and for where the settings stand."""
+def test_json_form_round_trip_of_yaml_files(file: Path, expand):
+    """Tests and the locations of settings are not stored."""
     registry, _ = examine(file, expand=expand)
 
     found = there_and_back(registry)
@@ -81,8 +81,7 @@ def test_what_an_author_wrote_is_read_again(file: Path, expand):
     assert (found.intents, found.slots, found.rules) == (registry.intents, registry.slots, registry.rules)
 
 
-def test_what_many_share_is_written_once():
-    """The template of sixty sentences, and the values of a slot of two intents."""
+def test_shared_templates_and_slots_are_stored_once():
     slot = Slot("city", "list", tuple(SlotValue(f"city number {n}") for n in range(100)))
     place = Location("a/long/path/to/a/file.yaml", 7, 9)
     utterances = tuple(Utterance(f"{n}", "en", place, "a (long|short) template") for n in range(60))

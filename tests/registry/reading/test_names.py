@@ -1,4 +1,4 @@
-"""Names in templates: which slot or rule is meant where, over files, intents and languages."""
+"""Names in templates: scope of slots and rules over files, intents and languages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CITY = "slots: {city: {values: [Rome]}}\n"
 
 
 def files(folder: Path, **texts: str) -> tuple[Registry, list[str]]:
-    """The registry of some files, and `NAME:LINE:COLUMN rule` of each problem."""
+    """Write and read files; return the registry, and `NAME:LINE:COLUMN rule` of each problem."""
     for name, text in texts.items():
         (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
     found, problems = examine(folder)
@@ -24,8 +24,7 @@ def sentences(found: Registry, intent: str) -> list[str]:
     return [utterance.text for utterance in found[intent].utterances]
 
 
-def test_a_slot_and_a_rule_hold_for_the_whole_folder(tmp_path: Path):
-    """Wherever they are defined, they are known in every file."""
+def test_slots_and_rules_are_known_in_the_whole_folder(tmp_path: Path):
     found, problems = files(
         tmp_path,
         a="intents: {go: {utterances: ['go to {city} <day>']}}",
@@ -38,8 +37,8 @@ def test_a_slot_and_a_rule_hold_for_the_whole_folder(tmp_path: Path):
     assert found["go"].slots == found.slots
 
 
-def test_an_intent_has_the_slots_that_it_uses_and_no_other(tmp_path: Path):
-    """Those that it declares first, then those of its lines in their order, those inside of rules included."""
+def test_intent_has_declared_slots_then_used_ones_in_line_order(tmp_path: Path):
+    """Slots inside rules are included."""
     found, problems = files(
         tmp_path,
         a="rules: {where: 'in {city}', there: <where>}\n"
@@ -59,8 +58,8 @@ def test_an_intent_has_the_slots_that_it_uses_and_no_other(tmp_path: Path):
     assert [slot.name for slot in found.slots] == ["city", "day", "other"]
 
 
-def test_where_two_files_define_a_name_each_holds_in_its_own(tmp_path: Path):
-    """And a third that uses it cannot know which is meant."""
+def test_name_defined_in_two_files_is_local_to_each(tmp_path: Path):
+    """A third file that uses it is ambiguous."""
     found, problems = files(
         tmp_path,
         a=f"rules: {{day: today}}\n{CITY}intents: {{a: {{utterances: ['to {{city}} <day>']}}}}",
@@ -74,8 +73,7 @@ def test_where_two_files_define_a_name_each_holds_in_its_own(tmp_path: Path):
     assert len(found.slots) == len(found.rules) == 2
 
 
-def test_a_rule_uses_what_its_own_file_means_by_a_name(tmp_path: Path):
-    """Also where the line that it stands in is of a file with a rule of that name."""
+def test_names_in_a_rule_are_resolved_in_its_own_file(tmp_path: Path):
     found, problems = files(
         tmp_path,
         a="rules: {day: today, when: at <day>}\nintents: {a: {utterances: [<when>, on <day>]}}",
@@ -87,8 +85,8 @@ def test_a_rule_uses_what_its_own_file_means_by_a_name(tmp_path: Path):
     assert sentences(found, "b") == ["am heute", "um at today"]
 
 
-def test_an_intent_refines_a_slot_of_a_file(tmp_path: Path):
-    """What it says is its own, the rest is the file's; a slot of its own kind is another one."""
+def test_intent_refines_a_file_slot(tmp_path: Path):
+    """An intent's declaration with a type of its own is a separate slot."""
     found, problems = files(
         tmp_path,
         a="slots: {city: {values: [Rome], ask: {en: Which?}}, day: {type: date, required: true}}\n"
@@ -106,8 +104,7 @@ def test_an_intent_refines_a_slot_of_a_file(tmp_path: Path):
     assert sentences(found, "b") == ["from Oslo day"]
 
 
-def test_an_intent_spread_over_files_says_each_thing_about_a_slot_once(tmp_path: Path):
-    """Two files may share the work; a thing said twice is a problem at the second place."""
+def test_slot_property_declared_twice_is_reported_at_the_second_place(tmp_path: Path):
     found, problems = files(
         tmp_path,
         a=f"{CITY}intents: {{a: {{utterances: ['to {{city}}'], slots: {{city: {{required: true}}}}}}}}",
@@ -121,8 +118,7 @@ def test_an_intent_spread_over_files_says_each_thing_about_a_slot_once(tmp_path:
     assert "`required`, `ask`" in examine(tmp_path)[1][0].message
 
 
-def test_in_one_intent_a_name_is_one_slot(tmp_path: Path):
-    """Two files with a slot of their own cannot both give it to one intent, unless they say the same of it."""
+def test_intent_with_two_different_slots_of_one_name_is_reported(tmp_path: Path):
     other = "slots: {city: {values: [Rom]}}\nintents: {a: {utterances: {de: ['nach {city}']}}}"
     texts = {"a": f"{CITY}intents: {{a: {{utterances: {{en: ['to {{city}}']}}}}}}", "b": other}
 
@@ -138,8 +134,8 @@ def test_in_one_intent_a_name_is_one_slot(tmp_path: Path):
     assert sentences(found, "a") == ["to Roma", "nach Roma"]
 
 
-def test_a_rule_speaks_in_the_language_of_the_line(tmp_path: Path):
-    """A region falls back to its language, and that to the template for none; inside of rules too."""
+def test_rule_template_follows_the_language_of_the_line(tmp_path: Path):
+    """A region falls back to its language, then to the template without a language; also in nested rules."""
     found, problems = files(
         tmp_path,
         a="rules:\n"
@@ -153,8 +149,7 @@ def test_a_rule_speaks_in_the_language_of_the_line(tmp_path: Path):
     assert sentences(found, "a") == ["on to-day", "at today", "um heute"]
 
 
-def test_a_rule_that_says_nothing_in_a_language_is_shown_where_it_is_used(tmp_path: Path):
-    """Deep inside of another rule too."""
+def test_rule_without_the_line_language_is_reported_at_its_use(tmp_path: Path):
     found, problems = files(
         tmp_path,
         a="rules:\n  day: {en: today}\n  when: at <day>\nintents:\n  a: {utterances: {fr: [<day>, le <when>]}}",
@@ -165,8 +160,7 @@ def test_a_rule_that_says_nothing_in_a_language_is_shown_where_it_is_used(tmp_pa
 
 
 @pytest.mark.parametrize("rules", ["a: <a>", "a: <b>\n  b: <a>", "a: x [<b>]\n  b: (<c>|y)\n  c: <b>"])
-def test_circles_of_rules_are_named_once(tmp_path: Path, rules):
-    """However many languages they go round in; and the lines that use them can be read."""
+def test_recursive_rules_are_reported_once(tmp_path: Path, rules):
     text = "rules:\n  " + rules + "\nintents: {i: {utterances: {en: [so <a>], de: [also <a>]}}}"
 
     found, problems = files(tmp_path, a=text)
@@ -175,8 +169,8 @@ def test_circles_of_rules_are_named_once(tmp_path: Path, rules):
     assert sentences(found, "i")[0].startswith("so ")
 
 
-def test_positions_are_those_in_the_file(tmp_path: Path):
-    """To the column where the text stands as it is, otherwise to its beginning."""
+def test_reference_positions_are_exact_for_verbatim_text(tmp_path: Path):
+    """For folded or escaped text, the position is its start."""
     _, problems = files(
         tmp_path,
         a="intents:\n"
@@ -194,8 +188,7 @@ def test_positions_are_those_in_the_file(tmp_path: Path):
     assert problems == [f"a:{place} unknown-slot" for place in ("4:12", "5:20", "6:9", "7:9", "8:9", "10:9")]
 
 
-def test_a_thousand_rules_are_looked_up_in_time(tmp_path: Path):
-    """A chain of rules, each of which uses the next, and lines that use each of them."""
+def test_thousand_chained_rules_are_resolved_quickly(tmp_path: Path):
     rules = "\n".join(f"  r{n}: <r{n + 1}>" for n in range(1000))
     lines = "\n".join(f"    - line {n} <r{n}>" for n in range(1000))
 

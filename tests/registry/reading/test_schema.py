@@ -1,4 +1,4 @@
-"""The JSON Schema for editors: it knows what the grammar knows, and no more."""
+"""The JSON Schema for editors accepts and rejects the same structures as the grammar."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from intentmatch.registry.templates.syntax import is_name
 
 DATA = Path(__file__).parents[1] / "data"
 SHIPPED = Path(__file__).parents[3] / "intents"
-# Rules of which the schema says the same; the others are about names, texts, other files, or YAML itself.
+# Rules that the schema covers; the others concern names, texts, other files, or YAML syntax.
 STRUCTURAL = {"unknown-key", "wrong-type", "version", "language-code", "incomplete-test"}
 VALIDATOR = Draft7Validator(schema())
 
 
 def plain(node: nodes.Node | None) -> Any:
-    """A node as an editor's YAML reader gives it: of YAML 1.2, in which `no` is a text and 12 a number."""
+    """Convert a node as an editor's YAML 1.2 parser does: `no` is a text and 12 a number."""
     if isinstance(node, nodes.Mapping):
         return {plain(key) if isinstance(key, nodes.Scalar) else "?": plain(value) for key, value in node.entries}
     if isinstance(node, nodes.Sequence):
@@ -39,7 +39,7 @@ def read(file: Path) -> Any:
 
 
 def places(file: Path) -> list[str]:
-    """Where the schema finds fault, as a path of keys."""
+    """Return the key paths of schema violations."""
     return ["/".join(map(str, error.absolute_path)) for error in VALIDATOR.iter_errors(read(file))]
 
 
@@ -54,32 +54,27 @@ MEANT = {"bad-name", "bad-slot", "setting", "threshold", "duplicate-key"} | STRU
 RIGHT = [file for file in INVALID if not rules(file) & MEANT]
 
 
-def test_it_is_a_schema():
-    """By the rules of its own draft."""
+def test_schema_is_valid_draft_7():
     Draft7Validator.check_schema(schema())
     assert json.loads(json.dumps(schema())) == schema()
 
 
 @pytest.mark.parametrize("file", [*DATA.glob("valid/*.yaml"), *SHIPPED.rglob("*.yaml")], ids=lambda file: file.stem)
-def test_what_reads_without_a_problem_is_valid(file: Path):
-    """All of our own files, and the intents that are shipped."""
+def test_valid_files_satisfy_the_schema(file: Path):
     assert places(file) == []
 
 
 @pytest.mark.parametrize("file", WRONG, ids=lambda file: file.stem)
-def test_what_is_built_wrongly_is_invalid(file: Path):
-    """Keys that are not known, lists for texts, and whatever else has another form."""
+def test_structural_errors_violate_the_schema(file: Path):
     assert places(file)
 
 
 @pytest.mark.parametrize("file", RIGHT, ids=lambda file: file.stem)
-def test_what_is_built_rightly_and_wrong_is_valid(file: Path):
-    """Duplicates, names that are not there: not for a schema to say."""
+def test_non_structural_errors_satisfy_the_schema(file: Path):
     assert places(file) == []
 
 
-def test_it_knows_the_keys_of_the_grammar():
-    """No more and no fewer, each with something to show for it."""
+def test_schema_has_exactly_the_grammar_keys_with_descriptions():
     file = schema()
     intent = file["properties"]["intents"]["allOf"][0]["additionalProperties"]
     test = file["properties"]["tests"]["allOf"][0]["items"]
@@ -102,8 +97,7 @@ def test_it_knows_the_keys_of_the_grammar():
 @pytest.mark.parametrize(
     "name", ["day", "order_number", "straße", "日付", "_x", "a.b-c", "3", "two words", "a=b", "-a"]
 )
-def test_it_knows_what_a_name_is(name: str):
-    """As templates do."""
+def test_schema_accepts_the_names_that_templates_accept(name: str):
     found = list(VALIDATOR.iter_errors({"rules": {name: "x"}, "slots": {name: {"type": "any"}}}))
 
     assert len(found) == (0 if is_name(name) else 2)

@@ -1,4 +1,4 @@
-"""What files hold, and reading them while somebody writes them."""
+"""Digests of a registry's files, and consistent reads while files are written."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_is_read_counts_and_nothing_else(folder: Path) -> None:
-    """The YAML of a folder and its subfolders; not what editors and people leave beside it."""
+def test_content_ignores_files_that_are_not_read(folder: Path) -> None:
     before = content(folder)
     assert set(before) == {str(folder / "a.yaml"), str(folder / "sub" / "b.yml")}
 
@@ -36,8 +35,7 @@ def test_what_is_read_counts_and_nothing_else(folder: Path) -> None:
     assert content(folder) == before
 
 
-def test_every_change_of_what_is_read_counts(folder: Path) -> None:
-    """Another byte, another name, a file more or less, and a file that holds nothing."""
+def test_content_changes_with_bytes_names_and_files(folder: Path) -> None:
     seen = [content(folder)]
     (folder / "a.yaml").write_text("intents: {a: {utterances: [ one]}}\n", encoding="utf-8")
     seen.append(content(folder))
@@ -52,8 +50,7 @@ def test_every_change_of_what_is_read_counts(folder: Path) -> None:
     assert seen[3][str(folder / "sub" / "c.yml")] == EMPTY
 
 
-def test_what_is_included_counts(folder: Path) -> None:
-    """Wherever it stands, a folder with its new files too; circles end."""
+def test_content_follows_includes(folder: Path) -> None:
     inside, outside = folder / "sub", folder / "a.yaml"
     outside.write_text("include: [.more, sub]\nrules: {day: (today|tomorrow)}\n", encoding="utf-8")
     (folder / ".more").mkdir()
@@ -69,16 +66,14 @@ def test_what_is_included_counts(folder: Path) -> None:
     assert content(inside / "b.yml") != before
 
 
-def test_what_cannot_be_read_holds_nothing(tmp_path: Path) -> None:
-    """No folder, no file, a folder named like a file, a dangling link: no exception."""
+def test_content_of_unreadable_paths_is_empty(tmp_path: Path) -> None:
     assert content(tmp_path / "none") == {}
     (tmp_path / "folder.yaml").mkdir()
     (tmp_path / "dangling.yaml").symlink_to("nowhere")
     assert content(tmp_path) == {str(tmp_path / "dangling.yaml"): EMPTY}
 
 
-def test_a_pipe_is_left_to_its_reader(tmp_path: Path) -> None:
-    """What comes through a pipe can be read once, and is."""
+def test_content_does_not_read_pipes(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = threading.Thread(target=pipe.write_text, args=("intents: {a: {utterances: [one]}}",), daemon=True)
@@ -89,8 +84,7 @@ def test_a_pipe_is_left_to_its_reader(tmp_path: Path) -> None:
     assert len(registry) == 1
 
 
-def test_an_artefact_is_told_by_its_file(tmp_path: Path) -> None:
-    """Another file in its place, or one that grows, is another content."""
+def test_content_of_an_artefact_is_its_file_status(tmp_path: Path) -> None:
     file = tmp_path / "bot.intentmatch"
     file.write_bytes(b"x" * 10)
     before = content(file)
@@ -105,8 +99,7 @@ def test_an_artefact_is_told_by_its_file(tmp_path: Path) -> None:
     assert content(file) == {}
 
 
-def test_what_changed_while_it_was_read_is_read_again(folder: Path) -> None:
-    """The result is that of the last reading, during which nothing changed."""
+def test_steadily_reads_again_after_a_change(folder: Path) -> None:
     readings: list[int] = []
 
     def read() -> int:
@@ -118,8 +111,7 @@ def test_what_changed_while_it_was_read_is_read_again(folder: Path) -> None:
     assert steadily(folder, read) == (3, content(folder))
 
 
-def test_an_error_counts_only_where_nothing_changed(folder: Path) -> None:
-    """Half of an edit is no mistake of the author's; a mistake that stays is."""
+def test_steadily_raises_only_if_files_did_not_change(folder: Path) -> None:
     readings: list[int] = []
 
     def read() -> str:
@@ -136,16 +128,14 @@ def test_an_error_counts_only_where_nothing_changed(folder: Path) -> None:
         steadily(folder, lambda: read_registry(folder))
 
 
-def test_files_that_never_hold_still_are_an_error(folder: Path) -> None:
-    """Not an endless loop."""
+def test_steadily_gives_up_on_files_that_keep_changing(folder: Path) -> None:
     count = iter(range(1000))
 
     with pytest.raises(InputError, match="kept changing while they were read"):
         steadily(folder, lambda: (folder / "a.yaml").write_text(f"# {next(count)}", encoding="utf-8"))
 
 
-def test_a_reader_never_sees_half_of_two_states(folder: Path) -> None:
-    """Where both files are rewritten between the reading of the one and of the other, both are read again."""
+def test_steadily_never_mixes_two_states(folder: Path) -> None:
     files = [folder / "a.yaml", folder / "sub" / "b.yml"]
     generations = iter(["second", "third"])
 

@@ -1,4 +1,4 @@
-"""Expansion: lines to sentences, each with its template and the places of its slots, and never silently fewer."""
+"""Expansion of lines into sentences with their templates and marks; sampling is reported."""
 
 from __future__ import annotations
 
@@ -44,8 +44,7 @@ def shop(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_line_becomes_its_sentences(shop: Path):
-    """Each knows its line, its template and where the values stand; a line without marks is itself."""
+def test_line_expands_to_sentences_with_template_and_marks(shop: Path):
     go = read_registry(shop)["go"]
 
     assert [(u.text, u.template, u.marks) for u in go.utterances[:5]] == [
@@ -63,8 +62,7 @@ def test_a_line_becomes_its_sentences(shop: Path):
     assert [negative.text for negative in go.negatives] == ["do not go", "not go"]
 
 
-def test_unexpanded_there_is_one_utterance_a_line(shop: Path):
-    """A template is its own text; what is one sentence is that, with its marks."""
+def test_unexpanded_registry_has_one_utterance_per_line(shop: Path):
     go = read_registry(shop, expand=False)["go"]
 
     assert [(u.text, u.template, u.marks) for u in go.utterances] == [
@@ -77,8 +75,7 @@ def test_unexpanded_there_is_one_utterance_a_line(shop: Path):
     assert [negative.text for negative in go.negatives] == ["[do] not go"]
 
 
-def test_reading_is_expanding_what_was_read_unexpanded(shop: Path):
-    """One is the other, expanded; and the problems are the same."""
+def test_read_registry_equals_expanding_the_unexpanded_one(shop: Path):
     raw, problems = examine(shop, expand=False)
     found, same = examine(shop)
 
@@ -86,22 +83,19 @@ def test_reading_is_expanding_what_was_read_unexpanded(shop: Path):
     assert problems == same
 
 
-def test_expanding_twice_is_expanding_once(shop: Path):
-    """Sentences are no templates."""
+def test_expansion_is_idempotent(shop: Path):
     found = read_registry(shop)
 
     assert expand(found)[0] == found
 
 
-def test_a_registry_from_code_means_what_it_says():
-    """A text is a template only where it says so."""
+def test_text_from_code_is_a_template_only_if_marked_as_one():
     found = Registry((Intent("a", (Utterance("(a|b)"), Utterance("{x}", template="{x=1}"))),))
 
     assert expand(found) == (found, [])
 
 
-def test_too_many_sentences_are_sampled_and_said_so():
-    """The note has both numbers; the same text in two ways counts twice and is there once."""
+def test_large_template_is_sampled_and_reported():
     many = " ".join(f"({a}|{a}x)" for a in "abcdefgh")
 
     found, problems = expand(registry(many, "(a|a) b"))
@@ -111,26 +105,23 @@ def test_too_many_sentences_are_sampled_and_said_so():
     assert "256 sentences, of which 64 are used" in problems[0].message
 
 
-def test_values_take_turns_over_the_lines():
-    """A few a line, and all of a short list between the lines of an intent."""
+def test_values_rotate_over_the_lines_of_an_intent():
     cities = [f"city{n}" for n in range(10)]
 
     found, _ = expand(registry("to {city}", "from {city}", "via {city}", slots=(city(*cities),)))
 
-    said = [text.split() for text in texts(found)]
-    assert [sum(words[0] == way for words in said) for way in ("to", "from", "via")] == [4, 4, 4]
-    assert {words[1] for words in said} == set(cities)
+    split = [text.split() for text in texts(found)]
+    assert [sum(words[0] == way for words in split) for way in ("to", "from", "via")] == [4, 4, 4]
+    assert {words[1] for words in split} == set(cities)
 
 
-def test_values_do_not_multiply():
-    """Two places of a slot have other values in one sentence, and no more sentences come of it."""
+def test_two_uses_of_a_slot_get_different_values_without_more_sentences():
     found, _ = expand(registry("from {city} to {city}", slots=(city("A", "B", "C"),)))
 
     assert texts(found) == ["from A to B", "from C to A", "from B to C"]
 
 
-def test_intents_take_turns_by_themselves():
-    """An edit of one intent changes no sentence of another."""
+def test_value_rotation_is_independent_for_each_intent():
     slots = (city(*"abcdefg"),)
     one = Intent("one", (line("to {city}"),), slots=slots)
     two = Intent("two", (line("from {city}"),), slots=slots)
@@ -138,8 +129,7 @@ def test_intents_take_turns_by_themselves():
     assert expand(Registry((one, two)))[0]["two"] == expand(Registry((two,)))[0]["two"]
 
 
-def test_what_is_not_there_stands_for_its_name():
-    """Slots and rules; it is for the reader to complain."""
+def test_unknown_slots_and_rules_are_replaced_by_their_names():
     found, problems = expand(registry("to {someCity} <on_day>"))
 
     assert texts(found) == ["to some city on day"]
@@ -147,16 +137,14 @@ def test_what_is_not_there_stands_for_its_name():
 
 
 @given(st.lists(st.text("ab()[]{}|<>\\= "), max_size=5))
-def test_any_lines_can_be_expanded(lines: list[str]):
-    """Nothing raises, every line has a sentence, and expanding again changes nothing."""
+def test_any_lines_expand_to_at_least_one_sentence_each(lines: list[str]):
     found, _ = expand(registry(*lines))
 
     assert {u.template for u in found.utterances} == set(lines)
     assert all(u.text[m.start : m.end] for u in found.utterances for m in u.marks)
 
 
-def test_two_thousand_templates_are_read_in_time(tmp_path: Path):
-    """With groups, rules and slots in each."""
+def test_two_thousand_templates_expand_quickly(tmp_path: Path):
     lines = "\n".join(f"        - (book|get) [me] a word{n} <thing> for {{city}}" for n in range(2000))
     names = "rules: {thing: table|room}\nslots: {city: {values: [Rome, Oslo]}}"
     text = f"{names}\nintents:\n  a:\n    utterances:\n{lines}\n"
@@ -171,8 +159,8 @@ def test_two_thousand_templates_are_read_in_time(tmp_path: Path):
     assert seconds < 4.0
 
 
-def test_long_rules_in_many_lines_are_refused_within_seconds(tmp_path: Path):
-    """Before they fill the memory; the line at which it is too much is shown, and the rest is left as it is."""
+def test_exploding_rules_are_refused_quickly(tmp_path: Path):
+    """The problem is at the line that exceeds the limit; later lines remain unexpanded."""
     rule = " ".join(f"(word{n}|other{n})" for n in range(600))
     lines = "\n".join(f"    - <r> {n}" for n in range(2000))
     file = tmp_path / "a.yaml"

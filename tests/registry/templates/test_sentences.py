@@ -1,4 +1,4 @@
-"""Wordings: how many sentences a template stands for, which they are, and which of too many are taken."""
+"""Wordings: count, order and samples of the sentences of a template."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def wordings(template: str, rules: dict[str, str] | None = None) -> Wordings:
 
 @st.composite
 def templates(draw: st.DrawFn) -> str:
-    """A template in which every word is another one, so that no two wordings are the same text."""
+    """Draw a template of distinct words, so that no two wordings read the same."""
     words = (f"w{number}" for number in itertools.count())
 
     def part(depth: int) -> str:
@@ -35,8 +35,8 @@ def templates(draw: st.DrawFn) -> str:
             return next(words)
         if kind == "slot":
             return f"{{{next(words)}}}"
-        some = [[part(depth + 1) for _ in range(draw(st.integers(0, 2)))] for _ in range(draw(st.integers(1, 3)))]
-        series = [" ".join([next(words), *parts]) for parts in some]
+        groups = [[part(depth + 1) for _ in range(draw(st.integers(0, 2)))] for _ in range(draw(st.integers(1, 3)))]
+        series = [" ".join([next(words), *parts]) for parts in groups]
         inside = "|".join(series)
         return f"({inside})" if kind == "group" else f"[{inside}]"
 
@@ -44,16 +44,14 @@ def templates(draw: st.DrawFn) -> str:
 
 
 @given(templates())
-def test_the_count_is_that_of_the_sentences(template: str):
-    """What arithmetic says, writing them all out shows."""
+def test_count_equals_the_number_of_sentences(template: str):
     found = wordings(template)
     if found.count <= 5000:
         assert len(set(texts(template))) == found.count
 
 
 @given(templates(), st.integers(1, 40))
-def test_a_sample_is_part_of_all_and_the_same_every_time(template: str, limit: int):
-    """So many as were asked for, none twice, in the order of the template."""
+def test_sample_is_an_ordered_deterministic_subset(template: str, limit: int):
     found = wordings(template)
     sample = list(found.ranks(limit))
 
@@ -64,8 +62,7 @@ def test_a_sample_is_part_of_all_and_the_same_every_time(template: str, limit: i
 
 
 @given(templates())
-def test_a_sample_shows_every_alternative(template: str):
-    """A sample as large as it has to be for that holds every word of the template."""
+def test_sample_of_breadth_size_shows_every_alternative(template: str):
     found = wordings(template)
     sample = found.sentences(limit=max(1, found.breadths[-1]))
     shown = {word for sentence in sample for word in re.findall(r"w\d+", sentence.text)}
@@ -88,13 +85,12 @@ def test_a_sample_shows_every_alternative(template: str):
         ("", [""]),
     ],
 )
-def test_sentences_come_in_order_and_with_single_spaces(template: str, sentences: list[str]):
-    """What was left out leaves no space behind; a line without choice keeps those it has."""
+def test_sentences_are_ordered_and_single_spaced(template: str, sentences: list[str]):
+    """A line without alternatives keeps its spaces."""
     assert texts(template) == sentences
 
 
-def test_a_rule_stands_for_its_sentences():
-    """Rules may use rules, and need no brackets around their alternatives."""
+def test_rule_expands_to_its_sentences():
     rules = {"day": "today|<weekday>|", "weekday": "[next] (monday|friday)"}
 
     assert wordings("come <day> at <day>", rules).count == 36
@@ -102,8 +98,7 @@ def test_a_rule_stands_for_its_sentences():
     assert texts("come <day> now", rules)[-1] == "come now"
 
 
-def test_marks_say_where_the_values_stand():
-    """Filled in one after the other, and where the author put one, his."""
+def test_marks_are_the_spans_of_slot_values():
     cities = itertools.cycle(["Berlin", "New  York"])
     found = wordings("[go] from {city} to {city} on {day=Monday}")
 
@@ -116,13 +111,11 @@ def test_marks_say_where_the_values_stand():
     assert next(found.sentences()).text == "go from city to city on Monday"
 
 
-def test_a_value_at_the_end_keeps_no_space_that_the_sentence_loses():
-    """Marks stay inside of the text."""
+def test_mark_at_the_end_excludes_the_removed_space():
     assert list(wordings("[go to] {city=Berlin }").sentences())[1] == Sentence("Berlin", (Mark("city", 0, 6),))
 
 
-def test_thousands_are_counted_and_not_written():
-    """A template of a hundred groups has more sentences than there are atoms, and gives ten at once."""
+def test_huge_count_needs_no_expansion():
     template = " ".join(f"(a{n}|b{n}|c{n})" for n in range(100))
     began = time.perf_counter()
 
@@ -132,8 +125,8 @@ def test_thousands_are_counted_and_not_written():
     assert time.perf_counter() - began < 10.0
 
 
-def test_a_sample_is_spread_over_groups_of_one_size():
-    """Groups do not go in step: with 64 of 4,096 nearly all pairs of alternatives occur."""
+def test_sample_combines_groups_of_one_size_evenly():
+    """With 64 of 4,096 sentences, nearly all pairs of alternatives occur."""
     template = " ".join("(" + "|".join(f"{name}{n}" for n in range(4)) + ")" for name in "abcdef")
     sample = [text.split() for text in texts(template, limit=64)]
     pairs = {(words[0], words[1]) for words in sample}
@@ -141,8 +134,7 @@ def test_a_sample_is_spread_over_groups_of_one_size():
     assert len(pairs) >= 13
 
 
-def test_rules_that_use_each_other_are_named_and_stand_for_their_name():
-    """A circle is found once, and what only leads to it is none."""
+def test_mutually_recursive_rules_are_found_once():
     rules = Rules({name: parse(text) for name, text in {"x": "<a>", "a": "b <b>", "b": "<c> [d]", "c": "<a>"}.items()})
 
     assert rules.circles == [("a", "b", "c")]
@@ -154,20 +146,17 @@ def test_rules_that_use_each_other_are_named_and_stand_for_their_name():
     }
 
 
-def test_a_rule_that_uses_itself_is_a_circle_of_one():
-    """And so is each of two that do."""
+def test_self_recursive_rules_are_circles_of_one():
     rules = Rules({"a": parse("<a> <a>"), "b": parse("<b>")})
 
     assert rules.circles == [("a",), ("b",)]
 
 
-def test_a_rule_that_is_not_there_stands_for_its_name():
-    """So that the rest of the line can be read."""
+def test_unknown_rule_is_replaced_by_its_name():
     assert texts("come <some_day>") == ["come some day"]
 
 
-def test_a_chain_of_rules_is_not_too_deep():
-    """Five thousand rules, each of which uses the next."""
+def test_chain_of_five_thousand_rules_works():
     rules = {f"r{n}": f"[a] <r{n + 1}>" if n % 1000 == 0 else f"<r{n + 1}>" for n in range(4000)}
 
     found = wordings("<r0>", {**rules, "r4000": "end"})
@@ -176,8 +165,8 @@ def test_a_chain_of_rules_is_not_too_deep():
     assert next(found.sentences()).text == "a a a a end"
 
 
-def test_rules_that_unfold_without_end_are_refused():
-    """Forty rules, each of which uses the next twice, would be a sentence of a trillion words; so is one long text."""
+def test_exploding_rules_are_too_long():
+    """Forty rules that each use the next one twice, and a single long text."""
     rules = Rules({f"r{n}": parse(f"<r{n + 1}> <r{n + 1}>") for n in range(40)} | {"r40": parse("ha")})
 
     assert rules.too_long
@@ -188,16 +177,15 @@ def test_rules_that_unfold_without_end_are_refused():
     assert Wordings.from_template(parse("[a]" + "b" * 9_000), rules).count == 2
 
 
-def test_alternatives_that_double_with_every_rule_are_sampled():
-    """The number of alternatives has no bound, as long as a sentence has one."""
+def test_unbounded_number_of_alternatives_is_sampled():
     rules = {f"r{n}": f"(x <r{n + 1}>|y <r{n + 1}>)" for n in range(200)} | {"r200": "end"}
 
     assert wordings("<r0>", rules).count == 2**200
     assert len(set(texts("<r0>", rules, limit=20))) == 20
 
 
-def test_breadth_is_what_it_takes_to_show_everything():
-    """The alternatives in a group add up, groups beside each other are shown together."""
+def test_breadth_is_the_smallest_covering_sample():
+    """Alternatives of a group add up; groups side by side are covered together."""
     found = wordings("(a|(b|c)|d) [e]")
 
     assert [node for node in found.template.nodes if isinstance(node, Choice)]

@@ -1,4 +1,4 @@
-"""Fillers: what stands for a slot in a sentence of a language."""
+"""Fillers: the texts that replace a slot in sentences of a language."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ CITY = Slot(
         (None, ["Munich", "New York", "Rome", "NYC"]),
     ],
 )
-def test_a_list_speaks_the_language_of_the_line(language, texts):
-    """What has no language will do where nothing has it; every value comes once before any comes twice."""
+def test_list_fillers_follow_the_language_of_the_line(language, texts):
+    """Texts without a language are the fallback; every value comes once before any synonym."""
     assert fillers(CITY, language) == texts
 
 
-def test_examples_come_before_everything():
-    """The author knows best; in another language than any of theirs all will do."""
+def test_examples_take_precedence():
+    """In a language without examples, all examples are used."""
     slot = Slot("city", "list", CITY.values, examples=(Utterance("Ulm", "de"), Utterance("Bath", "en")))
 
     assert fillers(slot, "de") == ["Ulm"]
@@ -43,26 +43,22 @@ def test_examples_come_before_everything():
 
 
 @pytest.mark.parametrize(("kind", "language"), [("pattern", "en"), ("any", None), ("date", "sw"), ("date", None)])
-def test_what_nothing_is_known_of_is_its_name(kind, language):
-    """As people would say it."""
+def test_slot_without_texts_is_filled_with_its_name(kind, language):
     assert fillers(Slot("order_number", kind), language) == ["order number"]
 
 
-def test_numbers_times_and_dates_are_what_users_write():
-    """Digits in every language, words in those that are known."""
+def test_numbers_times_and_dates_have_common_texts():
     assert all(text.isdigit() for text in fillers(Slot("x", "number"), "de"))
     assert all(":" in text for text in fillers(Slot("x", "time"), None))
     assert fillers(Slot("x", "date"), "pt-BR") == ["hoje", "amanhã", "segunda-feira"]
 
 
-def test_dates_are_in_languages():
-    """By their codes, three of each."""
+def test_date_fillers_have_three_texts_per_language():
     assert [language_code(code) for code in DATES] == list(DATES)
     assert all(len(set(words)) == 3 for words in DATES.values())
 
 
-def test_fillers_take_turns_in_each_language():
-    """And begin again at the end."""
+def test_fillers_rotate_separately_for_each_language():
     turns = Fillers([CITY])
 
     assert [turns.next("city", "en") for _ in range(5)] == ["Munich", "New York", "Rome", "NYC", "Munich"]

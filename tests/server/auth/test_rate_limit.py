@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intentmatch.core.errors import InputError
-from intentmatch.server.auth.rate_limit import Rates
+from intentmatch.server.auth.rate_limit import RateLimiter
 
 
 class Clock:
@@ -20,7 +20,7 @@ class Clock:
 def test_a_full_bucket_may_be_emptied_at_once_and_fills_evenly() -> None:
     """Three a minute: three now, the next after twenty seconds, and never more than three."""
     clock = Clock()
-    rates = Rates("3/minute", clock=clock)
+    rates = RateLimiter("3/minute", clock=clock)
     assert [rates.take(b"a") for _ in range(5)] == [0, 0, 0, 20, 20]
     clock.now += 19
     assert rates.take(b"a") == 1
@@ -32,13 +32,13 @@ def test_a_full_bucket_may_be_emptied_at_once_and_fills_evenly() -> None:
 
 def test_callers_do_not_take_from_each_other() -> None:
     """Each has a bucket."""
-    rates = Rates("1/hour", clock=Clock())
+    rates = RateLimiter("1/hour", clock=Clock())
     assert [rates.take(b"a"), rates.take(b"b"), rates.take(b"a")] == [0, 0, 3600]
 
 
 def test_memory_is_bounded() -> None:
     """Any number of callers may come; those longest away are forgotten."""
-    rates = Rates("1/hour", clock=Clock())
+    rates = RateLimiter("1/hour", clock=Clock())
     for n in range(20_000):
         rates.take(str(n).encode())
     assert len(rates._buckets) == 10_000
@@ -49,7 +49,7 @@ def test_memory_is_bounded() -> None:
 def test_no_more_than_the_limit_and_what_came_since(pauses: list[float]) -> None:
     """Whatever the pauses, what was taken is at most what the bucket held and what ran in; who waits as told may."""
     clock = Clock()
-    rates = Rates("5/minute", clock=clock)
+    rates = RateLimiter("5/minute", clock=clock)
     taken, passed = 0, 0.0
     for pause in pauses:
         clock.now += pause
@@ -65,4 +65,4 @@ def test_no_more_than_the_limit_and_what_came_since(pauses: list[float]) -> None
 def test_what_is_no_limit_is_refused(limit: str) -> None:
     """With an example of one."""
     with pytest.raises(InputError, match="600/minute"):
-        Rates(limit)
+        RateLimiter(limit)

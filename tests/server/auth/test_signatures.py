@@ -44,13 +44,13 @@ def test_slacks_own_example_is_right() -> None:
         b"bc887a14d10d2c447fce8b6703c"
     )
     expected = "v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503"
-    assert slack(SECRET).of("1531420618", body) == expected
+    assert slack(SECRET).sign("1531420618", body) == expected
 
 
 def test_the_generic_one_is_what_a_shell_can_make() -> None:
     """HMAC-SHA256 of the time, a full stop and the body."""
     expected = hmac.new(b"s", b"5.hello", hashlib.sha256).hexdigest()
-    assert hmac_sha256("s").of("5", b"hello") == f"sha256={expected}"
+    assert hmac_sha256("s").sign("5", b"hello") == f"sha256={expected}"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -60,7 +60,7 @@ def test_a_signed_body_is_handed_over(kind: str, age: int) -> None:
     make, signature_header, time_header = KINDS[kind]
     signature = make(SECRET, clock=lambda: NOW)
     then = str(NOW - age)
-    headers = {signature_header: signature.of(then, BODY), time_header: then}
+    headers = {signature_header: signature.sign(then, BODY), time_header: then}
     assert asked(signature, BODY, headers) == (200, str(len(BODY)))
 
 
@@ -74,7 +74,7 @@ def test_anything_else_is_refused(kind: str, wrong: str) -> None:
     signature = make(SECRET, clock=lambda: NOW)
     then = str(NOW + {"old": -WINDOW - 1, "future": WINDOW + 1}.get(wrong, 0))
     signer = make("another") if wrong == "secret" else signature
-    headers = {signature_header: signer.of(then, b"" if wrong == "body" else BODY), time_header: then}
+    headers = {signature_header: signer.sign(then, b"" if wrong == "body" else BODY), time_header: then}
     if wrong == "later":
         headers[time_header] = str(NOW + 1)
     elif wrong == "unsigned":
@@ -83,7 +83,7 @@ def test_anything_else_is_refused(kind: str, wrong: str) -> None:
         del headers[time_header]
     elif wrong in ("no time", "huge time"):
         headers[time_header] = "²" if wrong == "no time" else "9" * 5000
-        headers[signature_header] = signature.of(headers[time_header], BODY)
+        headers[signature_header] = signature.sign(headers[time_header], BODY)
     elif wrong == "bytes":
         headers[signature_header] = "ÿ"
     raw = {name: value.encode() for name, value in headers.items()}

@@ -18,18 +18,23 @@ from starlette.types import Message
 
 from intentmatch import Matcher
 from intentmatch.core.errors import InputError, UnavailableError
+from intentmatch.core.result import MatchResult
 from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders.static import StaticEncoder
 from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 from intentmatch.encoders.tokenizer.unigram import read_unigram
 from intentmatch.matching.options import MatchOptions
+from intentmatch.matching.snapshot import Snapshot
 from intentmatch.server import app, create_app
-from intentmatch.server.bots import batching as batches
-from intentmatch.server.bots.batching import Batches, Bounds
+from intentmatch.server.bots import batching
+from intentmatch.server.bots.batching import BatchQueue
+from intentmatch.server.config import Batching
+from intentmatch.server.middleware.limits import client_receive
 from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.process.metrics import Metrics
 
 PATIENCE = 60.0
+_NO_OPTIONS = MatchOptions()
 
 
 class Gate(WordHashEncoder):
@@ -90,8 +95,29 @@ def run(scenario: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(bounded())
 
 
-def waiting(bounds: Bounds | None = None) -> Batches:
-    return Batches(bounds or Bounds(), Metrics())
+async def result(queue: BatchQueue, bot: Matcher, text: str, options: MatchOptions = _NO_OPTIONS) -> MatchResult:
+    """What the queue answers to one message."""
+    return (await queue.match(bot, text, options)).result
+
+
+@pytest.fixture
+def on_match(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[list[str]], None]], None]:
+    """Calls a function with the texts of each batch, in the thread that matches them."""
+
+    def observe(note: Callable[[list[str]], None]) -> None:
+        match_each = Snapshot.match_each
+
+        def noting(snapshot: Snapshot, asked: Sequence[tuple[str, MatchOptions]]) -> list[MatchResult | Exception]:
+            note([text for text, _ in asked])
+            return match_each(snapshot, asked)
+
+        monkeypatch.setattr(Snapshot, "match_each", noting)
+
+    return observe
+
+
+def waiting(bounds: Batching | None = None) -> BatchQueue:
+    return BatchQueue(bounds or Batching(), Metrics())
 
 
 async def settled() -> None:
@@ -104,11 +130,11 @@ def test_what_arrives_during_a_batch_is_the_next(bot: Matcher, encoder: Gate) ->
     """The first is answered at once; all who come meanwhile are encoded together, up to the bound."""
 
     async def scenario() -> None:
-        line = waiting(Bounds(together=3))
+        line = waiting(Batching(max_together=3))
         with encoder.shut():
-            asked = [asyncio.create_task(line.match(bot, "number zero"))]
+            asked = [asyncio.create_task(result(line, bot, "number zero"))]
             await encoder.busy()
-            asked += [asyncio.create_task(line.match(bot, f"number {n}")) for n in range(1, 6)]
+            asked += [asyncio.create_task(result(line, bot, f"number {n}")) for n in range(1, 6)]
             await settled()
         answers = await asyncio.gather(*asked)
         assert [answer.message for answer in answers] == ["number zero", *(f"number {n}" for n in range(1, 6))]
@@ -123,10 +149,10 @@ def test_each_has_its_own_options(bot: Matcher) -> None:
     async def scenario() -> None:
         line = waiting()
         few, german, narrow, wrong = await asyncio.gather(
-            line.match(bot, "hello there you", MatchOptions(top_k=1)),
-            line.match(bot, "hello", MatchOptions(language="de")),
-            line.match(bot, "hello there you", MatchOptions(allowed=["bye"])),
-            line.match(bot, "hello", MatchOptions(allowed=["nobody"])),
+            result(line, bot, "hello there you", MatchOptions(top_k=1)),
+            result(line, bot, "hello", MatchOptions(language="de")),
+            result(line, bot, "hello there you", MatchOptions(allowed=["bye"])),
+            result(line, bot, "hello", MatchOptions(allowed=["nobody"])),
             return_exceptions=True,
         )
         assert few == bot.match("hello there you", top_k=1)
@@ -171,19 +197,19 @@ def test_a_full_queue_is_told_when_to_come_again(bot: Matcher, encoder: Gate) ->
     """By the pace of late: after two messages a second, and three before, it is two seconds."""
 
     async def scenario() -> None:
-        line = waiting(Bounds(queue=3))
+        line = waiting(Batching(max_queue=3))
         with encoder.shut():
-            asked = [asyncio.create_task(line.match(bot, "number zero"))]
+            asked = [asyncio.create_task(result(line, bot, "number zero"))]
             await encoder.busy()
-            asked += [asyncio.create_task(line.match(bot, f"number {n}")) for n in range(3)]
+            asked += [asyncio.create_task(result(line, bot, f"number {n}")) for n in range(3)]
             await settled()
-            line._lines[bot].pace = 0.5
+            line._queues[bot].mean_seconds = 0.5
             with pytest.raises(ProblemError) as refused:
-                await line.match(bot, "one too many")
+                await result(line, bot, "one too many")
         assert (refused.value.status_code, refused.value.headers) == (503, {"Retry-After": "2"})
         assert refused.value.details.type == "urn:intentmatch:busy"
         await asyncio.gather(*asked)
-        assert (await line.match(bot, "now there is room")).message == "now there is room"
+        assert (await result(line, bot, "now there is room")).message == "now there is room"
 
     run(scenario)
 
@@ -192,12 +218,12 @@ def test_whoever_waits_too_long_is_refused(bot: Matcher, encoder: Gate) -> None:
     """And never encoded; what has begun is finished."""
 
     async def scenario() -> None:
-        line = waiting(Bounds(seconds=0.1))
+        line = waiting(Batching(max_wait=0.1))
         with encoder.shut():
-            begun = asyncio.create_task(line.match(bot, "number zero"))
+            begun = asyncio.create_task(result(line, bot, "number zero"))
             await encoder.busy()
             with pytest.raises(ProblemError, match="has waited for"):
-                await line.match(bot, "number one")
+                await result(line, bot, "number one")
         assert (await begun).message == "number zero"
 
     run(scenario)
@@ -209,7 +235,7 @@ def test_whoever_leaves_is_not_encoded(
     bot: Matcher, encoder: Gate, leaves: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether the server cancels the request, or its client hangs up."""
-    monkeypatch.setattr(batches, "_SECONDS_UNWATCHED", 0.0)
+    monkeypatch.setattr(batching, "_UNWATCHED_SECONDS", 0.0)
 
     async def scenario() -> None:
         line = waiting()
@@ -220,10 +246,10 @@ def test_whoever_leaves_is_not_encoded(
             return {"type": "http.disconnect"}
 
         with encoder.shut():
-            first = asyncio.create_task(line.match(bot, "number zero"))
+            first = asyncio.create_task(result(line, bot, "number zero"))
             await encoder.busy()
-            batches.client.set(receive)
-            leaving = asyncio.create_task(line.match(bot, "number one"))
+            client_receive.set(receive)
+            leaving = asyncio.create_task(result(line, bot, "number one"))
             await settled()
             if leaves == "hangs up":
                 hung_up.set()
@@ -246,11 +272,11 @@ def test_a_batch_sees_one_registry(bot: Matcher, encoder: Gate, folder: Path) ->
     async def scenario() -> None:
         line = waiting()
         with encoder.shut():
-            first = asyncio.create_task(line.match(bot, "number zero"))
+            first = asyncio.create_task(result(line, bot, "number zero"))
             await encoder.busy()
             (folder / "thanks.yaml").write_text("intents: {thanks: {utterances: [number zero]}}", encoding="utf-8")
             await asyncio.to_thread(bot.reload)
-        second = await line.match(bot, "number zero")
+        second = await result(line, bot, "number zero")
         assert ((await first).intent, second.intent) == (None, "thanks")
 
     run(scenario)
@@ -263,9 +289,9 @@ def test_a_slow_bot_holds_up_no_other(bot: Matcher, encoder: Gate, folder: Path)
         line = waiting()
         other = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
         with encoder.shut():
-            slow = asyncio.create_task(line.match(bot, "number zero"))
+            slow = asyncio.create_task(result(line, bot, "number zero"))
             await encoder.busy()
-            assert (await line.match(other, "number one")).message == "number one"
+            assert (await result(line, other, "number one")).message == "number one"
         await slow
 
     run(scenario)
@@ -283,8 +309,8 @@ def test_what_gains_nothing_makes_only_quick_batches(folder: Path) -> None:
     bot = Matcher.load(folder, encoder=Slow(EMBEDDED), cache="off")
 
     async def scenario() -> None:
-        line = Batches(Bounds(), metrics)
-        await asyncio.gather(*(line.match(bot, f"number {n}") for n in range(5)))
+        line = BatchQueue(Batching(), metrics)
+        await asyncio.gather(*(result(line, bot, f"number {n}") for n in range(5)))
 
     run(scenario)
     assert b"intentmatch_batch_messages_count 5.0" in metrics.exposition([])
@@ -300,7 +326,7 @@ def test_what_gains_nothing_makes_only_quick_batches(folder: Path) -> None:
         (0.0005, "hello", "slots: {day: {type: number}}", False),
     ],
 )
-def test_what_is_over_at_once_is_answered_where_it_is_asked(tmp_path: Path, pace, text, slots, here) -> None:
+def test_what_is_over_at_once_is_answered_where_it_is_asked(tmp_path: Path, on_match, pace, text, slots, here) -> None:
     """Once it is known to be: no document, no slots to look for, and the messages before it were quick."""
     extra = f", {slots}" if slots else ""
     (tmp_path / "bot.yaml").write_text(
@@ -310,42 +336,34 @@ def test_what_is_over_at_once_is_answered_where_it_is_asked(tmp_path: Path, pace
     )
     bot = Matcher.load(tmp_path, encoder=WordHashEncoder(), cache="off")
     asked_in: list[threading.Thread] = []
-    matched = bot.match_each
-
-    def match_each(asked):
-        asked_in.append(threading.current_thread())
-        return matched(asked)
-
-    bot.match_each = match_each  # type: ignore[method-assign]
+    on_match(lambda texts: asked_in.append(threading.current_thread()))
 
     async def scenario() -> None:
         line = waiting()
-        line._lines[bot] = batches._Line(pace=pace, least=pace)
-        assert (await line.match(bot, text)).message == text
+        line._queues[bot] = batching._MatcherQueue(mean_seconds=pace, fastest_seconds=pace)
+        assert (await result(line, bot, text)).message == text
         assert (asked_in == [threading.main_thread()]) is here
 
     run(scenario)
 
 
-def test_what_arrives_at_once_is_matched_in_a_row(folder: Path) -> None:
+def test_what_arrives_at_once_is_matched_in_a_row(folder: Path, on_match) -> None:
     """As many as do not hold the loop up, then those whose turn came meanwhile; whoever left is not matched."""
     bot = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
     rows: list[list[str]] = []
-    matched = bot.match_each
 
-    def match_each(asked):
-        rows.append([text for text, _ in asked])
+    def note(texts: list[str]) -> None:
+        rows.append(texts)
         if len(rows) > 1:
             assert others.done()
-        return matched(asked)
 
-    bot.match_each = match_each  # type: ignore[method-assign]
+    on_match(note)
 
     async def scenario() -> None:
         nonlocal others
         line = waiting()
-        line._lines[bot] = batches._Line(pace=0.0019, least=0.0019)
-        asked = [asyncio.create_task(line.match(bot, f"number {n}")) for n in range(14)]
+        line._queues[bot] = batching._MatcherQueue(mean_seconds=0.0019, fastest_seconds=0.0019)
+        asked = [asyncio.create_task(result(line, bot, f"number {n}")) for n in range(14)]
         others = asyncio.create_task(asyncio.sleep(0))
         await asyncio.sleep(0)
         asked[1].cancel()
@@ -365,10 +383,10 @@ def test_an_error_is_heard_where_it_is_asked_too(folder: Path) -> None:
 
     async def scenario() -> None:
         line = waiting()
-        line._lines[bot] = batches._Line(pace=0.0005)
+        line._queues[bot] = batching._MatcherQueue(mean_seconds=0.0005)
         with pytest.raises(InputError):
-            await line.match(bot, "hello", MatchOptions(language="no code at all"))
-        assert (await line.match(bot, "hello")).message == "hello"
+            await result(line, bot, "hello", MatchOptions(language="no code at all"))
+        assert (await result(line, bot, "hello")).message == "hello"
 
     run(scenario)
 
@@ -418,24 +436,18 @@ def test_refusals_are_problems_and_break_nothing(bot: Matcher, encoder: Gate) ->
     run(scenario)
 
 
-def test_a_server_that_is_busy_from_its_first_message_on_finds_its_pace(folder: Path) -> None:
+def test_a_server_that_is_busy_from_its_first_message_on_finds_its_pace(folder: Path, on_match) -> None:
     """While somebody always waits for a thread; whoever waits then is answered in the loop."""
     bot = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
     loop_thread, where = threading.get_ident(), []
-    matched = bot.match_each
-
-    def match_each(asked):
-        where.append(threading.get_ident())
-        return matched(asked)
-
-    bot.match_each = match_each  # type: ignore[method-assign]
+    on_match(lambda texts: where.append(threading.get_ident()))
 
     async def scenario() -> None:
         line = waiting()
 
         async def client(number: int) -> None:
             for n in range(20):
-                await line.match(bot, f"number {n} of {number}")
+                await result(line, bot, f"number {n} of {number}")
 
         await asyncio.gather(*map(client, range(8)))
 

@@ -26,11 +26,10 @@ from intentmatch.encoders import load_encoder
 from intentmatch.inbox import Inbox
 from intentmatch.matching.loader import Source
 from intentmatch.server import BotFolder, create_app
-from intentmatch.server.bots import model_pool as shared
-from intentmatch.server.bots import pool as bots
+from intentmatch.server.bots import model_pool, pool
 from intentmatch.server.bots.folder import is_bot_folder
 from intentmatch.server.bots.memory import own_bytes
-from intentmatch.server.bots.reloads import Reloads
+from intentmatch.server.bots.reloads import ReloadCounter
 
 BROKEN = "intents:\n  greet: {}\n"
 
@@ -179,7 +178,7 @@ def test_what_goes_wrong_unexpectedly_is_tried_again(
             raise errors.pop()
 
     loads(monkeypatch, fail)
-    monkeypatch.setattr(bots, "_SECONDS_BETWEEN_TRIES", 0.1)
+    monkeypatch.setattr(pool, "_SECONDS_BETWEEN_TRIES", 0.1)
     with served(several) as client:
         answer = match(client, "shop")
         assert (answer.status_code, "secret" in answer.text) == (503, False)
@@ -215,22 +214,22 @@ def test_a_folder_that_cannot_be_used_any_more_changes_nothing(several: Path, ca
         until(lambda: "there are two bots 'shop'" in caplog.text)
         assert match(client, "shop").status_code == 200
         time.sleep(0.3)
-        assert caplog.text.count("the bots stay those they were") == 1
+        assert caplog.text.count("the bots stay as they are") == 1
         (several / "shop.intentmatch").unlink()
         several.rename(several.with_name("away"))
-        until(lambda: caplog.text.count("the bots stay those they were") == 2)
+        until(lambda: caplog.text.count("the bots stay as they are") == 2)
         assert match(client, "shop").status_code == 200
         assert match(client, "pizza").status_code == 503
 
 
 def test_who_was_asked_least_recently_makes_room(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By what a bot takes; one may be larger than all the room there is."""
-    monkeypatch.setattr(bots, "own_bytes", lambda matcher: 1_000_000)
+    monkeypatch.setattr(pool, "own_bytes", lambda matcher: 1_000_000)
     with served(several, megabytes=2) as client:
         for bot in ("bank", "pizza", "bank", "shop"):
             assert match(client, bot).status_code == 200
         assert states(client) == {"bank": "ready", "pizza": "idle", "shop": "ready"}
-        monkeypatch.setattr(bots, "own_bytes", lambda matcher: 9_000_000)
+        monkeypatch.setattr(pool, "own_bytes", lambda matcher: 9_000_000)
         assert match(client, "pizza").status_code == 200
         assert states(client) == {"bank": "idle", "pizza": "ready", "shop": "idle"}
         time.sleep(0.3)
@@ -239,15 +238,15 @@ def test_who_was_asked_least_recently_makes_room(several: Path, monkeypatch: pyt
 
 def test_what_made_room_is_gone(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing holds on to it, once nobody is answered by it any more; what it shares with others stays."""
-    monkeypatch.setattr(bots, "own_bytes", lambda matcher: 1_000_000)
-    original, made = bots.Bots._matcher, []
+    monkeypatch.setattr(pool, "own_bytes", lambda matcher: 1_000_000)
+    original, made = pool.BotPool._matcher, []
 
     def matcher(*args: Any) -> Matcher:
         found = original(*args)
         made.append((weakref.ref(found), id(found.encoder)))
         return found
 
-    monkeypatch.setattr(bots.Bots, "_matcher", matcher)
+    monkeypatch.setattr(pool.BotPool, "_matcher", matcher)
     with served(several, megabytes=1) as client:
         match(client, "bank")
         match(client, "shop")
@@ -265,7 +264,7 @@ def test_a_bot_that_grew_makes_others_leave(
     several: Path, monkeypatch: pytest.MonkeyPatch, admin: dict[str, str]
 ) -> None:
     """What it takes is seen anew after a reload."""
-    monkeypatch.setattr(bots, "own_bytes", lambda matcher: len(matcher.registry) * 1_000_000)
+    monkeypatch.setattr(pool, "own_bytes", lambda matcher: len(matcher.registry) * 1_000_000)
     with served(several, megabytes=2, admin_keys=["*:boss"]) as client:
         assert match(client, "bank").status_code == match(client, "shop").status_code == 200
         (several / "shop/more.yaml").write_text("intents: {bye: {utterances: [goodbye]}}", encoding="utf-8")
@@ -276,11 +275,11 @@ def test_a_bot_that_grew_makes_others_leave(
 
 def test_who_is_asked_while_making_room_still_answers(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many at once, of more bots than there is room for: each gets the answer of the bot that it asked."""
-    monkeypatch.setattr(bots, "own_bytes", lambda matcher: 1_000_000)
+    monkeypatch.setattr(pool, "own_bytes", lambda matcher: 1_000_000)
     found = loads(monkeypatch)
-    with served(several, megabytes=1) as client, ThreadPoolExecutor(8) as pool:
+    with served(several, megabytes=1) as client, ThreadPoolExecutor(8) as threads:
         names = ["bank", "pizza", "shop"] * 20
-        answers = list(pool.map(lambda name: match(client, name), names))
+        answers = list(threads.map(lambda name: match(client, name), names))
         assert [answer.json().get("intent") for answer in answers] == names
         assert list(states(client).values()).count("ready") == 1
     assert len(found) > 3
@@ -288,7 +287,7 @@ def test_who_is_asked_while_making_room_still_answers(several: Path, monkeypatch
 
 def test_bots_with_the_same_settings_share_their_encoder(several: Path) -> None:
     """Another precision is another encoder; the last bot that leaves takes its encoder along."""
-    models = shared.SharedModels()
+    models = model_pool.ModelPool()
     first, second = (Matcher(Source(several / name, {}, load_encoder=models.encoder)) for name in ("bank", "shop"))
     assert first.encoder is second.encoder
     other = Matcher(Source(several / "pizza", {"precision": "float16"}, load_encoder=models.encoder))
@@ -314,11 +313,11 @@ def test_what_a_bot_takes_is_that_of_its_texts_and_vectors(several: Path) -> Non
 
 def test_what_is_loaded_after_a_reload_is_not_read_twice(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reload that is asked for, here or in another process, is one of all bots that are loaded then."""
-    reloads = Reloads()
+    reloads = ReloadCounter()
     with served(several, reloads=reloads) as client:
         match(client, "bank")
         found = loads(monkeypatch)
-        reloads.ask()
+        reloads.request()
         until(lambda: found == ["bank"])
         match(client, "shop")
         time.sleep(0.3)
@@ -358,7 +357,7 @@ def test_each_bot_has_its_own_inbox(several: Path, tmp_path: Path) -> None:
 def test_what_is_loaded_is_watched_until_it_makes_room(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An edit of it answers by itself; nothing else is watched."""
     pytest.importorskip("watchfiles")
-    monkeypatch.setattr(bots, "own_bytes", lambda matcher: 1_000_000)
+    monkeypatch.setattr(pool, "own_bytes", lambda matcher: 1_000_000)
 
     def watching() -> int:
         return sum(thread.name == "intentmatch-watch" for thread in threading.enumerate())
@@ -393,7 +392,7 @@ def test_metrics_are_of_each_bot(several: Path) -> None:
 def test_bots_that_all_cannot_answer_are_not_ready(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Until one can: whoever asks has it tried."""
     encoder = load_encoder(Settings())
-    monkeypatch.setattr(shared, "load_encoder", lambda settings: encoder)
+    monkeypatch.setattr(model_pool, "load_encoder", lambda settings: encoder)
     away: list[Exception] = []
 
     def encode(*args: Any, **options: Any) -> Any:
@@ -425,4 +424,4 @@ def test_it_says_what_it_serves(several: Path, caplog: pytest.LogCaptureFixture)
     """At the start, so that nobody takes one for the other."""
     caplog.set_level(logging.INFO, "intentmatch")
     with served(several):
-        assert "is no registry but holds 3 bots: bank, pizza, shop" in caplog.text
+        assert "is a folder of 3 bots: bank, pizza, shop" in caplog.text

@@ -1,4 +1,4 @@
-"""Reloads that were asked for elsewhere."""
+"""Reloads that another process or a signal requests."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ import pytest
 from starlette.testclient import TestClient
 
 from intentmatch.server import create_app
-from intentmatch.server.bots.reloads import Reloads
+from intentmatch.server.bots.reloads import ReloadCounter
 
 PATIENCE = 60.0
 
 
-def ask_often(reloads: Reloads) -> None:
+def ask_often(reloads: ReloadCounter) -> None:
     for _ in range(200):
-        reloads.ask()
+        reloads.request()
 
 
 def test_processes_that_ask_at_once_all_count() -> None:
     """Nobody's asking is lost."""
-    reloads = Reloads(shared=True)
+    reloads = ReloadCounter(shared=True)
     processes = [get_context("spawn").Process(target=ask_often, args=(reloads,)) for _ in range(2)]
     for process in processes:
         process.start()
     for process in processes:
         process.join(PATIENCE)
-    assert reloads.asked == 400
+    assert reloads.requested == 400
 
 
 def test_whoever_follows_reloads_and_who_asked_does_so_once(folder: Path, admin: dict[str, str]) -> None:
     """Two apps that share it are of one mind, whichever was called, and also about files that are broken."""
-    reloads = Reloads()
+    reloads = ReloadCounter()
     with TestClient(create_app(folder, reloads=reloads)) as one, TestClient(create_app(folder, reloads=reloads)) as two:
         (folder / "thanks.yaml").write_text("intents: {thanks: {utterances: [thank you]}}", encoding="utf-8")
         assert one.post("/reload", headers=admin).json()["intents"] == 3
@@ -44,18 +44,18 @@ def test_whoever_follows_reloads_and_who_asked_does_so_once(folder: Path, admin:
         (folder / "thanks.yaml").write_text("intents: 3", encoding="utf-8")
         assert two.post("/reload", headers=admin).status_code == 409
         wait_until_ready_says(one, "status", "stale")
-        assert reloads.asked == 2
+        assert reloads.requested == 2
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there is no such signal here")
 def test_a_hangup_asks() -> None:
     """It would end the process otherwise."""
-    reloads = Reloads()
+    reloads = ReloadCounter()
     before = signal.getsignal(signal.SIGHUP)
     try:
-        reloads.heed_hangups()
+        reloads.request_on_hangup()
         os.kill(os.getpid(), signal.SIGHUP)
-        assert reloads.asked == 1
+        assert reloads.requested == 1
     finally:
         signal.signal(signal.SIGHUP, before)
 

@@ -16,8 +16,9 @@ from starlette.testclient import TestClient
 
 from intentmatch import Matcher
 from intentmatch.core.errors import IntentMatchError, ModelUnavailableError
+from intentmatch.matching.snapshot import Snapshot
 from intentmatch.server import create_app
-from intentmatch.server.routes.schemas import ProblemDetails
+from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
 JSON = {"content-type": "application/json"}
 KEYS = st.sampled_from(["text", "texts", "language", "top_k", "allowed", "extra"])
@@ -237,7 +238,7 @@ def test_no_bytes_lead_to_a_500(client: TestClient, body: bytes, declared: str) 
     [
         (ModelUnavailableError("download it first"), 503, "download it first"),
         (IntentMatchError("the encoder broke its protocol"), 500, "the encoder broke its protocol"),
-        (RuntimeError("secret"), 500, "not the fault of the request"),
+        (RuntimeError("secret"), 500, "the request is not at fault"),
     ],
 )
 def test_our_own_faults_have_the_shape_too(
@@ -248,7 +249,7 @@ def test_our_own_faults_have_the_shape_too(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(matcher, "match_each", fail)
+    monkeypatch.setattr(Snapshot, "match_each", fail)
     client = TestClient(create_app(matcher), raise_server_exceptions=False)
     answer = client.post("/match", json={"text": "hello"})
     details = ProblemDetails.model_validate(answer.json())

@@ -14,6 +14,7 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from intentmatch import Matcher
+from intentmatch.matching.snapshot import Snapshot
 from intentmatch.server import create_app
 from intentmatch.server.process.logs import log_config
 
@@ -57,7 +58,7 @@ def test_every_answer_has_an_id(matcher: Matcher, monkeypatch: pytest.MonkeyPatc
         raise MemoryError
 
     with TestClient(create_app(matcher, max_body=100), raise_server_exceptions=False) as client:
-        monkeypatch.setattr(matcher, "match_each", fail)
+        monkeypatch.setattr(Snapshot, "match_each", fail)
         for status, answer in {
             404: client.get("/nothing", headers={"X-Request-ID": "mine"}),
             413: client.post("/match", content=b"a" * 101, headers={"X-Request-ID": "mine"}),
@@ -131,7 +132,7 @@ def test_what_happens_for_a_request_bears_its_id(
                 log.exception("it failed")
                 raise
 
-        monkeypatch.setattr(matcher, "match_many", fail)
+        monkeypatch.setattr(Snapshot, "match_many", fail)
         client.post("/match/batch", json={"texts": ["hello"]}, headers={"X-Request-ID": "mine"})
     failed, request = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
     assert failed["request_id"] == request["request_id"] == "mine"

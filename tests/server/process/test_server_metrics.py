@@ -14,6 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
 from intentmatch import Matcher
+from intentmatch.matching.snapshot import Snapshot
 from intentmatch.server import create_app
 
 
@@ -97,7 +98,7 @@ def test_a_defect_is_counted(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) 
         raise MemoryError
 
     with TestClient(create_app(matcher), raise_server_exceptions=False) as client:
-        monkeypatch.setattr(matcher, "match_each", fail)
+        monkeypatch.setattr(Snapshot, "match_each", fail)
         assert client.post("/match", json={"text": "hello"}).status_code == 500
 
         assert value(client, "intentmatch_requests_total", path="/match", status="500") == 1
@@ -156,6 +157,7 @@ def test_the_counts_of_several_workers_are_added_up(folder: Path, tmp_path: Path
     program = """
 import json, sys
 from starlette.testclient import TestClient
+from intentmatch.matching.snapshot import Snapshot
 from intentmatch.server import create_app
 with TestClient(create_app(sys.argv[1])) as client:
     client.post("/match", json={"text": "hello"})

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
+from flaky import FlakyEncoder
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -14,6 +17,7 @@ from starlette.testclient import TestClient
 from intentmatch import Matcher
 from intentmatch.core import plugins
 from intentmatch.core.errors import MissingExtraError
+from intentmatch.core.types import Kind, Vectors
 from intentmatch.server import create_app
 
 PARENT = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
@@ -66,6 +70,40 @@ def test_it_belongs_to_the_trace_of_its_caller(
         assert span.parent is not None
         assert f"{span.context.trace_id:032x}-{span.parent.span_id:016x}" in PARENT["traceparent"]
     assert kept.get_finished_spans()[-1].parent is None
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/match", {"text": "what is that"}),
+        ("/match/batch", {"texts": ["what is that"]}),
+        ("/chat", {"text": "what is that", "conversation": "a"}),
+    ],
+)
+def test_span_carries_the_registry_that_answered(
+    folder: Path, kept: InMemorySpanExporter, admin: dict[str, str], path: str, body: dict[str, object]
+) -> None:
+    """Even if the files are reloaded while the message is being matched."""
+    encoder = FlakyEncoder()
+    matcher = Matcher.load(folder, encoder=encoder, cache="off")
+    before = matcher.registry.fingerprint
+    app = create_app(matcher, telemetry=True)
+    encode, reloaded = encoder.encode, []
+
+    def reload_meanwhile(texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
+        if kind == "query" and not reloaded:
+            reloaded.append(True)
+            (folder / "more.yaml").write_text("intents: {thanks: {utterances: [thank you]}}", encoding="utf-8")
+            matcher.reload()
+        return encode(texts, kind=kind)
+
+    encoder.encode = reload_meanwhile  # type: ignore[method-assign]
+    assert TestClient(app).post(path, json=body).status_code == 200
+
+    (span,) = kept.get_finished_spans()
+    assert reloaded
+    assert matcher.registry.fingerprint != before
+    assert dict(span.attributes or {})["intentmatch.fingerprint"] == before
 
 
 def test_a_trace_around_the_app_is_kept(matcher: Matcher, kept: InMemorySpanExporter) -> None:

@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from intentmatch import Matcher
 from intentmatch.core.result import MatchResult
 from intentmatch.matching.options import MatchOptions
+from intentmatch.matching.snapshot import Snapshot
 
 
 @pytest.fixture(scope="session")
@@ -40,9 +41,9 @@ def answers(bot: Matcher, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None
     """Have the bot say something else beside its answers: entities, what is missing."""
 
     def change(**changes: Any) -> None:
-        def match_each(asked: Sequence[tuple[str, MatchOptions]]) -> list[MatchResult]:
-            return [replace(bot.match(message, **asdict(options)), **changes) for message, options in asked]
+        def match_each(snapshot: Snapshot, asked: Sequence[tuple[str, MatchOptions]]) -> list[MatchResult]:
+            return [replace(snapshot.match(message, **asdict(options)), **changes) for message, options in asked]
 
-        monkeypatch.setattr(bot, "match_each", match_each)
+        monkeypatch.setattr(Snapshot, "match_each", match_each)
 
     return change

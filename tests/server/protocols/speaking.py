@@ -10,7 +10,7 @@ from intentmatch import Matcher
 from intentmatch.core.result import Entity, Missing
 from intentmatch.core.types import Intent, Registry, Slot, Utterance
 from intentmatch.server import create_app
-from intentmatch.server.protocols import PROTOCOLS
+from intentmatch.server.protocols.load import PROTOCOLS
 
 KEY = "the right key"
 

@@ -17,8 +17,10 @@ from starlette.testclient import TestClient
 from intentmatch import Matcher
 from intentmatch.core.errors import UnknownNameError
 from intentmatch.core.result import Entity
-from intentmatch.server.bots.bot import Service
+from intentmatch.server.bots.bot import Bot
+from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.protocols.clu import _text_elements
+from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
 URL = "/language/:analyze-conversations?api-version=2023-04-01"
 
@@ -194,13 +196,13 @@ def test_the_project_is_the_bot(bot: Matcher, monkeypatch: pytest.MonkeyPatch) -
     """The bot is asked for by the project's name; one that there is not is not found."""
     asked = []
 
-    async def bot_named(service: Service, request: Request, name: str | None) -> Service:
+    async def bot_named(only: Bot, request: Request, name: str | None) -> Bot:
         asked.append(name)
         if name != "shop":
-            raise UnknownNameError("bot", str(name), ["shop"])
-        return service
+            raise ProblemError(ProblemDetails.for_status(404, str(UnknownNameError("bot", str(name), ["shop"]))))
+        return only
 
-    monkeypatch.setattr(Service, "bot_named", bot_named)
+    monkeypatch.setattr(Bot, "bot_named", bot_named)
     speaking = client(bot)
     assert speaking.post(URL, json=task("hello")).status_code == 200
     answer = speaking.post(URL, json=task("hello", projectName="shpo"))

@@ -20,8 +20,10 @@ from intentmatch import Matcher
 from intentmatch.core.errors import InputError, UnknownNameError
 from intentmatch.core.result import Missing
 from intentmatch.server import create_app
-from intentmatch.server.bots.bot import Service
+from intentmatch.server.bots.bot import Bot
+from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.protocols import dialogflow
+from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
 SESSION = "projects/shop/agent/sessions/123"
 
@@ -170,10 +172,10 @@ def test_a_key_opens(guarded: TestClient, query: str, headers: dict, status: int
 def test_the_project_is_the_bot(speaker: TestClient, bot: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
     """A project that there is not is not found."""
 
-    async def bot_named(service: Service, request: Request, name: str | None) -> Service:
-        raise UnknownNameError("bot", str(name), ["store"])
+    async def bot_named(only: Bot, request: Request, name: str | None) -> Bot:
+        raise ProblemError(ProblemDetails.for_status(404, str(UnknownNameError("bot", str(name), ["store"]))))
 
-    monkeypatch.setattr(Service, "bot_named", bot_named)
+    monkeypatch.setattr(Bot, "bot_named", bot_named)
     body = {"queryInput": {"text": {"text": "hello"}}}
     answer = client(bot).post(f"/v2/{SESSION}:detectIntent", json=body)
     assert (answer.status_code, answer.json()["error"]["status"]) == (404, "NOT_FOUND")
@@ -260,14 +262,14 @@ def test_a_webhook_waits_until_nothing_is_missing(bot: Matcher, answers: Callabl
     [
         (b'{"fulfillmentText": "x"}', 500, 14, "status 500"),
         (b'{"fulfillmentText": "x"}', 302, 14, "status 302"),
-        (b"no JSON", 200, 3, "not a WebhookResponse"),
-        (b"", 200, 3, "not a WebhookResponse"),
-        (b"[" * 50_000, 200, 3, "not a WebhookResponse"),
-        (b'{"fulfillmentText": 5}', 200, 3, "not a WebhookResponse"),
-        (b'{"payload": {"n": 1e999}}', 200, 3, "not a WebhookResponse"),
-        (b'{"payload": {"n": NaN}}', 200, 3, "not a WebhookResponse"),
-        (b'{"fulfillmentText": "\\ud800"}', 200, 3, "not a WebhookResponse"),
-        (b'{"followupEventInput": {"name": "E"}}', 200, 3, "not a WebhookResponse"),
+        (b"no JSON", 200, 3, "not a valid WebhookResponse"),
+        (b"", 200, 3, "not a valid WebhookResponse"),
+        (b"[" * 50_000, 200, 3, "not a valid WebhookResponse"),
+        (b'{"fulfillmentText": 5}', 200, 3, "not a valid WebhookResponse"),
+        (b'{"payload": {"n": 1e999}}', 200, 3, "not a valid WebhookResponse"),
+        (b'{"payload": {"n": NaN}}', 200, 3, "not a valid WebhookResponse"),
+        (b'{"fulfillmentText": "\\ud800"}', 200, 3, "not a valid WebhookResponse"),
+        (b'{"followupEventInput": {"name": "E"}}', 200, 3, "not a valid WebhookResponse"),
         (b'{"source": "' + b"x" * 70_000 + b'"}', 200, 14, "65536 bytes"),
     ],
 )

@@ -102,7 +102,7 @@ def test_what_is_wrong_is_named(speaker: TestClient, change: dict, parameter: st
 def test_tokens_are_refused_with_the_reason(speaker: TestClient) -> None:
     """Those who count on tokens of another model have to be told."""
     message = speaker.post(URL, json={"model": "m", "input": [[1, 2]]}).json()["error"]["message"]
-    assert message == "Tokens mean nothing to the encoder in use here; send text."
+    assert message == "The encoder in use does not accept tokens; send text."
 
 
 def test_vectors_that_cannot_be_cut_are_not() -> None:
@@ -110,7 +110,7 @@ def test_vectors_that_cannot_be_cut_are_not() -> None:
     speaking = client(Matcher.load(REGISTRY, encoder=WordHashEncoder(), cache="off"))
     answer = speaking.post(URL, json={"model": "m", "input": "a", "dimensions": 8})
     assert (answer.status_code, answer.json()["error"]["param"]) == (400, "dimensions")
-    assert "cannot be cut" in answer.json()["error"]["message"]
+    assert "cannot be shortened" in answer.json()["error"]["message"]
     assert len(embedded(speaking, "a", dimensions=64)["data"][0]["embedding"]) == 64
 
 

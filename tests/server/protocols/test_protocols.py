@@ -21,7 +21,7 @@ from intentmatch import Matcher
 from intentmatch.cli.commands import cli
 from intentmatch.core.errors import IntentMatchError, ModelUnavailableError, UnknownNameError
 from intentmatch.server import create_app
-from intentmatch.server.protocols import PROTOCOLS
+from intentmatch.server.protocols.load import PROTOCOLS
 
 
 @dataclass(frozen=True)
@@ -269,7 +269,7 @@ def test_before_the_bot_is_loaded_it_is_not_there(name: str) -> None:
     [
         (ModelUnavailableError("download it first"), 503, "download it first"),
         (IntentMatchError("the encoder broke its protocol"), 500, "the encoder broke its protocol"),
-        (RuntimeError("secret"), 500, "not the fault of the request"),
+        (RuntimeError("secret"), 500, "the request is not at fault"),
     ],
 )
 def test_our_own_faults_have_the_shape_too(name: str, error: Exception, status: int, told: str) -> None:

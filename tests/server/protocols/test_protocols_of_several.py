@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from intentmatch.server import BotFolder, create_app
-from intentmatch.server.protocols import PROTOCOLS
+from intentmatch.server.protocols.load import PROTOCOLS
 
 KEYS = ["shop:one", "bank:two", "*:all"]
 

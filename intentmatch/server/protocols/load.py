@@ -1,0 +1,33 @@
+"""Protocols by name. Each is off unless the server is asked for it.
+
+Their routes are not in the OpenAPI document: their vendors describe them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from intentmatch.core.errors import InputError, UnknownNameError
+from intentmatch.server.protocols import clu, dialogflow, openai, rasa
+from intentmatch.server.protocols.host import Host, Protocol
+
+PROTOCOLS: Mapping[str, Callable[[Host], Protocol]] = {
+    "rasa": rasa.protocol,
+    "clu": clu.protocol,
+    "dialogflow": dialogflow.protocol,
+    "openai": openai.protocol,
+}
+
+
+def load_protocols(names: Iterable[str], host: Host) -> list[Protocol]:
+    """Return the protocols of these names, each once.
+
+    Raises `InputError` for an unknown name, and for a host with a fulfillment URL but no Dialogflow.
+    """
+    wanted = list(dict.fromkeys(names))
+    for name in wanted:
+        if name not in PROTOCOLS:
+            raise UnknownNameError("protocol", name, list(PROTOCOLS))
+    if host.fulfillment is not None and "dialogflow" not in wanted:
+        raise InputError("fulfillment goes with the protocol dialogflow")
+    return [PROTOCOLS[name](host) for name in wanted]

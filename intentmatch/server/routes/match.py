@@ -1,0 +1,42 @@
+"""Calls that match: one message, many messages, and the answer to a question for slots."""
+
+from __future__ import annotations
+
+import asyncio
+
+from starlette.requests import Request
+
+from intentmatch.server.bots.bot import Bot
+from intentmatch.server.routes.json_calls import JsonCalls
+from intentmatch.server.routes.schemas.matches import BatchResponse, FillResponse, MatchResponse
+from intentmatch.server.routes.schemas.requests import BatchRequest, FillRequest, MatchRequest
+
+
+def add_calls(calls: JsonCalls) -> None:
+    """Add the calls."""
+    calls.add("/match", match, MatchRequest, MatchResponse)
+    calls.add("/match/batch", match_batch, BatchRequest, BatchResponse)
+    calls.add("/fill", fill, FillRequest, FillResponse)
+
+
+async def match(body: MatchRequest, bot: Bot, request: Request) -> bytes:
+    """Return what one message means."""
+    result = await bot.match(body.text, body.options())
+    # Written without the model, which would check what the matcher made over and over.
+    return MatchResponse.json_from_result(result)
+
+
+async def match_batch(body: BatchRequest, bot: Bot, request: Request) -> bytes:
+    """Return what each of many messages means; faster than one call per message."""
+    return await asyncio.to_thread(_match_all, body, bot)
+
+
+def _match_all(body: BatchRequest, bot: Bot) -> bytes:
+    results = bot.match_many(body.texts, body.options())
+    return b'{"results":[' + b",".join(map(MatchResponse.json_from_result, results)) + b"]}"
+
+
+def fill(body: FillRequest, bot: Bot, request: Request) -> FillResponse:
+    """Return the slots of an intent that the answer to a question fills."""
+    entities = bot.matcher.fill(body.text, body.intent, body.slots, language=body.language, now=body.now)
+    return FillResponse.from_entities(entities)

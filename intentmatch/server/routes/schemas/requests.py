@@ -1,0 +1,145 @@
+"""Request bodies. `limited` writes the limits of an app into them, so that the OpenAPI document shows them."""
+
+from __future__ import annotations
+
+from copy import copy
+from datetime import datetime
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BeforeValidator, Field, create_model
+
+from intentmatch.matching.options import MatchOptions
+from intentmatch.server.config import Limits
+from intentmatch.server.routes.schemas.base import RequestModel
+
+# BCP-47 asks readers to accept 35 characters; the matcher checks whether they are a code.
+_MAX_LANGUAGE = 35
+_MAX_NAME = 200
+_MAX_NAMES = 10_000
+_MAX_TOP_K = 100
+_MAX_CONVERSATION = 1000
+
+_Model = TypeVar("_Model", bound=RequestModel)
+
+
+def local_time(value: Any) -> Any:
+    """Read a time from the text that JSON has it in; other values pass unchanged."""
+    return datetime.fromisoformat(value.replace("Z", "+00:00")) if isinstance(value, str) else value
+
+
+Name = Annotated[str, Field(max_length=_MAX_NAME)]
+LanguageCode = Annotated[str, Field(max_length=_MAX_LANGUAGE)]
+LocalTime = Annotated[datetime, BeforeValidator(local_time)]
+
+_MESSAGE: Any = Field(description="The message, as the user wrote it.", examples=["wo bleibt mein Paket?"])
+_NOW: Any = Field(
+    default=None,
+    description='The user\'s local time, from which "tomorrow" counts; the default is the time of the server.',
+    examples=["2026-11-21T10:00:00"],
+)
+_LANGUAGE: Any = Field(
+    default=None,
+    description="BCP-47 code of the message; the default is a guess among the languages of the registry.",
+    examples=["de"],
+)
+
+
+class MatchFields(RequestModel):
+    """Options of a match, as `MatchOptions` has them."""
+
+    language: LanguageCode | None = _LANGUAGE
+    now: LocalTime | None = _NOW
+    top_k: int | None = Field(
+        default=None,
+        ge=1,
+        le=_MAX_TOP_K,
+        description="Most candidates in the answer; the default is the setting `top_k`.",
+        examples=[3],
+    )
+    allowed: list[Name] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=_MAX_NAMES,
+        description="Names of the only intents that may answer, whatever their tags.",
+    )
+    context: list[Name] = Field(
+        default=[],
+        max_length=_MAX_NAMES,
+        description="Active tags: an intent with `when` answers only if one of them is its own.",
+        examples=[["checkout"]],
+    )
+
+    def options(self) -> MatchOptions:
+        """Return the options for the matcher."""
+        return MatchOptions(self.language, self.top_k, self.allowed, self.context, self.now)
+
+
+class MatchRequest(MatchFields):
+    """One message."""
+
+    text: str = _MESSAGE
+
+
+class BatchRequest(MatchFields):
+    """Many messages, all matched against the same registry."""
+
+    texts: list[str] = Field(
+        min_length=1, description="The messages, as the users wrote them.", examples=[["hello", "tschüss"]]
+    )
+
+
+class FillRequest(RequestModel):
+    """The answer to a question for slots of an intent."""
+
+    language: LanguageCode | None = _LANGUAGE
+    now: LocalTime | None = _NOW
+    text: str = Field(description="The answer, as the user wrote it.", examples=["tomorrow"])
+    intent: Name = Field(description="The intent that was matched.")
+    slots: list[Name] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=100,
+        description="The slots asked for; the default is all slots of the intent.",
+    )
+
+
+class FeedbackRequest(RequestModel):
+    """What a user said that a message means."""
+
+    intent: Name | None = Field(
+        description="Name of the intent that the message means; null for none of them.", examples=["order_status"]
+    )
+    language: LanguageCode | None = Field(default=None, description="BCP-47 code of the message.", examples=["de"])
+    text: str = _MESSAGE
+
+
+class ChatRequest(RequestModel):
+    """A message in a conversation, or a button that was pressed."""
+
+    language: LanguageCode | None = Field(
+        default=None, description="BCP-47 code of the user's language, for messages that do not tell theirs."
+    )
+    now: LocalTime | None = _NOW
+    conversation: Annotated[str, Field(min_length=1, max_length=_MAX_CONVERSATION)] = Field(
+        description="Id of this user in this channel.", examples=["telegram:42:42"]
+    )
+    text: str = Field(default="", description="The message, as the user wrote it.", examples=["wo bleibt mein Paket?"])
+    chosen: Name | None = Field(
+        default=None, description="The `id` of the choice that was pressed; it wins over the text."
+    )
+    context: list[Name] = Field(
+        default=[],
+        max_length=_MAX_NAMES,
+        description="Active tags: an intent with `when` answers only if one of them is its own.",
+    )
+
+
+def limited(model: type[_Model], limits: Limits) -> type[_Model]:
+    """Return the model of the same name whose texts are within the limits of an app."""
+    text = Annotated[str, Field(max_length=limits.max_text)]
+    bounds: dict[str, Any] = {
+        "text": text,
+        "texts": Annotated[list[text], Field(max_length=limits.max_batch)],
+    }
+    fields = {name: (bounds[name], copy(field)) for name, field in model.model_fields.items() if name in bounds}
+    return create_model(model.__name__, __base__=model, __doc__=model.__doc__, **fields)  # type: ignore[call-overload, no-any-return]

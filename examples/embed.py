@@ -1,4 +1,4 @@
-"""Intent matching inside your own program.
+"""Match intents inside your own program.
 
 Run it: python examples/embed.py
 """

@@ -1,4 +1,4 @@
-"""A chatbot of one's own: a FastAPI app with a matcher in it.
+"""A chatbot as a FastAPI app with a matcher.
 
 Run it, then talk to it:
 
@@ -6,8 +6,8 @@ Run it, then talk to it:
     uvicorn --app-dir examples fastapi_bot:app
     curl -s localhost:8000/chat -H 'Content-Type: application/json' -d '{"text": "wo bleibt mein Paket?"}'
 
-It answers with the `response` of the intent. The intents are those in the folder beside `examples`, or in the one that
-the environment variable INTENTMATCH_INTENTS names.
+It answers with the `response` of the intent. It reads the folder `intents` beside `examples`, or the folder in the
+environment variable INTENTMATCH_INTENTS.
 """
 
 import asyncio
@@ -25,13 +25,13 @@ FALLBACK = "Sorry, I did not understand that. Could you say it in other words?"
 
 
 class Message(BaseModel):
-    """What the user says."""
+    """Request body: a message of the user."""
 
     text: str = Field(max_length=2000)
 
 
 class Reply(BaseModel):
-    """What the bot says."""
+    """Response body: the reply of the bot."""
 
     reply: str
 
@@ -51,14 +51,14 @@ app = FastAPI(title="A bot", lifespan=lifespan)
 async def chat(message: Message, request: Request) -> Reply:
     """Answer one message."""
     matcher: Matcher = request.app.state.matcher
-    # amatch works in a thread, so that other users are answered meanwhile.
+    # amatch runs in a thread, so the app can answer other users at the same time.
     return Reply(reply=reply_to(await matcher.amatch(message.text)))
 
 
 def reply_to(result: MatchResult) -> str:
-    """What to say to a result: there is something for each of the three verdicts."""
+    """Return the reply to a result, for each of the three verdicts."""
     if result.verdict == "matched":
-        # Not every intent has a response: some are for the bot's own code to act on.
+        # Some intents have no response, because the code of a bot acts on them.
         return result.response or f"All right: {result.candidates[0].title or result.intent}."
     if result.verdict == "ambiguous":
         titles = [rival.title or rival.intent for rival in result.rivals]

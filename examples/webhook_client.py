@@ -1,4 +1,4 @@
-"""Ask a running webhook what messages mean, with nothing but the standard library.
+"""Match messages with a running webhook, using only the standard library.
 
 Start the webhook, then run this beside it:
 
@@ -20,7 +20,7 @@ MESSAGES = ["where is my parcel?", "ich möchte etwas zurückschicken", "what do
 
 
 def match(url: str, text: str) -> dict[str, Any]:
-    """What the webhook says about one message."""
+    """Return the webhook's result for one message."""
     body = json.dumps({"text": text}).encode()
     request = Request(f"{url.rstrip('/')}/match", body, {"Content-Type": "application/json"})  # noqa: S310 - your own URL
     with urlopen(request, timeout=10) as answer:  # noqa: S310
@@ -29,9 +29,9 @@ def match(url: str, text: str) -> dict[str, Any]:
 
 
 def describe(result: dict[str, Any]) -> str:
-    """A result in one line: the verdict decides which of its keys matter."""
+    """Describe a result in one line; the verdict decides which keys matter."""
     if result["verdict"] == "matched":
-        # A registry may be too small to learn from how sure it can be.
+        # A registry can be too small for calibrated confidence.
         sure = "" if result["confidence"] is None else f", {result['confidence']:.0%} sure"
         return f"matched {result['intent']}{sure}"
     if result["verdict"] == "ambiguous":
@@ -41,12 +41,12 @@ def describe(result: dict[str, Any]) -> str:
 
 
 def main(url: str = URL, *messages: str) -> str | None:
-    """Print what each message means; what is returned is the reason to stop."""
+    """Print the result of each message; return an error message, or None."""
     for message in messages or MESSAGES:
         try:
             print(f"{message}\n  {describe(match(url, message))}")
         except HTTPError as error:
-            # Every error of the webhook has this shape.
+            # All errors of the webhook have a `detail`.
             with error:
                 return f"{url} refused {message!r}: {json.load(error)['detail']}"
         except (URLError, TimeoutError) as error:

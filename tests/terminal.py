@@ -9,7 +9,7 @@ import sys
 
 
 def in_a_terminal(*words: str, typed: bytes = b"") -> tuple[int, bytes]:
-    """Run `intentmatch WORDS` in a terminal of 120 columns; return its exit code and its output.
+    """Run `intentmatch WORDS` in a terminal of 120 columns; return the exit code and everything it wrote.
 
     `typed` is the keyboard input.
     """
@@ -25,7 +25,7 @@ def in_a_terminal(*words: str, typed: bytes = b"") -> tuple[int, bytes]:
     try:
         while chunk := os.read(leader, 65536):
             shown += chunk
-    except OSError:  # Linux reports a closed terminal as an error
+    except OSError:  # Linux: the other end was closed
         pass
     process.wait()
     os.close(leader)

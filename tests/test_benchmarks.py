@@ -641,7 +641,7 @@ def test_draw_has_the_requested_utterances_per_intent(monkeypatch, lights):
     assert np.array_equal(drawn.vectors, again.vectors)
     assert not np.array_equal(drawn.vectors, other.vectors)
     assert len(whole.truth) == 6
-    assert set(heads.accuracies(whole)) >= {"nearest", "centroid", "ridge", "head", "evidence"}
+    assert set(heads.accuracies(whole)) >= {"nearest", "centroid", "ridge", "head", "fused score"}
     assert heads.accuracies(whole)["head"] == 100.0
 
 

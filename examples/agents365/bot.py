@@ -20,18 +20,18 @@ router = IntentRouter(agent, Dialogue(Matcher.load(Path(__file__).with_name("bot
 
 @router.intent("order_status")
 async def order_status(context: TurnContext, state: TurnState, turn: Turn) -> None:
-    """Intents with a function are answered by it; all others, with their response in bot.yaml."""
+    """Answer this intent in code; intents without a function get their response from bot.yaml."""
     await context.send_activity("Your order is on its way.")
 
 
 @router.fallback
 async def fallback(context: TurnContext, state: TurnState, turn: Turn) -> None:
-    """What is not understood ends up here."""
+    """Answer messages that are out of scope."""
     await context.send_activity("Sorry, I can help with orders and the weather.")
 
 
 async def messages(request: web.Request) -> web.StreamResponse | None:
-    """What channels call with each message."""
+    """Handle the request of a channel with one message."""
     return await start_agent_process(request, agent, adapter)
 
 

@@ -12,7 +12,7 @@ from intentmatch.integrations.botbuilder import IntentRecognizer
 
 
 class Config:
-    """What Azure knows the bot by; without an id, everyone may talk to it."""
+    """Credentials of the bot in Azure; without an id, anyone can send messages to it."""
 
     APP_ID = os.environ.get("MICROSOFT_APP_ID", "")
     APP_PASSWORD = os.environ.get("MICROSOFT_APP_PASSWORD", "")
@@ -21,13 +21,13 @@ class Config:
 
 
 class Bot(ActivityHandler):
-    """Answers by intent."""
+    """Answer messages by intent."""
 
     def __init__(self, recognizer: IntentRecognizer) -> None:
         self.recognizer = recognizer
 
     async def on_message_activity(self, turn_context: TurnContext) -> None:
-        """Code for the intents that need some; what the recognizer says, for all others; then what is left."""
+        """Answer one intent in code, other intents with the reply of the recognizer, the rest with a fallback."""
         result = await self.recognizer.recognize(turn_context)
         if result.get_top_scoring_intent().intent == "order_status":
             await turn_context.send_activity("Your order is on its way.")
@@ -42,7 +42,7 @@ bot = Bot(IntentRecognizer(Dialogue(Matcher.load(Path(__file__).with_name("bot.y
 
 
 async def messages(request: web.Request) -> web.Response | None:
-    """What channels call with each message."""
+    """Handle the request of a channel with one message."""
     return await adapter.process(request, bot)
 
 

@@ -1,4 +1,4 @@
-"""A Discord bot that answers what customers ask about their orders. README.md says how to run it."""
+"""A Discord bot that answers questions about orders. README.md says how to run it."""
 
 import os
 from pathlib import Path
@@ -11,12 +11,12 @@ from intentmatch.integrations.discord import IntentRouter
 
 
 def add_intents(bot: commands.Bot) -> None:
-    """Answer the intents of bot.yaml."""
+    """Register handlers for the intents of bot.yaml."""
     router = IntentRouter(bot, Dialogue(Matcher.load(Path(__file__).with_name("bot.yaml"))))
 
     @router.intent("cancel_order")
     async def cancel_order(event: discord.Message | discord.Interaction, turn: Turn) -> None:
-        # This is where the shop would be told. What to say is in bot.yaml, in the language of the user.
+        # A real bot would cancel the order here. The reply comes from bot.yaml, in the language of the user.
         await event.channel.send(turn.reply)
 
     @router.fallback
@@ -25,8 +25,8 @@ def add_intents(bot: commands.Bot) -> None:
 
 
 if __name__ == "__main__":
-    # Of Discord's own "intents", the default ones: the bot reads direct messages, and those that mention it.
-    # It mentions nobody, whatever users make it repeat.
+    # With Discord's default "intents" the bot reads direct messages and messages that mention it.
+    # It never mentions anyone, even if it repeats text of a user.
     nobody = discord.AllowedMentions.none()
     bot = commands.Bot(command_prefix="!", intents=discord.Intents.default(), allowed_mentions=nobody)
     add_intents(bot)

@@ -1,4 +1,4 @@
-"""Settings of Errbot; another backend (Slack, Discord, XMPP, ...) needs its own BOT_IDENTITY here."""
+"""Settings of Errbot; another backend (Slack, Discord, XMPP, ...) needs its own BOT_IDENTITY."""
 
 import logging
 import os

@@ -1,9 +1,9 @@
 // Description:
-//   Answers what people mean, by the intents of an intentmatch webhook.
+//   Answers messages by their intent, with an intentmatch webhook.
 //
 // Configuration:
-//   INTENTMATCH_URL - where it is served; http://localhost:8080 if not set
-//   INTENTMATCH_KEY - a key, where it asks for one
+//   INTENTMATCH_URL - URL of the webhook; http://localhost:8080 if not set
+//   INTENTMATCH_KEY - key, if the webhook requires one
 
 const URL = process.env.INTENTMATCH_URL ?? 'http://localhost:8080'
 const KEY = process.env.INTENTMATCH_KEY
@@ -19,7 +19,7 @@ async function take (text, conversation) {
 export default (robot) => {
   const addressed = robot.respondPattern(/(.+)/is)
 
-  // Listeners decide at once, so that the message is understood before they are asked.
+  // Listeners decide synchronously, so the middleware finds the intent before they run.
   robot.receiveMiddleware(async ({ response: { message } }) => {
     const said = message.text?.match(addressed)?.[1]
     try {
@@ -30,7 +30,7 @@ export default (robot) => {
     return true
   })
 
-  // What the bot does itself. All other intents are answered by the YAML.
+  // An action of the bot. The YAML answers all other intents.
   robot.listen((message) => message.turn?.intent === 'order_status', { id: 'order_status' }, async (res) => {
     const order = res.message.turn.entities.find(({ slot }) => slot === 'order').value
     await res.reply(`${order}: ${PARCELS[order] ?? '?'}`)

@@ -1,4 +1,4 @@
-"""A graph that answers what is clear without a language model, and leaves the rest to an agent with the right tools."""
+"""A graph that answers one intent without a language model and gives an agent the tools of all other intents."""
 
 import os
 from pathlib import Path
@@ -17,18 +17,18 @@ from intentmatch.integrations.langchain import IntentRunnable, IntentToolMiddlew
 
 
 class State(MessagesState):
-    """What the nodes share."""
+    """State that the nodes share."""
 
     match: dict[str, Any]
 
 
 class NoModel(BaseChatModel):
-    """Stands in for a language model, to try the example without one."""
+    """Stand-in for a language model, to try the example without one."""
 
     _llm_type = "none"
 
     def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
-        """Remember their names."""
+        """Store the names of the tools."""
         return self.bind(tools=[one.name for one in tools])
 
     def _generate(self, messages: Any, *args: Any, tools: Any = (), **kwargs: Any) -> ChatResult:
@@ -38,7 +38,7 @@ class NoModel(BaseChatModel):
 
 @tool
 def order_status(order: str) -> str:
-    """Where an order is."""
+    """Tell where an order is."""
     return f"{order} is on its way."
 
 
@@ -55,7 +55,7 @@ def search(text: str) -> str:
 
 
 def tell_status(state: State) -> dict[str, Any]:
-    """Answers without a model, if the user said which order."""
+    """Answer without a model if the message names an order."""
     slots = {entity["slot"]: entity["value"] for entity in state["match"]["entities"]}
     answer = order_status.invoke(slots) if slots else "Which order?"
     return {"messages": [AIMessage(answer)]}
@@ -79,7 +79,7 @@ bot = graph.compile()
 if __name__ == "__main__":
     while True:
         try:
-            said = input("> ")
+            text = input("> ")
         except EOFError:
             break
-        print(bot.invoke({"messages": [("user", said)]})["messages"][-1].text)
+        print(bot.invoke({"messages": [("user", text)]})["messages"][-1].text)

@@ -1,4 +1,4 @@
-"""A selector of LlamaIndex: which query engines answer, without a call of a language model to choose them."""
+"""A LlamaIndex selector that chooses query engines without a call of a language model."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from intentmatch import Matcher
 
 
 class IntentSelector(BaseSelector):
-    """Selects the choice that has the name of the intent; several where it may mean either; else the `fallback`."""
+    """Select the choice named after the intent, several choices if ambiguous, or `fallback` if out of scope."""
 
     def __init__(self, matcher: Matcher, fallback: str) -> None:
         self._matcher = matcher
@@ -40,12 +40,12 @@ class IntentSelector(BaseSelector):
 
 
 class Answer(CustomQueryEngine):
-    """Stands in for the query engine of an index."""
+    """Stand-in for the query engine of an index."""
 
     text: str
 
     def custom_query(self, query_str: str) -> str:
-        """The same to every question."""
+        """Give the same answer to every question."""
         return self.text
 
 
@@ -58,13 +58,13 @@ ENGINES = {
 bot = RouterQueryEngine(
     selector=IntentSelector(Matcher.load(Path(__file__).with_name("bot.yaml")), fallback="everything"),
     query_engine_tools=[QueryEngineTool.from_defaults(engine, name=name) for name, engine in ENGINES.items()],
-    llm=MockLLM(),  # yours: it makes one answer of several, where a question may mean either
+    llm=MockLLM(),  # replace it with yours: it combines the answers to an ambiguous question
 )
 
 if __name__ == "__main__":
     while True:
         try:
-            said = input("> ")
+            text = input("> ")
         except EOFError:
             break
-        print(bot.query(said))
+        print(bot.query(text))

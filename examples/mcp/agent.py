@@ -1,4 +1,4 @@
-"""What an agent does with the tools of `intentmatch mcp`, without a language model: asks, adds, asks again."""
+"""Use the tools of `intentmatch mcp` without a language model: match a message, add it, match it again."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ SERVER = StdioServerParameters(
 
 
 async def main() -> None:
-    """Hold the conversation."""
+    """Call the tools one after the other."""
     async with Client(stdio_client(SERVER)) as client:
 
         async def call(tool: str, **arguments: Any) -> dict[str, Any]:

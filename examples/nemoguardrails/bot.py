@@ -13,34 +13,34 @@ from intentmatch import Dialogue, Matcher, Turn
 HERE = Path(__file__).parent
 
 dialogue = Dialogue(Matcher.load(HERE / "bot.yaml"))
-# Who is talking, and what is known of their message: NeMo does not pass that on to searches and actions.
+# The current user and the state of their turn: NeMo does not pass these to searches and actions.
 speaker: ContextVar[str] = ContextVar("speaker")
 turn_state: ContextVar[dict[str, Any]] = ContextVar("turn_state")
 
 
 async def take(text: str) -> Turn:
-    """What to do about the message; it is recognised once."""
+    """Return the turn of the message, which is matched only once."""
     return await dialogue.atake(text, speaker.get(), turn=turn_state.get())
 
 
 class IntentIndex(EmbeddingsIndex):
-    """Finds the intent of a message by bot.yaml, not by the examples in flows.co."""
+    """Find the intent of a message with bot.yaml, not with the examples in flows.co."""
 
     def __init__(self, **parameters: Any) -> None:
-        """NeMo passes the parameters of config.yml; there are none."""
+        """Ignore the parameters of config.yml, which has none."""
 
     async def add_items(self, items: list[IndexItem]) -> None:
-        """The examples stay out."""
+        """Ignore the examples of flows.co."""
 
     async def search(self, text: str, max_results: int = 1, threshold: float | None = None) -> list[IndexItem]:
-        """The intent, or none where the message is not understood; intentmatch has thresholds of its own."""
+        """Return the intent, or nothing for an out-of-scope message; intentmatch applies its own thresholds."""
         turn = await take(text)
         name = "is unclear" if turn.asks else turn.intent
         return [IndexItem(text, meta={"intent": name.replace("_", " ")})] if name else []
 
 
 async def reply(context: dict[str, Any]) -> str | None:
-    """For flows: the response in bot.yaml, or the question that comes before."""
+    """Return the response of bot.yaml, or a question to the user; flows call this action."""
     return (await take(context["last_user_message"])).text
 
 
@@ -50,11 +50,11 @@ rails.register_action(reply)
 
 
 async def answer(history: list[dict[str, str]], user: str) -> str:
-    """What the bot says to the last message of a conversation."""
+    """Return the bot's reply to the last message of a conversation."""
     speaker.set(user)
     turn_state.set({})
-    said: dict[str, str] = await rails.generate_async(messages=history)
-    return said["content"]
+    reply_message: dict[str, str] = await rails.generate_async(messages=history)
+    return reply_message["content"]
 
 
 async def main() -> None:
@@ -62,9 +62,9 @@ async def main() -> None:
     history: list[dict[str, str]] = []
     while text := await asyncio.to_thread(input, "> "):
         history.append({"role": "user", "content": text})
-        said = await answer(history, "you")
-        history.append({"role": "assistant", "content": said})
-        print(said)
+        bot_reply = await answer(history, "you")
+        history.append({"role": "assistant", "content": bot_reply})
+        print(bot_reply)
 
 
 if __name__ == "__main__":

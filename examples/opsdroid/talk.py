@@ -7,7 +7,7 @@ import aiohttp
 
 
 async def main(url: str) -> None:
-    """Say what is written, and print the answer, until nothing is written."""
+    """Send each line of input and print the answer, until an empty line."""
     async with aiohttp.ClientSession() as session:
         async with session.post(f"{url}/connector/websocket") as made:
             socket = (await made.json(content_type=None))["socket"]

@@ -1,4 +1,4 @@
-"""The intent service of OpenVoiceOS in a terminal: no microphone, no skills but one, the intents of bot.yaml."""
+"""The intent service of OpenVoiceOS in a terminal: no microphone, one skill, the intents of bot.yaml."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ovos_utils.log import LOG
 
 
 def main() -> None:
-    """Hear lines and say what OpenVoiceOS would speak."""
+    """Read lines and print what OpenVoiceOS would speak."""
     LOG.set_level("CRITICAL")
     bus = FakeBus()
     bus.on("speak", lambda message: print("bot>", message.data["utterance"]))

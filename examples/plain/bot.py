@@ -1,4 +1,4 @@
-"""A bot in a terminal: it asks for what it needs, and which of two things is meant."""
+"""A bot in a terminal that asks for missing slots and for the intent of ambiguous messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PARCELS = {"1234": "in Munich", "2001": "at your door"}
 
 
 def order_status(turn: Turn) -> str:
-    """What a bot does itself; all other intents are answered by the YAML."""
+    """Answer in code; the YAML answers all other intents."""
     number = turn.slots["order"]
     return f"{number}: {PARCELS.get(str(number), '?')}"
 
@@ -19,14 +19,14 @@ ACTIONS = {"order_status": order_status}
 
 
 def answer(turn: Turn) -> str:
-    """What to say: by a function of ours, by the YAML, or that we have no idea."""
+    """Return the reply of a function, of the YAML, or the fallback."""
     if turn.intent in ACTIONS:
         return ACTIONS[turn.intent](turn)
     return turn.text or "Sorry, I can only help with orders and opening hours."
 
 
 def main() -> None:
-    """Talk until the input ends."""
+    """Answer each line until the input ends."""
     bot = Dialogue(Matcher.load(Path(__file__).with_name("bot.yaml")))
     while True:
         try:

@@ -12,7 +12,7 @@ from intentmatch.integrations.pydantic_ai import IntentToolset
 
 
 def order_status(order: str) -> str:
-    """Where an order is."""
+    """Tell where an order is."""
     return f"{order} is on its way."
 
 
@@ -27,7 +27,7 @@ def search(text: str) -> str:
 
 
 def no_model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-    """Stands in for a language model, to try the example without one."""
+    """Stand-in for a language model, to try the example without one."""
     names = ", ".join(tool.name for tool in info.function_tools)
     return ModelResponse([TextPart(f"(a model would answer, with the tools {names})")])
 
@@ -40,9 +40,9 @@ if __name__ == "__main__":
     history = None
     while True:
         try:
-            said = input("> ")
+            text = input("> ")
         except EOFError:
             break
-        answer = bot.run_sync(said, message_history=history)
+        answer = bot.run_sync(text, message_history=history)
         history = answer.all_messages()
         print(answer.output)

@@ -1,4 +1,4 @@
-"""intentmatch as a router of semantic-router: alone, or in a `Chain` before one that asks a language model."""
+"""intentmatch as a router of semantic-router, alone or in a `Chain` before a router that calls a language model."""
 
 import asyncio
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from intentmatch import Matcher, MatchResult
 
 
 class IntentRouter(BaseRouter):
-    """The routes are the intents, and what the matcher does not accept reaches the bar of none of them."""
+    """Router whose routes are the intents; intents that the matcher does not accept get the score 0."""
 
     def __init__(self, matcher: Matcher) -> None:
         routes = [
@@ -39,8 +39,8 @@ router = IntentRouter(Matcher.load(Path(__file__).with_name("bot.yaml")))
 if __name__ == "__main__":
     while True:
         try:
-            said = input("> ")
+            text = input("> ")
         except EOFError:
             break
-        choices = router(said, limit=None)  # one, several that it may be, or none
+        choices = router(text, limit=None)  # one, several if ambiguous, or none
         print(" or ".join(choice.name for choice in choices) or "none of them")

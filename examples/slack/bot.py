@@ -1,4 +1,4 @@
-"""A Slack bot that answers what customers ask about their orders. README.md says how to run it."""
+"""A Slack bot that answers questions about orders. README.md says how to run it."""
 
 import os
 from pathlib import Path
@@ -11,12 +11,12 @@ from intentmatch.integrations.slack import IntentRouter
 
 
 def add_intents(app: App) -> None:
-    """Answer the intents of bot.yaml."""
+    """Register handlers for the intents of bot.yaml."""
     router = IntentRouter(app, Dialogue(Matcher.load(Path(__file__).with_name("bot.yaml"))))
 
     @router.intent("cancel_order")
     def cancel_order(say: Say, turn: Turn) -> None:
-        # This is where the shop would be told. What to say is in bot.yaml, in the language of the user.
+        # A real bot would cancel the order here. The reply comes from bot.yaml, in the language of the user.
         say(turn.reply or "")
 
     @router.fallback

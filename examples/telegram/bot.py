@@ -1,4 +1,4 @@
-"""A Telegram bot that answers what customers ask about their orders. README.md says how to run it."""
+"""A Telegram bot that answers questions about orders. README.md says how to run it."""
 
 import os
 from pathlib import Path
@@ -12,12 +12,12 @@ from intentmatch.integrations.telegram import IntentRouter
 
 
 def add_intents(app: Application) -> None:
-    """Answer the intents of bot.yaml."""
+    """Register handlers for the intents of bot.yaml."""
     router = IntentRouter(app, Dialogue(Matcher.load(Path(__file__).with_name("bot.yaml"))))
 
     @router.intent("cancel_order")
     async def cancel_order(update: Update, context: Any, turn: Turn) -> None:
-        # This is where the shop would be told. What to say is in bot.yaml, in the language of the user.
+        # A real bot would cancel the order here. The reply comes from bot.yaml, in the language of the user.
         await update.effective_chat.send_message(turn.reply or "")
 
     @router.fallback

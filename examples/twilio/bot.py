@@ -1,4 +1,4 @@
-"""A bot for SMS and WhatsApp that answers what customers ask about their orders. README.md says how to run it."""
+"""A bot for SMS and WhatsApp that answers questions about orders. README.md says how to run it."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ from twilio.twiml.messaging_response import MessagingResponse
 
 from intentmatch import Dialogue, Matcher, Turn
 
-# The address as Twilio knows it, for that is signed; what a server behind a proxy sees is another one.
+# The URL configured in Twilio, which its signature covers; a server behind a proxy sees another URL.
 WEBHOOK = os.environ["TWILIO_WEBHOOK"]
 signatures = RequestValidator(os.environ["TWILIO_AUTH_TOKEN"])
 
@@ -20,7 +20,7 @@ app = FastAPI(title="A bot for SMS and WhatsApp")
 
 
 async def signed(request: Request) -> dict[str, str]:
-    """What Twilio sends; whoever cannot sign it is turned away."""
+    """Return the form fields of a request, or answer 403 if its signature is not valid."""
     body = (await request.body()).decode(errors="replace")
     sent = dict(parse_qsl(body, keep_blank_values=True))
     if not signatures.validate(WEBHOOK, sent, request.headers.get("X-Twilio-Signature", "")):
@@ -31,16 +31,16 @@ async def signed(request: Request) -> dict[str, str]:
 @app.post("/message")
 async def message(sent: Annotated[dict[str, str], Depends(signed)]) -> Response:
     """Answer one message."""
-    # "whatsapp:+49..." or "+49...": who writes is in it, and through which channel.
+    # `From` is "whatsapp:+49..." or "+49...", so it identifies the user and the channel.
     turn = await dialogue.atake(sent.get("Body"), f"twilio:{sent.get('To')}:{sent.get('From')}")
     answer = MessagingResponse()
-    if (said := reply_to(turn)) is not None:
-        answer.message(said)
+    if (text := reply_to(turn)) is not None:
+        answer.message(text)
     return Response(str(answer), media_type="text/xml")
 
 
 def reply_to(turn: Turn) -> str | None:
-    """What to say; nothing to a picture without a text. This is also where `turn.intent` could make the bot act."""
+    """Return the reply, or None for a picture without text. A real bot could act on `turn.intent` here."""
     if turn.reply is None and turn:
         return "Sorry, I did not understand that."
-    return turn.text  # a question has its choices numbered, as there are no buttons
+    return turn.text  # numbers the choices of a question, because there are no buttons

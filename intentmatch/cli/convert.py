@@ -55,7 +55,7 @@ def import_(
     \b
     Examples:
       intentmatch import rasa-bot/
-      intentmatch import agent.zip -o intents/
+      intentmatch import agent.zip -o bot/
       intentmatch import faq.xlsx --columns text=Frage,intent=Thema --language de -o faq/
 
     Exit codes: 0 done; 2 something could not be read, and nothing was written.
@@ -90,7 +90,7 @@ def export(intents: str, form: str | None, target: Path, force: bool) -> None:
 
     \b
     Examples:
-      intentmatch export intents/ --format rasa -o rasa-bot/
+      intentmatch export intents/ --format rasa -o rasa/
       intentmatch export intents/ --format csv -o utterances.csv
     """
     from intentmatch import formats

@@ -63,7 +63,7 @@ def add(
     Examples:
       intentmatch add order_status "any news of my order" --lang en
       intentmatch add refund "I want my money back" --lang en --new --file intents/payments.yaml
-      intentmatch add book "(book|reserve) a table [please]" --template --dry-run
+      intentmatch add order_status "where is (my|the) parcel [now]" --lang en --template --dry-run
     """
     from intentmatch.registry.editing.edits import additions
 
@@ -100,7 +100,7 @@ def move(
 
     \b
     Example:
-      intentmatch move "cancel my delivery" order_cancel
+      intentmatch move "order cancellation" order_change
     """
     from intentmatch.registry.editing.edits import MoveUtterance
 
@@ -154,8 +154,8 @@ def remove(
 
     \b
     Examples:
-      intentmatch remove "track my parcel"
-      intentmatch remove "cancel" --from order_cancel --lang en --not
+      intentmatch remove "order cancellation"
+      intentmatch remove "close my customer account" --from order_cancel --not
       intentmatch remove order_status
     """
     from intentmatch.registry import examine

@@ -114,9 +114,9 @@ def apply(
     \b
     Examples:
       intentmatch inbox apply misses.sqlite --intents shop/
-      intentmatch inbox apply --cluster 17 --cluster 4
-      intentmatch inbox apply --cluster 17 --intent refund_status --yes
-      intentmatch inbox apply --cluster 4 --new gift_cards --file shop/gifts.yaml
+      intentmatch inbox apply misses.sqlite --intents shop/ --cluster 17 --cluster 4
+      intentmatch inbox apply misses.sqlite --intents shop/ --cluster 17 --intent refund_status --yes
+      intentmatch inbox apply misses.sqlite --intents shop/ --cluster 4 --new gift_cards --file shop/gifts.yaml
     """
     from intentmatch.inbox import edits_of, review
     from intentmatch.registry import is_yaml

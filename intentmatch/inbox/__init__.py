@@ -1,4 +1,4 @@
-"""Messages that were not understood: kept, if the user says so, and turned into edits of the intents."""
+"""The inbox: store messages that were not understood, group them, and turn the groups into edits of the YAML."""
 
 from intentmatch.inbox.edits import Decision, edits_of
 from intentmatch.inbox.inbox import Inbox, is_missed

@@ -1,4 +1,4 @@
-"""A decision about a cluster as edits of the registry's files."""
+"""Turn decisions about clusters into edits of the registry's files."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from intentmatch.registry.editing.edits import AddIntent, AddUtterance, Edit
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is to become of a cluster."""
+    """What to do with a cluster: an action, and the intent for it."""
 
     cluster: Cluster
     action: Action
     intent: str | None = None
-    """To add its messages to, or the name of a new one; None to ignore them."""
+    """The intent that gets the messages, or the name of the new intent; None to ignore them."""
 
 
 def edits_of(decisions: Sequence[Decision], *, language: str | None = None, file: Path | None = None) -> list[Edit]:
-    """Each message as a line of its intent, to the letter; the most central ones first.
+    """Return an edit for each message that becomes an utterance, the most central message of a cluster first.
 
-    `language` is that of all of them, where they were kept without one or under a wrong one; `file` is where new
-    intents go.
+    Brackets in a message are plain text. `language` replaces the language of every message; `file` is the YAML file for
+    new intents.
     """
     edits: list[Edit] = []
     for decision in decisions:

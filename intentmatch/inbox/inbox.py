@@ -1,4 +1,4 @@
-"""Where a bot leaves what it did not understand, without waiting for it and without being the worse for it."""
+"""Record messages that were not understood, in a background thread that never delays or breaks an answer."""
 
 from __future__ import annotations
 
@@ -21,24 +21,27 @@ from intentmatch.text.normalize import fold
 
 _log = logging.getLogger(__name__)
 
-# A match that is wrong more often than one time in four is one to look at, as it is one to ask the reranker about; of
-# scores nobody knows how often, so those near the cut are.
+# A match below this confidence is recorded: it is wrong more often than one time in four.
 _SURE = 0.75
+# Without a calibrated confidence, a match whose score is less than this above the threshold is recorded.
 _NEAR = 0.05
-# Messages that may wait to be written; a disk that is slower than users type is not ours to wait for.
+# Messages that may wait to be written. More are dropped, so that a slow disk does not fill the memory.
 _MOST_WAITING = 10_000
 
 
 class Inbox:
-    """Keeps messages that were out of scope, ambiguous or low in confidence, and what users said to put them right.
+    """Keeps messages that were out of scope, ambiguous or low in confidence, and the corrections of users.
 
-    Writing happens in a thread of its own. What goes wrong with it is logged, once; no answer waits for it, or fails.
+    A background thread writes. The first of several errors while writing is logged; no answer waits or fails.
     """
 
     def __init__(
         self, path: str | os.PathLike[str], *, mode: str = "redacted", messages: int = 10_000, days: int = 90
     ) -> None:
-        """The bounds and the mode are those of the settings; raises `SettingsError` for what they cannot be."""
+        """Open an inbox; `mode`, `messages` and `days` are as in the settings.
+
+        Raises SettingsError for an invalid value.
+        """
         keep = parse("inbox_keep", {"messages": messages, "days": days})
         self._store = Store(Path(path), parse("inbox_mode", mode), **keep)
         self._failing = False
@@ -46,14 +49,14 @@ class Inbox:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Inbox | None:
-        """The inbox that the settings ask for; None where it is off."""
+        """Return the inbox of the settings; None if it is off."""
         if settings.inbox == "off":
             return None
         return cls(settings.inbox, mode=settings.inbox_mode, **settings.inbox_keep)
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """The file of the inbox."""
         return self._store.path
 
     def record(self, result: MatchResult) -> None:
@@ -63,29 +66,32 @@ class Inbox:
             self._put(Entry(result.message, time.time(), result.language, result.verdict, nearest, result.confidence))
 
     def correct(self, text: str, intent: str | None, language: str | None = None) -> None:
-        """Keep what a user said that a message means: an intent, or none. Returns at once.
+        """Keep a user's correction: the intent that a message means, or None for no intent. Returns at once.
 
-        Raises `InputError` for a message without words and a `language` that is no code.
+        Raises InputError for a message without words, and for an invalid language code.
         """
         if not isinstance(text, str):
             raise InputError(f"a message must be text, not {type(text).__name__}")
         if not fold(text):
-            raise InputError("a message that is corrected needs words")
+            raise InputError("a corrected message must contain words")
         if language is not None:
             language = checked_language_code(language)
         self._put(Entry(text, time.time(), language, corrected=True, intent=intent))
 
     def messages(self) -> list[Missed]:
-        """What nobody has handled yet, the oldest first. Raises `InputError` for no inbox and for a damaged one."""
+        """Return the messages that are not handled yet, oldest first.
+
+        Raises InputError if the file does not exist, is damaged, or is no inbox.
+        """
         self.flush()
         return self._store.open_messages(time.time())
 
     def handle(self, messages: Iterable[Missed], how: Handled) -> None:
-        """Take messages out for good. Raises `InputError` where that cannot be."""
+        """Remove messages for good. Raises InputError if the file cannot be used."""
         self._store.handle([message.id for message in messages], how)
 
     def flush(self, seconds: float = 30.0) -> bool:
-        """Wait until all that was left here is written or given up; whether that is so."""
+        """Wait until every recorded message is written or dropped; False if that takes longer than `seconds`."""
         try:
             return not wait([self._writer.submit(self._write)], seconds).not_done
         except RuntimeError:  # Python is ending
@@ -93,40 +99,40 @@ class Inbox:
 
     def _begin(self) -> None:
         self._waiting: deque[Entry] = deque()
-        # Its thread begins with the first message, ends with this object, and finishes what it has when Python ends.
+        # The thread starts with the first message, and ends with this object or after the last message at exit.
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="intentmatch-inbox")
         self._process = os.getpid()
 
     def _put(self, entry: Entry) -> None:
-        if self._process != os.getpid():  # after a fork the thread is the other's
+        if self._process != os.getpid():  # a fork does not copy the thread
             self._begin()
         if len(self._waiting) >= _MOST_WAITING:
-            self._complain("they come faster than they can be written")
+            self._warn("they arrive faster than they can be written")
             return
         self._waiting.append(entry._replace(text=entry.text[:MAX_CHARACTERS]))
         try:
             self._writer.submit(self._write)
         except RuntimeError as error:  # Python is ending
-            self._complain(error)
+            self._warn(error)
 
     def _write(self) -> None:
-        """Write what waits, many in one go."""
+        """Write the waiting messages in batches."""
         try:
             while entries := [self._waiting.popleft() for _ in range(min(len(self._waiting), INBOX_ENTRIES))]:
                 self._store.write(entries, time.time())
                 self._failing = False
-        except Exception as error:  # noqa: BLE001 - whatever it is, no answer shall be the worse for it
-            self._complain(error)
+        except Exception as error:  # noqa: BLE001 - an answer must not fail because of the inbox
+            self._warn(error)
 
-    def _complain(self, why: object) -> None:
-        """Say what is wrong, the first time."""
+    def _warn(self, reason: object) -> None:
+        """Log the reason, once until writing works again."""
         if not self._failing:
             self._failing = True
-            _log.warning("messages are not kept in %s: %s", self.path, why)
+            _log.warning("messages are not kept in %s: %s", self.path, reason)
 
 
 def is_missed(result: MatchResult) -> bool:
-    """Whether a message was not understood, or not surely."""
+    """Whether a message belongs in the inbox: out of scope, ambiguous, or matched with low confidence."""
     if result.verdict != "matched":
         return bool(fold(result.message))
     if result.confidence is not None:

@@ -1,4 +1,4 @@
-"""What to make of the messages in an inbox: groups that mean the same, and for each an edit, with its reason."""
+"""Review an inbox: group messages of the same meaning, and propose an edit for each group, with a reason."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from intentmatch.core.result import MatchResult
 from intentmatch.core.types import Registry
-from intentmatch.inbox.clusters import clustered, most_central, near_enough
+from intentmatch.inbox.clusters import clustered, most_central, similarity_cut
 from intentmatch.inbox.inbox import is_missed
 from intentmatch.inbox.store import Missed
 from intentmatch.matching.matcher import Matcher
@@ -20,11 +20,11 @@ Action = Literal["add", "new", "ignore"]
 
 _Name = TypeVar("_Name", str, "str | None")
 
-# More likely than not.
+# Mean confidence from which messages are added to an intent.
 _LIKELY = 0.5
-# A second intent that is at least so likely as the first, in proportion, is named too.
+# Other intents with at least this share of the best confidence are named in the reason.
 _CLOSE_BEHIND = 0.5
-# What was said less often is no reason for an intent of its own.
+# Messages needed to propose a new intent.
 _FEWEST_FOR_AN_INTENT = 3
 _CHARACTERS_OF_A_NAME = 40
 
@@ -34,55 +34,56 @@ class Proposal(NamedTuple):
 
     action: Action
     intent: str | None
-    """To add the messages to, or the name of a new one; None to ignore them."""
+    """The intent that gets the messages, or the name of the new intent; None to ignore them."""
     because: str
+    """The reason, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Messages that mean the same."""
+    """A group of messages with the same meaning."""
 
     messages: tuple[Missed, ...]
-    """The most central first."""
+    """The messages, the most central first."""
     proposal: Proposal
 
     @property
     def number(self) -> int:
-        """That of its oldest message, which stays the same when others come."""
+        """The number of the oldest message, which stays the same when new messages arrive."""
         return min(message.id for message in self.messages)
 
     @property
     def name(self) -> str:
-        """Its most central message."""
+        """The most central message."""
         return self.messages[0].text or ""
 
     @property
     def count(self) -> int:
-        """How often its messages were said."""
+        """How often the messages were received."""
         return sum(message.count for message in self.messages)
 
     @property
     def corrections(self) -> Counter[str | None]:
-        """What users said that its messages mean."""
+        """The intents that users gave for the messages, with their counts; None is no intent."""
         return _corrections(self.messages)
 
     @property
     def first(self) -> datetime:
-        """When one of them was first said."""
+        """When one of the messages was first received."""
         return min(message.first for message in self.messages)
 
     @property
     def last(self) -> datetime:
-        """When one of them was last said."""
+        """When one of the messages was last received."""
         return max(message.last for message in self.messages)
 
     @property
     def languages(self) -> list[str]:
-        """Of its messages, sorted."""
+        """The languages of the messages, sorted."""
         return sorted({message.language for message in self.messages if message.language})
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON values."""
+        """Return the group as plain JSON values."""
         return {
             "cluster": self.number,
             "name": self.name,
@@ -96,23 +97,26 @@ class Cluster:
 
 
 class Review(NamedTuple):
-    """What there is to do."""
+    """The groups of an inbox."""
 
     clusters: tuple[Cluster, ...]
-    """What users corrected first, then what was said most often."""
+    """The groups: those with the most corrections first, then those received most often."""
     understood: int
-    """Messages that the registry in use now understands."""
+    """Number of messages that the registry now understands."""
     hashed: tuple[Missed, ...]
-    """Messages of which no text was kept."""
+    """Messages stored as hashes, without text."""
 
 
 def review(matcher: Matcher, messages: Sequence[Missed]) -> Review:
-    """Cluster what is still not understood, and propose what to do. The order of the messages makes no difference."""
-    told = sorted((message for message in messages if message.text is not None), key=lambda one: (one.text, one.id))
-    results = matcher.match_many([message.text or "" for message in told])
-    pairs = [(message, result) for message, result in zip(told, results, strict=True) if not _settled(message, result)]
+    """Group the messages that are still not understood, and propose an action for each group.
+
+    The result does not depend on the order of the messages.
+    """
+    readable = sorted((m for m in messages if m.text is not None), key=lambda message: (message.text, message.id))
+    results = matcher.match_many([message.text or "" for message in readable])
+    pairs = [(m, result) for m, result in zip(readable, results, strict=True) if not _understood(m, result)]
     artefact = matcher.artefact
-    cut = near_enough(artefact.wide_vectors, artefact.registry.owners)
+    cut = similarity_cut(artefact.wide_vectors, artefact.registry.owners)
     vectors = matcher.encoder.encode([clean(message.text or "") for message, _ in pairs], kind="query")
     found: list[Cluster] = []
     taken = {intent.name for intent in artefact.registry}
@@ -124,17 +128,18 @@ def review(matcher: Matcher, messages: Sequence[Missed]) -> Review:
             proposal = proposal._replace(intent=_new_name(cluster[0].text or "", taken))
             taken.add(proposal.intent or "")
         found.append(Cluster(tuple(cluster), proposal))
-    found.sort(key=lambda one: (-one.corrections.total(), -one.count, one.number))
-    return Review(tuple(found), len(told) - len(pairs), tuple(m for m in messages if m.text is None))
+    found.sort(key=lambda group: (-group.corrections.total(), -group.count, group.number))
+    return Review(tuple(found), len(readable) - len(pairs), tuple(m for m in messages if m.text is None))
 
 
-def _settled(message: Missed, result: MatchResult) -> bool:
-    """Whether the registry in use now gives the answer that users want, as far as that is known."""
+def _understood(message: Missed, result: MatchResult) -> bool:
+    """Whether the registry now matches a message, and with the intent of its corrections if there are any."""
     wanted = [intent for intent, _ in _ranked(message.corrections)][:1]
     return not is_missed(result) and wanted in ([], [result.intent])
 
 
 def _proposal(cluster: Sequence[Missed], results: Sequence[MatchResult], registry: Registry, cut: float) -> Proposal:
+    """Return the proposal: what users corrected, otherwise the likeliest intent, otherwise a new one or none."""
     corrections = _corrections(cluster)
     if corrections:
         (intent, users), *_ = _ranked(corrections)
@@ -142,31 +147,31 @@ def _proposal(cluster: Sequence[Missed], results: Sequence[MatchResult], registr
         if intent is not None:
             return Proposal("add" if intent in registry else "new", intent, because)
         return _without_intent(cluster, f"{users} of {corrections.total()} corrections say that it is no intent")
-    sure, measured, likely = _likely(results, cut)
-    if not likely:
+    least, measure, means = _means(results, cut)
+    if not means:
         return _without_intent(cluster, "the encoder knows none of its words")
-    (best, share), *others = _ranked(likely)
-    near = f"nearest, with a mean {measured} of {share:.2f}"
-    if share < sure:
-        return _without_intent(cluster, f"{best} is {near}")
-    behind = [f"{other} ({part:.2f})" for other, part in others if part >= _CLOSE_BEHIND * share]
-    return Proposal("add", best, near + (f", before {' and '.join(behind[:2])}" if behind else ""))
+    (best, mean), *others = _ranked(means)
+    nearest = f"nearest, with a mean {measure} of {mean:.2f}"
+    if mean < least:
+        return _without_intent(cluster, f"{best} is {nearest}")
+    behind = [f"{other} ({part:.2f})" for other, part in others if part >= _CLOSE_BEHIND * mean]
+    return Proposal("add", best, nearest + (f", before {' and '.join(behind[:2])}" if behind else ""))
 
 
 def _without_intent(cluster: Sequence[Missed], because: str) -> Proposal:
-    """A new intent where it was said often enough, under a name that is still to be found."""
+    """Propose a new intent if the messages were received often enough; `review` chooses its name."""
     count = sum(message.count for message in cluster)
     action: Action = "new" if count >= _FEWEST_FOR_AN_INTENT else "ignore"
     return Proposal(action, None, f"received {times(count)}; {because}")
 
 
 def times(count: int) -> str:
-    """How often, in words."""
+    """Return a count in words: "once", "3 times"."""
     return "once" if count == 1 else f"{count} times"
 
 
-def _likely(results: Sequence[MatchResult], cut: float) -> tuple[float, str, dict[str, float]]:
-    """What makes sure, what that is, and how much of it each intent has on average over the messages."""
+def _means(results: Sequence[MatchResult], cut: float) -> tuple[float, str, dict[str, float]]:
+    """Return the least mean for an addition, the name of the measure, and the mean of each intent."""
     calibrated = any(result.confidence is not None for result in results)
     means: dict[str, float] = {}
     for candidate in (candidate for result in results for candidate in result.candidates):
@@ -176,8 +181,8 @@ def _likely(results: Sequence[MatchResult], cut: float) -> tuple[float, str, dic
 
 
 def _ranked(counts: Mapping[_Name, float]) -> list[tuple[_Name, float]]:
-    """The most first; of what is equal, the first by name, and what has none last."""
-    return sorted(counts.items(), key=lambda one: (-one[1], one[0] is None, one[0] or ""))
+    """Return names and counts, the highest count first; ties are sorted by name, None last."""
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0] is None, item[0] or ""))
 
 
 def _corrections(messages: Iterable[Missed]) -> Counter[str | None]:
@@ -188,12 +193,12 @@ def _corrections(messages: Iterable[Missed]) -> Counter[str | None]:
 
 
 def _weight(message: Missed) -> int:
-    """How much a message counts: as often as it was said, and once more for each correction."""
+    """Return the weight of a message: how often it was received or corrected."""
     return message.count + sum(message.corrections.values())
 
 
 def _new_name(text: str, taken: Collection[str]) -> str:
-    """A name for an intent, from the words of a message: `where_is_my_refund`, and a number where there is one."""
+    """Make the name of a new intent from a message: `where_is_my_refund`, with a number if the name is taken."""
     words = fold(text).split()
     while len(words) > 1 and len("_".join(words)) > _CHARACTERS_OF_A_NAME:
         words.pop()

@@ -1,7 +1,7 @@
-"""The file of an inbox: one SQLite database that any number of processes may write to.
+"""The file of an inbox: a SQLite database that any number of processes may write to.
 
-What is written is bounded in number and in age, has been redacted or hashed before, and is overwritten on the disk when
-it is deleted. A file has one mode for good, so that what it may hold can be told from it.
+The number and the age of messages are limited. Messages are redacted or hashed before they are written, and
+overwritten on the disk when they are deleted. The mode of a file never changes, so it tells what the file may contain.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from intentmatch.text.normalize import fold
 
 Handled = Literal["added", "ignored"]
 
-# To be raised with anything that an older version would read wrongly.
+# Raise this with every change that an older version of intentmatch would read wrongly.
 _VERSION = 1
 _SECONDS_FOR_A_LOCK = 10.0
 _SECONDS_IN_A_DAY = 86_400
-# Of a message: longer ones are no example for anything, and the file is to stay small.
+# Characters kept of a message, to keep the file small. Longer messages make no good utterances.
 _CHARACTERS = 1000
 
 _TABLES = """
@@ -50,7 +50,7 @@ ON CONFLICT (key) DO UPDATE SET count = count + excluded.count, last = max(last,
     language = coalesce(excluded.language, language), verdict = coalesce(excluded.verdict, verdict),
     intents = coalesce(excluded.intents, intents), confidence = coalesce(excluded.confidence, confidence)
 """
-# What a user corrects is open again, whatever was made of it before.
+# A correction reopens a handled message.
 _CORRECTED = """
 INSERT INTO corrections SELECT id, :intent, 1 FROM messages WHERE key = :key
 ON CONFLICT (message, intent) DO UPDATE SET count = count + 1
@@ -58,23 +58,23 @@ ON CONFLICT (message, intent) DO UPDATE SET count = count + 1
 _REOPENED = "UPDATE messages SET handled = NULL, text = :text WHERE key = :key AND handled IS NOT NULL"
 _TOO_OLD = "DELETE FROM messages WHERE last < ?"
 _TOO_MANY = "DELETE FROM messages WHERE id IN (SELECT id FROM messages ORDER BY last DESC, id DESC LIMIT -1 OFFSET ?)"
-# No intent: SQL counts two NULLs as two.
+# "No intent" in the database: NULLs would not count as the same key.
 _NONE = ""
 
 
 class Entry(NamedTuple):
-    """Something that happened to a message."""
+    """A received message, or a user's correction of a message."""
 
     text: str
     time: float
     language: str | None = None
     verdict: Verdict | None = None
-    """None where only a user spoke of it."""
+    """None for a correction."""
     intents: tuple[str, ...] = ()
     confidence: float | None = None
     corrected: bool = False
     intent: str | None = None
-    """What a user said that it means; None is no intent at all."""
+    """The intent of the correction; None for no intent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,23 +83,23 @@ class Missed:
 
     id: int
     text: str | None
-    """As it was kept; None in a file of hashes."""
+    """The stored text; None in an inbox of hashes."""
     language: str | None
     verdict: Verdict | None
-    """What the matcher last made of it; None where only a user spoke of it."""
+    """The last verdict of the matcher; None if there is only a correction."""
     intents: tuple[str, ...]
-    """The rivals of an ambiguous message, otherwise the intent that came nearest."""
+    """The rivals of an ambiguous message, otherwise the nearest intent."""
     confidence: float | None
-    """That the nearest is right."""
+    """Calibrated probability that the nearest intent is right."""
     count: int
-    """How often it was said."""
+    """How often the message was received."""
     first: datetime
     last: datetime
     corrections: Mapping[str | None, int]
-    """What users said that it means, None for no intent at all, and how many of them."""
+    """Number of corrections for each intent; the key None is no intent."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON values."""
+        """Return the message as plain JSON values."""
         return {
             "id": self.id,
             "text": self.text,
@@ -115,7 +115,7 @@ class Missed:
 
 
 class Store:
-    """The file, opened anew for everything that is done to it."""
+    """The database, which is opened for each operation."""
 
     def __init__(self, path: Path, mode: str, messages: int, days: int) -> None:
         self.path = path
@@ -123,12 +123,12 @@ class Store:
         self._most, self._seconds = messages, days * _SECONDS_IN_A_DAY
 
     def write(self, entries: Sequence[Entry], now: float) -> None:
-        """Keep what happened, all of it or nothing, and drop what is too old or too much.
+        """Write all entries or none, and delete messages beyond the limits of age and number.
 
-        Raises `InputError` for a file of another mode, and what `sqlite3` and the file system raise.
+        Raises InputError for a file of another mode, and the errors of `sqlite3` and the file system.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        # Others need not read what users say; SQLite gives the files beside it the same mode.
+        # Only the owner may read messages. SQLite gives its journal the same mode.
         self.path.touch(mode=0o600)
         with self._open("IMMEDIATE") as database:
             salt = self._salt(database)
@@ -138,8 +138,8 @@ class Store:
             database.execute(_TOO_MANY, [self._most])
 
     def open_messages(self, now: float) -> list[Missed]:
-        """What nobody has handled yet and is not too old, the oldest first. Raises `InputError` where it cannot be."""
-        with self._there("DEFERRED") as database:
+        """Return unhandled messages within the age limit, oldest first. InputError if the file cannot be used."""
+        with self._existing("DEFERRED") as database:
             rows = database.execute(
                 "SELECT id, text, language, verdict, intents, confidence, count, first, last FROM messages "
                 "WHERE handled IS NULL AND last >= ? ORDER BY id", [now - self._seconds]
@@ -150,30 +150,30 @@ class Store:
             return [_missed(row, corrections.get(row[0], {})) for row in rows]
 
     def handle(self, messages: Iterable[int], how: Handled) -> None:
-        """Take messages out: their text is forgotten, and should they be said again they do not come back."""
-        with self._there("IMMEDIATE") as database:
+        """Mark messages as handled: delete their text, and ignore the messages if they are received again."""
+        with self._existing("IMMEDIATE") as database:
             for message in messages:
                 database.execute("UPDATE messages SET handled = ?, text = NULL WHERE id = ?", [how, message])
                 database.execute("DELETE FROM corrections WHERE message = ?", [message])
 
     @contextmanager
-    def _there(self, lock: str) -> Iterator[sqlite3.Connection]:
-        """The database of an inbox that is there; whatever is wrong with it is an `InputError`."""
+    def _existing(self, lock: str) -> Iterator[sqlite3.Connection]:
+        """Open an inbox that exists; raise InputError for every problem of the file."""
         if not self.path.is_file():
-            raise InputError(f"there is no inbox at {self.path}: nothing was kept there yet")
+            raise InputError(f"there is no inbox at {self.path}: no message has been recorded yet")
         try:
             with self._open(lock) as database:
                 if _about(database).get("version") != _VERSION:
-                    raise InputError(f"{self.path} is no inbox, or one of another version of intentmatch")
+                    raise InputError(f"{self.path} is no inbox, or an inbox of another version of intentmatch")
                 yield database
         except sqlite3.OperationalError as error:
             raise InputError(f"{self.path} cannot be used now: {error}") from error
         except (sqlite3.Error, ValueError) as error:
-            raise InputError(f"{self.path} is no inbox, or it is damaged: {error}. Move it away") from error
+            raise InputError(f"{self.path} is no inbox, or it is damaged: {error}. Move the file away") from error
 
     @contextmanager
     def _open(self, lock: str) -> Iterator[sqlite3.Connection]:
-        """The database, in one transaction: of those that are IMMEDIATE there is only ever one."""
+        """Open the database in one transaction; SQLite allows one IMMEDIATE transaction at a time."""
         database = sqlite3.connect(self.path, timeout=_SECONDS_FOR_A_LOCK, isolation_level=None)
         try:
             database.execute("PRAGMA secure_delete = ON")
@@ -185,25 +185,25 @@ class Store:
             database.close()
 
     def _salt(self, database: sqlite3.Connection) -> bytes:
-        """The salt of the file, begun if it is new."""
+        """Return the salt of the file; create tables and salt in a new file."""
         if not _about(database) and database.execute("SELECT 1 FROM sqlite_master").fetchall():
             raise InputError(f"{self.path} is another program's database: name another file in the setting `inbox`")
         for statement in _TABLES.split(";"):
             database.execute(statement)
-        begun = {"version": _VERSION, "mode": self.mode, "salt": secrets.token_bytes(16)}
-        database.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", begun.items())
+        facts = {"version": _VERSION, "mode": self.mode, "salt": secrets.token_bytes(16)}
+        database.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", facts.items())
         about = _about(database)
         if (about["version"], about["mode"]) != (_VERSION, self.mode):
             raise InputError(
-                f"{self.path} was begun in the mode {about['mode']} (version {about['version']}), not {self.mode}: "
-                "name another file in the setting `inbox`, or move this one away"
+                f"{self.path} has the mode {about['mode']} (version {about['version']}), not {self.mode}: name "
+                "another file in the setting `inbox`, or move this file away"
             )
         salt: bytes = about["salt"]
         return salt
 
     def _put(self, database: sqlite3.Connection, entry: Entry, salt: bytes) -> None:
         redacted = redact(entry.text)
-        if not (entry.corrected or _tells(redacted)):
+        if not (entry.corrected or _has_words(redacted)):
             return
         text = entry.text if self.mode == "plain" else redacted
         row = {
@@ -224,20 +224,20 @@ class Store:
 
 
 def _about(database: sqlite3.Connection) -> dict[str, Any]:
-    """What a file says of itself; nothing where it is none of ours."""
+    """Return version, mode and salt of an inbox; nothing if the database is no inbox."""
     if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'about'").fetchall():
         return {}
     return dict(database.execute("SELECT name, value FROM about").fetchall())
 
 
-def _tells(text: str) -> bool:
-    """Whether there is more to a redacted message than numbers and addresses: bots ask for these."""
+def _has_words(text: str) -> bool:
+    """Whether a redacted message has letters or symbols besides numbers and addresses, for which bots ask."""
     rest = reduce(lambda left, word: left.replace(word, ""), WORDS, text)
-    return any(unicodedata.category(sign)[0] in "LS" for sign in rest)
+    return any(unicodedata.category(character)[0] in "LS" for character in rest)
 
 
 def _storable(text: str) -> str:
-    """Text as UTF-8 can carry it."""
+    """Replace characters that UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode()
 
 

@@ -1,4 +1,4 @@
-"""The health of a registry by meaning, before there is any test set."""
+"""Lint a registry by meaning, without a test set: misplaced utterances, overlapping intents, wrong languages."""
 
 from intentmatch.lint.catalogue import CATALOGUE, Rule
 from intentmatch.lint.run import Report, lint

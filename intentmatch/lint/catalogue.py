@@ -1,4 +1,4 @@
-"""Every rule id there is, with its severity and one line that says what it finds."""
+"""Every rule id, with its severity and one line that says what the rule finds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from intentmatch.core.errors import Location, Problem, Severity
 
 
 class Rule(NamedTuple):
-    """A kind of problem."""
+    """A rule of `lint`."""
 
     id: str
     severity: Severity
@@ -16,68 +16,68 @@ class Rule(NamedTuple):
 
 
 BY_MEANING = (
-    Rule("misplaced-utterance", "warning", "an utterance is far nearer to another intent than to its own"),
-    Rule("overlapping-intents", "warning", "two intents claim each other's utterances"),
+    Rule("misplaced-utterance", "warning", "an utterance is much nearer to another intent than to its own"),
+    Rule("overlapping-intents", "warning", "many utterances of two intents are nearer to the other intent"),
     Rule("near-conflict", "warning", "two intents have nearly the same utterance"),
-    Rule("near-duplicate", "info", "an utterance says nearly what another of its intent says"),
-    Rule("two-clusters", "info", "an intent falls into two halves with little in common"),
+    Rule("near-duplicate", "info", "an utterance is nearly the same as another one of its intent"),
+    Rule("two-clusters", "info", "the utterances of an intent form two groups with little in common"),
     Rule("few-utterances", "warning", "an intent has fewer than three utterances, or far fewer than is usual"),
     Rule("uniform-utterances", "info", "the utterances of an intent are much more alike than is usual"),
     Rule("other-language", "warning", "an utterance reads like another language of the registry than the declared one"),
-    Rule("missing-language", "warning", "an intent has nothing in a language that most intents have"),
+    Rule("missing-language", "warning", "an intent has no utterances in a language that most intents have"),
     Rule("language-not-covered", "warning", "the encoder was not trained on a language of the registry"),
-    Rule("bad-suppression", "warning", "a comment or setting that should ignore a rule names none that it could"),
+    Rule("bad-suppression", "warning", "a comment or setting ignores a rule that does not exist or cannot be ignored"),
     Rule("unused-suppression", "info", "a comment ignores a rule that finds nothing there"),
 )
-"""What only `lint` finds."""
+"""Rules of `lint` alone."""
 
 BY_FORM = (
-    Rule("yaml-syntax", "error", "a file is no YAML"),
-    Rule("alias-expansion", "error", "aliases multiply a file without end"),
+    Rule("yaml-syntax", "error", "a file is not valid YAML"),
+    Rule("alias-expansion", "error", "aliases expand a file beyond its limit"),
     Rule("encoding", "error", "a file is not UTF-8"),
     Rule("unreadable", "error", "a file cannot be read"),
-    Rule("not-found", "error", "there is no such file or folder"),
-    Rule("no-files", "error", "a folder holds no YAML"),
-    Rule("empty-file", "warning", "a file holds nothing"),
-    Rule("version", "error", "a file is of a version of the grammar that is not known"),
-    Rule("unknown-key", "error", "a key is not known"),
-    Rule("duplicate-key", "error", "a key stands twice"),
-    Rule("wrong-type", "error", "a value is not of the kind that its key takes"),
-    Rule("language-code", "error", "a language code is none"),
-    Rule("setting", "error", "a setting has an impossible value"),
-    Rule("threshold", "error", "a threshold is no number from 0 to 1"),
-    Rule("setting-redefined", "error", "two files give the same setting"),
-    Rule("intent-redefined", "error", "an intent says the same thing about itself twice"),
-    Rule("no-intents", "error", "there is no intent"),
+    Rule("not-found", "error", "a file or folder does not exist"),
+    Rule("no-files", "error", "a folder has no YAML file"),
+    Rule("empty-file", "warning", "a file is empty"),
+    Rule("version", "error", "a file has an unknown version of the grammar"),
+    Rule("unknown-key", "error", "a key is unknown"),
+    Rule("duplicate-key", "error", "a mapping has the same key twice"),
+    Rule("wrong-type", "error", "a value has the wrong type for its key"),
+    Rule("language-code", "error", "a language code is not BCP-47"),
+    Rule("setting", "error", "a setting has an invalid value"),
+    Rule("threshold", "error", "a threshold is not a number from 0 to 1"),
+    Rule("setting-redefined", "error", "two files define the same setting"),
+    Rule("intent-redefined", "error", "an intent defines the same property twice"),
+    Rule("no-intents", "error", "the registry has no intent"),
     Rule("no-utterances", "error", "an intent has no utterances"),
     Rule("empty-utterance", "error", "an utterance has no words"),
-    Rule("duplicate-utterance", "warning", "an utterance stands twice in one language of one intent"),
+    Rule("duplicate-utterance", "warning", "an intent has the same utterance twice in one language"),
     Rule("conflicting-utterance", "error", "two intents have the same utterance"),
-    Rule("contradicting-negative", "error", "an utterance of an intent is also what the intent is not"),
-    Rule("bad-name", "error", "a rule or a slot has a name that no template can have in it"),
-    Rule("bad-slot", "error", "a slot has a type or values that cannot be"),
-    Rule("bad-pattern", "error", "a regular expression of a slot cannot be read"),
-    Rule("duplicate-value", "warning", "a word stands for two values of a slot"),
-    Rule("slot-redefined", "error", "an intent has two slots of one name"),
-    Rule("unknown-slot", "error", "a template names a slot that is not declared"),
-    Rule("unknown-rule", "error", "a template names a rule that is not there, or not in its language"),
+    Rule("contradicting-negative", "error", "an utterance of an intent is also in its `not:`"),
+    Rule("bad-name", "error", "a rule or a slot has a name that a template cannot contain"),
+    Rule("bad-slot", "error", "a slot has an invalid type or invalid values"),
+    Rule("bad-pattern", "error", "a regular expression of a slot is invalid"),
+    Rule("duplicate-value", "warning", "a word belongs to two values of a slot"),
+    Rule("slot-redefined", "error", "an intent has two slots of the same name"),
+    Rule("unknown-slot", "error", "a template names an undeclared slot"),
+    Rule("unknown-rule", "error", "a template names a rule that does not exist, or not in its language"),
     Rule("ambiguous-slot", "error", "a template names a slot that several other files declare"),
     Rule("ambiguous-rule", "error", "a template names a rule that several other files define"),
     Rule("recursive-rule", "error", "a rule uses itself"),
-    Rule("oversized-template", "error", "sentences of templates are longer than can be"),
+    Rule("oversized-template", "error", "the sentences of a template are too long"),
     Rule("unused-slot", "warning", "no intent uses a slot"),
-    Rule("unused-rule", "warning", "nothing uses a rule"),
-    Rule("unbalanced-template", "warning", "half a mark of a template is read as text"),
+    Rule("unused-rule", "warning", "no template uses a rule"),
+    Rule("unbalanced-template", "warning", "an unbalanced bracket of a template is read as text"),
     Rule("sampled-template", "info", "a template stands for more sentences than are used"),
-    Rule("incomplete-test", "error", "a test case has no message, or says nothing of what it should come to"),
-    Rule("unknown-intent", "error", "a test case names an intent that is not there"),
+    Rule("incomplete-test", "error", "a test case has no message or no expected answer"),
+    Rule("unknown-intent", "error", "a test case names an intent that does not exist"),
 )
-"""What `validate` finds too. No registry loads with one of the errors, so none of them can be ignored."""
+"""Rules of `validate`. A registry with one of the errors does not load, so the errors cannot be ignored."""
 
 CATALOGUE = {rule.id: rule for rule in (*BY_MEANING, *BY_FORM)}
 NOT_IGNORED = frozenset(rule.id for rule in BY_FORM if rule.severity == "error")
 
 
 def problem(place: Location, rule: str, message: str, hint: str) -> Problem:
-    """A finding with the severity of its rule."""
+    """Return a problem with the severity of its rule."""
     return Problem(place, CATALOGUE[rule].severity, rule, message, hint)

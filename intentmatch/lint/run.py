@@ -1,4 +1,4 @@
-"""From a path to a report: read, encode, ask every rule, leave out what the author does not want to hear."""
+"""Lint a registry: read it, encode it, apply every rule, and drop what the author suppresses."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from intentmatch.registry.reading.comments import Comment
 from intentmatch.storage.vector_cache import VectorCache
 from intentmatch.text.normalize import clean
 
-OF_SENTENCES: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
+SENTENCE_RULES: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
     rules.near_conflict,
     rules.near_duplicate,
 )
-"""Rules that look at all sentences of a template; for the others, a line is its most typical sentence."""
+"""Rules that look at every sentence of a template."""
 
-RULES: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
+LINE_RULES: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
     rules.misplaced_utterance,
     rules.overlapping_intents,
     shape.few_utterances,
@@ -35,21 +35,22 @@ RULES: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
     languages.other_language,
     languages.missing_language,
 )
+"""Rules that look at one sentence per line, the most typical one of a template."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """The health of a registry."""
+    """The findings of `lint` about a registry."""
 
     registry: Registry
     problems: tuple[Problem, ...]
-    """What `validate` finds and what only meaning shows, sorted by place, without what is ignored."""
+    """Findings of `validate` and of `lint`, sorted by place, without ignored ones."""
     ignored: int
-    """Problems that a comment or the setting `lint` left out."""
+    """Number of problems that a comment or the setting `lint` suppresses."""
     overlaps: tuple[rules.Overlap, ...]
-    """The pairs of intents that overlap, the one with the most errors first; ignored ones too."""
+    """Pairs of intents that overlap, the pair with the most errors first; ignored pairs are included."""
     coverage: dict[str, dict[str, int]]
-    """Intent to language to how many utterances it has in it; "" stands for those that declare none."""
+    """{intent: {language: number of utterances}}; "" stands for utterances without a language."""
 
 
 def lint(
@@ -59,11 +60,13 @@ def lint(
     progress: Progress | None = None,
     **settings: Any,
 ) -> Report:
-    """The health of the registry in a folder or file of YAML, or of one made in code.
+    """Lint the registry in a folder or file of YAML, or a registry made in code.
 
-    `settings` are those of `Settings` and win over the environment and the YAML; `encoder` may also be a ready-made
-    one. Never raises for what is wrong in the YAML; raises `SettingsError`, or an `UnavailableError` that says what to
-    install or download.
+    `settings` are fields of `Settings`; they override the environment and the YAML. `encoder` is the name of an
+    encoder, or an encoder. `progress` is called with (texts encoded, texts in all).
+
+    Problems of the YAML are reported and never raised. Raises SettingsError for an invalid setting, and
+    UnavailableError if the encoder must be installed or downloaded first.
     """
     if encoder is not None:
         settings["encoder"] = encoder if isinstance(encoder, str) else encoder.name
@@ -76,18 +79,18 @@ def lint(
     chosen = resolve(settings, registry=registry.settings, locations=registry.setting_locations)
     overlaps: tuple[rules.Overlap, ...] = ()
     if registry.utterances:
-        judge = load_encoder(chosen) if encoder is None or isinstance(encoder, str) else encoder
-        subject = _subject(ordered(registry), judge, chosen, progress)
-        overlaps = tuple(rules.overlaps(subject.of_lines))
-        problems += [problem for rule in OF_SENTENCES for problem in rule(subject)]
-        problems += [problem for rule in RULES for problem in rule(subject.of_lines)]
-        problems += uncovered(registry, judge)
-    suppressions, found = suppress.read(comments)
-    problems += found
-    heard = suppress.apply(problems, suppressions)
-    left, found = suppress.level(heard, chosen.lint, _place_of_setting(registry, chosen))
-    ignored = len(problems) + sum(each.rule == "unused-suppression" for each in heard) - len(left)
-    return Report(registry, tuple(sorted([*left, *found])), ignored, overlaps, languages.coverage(registry))
+        loaded = load_encoder(chosen) if encoder is None or isinstance(encoder, str) else encoder
+        subject = _subject(ordered(registry), loaded, chosen, progress)
+        overlaps = tuple(rules.overlaps(subject.per_line))
+        problems += [problem for rule in SENTENCE_RULES for problem in rule(subject)]
+        problems += [problem for rule in LINE_RULES for problem in rule(subject.per_line)]
+        problems += uncovered(registry, loaded)
+    suppressions, bad_comments = suppress.read(comments)
+    problems += bad_comments
+    unsuppressed = suppress.apply(problems, suppressions)
+    left, bad_settings = suppress.level(unsuppressed, chosen.lint, _place_of_setting(registry, chosen))
+    ignored = len(problems) + sum(problem.rule == "unused-suppression" for problem in unsuppressed) - len(left)
+    return Report(registry, tuple(sorted([*left, *bad_settings])), ignored, overlaps, languages.coverage(registry))
 
 
 def _subject(registry: Registry, encoder: Encoder, settings: Settings, progress: Progress | None) -> Subject:
@@ -97,6 +100,6 @@ def _subject(registry: Registry, encoder: Encoder, settings: Settings, progress:
 
 
 def _place_of_setting(registry: Registry, settings: Settings) -> Location:
-    """Where the setting `lint` stands."""
+    """Return the place of the setting `lint`: in the YAML, or the name of its origin."""
     place = registry.setting_locations.get("lint")
     return place if place is not None and place.short == settings.origin("lint") else Location(settings.origin("lint"))

@@ -1,4 +1,4 @@
-"""A report as SARIF 2.1.0, which code scanning of GitHub and many editors read.
+"""Convert problems to SARIF 2.1.0, which GitHub code scanning and many editors read.
 
 OASIS 2020, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0".
 """
@@ -18,7 +18,7 @@ _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 
 
 def to_sarif(problems: Sequence[Problem], version: str) -> dict[str, Any]:
-    """The problems that this version of the package found, as plain JSON values."""
+    """Return a SARIF log of problems as plain JSON values; `version` is that of intentmatch."""
     positions = {rule: number for number, rule in enumerate(CATALOGUE)}
     rules = [
         {
@@ -33,7 +33,7 @@ def to_sarif(problems: Sequence[Problem], version: str) -> dict[str, Any]:
     return {
         "$schema": _SCHEMA,
         "version": "2.1.0",
-        # Columns of the reader count characters.
+        # The reader of the YAML counts columns in characters.
         "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}],
     }
 
@@ -51,6 +51,6 @@ def _result(problem: Problem, positions: Mapping[str, int]) -> dict[str, Any]:
 
 
 def _uri(path: str) -> str:
-    """A path as a reference that stays relative where it is."""
+    """Return a path as a URI reference; a relative path stays relative."""
     pure = PurePath(path)
     return pure.as_uri() if pure.is_absolute() else quote(pure.as_posix().encode("utf-8", "surrogateescape"))

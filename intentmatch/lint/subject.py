@@ -1,4 +1,4 @@
-"""What the rules look at: a registry's lines with their vectors, and each held against all the others."""
+"""The data that rules look at: a registry's lines, their vectors, and comparisons of each line with all others."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ from intentmatch.text.normalize import fold
 Rows = NDArray[np.int64]
 Numbers = NDArray[np.float32]
 
-# A line is nearly another where it is this much nearer to it than lines of one intent and language usually are to
-# their nearest. On development sets of everyday messages what lies below differs by an article, a plural or the order
-# of words; at one half, "turn the light on" and "turn the light off" would be among it.
+# Two lines are nearly the same if their distance is below this share of the usual distance between a line and the
+# nearest one of its intent and language. On development sets of everyday messages such lines differ by an article, a
+# plural or the order of words; at one half, "turn the light on" and "turn the light off" would be among them.
 _NEARLY = 1.0 / 3.0
 
 
-class Place(NamedTuple):
-    """Where each line comes out when it is left out of the registry; all arrays have shape `(lines,)`."""
+class LeftOut(NamedTuple):
+    """Scores of each line against the registry without the line; all arrays have shape `(lines,)`."""
 
     own: Numbers
-    """Its score with its own intent; -inf where nothing of that is left."""
+    """Score of its own intent; -inf if the intent has no other line."""
     rival: Rows
-    """The best other intent; -1 where there is none."""
+    """The best other intent; -1 if there is none."""
     lead: Numbers
-    """How far that intent's score is above its own; NaN where there is nothing to compare."""
+    """Score of the rival minus the score of its own intent; NaN if there is nothing to compare."""
     nearest: Rows
-    """The line of that intent that it is nearest to."""
+    """The line of the rival that is nearest."""
 
 
 class Near(NamedTuple):
-    """Of each line, the nearest one before it that says nearly the same in its language, or -1; shape `(lines,)`."""
+    """For each line, the nearest earlier line of its language that is nearly the same, or -1; shape `(lines,)`."""
 
     within: Rows
-    """Of its own intent."""
+    """Lines of the same intent."""
     across: Rows
-    """Of another intent."""
+    """Lines of another intent."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A registry in an order that does not depend on its author's, with a vector for each utterance."""
+    """A registry in canonical order, with a vector for each utterance."""
 
     registry: Registry
     vectors: Vectors
@@ -59,17 +59,17 @@ class Subject:
 
     @cached_property
     def lines(self) -> tuple[Utterance, ...]:
-        """All utterances: the rows of every array."""
+        """All utterances, in the order of the rows of every array."""
         return self.registry.utterances
 
     @cached_property
     def owners(self) -> Rows:
-        """The position of each line's intent; shape `(lines,)`."""
+        """The position of the intent of each line; shape `(lines,)`."""
         return np.asarray(self.registry.owners, dtype=np.int64)
 
     @cached_property
-    def of_lines(self) -> Subject:
-        """The same with one utterance a line of the author: of the sentences of a template, the most typical."""
+    def per_line(self) -> Subject:
+        """The same registry with one utterance per line of the author: the most typical sentence of a template."""
         line = np.asarray(self.registry.lines, dtype=np.int64)
         kept = [
             int(rows[(self.vectors[rows] @ self.vectors[rows].sum(axis=0)).argmax()])
@@ -81,40 +81,40 @@ class Subject:
         for row in sorted(kept):
             utterances[self.owners[row]].append(self.lines[row])
         intents = zip(self.registry, utterances, strict=True)
-        reduced = tuple(replace(intent, utterances=tuple(some)) for intent, some in intents)
+        reduced = tuple(replace(intent, utterances=tuple(kept_lines)) for intent, kept_lines in intents)
         return Subject(replace(self.registry, intents=reduced), self.vectors[sorted(kept)], self.aggregation)
 
     @cached_property
     def folded(self) -> tuple[str, ...]:
-        """Each line as its lexical key."""
+        """The lexical key of each line."""
         return tuple(fold(line.text) for line in self.lines)
 
     @cached_property
     def languages(self) -> NDArray[np.str_]:
-        """The declared language of each line, "" where there is none; shape `(lines,)`."""
+        """The declared language of each line, "" if there is none; shape `(lines,)`."""
         return np.array([line.language or "" for line in self.lines], dtype=np.str_)
 
     @cached_property
     def known(self) -> NDArray[np.bool_]:
-        """Whether the encoder made anything of a line; shape `(lines,)`."""
+        """Whether the encoder knows anything of each line (its vector is not zero); shape `(lines,)`."""
         known: NDArray[np.bool_] = np.any(self.vectors, axis=1)
         return known
 
     def rows(self, intent: int) -> Rows:
-        """The lines of an intent."""
+        """Return the rows of an intent, given its position."""
         return np.flatnonzero(self.owners == intent)
 
     def owner(self, row: int) -> Intent:
-        """The intent of a line."""
+        """Return the intent of a line."""
         return self.registry.intents[int(self.owners[row])]
 
     def place(self, row: int) -> Location:
-        """Where a line stands."""
+        """Return the place of a line, or of its intent."""
         return self.lines[row].location or self.owner(row).location or NOWHERE
 
     @cached_property
-    def left_out(self) -> Place:
-        """Every line against the rest of the registry."""
+    def left_out(self) -> LeftOut:
+        """The scores of every line against the rest of the registry."""
         count = len(self.lines)
         own = np.full(count, -np.inf, dtype=np.float32)
         lead = np.full(count, np.nan, dtype=np.float32)
@@ -134,14 +134,14 @@ class Subject:
                 rival[rows[compared]] = index.owners[columns[compared]]
                 for at in np.flatnonzero(compared):
                     nearest[rows[at]] = index.nearest(cosines[at], int(columns[at]))
-        return Place(own, rival, lead, nearest)
+        return LeftOut(own, rival, lead, nearest)
 
     @cached_property
     def near(self) -> Near:
-        """What says nearly the same; what folds to the very same is for the registry's own rules."""
+        """Lines that are nearly the same; lines with the same lexical key are reported by rules of `validate`."""
         within, across = np.full(len(self.lines), -1), np.full(len(self.lines), -1)
-        radius = _NEARLY * self.of_lines._usual_distance
-        # Lines with one key are one line here, whatever their spelling.
+        radius = _NEARLY * self.per_line._usual_distance
+        # Lines with the same lexical key count as one line.
         numbers: dict[str, int] = {}
         key = np.array([numbers.setdefault(text, len(numbers)) for text in self.folded])
         for rows, cosines in self._blocks() if np.isfinite(radius) else ():
@@ -160,12 +160,12 @@ class Subject:
 
     @cached_property
     def _line(self) -> Rows:
-        """The line that each is of; shape `(lines,)`."""
+        """The number of the author's line of each utterance; shape `(lines,)`."""
         return np.asarray(self.registry.lines, dtype=np.int64)
 
     @cached_property
     def _usual_distance(self) -> float:
-        """The median distance of a line to the nearest of its intent and language; NaN where all are alone."""
+        """The median distance of a line to the nearest one of its intent and language; NaN if every line is alone."""
         distances: list[float] = []
         for intent in range(len(self.registry)):
             rows = self.rows(intent)
@@ -178,9 +178,9 @@ class Subject:
         return float(np.median(distances)) if distances else float("nan")
 
     def _foreign(self, rows: Rows) -> NDArray[np.bool_]:
-        """What a line that is its intent's only one in its language is not held against: others in that language.
+        """Mark comparisons to skip: of an intent's only line in a language with other lines of that language.
 
-        To many encoders a language is a likeness of its own. Shape `(rows, lines)`.
+        Many encoders place lines of one language near each other. Shape `(rows, lines)`.
         """
         same = self.languages[rows, None] == self.languages
         peers = (same & (self.owners[rows, None] == self.owners)).sum(axis=1)
@@ -188,14 +188,14 @@ class Subject:
         return alone
 
     def _blocks(self) -> Iterator[tuple[Rows, Numbers]]:
-        """Some lines at a time with their cosines to all; shapes `(rows,)` and `(rows, lines)`."""
+        """Yield blocks of rows with their cosines to all lines; shapes `(rows,)` and `(rows, lines)`."""
         for start in range(0, len(self.lines), LINT_ROWS):
             rows = np.arange(start, min(start + LINT_ROWS, len(self.lines)))
             yield rows, self.vectors[rows] @ self.vectors.T
 
 
 def ordered(registry: Registry) -> Registry:
-    """The same registry with its intents by name, and their utterances by place, language and text."""
+    """Return the registry with intents sorted by name, and utterances by place, language and text."""
 
     def by_place(line: Utterance) -> tuple[Location, str, str]:
         return line.location or NOWHERE, line.language or "", line.text
@@ -215,6 +215,6 @@ def ordered(registry: Registry) -> Registry:
 
 
 def _distance(cosines: Numbers) -> Numbers:
-    """Between unit vectors, from their cosines."""
+    """Return Euclidean distances between unit vectors, from their cosines."""
     distance: Numbers = np.sqrt(np.maximum(2.0 - 2.0 * cosines, 0.0))
     return distance

@@ -1,7 +1,7 @@
-"""What an author does not want to hear: `# lint: ignore RULE` in the YAML, and the setting `lint`.
+"""Suppressions: `# lint: ignore RULE` in the YAML, and the setting `lint`.
 
-`# lint: ignore RULE, RULE` behind something speaks for its line and all that is indented below it; on a line of its
-own, for what comes next. `# lint: ignore-file RULE` speaks for its file. Words behind ` -- ` are the author's reason.
+`# lint: ignore RULE, RULE` at the end of a line applies to that line and to everything indented below it; on a line of
+its own, to the next line. `# lint: ignore-file RULE` applies to its file. Text after ` -- ` is the author's reason.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _HINT = "write `# lint: ignore RULE`; `intentmatch lint --rules` lists them"
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """One rule that one comment ignores."""
+    """One rule that a comment ignores, and the lines to which the comment applies."""
 
     location: Location
     rule: str
     first: int
-    """Lines that it speaks for, from 1, both included."""
+    """First line, counted from 1."""
     last: int | None
-    """None: to the end of the file."""
+    """Last line, included; None for the end of the file."""
 
     def covers(self, found: Problem) -> bool:
-        """Whether a problem is what it ignores."""
+        """Whether the suppression ignores a problem."""
         place = found.location
         return (
             found.rule == self.rule
@@ -43,11 +43,11 @@ class Suppression:
 
 
 def read(comments: Mapping[str, Sequence[Comment]]) -> tuple[list[Suppression], list[Problem]]:
-    """The suppressions in the comments of each file, and what is wrong with some of them."""
+    """Return the suppressions in the comments of each file, and the problems of invalid comments."""
     suppressions: list[Suppression] = []
     problems: list[Problem] = []
-    for path, some in comments.items():
-        for comment in some:
+    for path, comments_of_file in comments.items():
+        for comment in comments_of_file:
             matched = _LINT.fullmatch(comment.text)
             if matched is None:
                 continue
@@ -55,7 +55,7 @@ def read(comments: Mapping[str, Sequence[Comment]]) -> tuple[list[Suppression], 
             verb, names = matched[1], re.split(r"\s+--(?:\s|$)", f" {matched[2]}")[0]
             rules = [name for name in re.split(r"[,\s]+", names) if name]
             if verb not in _VERBS:
-                problems.append(problem(place, "bad-suppression", f"`lint: {verb}` is not known here", _HINT))
+                problems.append(problem(place, "bad-suppression", f"`lint: {verb}` is unknown", _HINT))
             elif not rules:
                 problems.append(problem(place, "bad-suppression", f"`lint: {verb}` names no rule", _HINT))
             lines = (1, None) if verb == "ignore-file" else (comment.first, comment.last)
@@ -68,20 +68,20 @@ def read(comments: Mapping[str, Sequence[Comment]]) -> tuple[list[Suppression], 
 
 
 def apply(problems: Sequence[Problem], suppressions: Sequence[Suppression]) -> list[Problem]:
-    """The problems that are not ignored, and one for each suppression that ignores none."""
-    kept = [found for found in problems if not any(each.covers(found) for each in suppressions)]
-    unused = [each for each in suppressions if not any(each.covers(found) for found in problems)]
-    # A suppression may ignore that another is not used, or that it is not itself.
-    complaints = [_unused(each) for each in unused if each.rule != "unused-suppression"]
-    return kept + [found for found in complaints if not any(each.covers(found) for each in suppressions)]
+    """Return the problems that are not ignored, and a problem for each suppression that ignores nothing."""
+    kept = [problem for problem in problems if not any(each.covers(problem) for each in suppressions)]
+    unused = [each for each in suppressions if not any(each.covers(problem) for problem in problems)]
+    # A suppression of `unused-suppression` also applies to the suppressions on its lines.
+    reports = [_unused(each) for each in unused if each.rule != "unused-suppression"]
+    return kept + [report for report in reports if not any(each.covers(report) for each in suppressions)]
 
 
 def level(
     problems: Sequence[Problem], levels: Mapping[str, str], place: Location
 ) -> tuple[list[Problem], list[Problem]]:
-    """The problems with the severities that the setting `lint` gives to their rules, and what is wrong with it.
+    """Apply the setting `lint`: return the problems with their new severities, and the problems of the setting.
 
-    `place` is where the setting stands.
+    `levels` maps rules to severities or "off"; `place` is the place of the setting.
     """
     wrong = [found for rule in sorted(levels) for found in _wrong(place, rule)]
     chosen = {rule: severity for rule, severity in levels.items() if rule not in NOT_IGNORED}
@@ -94,10 +94,10 @@ def level(
 
 
 def _wrong(place: Location, rule: str) -> list[Problem]:
-    """Why a rule cannot be ignored, if it cannot."""
+    """Return a problem if a rule cannot be ignored, or does not exist."""
     if rule in NOT_IGNORED:
-        message = f"{rule!r} cannot be ignored: no registry loads with it"
-        return [problem(place, "bad-suppression", message, "mend what it finds")]
+        message = f"{rule!r} cannot be ignored: a registry with this error does not load"
+        return [problem(place, "bad-suppression", message, "correct the error that it reports")]
     if rule in CATALOGUE:
         return []
     nearest = suggest(rule, CATALOGUE)
@@ -106,5 +106,5 @@ def _wrong(place: Location, rule: str) -> list[Problem]:
 
 
 def _unused(each: Suppression) -> Problem:
-    message = f"{each.rule!r} finds nothing here that could be ignored"
+    message = f"{each.rule!r} finds nothing here to ignore"
     return problem(each.location, "unused-suppression", message, "remove it from the comment")

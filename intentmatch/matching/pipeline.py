@@ -47,7 +47,7 @@ class Question(NamedTuple):
     allowed: frozenset[int] | None = None
     """Positions of the intents that may answer; None for all."""
     now: datetime | None = None
-    """The user's local time, from which "tomorrow" counts; None for that of this machine."""
+    """The user's local time, from which "tomorrow" counts; None for this machine's time."""
 
 
 class Precomputed(NamedTuple):
@@ -109,12 +109,7 @@ class Engine:
         rows = self._lexical.rows(key)
         question = self._with_language(question, key, rows, stages)
 
-        exact = self._lexical.exact(rows)
-        owners = " and of ".join(self._intents[intent].name for intent in exact)
-        stages.add("exact", f"equals an utterance of {owners}" if exact else "equals no utterance")
-        if exact_hits := _only(exact, question.allowed):
-            candidates = [self._scoring.candidate(intent, 1.0, hit.row) for intent, hit in exact_hits.items()]
-            decision = _certain(decide(candidates, self.policy, question.language))
+        if decision := self._exact(rows, question, stages):
             return self._result(message, question, decision, stages=stages, decided_by="exact")
 
         hits = self._lexical.fuzzy(key)
@@ -149,6 +144,17 @@ class Engine:
             everything = self._scoring.candidates(vector, text, hits)
             self._add_otherwise(decide(everything, self.policy, question.language), question.allowed, stages)
         return self._result(message, question, decision, stages=stages, decided_by=decided_by)
+
+    def _exact(self, rows: Sequence[int], question: Question, stages: TraceRecorder) -> Decision | None:
+        """Decide by the utterances that equal the message; None if there is none that may answer."""
+        hits = self._lexical.exact(rows)
+        owners = " and of ".join(self._intents[intent].name for intent in hits)
+        stages.add("exact", f"equals an utterance of {owners}" if hits else "equals no utterance")
+        allowed = _only(hits, question.allowed)
+        if not allowed:
+            return None
+        candidates = [self._scoring.candidate(intent, 1.0, hit.row) for intent, hit in allowed.items()]
+        return _certain(decide(candidates, self.policy, question.language))
 
     def match_many(self, messages: Sequence[str], question: Question) -> list[MatchResult]:
         """Match each message; those without an exact hit are encoded and searched together."""

@@ -1,4 +1,4 @@
-"""Building: every text encoded once, progress told, and nothing wrong let through."""
+"""Building: each text is encoded once, progress is reported, and invalid registries are refused."""
 
 from __future__ import annotations
 
@@ -27,13 +27,11 @@ GREETING = Registry(
 )
 
 
-def test_the_fake_encoder_is_an_encoder():
-    """What stands in for an encoder keeps its protocol."""
+def test_fake_encoder_follows_the_protocol():
     assert isinstance(WordHashEncoder(), Encoder)
 
 
-def test_the_artefact_holds_a_vector_for_each_line_in_the_order_of_the_registry():
-    """Utterances and negatives each have their rows, and the artefact says who made them, and how."""
+def test_artefact_holds_vectors_in_registry_order():
     encoder, settings = WordHashEncoder(), Settings(aggregation="max")
 
     artefact = build(GREETING, encoder, settings)
@@ -46,7 +44,7 @@ def test_the_artefact_holds_a_vector_for_each_line_in_the_order_of_the_registry(
 
 
 def test_identical_texts_are_encoded_once():
-    """What reads the same to an encoder is one text, wherever and however often it stands."""
+    """Texts are compared after cleaning."""
     encoder = WordHashEncoder()
     registry = Registry(
         (
@@ -61,8 +59,8 @@ def test_identical_texts_are_encoded_once():
     assert np.array_equal(artefact.vectors[0], artefact.vectors[2])
 
 
-def test_encoders_see_cleaned_texts_and_nothing_else():
-    """Control characters, odd spaces and lone surrogates never reach an encoder; case and punctuation do."""
+def test_encoder_receives_cleaned_texts():
+    """Case and punctuation stay."""
     encoder = WordHashEncoder()
 
     build(Registry((intent("a", "  Hello,\t\u200bWorld!\0 ", "lone \ud83d"),)), encoder)
@@ -70,8 +68,8 @@ def test_encoders_see_cleaned_texts_and_nothing_else():
     assert sorted(encoder.encoded) == ["Hello, World!", "a", "lone \ufffd"]
 
 
-def test_what_is_known_is_not_encoded():
-    """Neither the lines of an earlier build nor its negatives and labels, wherever they stand now."""
+def test_known_vectors_are_not_encoded_again():
+    """Wherever their texts stand now."""
     encoder = WordHashEncoder()
     known = known_vectors(build(GREETING, encoder))
     encoder.encoded.clear()
@@ -83,25 +81,22 @@ def test_what_is_known_is_not_encoded():
     assert np.array_equal(artefact.vectors, build(edited, WordHashEncoder()).vectors)
 
 
-def test_rules_that_were_looked_at_are_not_looked_at_again(monkeypatch):
-    """Where the caller says so."""
-    monkeypatch.setattr(builder, "check", lambda registry: pytest.fail("looked"))
+def test_checked_registry_is_not_checked_again(monkeypatch):
+    monkeypatch.setattr(builder, "check", lambda registry: pytest.fail("checked again"))
 
     assert build(GREETING, WordHashEncoder(), checked=True).registry is GREETING
 
 
-def test_progress_ends_at_once_where_there_is_nothing_to_do(tmp_path):
-    """A build from a full cache encodes nothing, and says so."""
-    told, encoder, cache = [], WordHashEncoder(), VectorCache(tmp_path)
+def test_progress_is_zero_of_zero_with_a_full_cache(tmp_path):
+    reported, encoder, cache = [], WordHashEncoder(), VectorCache(tmp_path)
     build(GREETING, WordHashEncoder(), cache=cache)
 
-    build(GREETING, encoder, cache=cache, progress=lambda *done: told.append(done))
+    build(GREETING, encoder, cache=cache, progress=lambda *done: reported.append(done))
 
-    assert (told, encoder.encoded) == ([(0, 0)], [])
+    assert (reported, encoder.encoded) == ([(0, 0)], [])
 
 
-def test_an_encoder_may_work_in_double_precision():
-    """Numbers of another precision are taken; the artefact holds float32."""
+def test_vectors_of_double_precision_become_float32():
     artefact = build(GREETING, BrokenEncoder(lambda vectors: vectors.astype(np.float64)))
 
     assert artefact.vectors.dtype == np.float32
@@ -121,8 +116,7 @@ def test_an_encoder_may_work_in_double_precision():
         (Registry((intent("a", "hi", negatives=("Hi!",)),)), "contradicting-negative"),
     ],
 )
-def test_a_registry_that_breaks_a_rule_is_not_built(registry, rule):
-    """Errors are raised before anything is encoded."""
+def test_registry_that_breaks_a_rule_is_refused_before_encoding(registry, rule):
     encoder = WordHashEncoder()
 
     with pytest.raises(RegistryError, match=rule):
@@ -131,14 +125,13 @@ def test_a_registry_that_breaks_a_rule_is_not_built(registry, rule):
 
 
 def test_warnings_do_not_stop_a_build():
-    """A repeated line is worth a warning and nothing more."""
     artefact = build(Registry((intent("a", "hi", "Hi!"),)), WordHashEncoder())
 
     assert len(artefact.vectors) == 2
 
 
-def test_the_same_registry_builds_the_same_artefact():
-    """Two builds agree to the last digit, and have one fingerprint; another registry has another."""
+def test_build_is_deterministic():
+    """Another registry has another fingerprint."""
     first, second = build(GREETING, WordHashEncoder()), build(GREETING, WordHashEncoder())
     other = build(replace(GREETING, intents=GREETING.intents[:1]), WordHashEncoder())
 
@@ -147,8 +140,8 @@ def test_the_same_registry_builds_the_same_artefact():
     assert first.fingerprint == second.fingerprint != other.fingerprint
 
 
-def test_languages_that_the_encoder_does_not_cover_are_named():
-    """One warning for each, at its first line, negatives included; what came from code stands at `registry`."""
+def test_uncovered_language_is_a_warning_at_its_first_line():
+    """Negatives included; a registry made in code has the location `registry`."""
     first = Utterance("molo", "xh", Location("a.yaml", 4, 7))
     lines = (Utterance("hi", "en"), first, Utterance("ewe", "xh"), Utterance("x"))
     registry = Registry((Intent("a", lines, (Utterance("mbote", "ln"),)),))
@@ -164,16 +157,15 @@ def test_languages_that_the_encoder_does_not_cover_are_named():
 
 THINGS = ("parcel", "bill", "password", "table", "flight", "doctor", "heating", "salary", "printer", "holiday")
 FORMS = ("my {}", "what about the {} then", "help me with a {}", "{} please", "is the {} there")
-TALKATIVE = Registry(tuple(intent(thing, *(form.format(thing) for form in FORMS)) for thing in THINGS))
+TRAINABLE = Registry(tuple(intent(thing, *(form.format(thing) for form in FORMS)) for thing in THINGS))
 
 
-def test_a_registry_that_is_large_enough_has_a_head():
-    """What it teaches is deterministic to the last bit: weights, words and calibration."""
-    vectors = WordHashEncoder().encode([utterance.text for utterance in TALKATIVE.utterances])
+def test_large_enough_registry_has_a_deterministic_head():
+    vectors = WordHashEncoder().encode([utterance.text for utterance in TRAINABLE.utterances])
 
-    labels = WordHashEncoder().encode([intent.label for intent in TALKATIVE])
+    labels = WordHashEncoder().encode([intent.label for intent in TRAINABLE])
 
-    one, other = (train(TALKATIVE, rows, labels, Settings()) for rows in (vectors, vectors.copy()))
+    one, other = (train(TRAINABLE, rows, labels, Settings()) for rows in (vectors, vectors.copy()))
 
     assert one.trained_head.head.weights.tobytes() == other.trained_head.head.weights.tobytes()
     assert one.trained_head.head.weights.shape == (64 + DIM + 1, len(THINGS))
@@ -185,24 +177,23 @@ def test_a_registry_that_is_large_enough_has_a_head():
 @pytest.mark.parametrize(
     ("registry", "settings"),
     [
-        (TALKATIVE, Settings(scorer="cosine")),
-        (replace(TALKATIVE, intents=TALKATIVE.intents[:1]), Settings()),
-        (replace(TALKATIVE, intents=TALKATIVE.intents[:2]), Settings()),
+        (TRAINABLE, Settings(scorer="cosine")),
+        (replace(TRAINABLE, intents=TRAINABLE.intents[:1]), Settings()),
+        (replace(TRAINABLE, intents=TRAINABLE.intents[:2]), Settings()),
         (GREETING, Settings()),
     ],
 )
-def test_what_was_not_put_to_the_test_is_not_relied_upon(registry, settings):
-    """No head where none is asked for, nor where there are too few lines to know how good it is."""
+def test_no_head_without_cross_validation(registry, settings):
+    """Nor if the setting asks for none."""
     artefact = build(registry, WordHashEncoder(), settings)
 
     assert artefact.trained_head is None
     assert (artefact.calibration.curve is None) == (settings == Settings())
 
 
-def test_a_target_moves_the_cut_and_not_the_head():
-    """It decides from which confidence on an answer is given, and nothing else."""
+def test_target_changes_the_threshold_but_not_the_head():
     strict, lax = (
-        build(TALKATIVE, WordHashEncoder(), Settings(target=target))
+        build(TRAINABLE, WordHashEncoder(), Settings(target=target))
         for target in ({"false_accept": 0.0}, {"false_accept": 1.0})
     )
 

@@ -1,4 +1,4 @@
-"""The built file: identical answers without YAML, and nothing believed that does not check."""
+"""The artefact file: it gives identical answers without YAML, and damage is detected."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fakes import WordHashEncoder
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
-from intentmatch.artefact import store as room
+from intentmatch.artefact import store
 from intentmatch.artefact.store import load_artefact, save_artefact
 from intentmatch.core.errors import ArtefactError, StaleArtefactError
 from intentmatch.core.types import Intent, Registry, Utterance
@@ -25,15 +25,15 @@ MESSAGES = ["wo ist mein Paket?", "no", "cancle my order", "write me a poem", "w
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Matcher, Path]:
-    """The project's own intents, matched from YAML, and their artefact."""
+    """A matcher for the project's own intents, read from YAML, and its artefact."""
     matcher = Matcher.load(SHIPPED, cache="off", threshold={"de": 0.4}, margin=0.05)
     path = tmp_path_factory.mktemp("built") / "shop.intentmatch"
     save_artefact(matcher.artefact, path)
     return matcher, path
 
 
-def test_answers_are_identical(built: tuple[Matcher, Path]) -> None:
-    """A matcher from the artefact gives equal results, traces and places included, and equal settings."""
+def test_loaded_artefact_gives_identical_results(built: tuple[Matcher, Path]) -> None:
+    """Traces, places and settings included."""
     matcher, path = built
     loaded = Matcher.load(path)
 
@@ -43,8 +43,8 @@ def test_answers_are_identical(built: tuple[Matcher, Path]) -> None:
     assert loaded.registry.fingerprint == matcher.registry.fingerprint
 
 
-def test_settings_can_still_be_given(built: tuple[Matcher, Path]) -> None:
-    """An argument wins over what the artefact was built with; another aggregation is calibrated afresh."""
+def test_explicit_settings_override_the_artefact(built: tuple[Matcher, Path]) -> None:
+    """Another aggregation is calibrated again."""
     _, path = built
 
     assert Matcher.load(path, margin=0.2).settings.margin == 0.2
@@ -53,21 +53,20 @@ def test_settings_can_still_be_given(built: tuple[Matcher, Path]) -> None:
     assert Matcher.load(path, aggregation="max").artefact.calibration == fresh
 
 
-def test_building_twice_writes_the_same_bytes(built: tuple[Matcher, Path], tmp_path: Path) -> None:
-    """An artefact depends on its content alone."""
+def test_saving_twice_writes_the_same_bytes(built: tuple[Matcher, Path], tmp_path: Path) -> None:
     matcher, path = built
     save_artefact(matcher.artefact, tmp_path / "again.intentmatch")
 
     assert (tmp_path / "again.intentmatch").read_bytes() == path.read_bytes()
 
 
-def test_the_manifest_describes_the_file(built: tuple[Matcher, Path]) -> None:
-    """Format, versions, fingerprints, settings and calibration are readable JSON in the header."""
+def test_manifest_describes_the_file(built: tuple[Matcher, Path]) -> None:
+    """In readable JSON in the header."""
     matcher, path = built
     with safe_open(path, framework="numpy") as file:
         manifest = json.loads(file.metadata()["intentmatch"])
 
-    assert manifest["format"] == room.FORMAT
+    assert manifest["format"] == store.FORMAT
     assert manifest["fingerprint"] == matcher.artefact.fingerprint
     assert manifest["encoder"] == {"name": "static", "fingerprint": matcher.encoder.fingerprint}
     assert manifest["settings"]["margin"] == 0.05
@@ -75,24 +74,23 @@ def test_the_manifest_describes_the_file(built: tuple[Matcher, Path]) -> None:
 
 
 def test_another_encoder_is_refused(built: tuple[Matcher, Path]) -> None:
-    """Vectors of one encoder are never searched with another's."""
     with pytest.raises(StaleArtefactError, match=r"built with the encoder static .* in use is"):
         Matcher.load(built[1], encoder=WordHashEncoder())
 
 
 def test_another_version_is_refused(built: tuple[Matcher, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file of another text version or format says so and how to get a new one."""
-    monkeypatch.setattr(room, "TEXT_VERSION", 99)
+    """The error names the command that builds a new one."""
+    monkeypatch.setattr(store, "TEXT_VERSION", 99)
     with pytest.raises(StaleArtefactError, match="intentmatch build"):
         load_artefact(built[1])
     monkeypatch.undo()
-    monkeypatch.setattr(room, "FORMAT", 99)
+    monkeypatch.setattr(store, "FORMAT", 99)
     with pytest.raises(StaleArtefactError, match="reads 99"):
         load_artefact(built[1])
 
 
-def test_damage_anywhere_is_an_error(built: tuple[Matcher, Path], tmp_path: Path) -> None:
-    """A truncated file, or a flipped byte in the header, the vectors or the registry, is never believed."""
+def test_damaged_file_is_an_error(built: tuple[Matcher, Path], tmp_path: Path) -> None:
+    """Truncated, or with one bit flipped in header, vectors or registry."""
     whole = built[1].read_bytes()
     broken = tmp_path / "broken.intentmatch"
     for size in (0, 4, 100, len(whole) // 2, len(whole) - 1):
@@ -106,9 +104,11 @@ def test_damage_anywhere_is_an_error(built: tuple[Matcher, Path], tmp_path: Path
             load_artefact(broken)
 
 
-def test_a_large_file_is_mapped_and_answers_alike(built: tuple[Matcher, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Vectors of a large artefact stay in the file, cannot be written to, and are the very numbers that were saved."""
-    monkeypatch.setattr(room, "_MAPPED_FROM", 0)
+def test_large_file_is_mapped_and_gives_identical_results(
+    built: tuple[Matcher, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its vectors are read-only."""
+    monkeypatch.setattr(store, "_MAPPED_FROM", 0)
     matcher, path = built
     loaded = Matcher.load(path)
 
@@ -119,11 +119,11 @@ def test_a_large_file_is_mapped_and_answers_alike(built: tuple[Matcher, Path], m
     assert Matcher.load(path, aggregation="max").match(MESSAGES[0]).candidates
 
 
-def test_a_mapped_file_may_be_replaced_while_it_answers(
+def test_mapped_file_may_be_replaced_while_in_use(
     built: tuple[Matcher, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A new artefact is swapped in; who has mapped the old one goes on with the old."""
-    monkeypatch.setattr(room, "_MAPPED_FROM", 0)
+    """A loaded matcher keeps the old content until it reloads."""
+    monkeypatch.setattr(store, "_MAPPED_FROM", 0)
     path = tmp_path / "shop.intentmatch"
     path.write_bytes(built[1].read_bytes())
     loaded = Matcher.load(path)
@@ -136,16 +136,15 @@ def test_a_mapped_file_may_be_replaced_while_it_answers(
     assert len(loaded.registry) == 1
 
 
-def test_damage_of_a_mapped_file_is_an_error(
+def test_damaged_mapped_file_is_an_error(
     built: tuple[Matcher, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is mapped is checked as everything else is."""
-    monkeypatch.setattr(room, "_MAPPED_FROM", 0)
-    test_damage_anywhere_is_an_error(built, tmp_path)
+    monkeypatch.setattr(store, "_MAPPED_FROM", 0)
+    test_damaged_file_is_an_error(built, tmp_path)
 
 
 def test_other_safetensors_files_are_refused(tmp_path: Path, built: tuple[Matcher, Path]) -> None:
-    """A model file is not an artefact, and neither is one whose manifest is not ours."""
+    """Without a manifest, or with an invalid one."""
     tensors = load_file(built[1])
     save_file(tensors, tmp_path / "model.safetensors")
     save_file(tensors, tmp_path / "odd.safetensors", {"intentmatch": "[]"})
@@ -155,10 +154,10 @@ def test_other_safetensors_files_are_refused(tmp_path: Path, built: tuple[Matche
             Matcher.load(tmp_path / name)
 
 
-def test_a_failed_write_leaves_the_old_file(
+def test_failed_write_leaves_the_old_file(
     built: tuple[Matcher, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file is there whole, old or new, and no scrap of a failed write stays behind."""
+    """And no temporary file."""
     matcher, _ = built
     target = tmp_path / "shop.intentmatch"
     target.write_bytes(b"old")
@@ -176,7 +175,7 @@ def test_a_failed_write_leaves_the_old_file(
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Matcher, Path]:
-    """A registry just large enough to have a head, under the fake encoder, and its artefact."""
+    """A registry just large enough to have a head, with the fake encoder, and its artefact."""
     things = ("parcel", "bill", "password", "table", "flight", "doctor", "heating", "salary", "printer", "holiday")
     forms = ("my {}", "what about the {} then", "help me with a {}", "{} please", "is the {} there")
     registry = Registry(tuple(Intent(t, tuple(Utterance(f.format(t), "en") for f in forms)) for t in things))
@@ -186,8 +185,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Matcher, Path]:
     return matcher, path
 
 
-def test_what_was_learned_is_kept_to_the_last_bit(small: tuple[Matcher, Path]) -> None:
-    """Head, words and calibration come back as they were, and so do scores, evidence and confidence."""
+def test_head_and_calibration_round_trip_to_the_last_bit(small: tuple[Matcher, Path]) -> None:
     matcher, path = small
     before, after = matcher.artefact, load_artefact(path)
 
@@ -216,22 +214,19 @@ def test_what_was_learned_is_kept_to_the_last_bit(small: tuple[Matcher, Path]) -
         {"target": "balance", "scorer": "cosine"},
     ],
 )
-def test_other_settings_learn_again(small: tuple[Matcher, Path], settings: dict[str, Any]) -> None:
-    """What decides what is learned may be given to an artefact: it is then as if it had been built so."""
+def test_changed_training_settings_train_again(small: tuple[Matcher, Path], settings: dict[str, Any]) -> None:
+    """The result equals a build with these settings."""
     matcher, path = small
 
     loaded = Matcher.load(path, encoder=WordHashEncoder(), **settings)
 
-    anew = Matcher.load(matcher.registry, encoder=WordHashEncoder(), cache="off", **settings)
-    assert loaded.artefact.calibration == anew.artefact.calibration != matcher.artefact.calibration
+    fresh = Matcher.load(matcher.registry, encoder=WordHashEncoder(), cache="off", **settings)
+    assert loaded.artefact.calibration == fresh.artefact.calibration != matcher.artefact.calibration
     assert (loaded.artefact.trained_head is None) == ("scorer" in settings)
-    assert loaded.match("where is the bill") == anew.match("where is the bill")
+    assert loaded.match("where is the bill") == fresh.match("where is the bill")
 
 
-def test_settings_that_teach_nothing_learn_nothing_again(
-    small: tuple[Matcher, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A threshold or a margin is taken as it is, and the head stays that of the file."""
+def test_other_settings_do_not_train_again(small: tuple[Matcher, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("intentmatch.matching.loader.load_or_train", None)
 
     loaded = Matcher.load(small[1], encoder=WordHashEncoder(), threshold=0.3, margin=0.1, fuzzy=0.9, top_k=2)
@@ -240,8 +235,7 @@ def test_settings_that_teach_nothing_learn_nothing_again(
     assert loaded.match("where is the bill").trace.threshold == 0.3
 
 
-def test_a_file_without_a_head_has_none(small: tuple[Matcher, Path], tmp_path: Path) -> None:
-    """Under `scorer: cosine` nothing of a head or of words is written, nor made up when it is read."""
+def test_cosine_scorer_writes_no_head(small: tuple[Matcher, Path], tmp_path: Path) -> None:
     matcher = Matcher.load(small[0].registry, encoder=WordHashEncoder(), cache="off", scorer="cosine")
     save_artefact(matcher.artefact, tmp_path / "bot.intentmatch")
 
@@ -252,29 +246,28 @@ def test_a_file_without_a_head_has_none(small: tuple[Matcher, Path], tmp_path: P
     )
 
 
-def test_words_of_another_version_are_refused(small: tuple[Matcher, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A head that knows other places of words is not listened to, and the error names what differs."""
-    monkeypatch.setattr(room, "TOKEN_FEATURES_VERSION", 99)
+def test_other_token_features_version_is_refused(small: tuple[Matcher, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "TOKEN_FEATURES_VERSION", 99)
 
     with pytest.raises(StaleArtefactError, match=r"words version 1.*reads .*99.*intentmatch build"):
         load_artefact(small[1])
 
 
 @pytest.fixture(scope="module")
-def halved(built: tuple[Matcher, Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[Matcher, Path]:
+def half_precision(built: tuple[Matcher, Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[Matcher, Path]:
     """The same intents, with vectors of float16."""
     pytest.importorskip("numkong", reason="the extra [ann] is not installed")
     matcher = Matcher.load(SHIPPED, cache="off", threshold={"de": 0.4}, margin=0.05, vectors="float16")
-    path = tmp_path_factory.mktemp("halved") / "shop.intentmatch"
+    path = tmp_path_factory.mktemp("half_precision") / "shop.intentmatch"
     save_artefact(matcher.artefact, path)
     return matcher, path
 
 
-def test_vectors_of_float16_take_half_the_room_and_decide_alike(
-    built: tuple[Matcher, Path], halved: tuple[Matcher, Path], monkeypatch: pytest.MonkeyPatch
+def test_float16_vectors_take_half_the_space_and_give_the_same_verdicts(
+    built: tuple[Matcher, Path], half_precision: tuple[Matcher, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Scores move in the fourth digit; the file, read or mapped, answers as the matcher that wrote it."""
-    matcher, path = halved
+    """Scores differ by at most 0.001."""
+    matcher, path = half_precision
     whole, half = (load_artefact(file).vectors for file in (built[1], path))
     assert (whole.dtype, half.dtype, half.nbytes) == (np.float32, np.float16, whole.nbytes // 2)
 
@@ -284,28 +277,27 @@ def test_vectors_of_float16_take_half_the_room_and_decide_alike(
         assert found.score == pytest.approx(expected.score, abs=1e-3)
         assert found.confidence == pytest.approx(expected.confidence, abs=1e-2)
     for mapped_from in (1 << 26, 1):
-        monkeypatch.setattr(room, "_MAPPED_FROM", mapped_from)
+        monkeypatch.setattr(store, "_MAPPED_FROM", mapped_from)
         loaded = Matcher.load(path)
         assert [loaded.match(message) for message in MESSAGES] == [matcher.match(message) for message in MESSAGES]
         assert loaded.match_many(MESSAGES)[0].intent == matcher.match(MESSAGES[0]).intent
 
 
-def test_vectors_are_kept_as_the_settings_of_a_loaded_file_say(
-    built: tuple[Matcher, Path], halved: tuple[Matcher, Path]
+def test_vectors_setting_converts_the_vectors_of_a_loaded_file(
+    built: tuple[Matcher, Path], half_precision: tuple[Matcher, Path]
 ) -> None:
-    """Float16 of a file that has float32, and the other way round; what is learned again is learned of them."""
-    whole, half = Matcher.load(halved[1], vectors="float32"), Matcher.load(built[1], vectors="float16")
+    """Training again uses the converted vectors."""
+    whole, half = Matcher.load(half_precision[1], vectors="float32"), Matcher.load(built[1], vectors="float16")
 
     assert whole.artefact.vectors.dtype == np.float32
-    assert np.array_equal(half.artefact.vectors, halved[0].artefact.vectors)
-    again = Matcher.load(halved[1], aggregation="max").artefact
+    assert np.array_equal(half.artefact.vectors, half_precision[0].artefact.vectors)
+    again = Matcher.load(half_precision[1], aggregation="max").artefact
     fresh = Matcher.load(SHIPPED, aggregation="max", cache="off", vectors="float16").artefact
     assert (again.vectors.dtype, again.calibration) == (np.float16, fresh.calibration)
 
 
 @pytest.mark.parametrize(("before", "after"), [("float16", "float32"), ("float32", "float16")])
-def test_vectors_are_those_of_a_build_when_the_setting_is_edited(tmp_path: Path, before: str, after: str) -> None:
-    """What was rounded is not taken over for what shall not be."""
+def test_edited_vectors_setting_encodes_rounded_vectors_again(tmp_path: Path, before: str, after: str) -> None:
     pytest.importorskip("numkong", reason="the extra [ann] is not installed")
     file = tmp_path / "bot.yaml"
     text = (SHIPPED / "orders.yaml").read_text(encoding="utf-8")
@@ -318,8 +310,7 @@ def test_vectors_are_those_of_a_build_when_the_setting_is_edited(tmp_path: Path,
     assert np.array_equal(matcher.artefact.vectors, Matcher.load(file, cache="off").artefact.vectors)
 
 
-def test_an_edit_of_vectors_of_float16_is_what_a_build_is(tmp_path: Path) -> None:
-    """Vectors that are taken over have been rounded before, and come out the same."""
+def test_reload_with_float16_vectors_equals_a_build(tmp_path: Path) -> None:
     pytest.importorskip("numkong", reason="the extra [ann] is not installed")
     file = tmp_path / "bot.yaml"
     text = (SHIPPED / "orders.yaml").read_text(encoding="utf-8")
@@ -335,7 +326,6 @@ def test_an_edit_of_vectors_of_float16_is_what_a_build_is(tmp_path: Path) -> Non
 
 
 def test_artefact_of_release_0_1_0_is_read() -> None:
-    """An artefact that release 0.1.0 built answers without being built again."""
     old = Matcher.load(Path(__file__).parent / "data" / "shop-0.1.0.intentmatch")
 
     assert [intent.name for intent in old.registry] == ["order_status", "order_cancel", "opening_hours"]

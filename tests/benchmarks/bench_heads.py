@@ -1,4 +1,4 @@
-"""What to label with, and what to be sure by: the choices behind `head.py`, `heldout.py` and `calibration.py`.
+"""Compare classification heads and confidence estimates, those of `intentmatch.learning` among them.
 
     python tests/benchmarks/bench_heads.py --data FOLDER
     python tests/benchmarks/bench_heads.py --data FOLDER --encoder sentence_transformer:FOLDER --seeds 1
@@ -38,22 +38,22 @@ from intentmatch.text.normalize import clean
 Matrix = NDArray[np.float32]
 
 SETS = ("clinc150", "banking77")
-"""Draws of so many utterances an intent are made from their train rows."""
+"""Sets whose train rows are sampled to so many utterances of each intent."""
 SHOTS = (1, 2, 3, 5, 10, 30)
 SURE = ("clinc150:train_5", "clinc150:train_10", "banking77_oos:train", "rasa_financial:train", "rasa_helpdesk:train")
-"""Sets with messages out of scope, for the calibrators."""
+"""Sets with out-of-scope messages, for the comparison of calibrations."""
 _UNBALANCED = "uneven"
 
 
 class Problem(NamedTuple):
-    """A registry and messages, as vectors and vectors of words."""
+    """A registry and messages, as vectors and token features."""
 
     owners: list[int]
     intents: int
     vectors: Matrix
     words: Matrix
     labels: Matrix
-    """What the intents are called, as vectors."""
+    """Vectors of the names or titles of the intents."""
     label_words: Matrix
     asked: Matrix
     asked_words: Matrix
@@ -62,7 +62,7 @@ class Problem(NamedTuple):
 
 
 class Signals(NamedTuple):
-    """What speaks for each intent, shape `(messages, intents)`."""
+    """Scores and logits of each intent, arrays of shape `(messages, intents)`."""
 
     nearest: Matrix
     score: Matrix
@@ -73,11 +73,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; the exit code is 0, or that of the error."""
     parser = option_parser(__doc__)
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="a folder of sets of jsonl files")
-    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="as the setting of that name")
-    parser.add_argument("--seeds", type=int, default=3, help="draws of each number of utterances (3)")
+    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="value of the setting `encoder`")
+    parser.add_argument("--seeds", type=int, default=3, help="random samples for each number of utterances (3)")
     parser.add_argument("--shots", type=int, nargs="+", default=SHOTS, help="utterances of each intent")
-    parser.add_argument("--sets", nargs="+", default=SETS, help="sets to draw from")
-    parser.add_argument("--sure", nargs="*", default=SURE, metavar="SET:TRAIN", help="sets for the calibrators")
+    parser.add_argument("--sets", nargs="+", default=SETS, help="sets to sample from")
+    parser.add_argument(
+        "--sure", nargs="*", default=SURE, metavar="SET:TRAIN", help="sets for the comparison of calibrations"
+    )
     options = parser.parse_args(arguments)
     return run_benchmark(lambda: _measure(options, Console(stderr=True, highlight=False, markup=False)))
 
@@ -117,7 +119,7 @@ def _print_calibrators(options: argparse.Namespace, encoder: Encoder, progress: 
 
 
 def problem(encoder: Encoder, folder: Path, train: str, *, with_out_of_scope: bool = True) -> Problem:
-    """A set as vectors, its `valid` rows as messages."""
+    """Read a set as vectors, with its `valid` rows as messages."""
     registry, _ = registry_of(read_rows(folder / f"{train}.jsonl"))
     numbers = {intent.name: number for number, intent in enumerate(registry)}
     rows = [row for row in read_rows(folder / "valid.jsonl") if row is not None]
@@ -140,7 +142,7 @@ def problem(encoder: Encoder, folder: Path, train: str, *, with_out_of_scope: bo
 
 
 def drawn(whole: Problem, shots: int | str, seed: int) -> Problem:
-    """The same with so many utterances an intent, or with 2 to 40 of them, most intents few."""
+    """Sample so many utterances of each intent, or 2 to 40 of each, for most intents few."""
     random = np.random.default_rng(seed)
     owners = np.array(whole.owners)
     kept = []
@@ -153,7 +155,7 @@ def drawn(whole: Problem, shots: int | str, seed: int) -> Problem:
 
 
 def accuracies(given: Problem) -> dict[str, float]:
-    """Percent of the messages in scope that each way to label gets right."""
+    """Percentage of in-scope messages that each method gives the right intent."""
     known = signals(given)
     hinted = _logits(given, given.asked_words, labels=True)
     features = np.hstack([given.vectors, 0.6 * given.words])
@@ -170,15 +172,15 @@ def accuracies(given: Problem) -> dict[str, float]:
         "ridge, words": lambda: _ridge(features, owners, given.intents, asked),
         "head, no words": lambda: _logits(given._replace(words=given.words * 0), given.asked_words * 0),
         "head": lambda: known.logits,
-        "evidence": lambda: fused_score(known.score, known.logits),
+        "fused score": lambda: fused_score(known.score, known.logits),
         "head, labels": lambda: hinted,
-        "evidence, labels": lambda: fused_score(known.score, hinted),
+        "fused score, labels": lambda: fused_score(known.score, hinted),
     }
     return {name: 100 * float((of().argmax(axis=1) == given.truth).mean()) for name, of in choices.items()}
 
 
 def signals(given: Problem) -> Signals:
-    """All that the matcher looks at."""
+    """Scores and logits as the matcher computes them."""
     cosines = given.asked @ given.vectors.T
     return Signals(
         ExactIndex(given.vectors, given.owners, "max").aggregate(cosines),
@@ -188,7 +190,7 @@ def signals(given: Problem) -> Signals:
 
 
 def calibrators(given: Problem) -> dict[str, tuple[float, float]]:
-    """By the confidence: AUROC of messages in scope against those out of it, and calibration error of all."""
+    """For each confidence estimate, AUROC of in-scope against out-of-scope messages and calibration error of all."""
     from sklearn.isotonic import IsotonicRegression
     from sklearn.linear_model import LogisticRegression
 
@@ -226,7 +228,7 @@ def _logits(given: Problem, asked_words: Matrix, *, labels: bool = False) -> Mat
 
 
 def _ridge(features: Matrix, owners: NDArray[np.int64], intents: int, asked: Matrix) -> Matrix:
-    """Kernel ridge on one column an intent; the best of four penalties by its exact leave-one-out error."""
+    """Kernel ridge regression, one column for each intent; the best of four penalties by exact leave-one-out error."""
     targets = np.eye(intents, dtype=np.float64)[owners]
     kernel = (features @ features.T).astype(np.float64) + 1.0
     best, weights = np.inf, targets
@@ -240,7 +242,7 @@ def _ridge(features: Matrix, owners: NDArray[np.int64], intents: int, asked: Mat
 
 
 def _lda(vectors: Matrix, owners: NDArray[np.int64], asked: Matrix) -> Matrix:
-    """Linear discriminants, the common covariance shrunk half way to a multiple of the identity."""
+    """Linear discriminant analysis, the common covariance shrunk half way to a multiple of the identity."""
     centres = np.stack([vectors[owners == intent].mean(axis=0) for intent in np.unique(owners)]).astype(np.float64)
     rest = vectors - centres[owners]
     spread = rest.T @ rest / len(vectors)

@@ -1,4 +1,4 @@
-"""What a look at every row costs with vectors kept as float32, float16, bfloat16 or int8, and reading them once.
+"""Time a search of every row with vectors stored as float32, float16, bfloat16 or int8, beside reading them once.
 
     python tests/benchmarks/bench_storage.py
     python tests/benchmarks/bench_storage.py --rows 1000000
@@ -25,15 +25,15 @@ from intentmatch.index.half import Scan
 from intentmatch.index.products import products
 
 _SEED, _DIM, _BLOCK = 20240501, 256, 1024
-# Some rows in a thousand are nearer, as far as such vectors go.
+# A few of a thousand such random rows are nearer than this cosine.
 _ALL, _NEAR = slice(None), 0.2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; the exit code is 0."""
     parser = option_parser(__doc__)
-    parser.add_argument("--rows", type=int, default=300_000, help="of 256 numbers (300000)")
-    parser.add_argument("--runs", type=int, default=7, help="of each, in turns, of which the median counts (7)")
+    parser.add_argument("--rows", type=int, default=300_000, help="number of vectors of 256 dimensions (300000)")
+    parser.add_argument("--runs", type=int, default=7, help="rounds, of which the median counts (7)")
     options = parser.parse_args(arguments)
     vectors = np.random.default_rng(_SEED).standard_normal((options.rows, _DIM), dtype=np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -41,17 +41,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     exact = vectors @ query
     rows = []
     for name, (stored, search) in kept(vectors).items():
-        reads, looks = [], []
+        reads, searches = [], []
         for _ in range(options.runs):
             reads.append(_milliseconds(lambda stored=stored: np.bitwise_or.reduce(stored.view(np.int64).reshape(-1))))
-            looks.append(_milliseconds(lambda search=search: search(query)))
+            searches.append(_milliseconds(lambda search=search: search(query)))
         found, cosines = search(query)
         error = float(np.abs(cosines - exact[found]).max())
-        ratio = median(look / read for look, read in zip(looks, reads, strict=True))
+        ratio = median(search_ms / read_ms for search_ms, read_ms in zip(searches, reads, strict=True))
         size = stored.nbytes / 2**20
-        cells = [f"{size:.0f}", f"{median(reads):.1f}", f"{median(looks):.1f}", f"{ratio:.2f}", f"{error:.0e}"]
+        cells = [f"{size:.0f}", f"{median(reads):.1f}", f"{median(searches):.1f}", f"{ratio:.2f}", f"{error:.0e}"]
         rows.append([name, *cells])
-    titles = ["kept as", "MiB", "read once, ms", "a look at every row, ms", "look / read", "furthest cosine"]
+    titles = ["kept as", "MiB", "read once, ms", "search of every row, ms", "search/read", "furthest cosine"]
     sys.stdout.write(plain_table(titles, rows) + "\n")
     return 0
 

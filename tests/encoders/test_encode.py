@@ -84,7 +84,7 @@ def test_a_build_that_was_stopped_goes_on_where_it_ended(tmp_path, monkeypatch):
 )
 def test_an_encoder_that_breaks_its_protocol_is_named(tmp_path, spoil):
     """Anything but finite numbers of the right shape is an error that names the encoder, and nothing is cached."""
-    with pytest.raises(IntentMatchError, match=r"the encoder broken broke its protocol: .* must give finite numbers"):
+    with pytest.raises(IntentMatchError, match=r"the encoder broken broke its protocol: .* must return finite numbers"):
         encode_all(BrokenEncoder(spoil), TEXTS, "utterance", VectorCache(tmp_path))
 
     right = WordHashEncoder(name="broken")
@@ -94,7 +94,7 @@ def test_an_encoder_that_breaks_its_protocol_is_named(tmp_path, spoil):
 
 def test_rows_of_another_length_are_refused():
     """Cosines are products of unit rows; an encoder that forgot to normalise is told so."""
-    with pytest.raises(IntentMatchError, match=r"rows must be of length 1 or all zeros, and 6 of 6 .* of length 3"):
+    with pytest.raises(IntentMatchError, match=r"rows must be of length 1 or all zeros, but 6 of 6 .* of length 3"):
         encode_all(BrokenEncoder(lambda vectors: vectors * 3), TEXTS, "utterance")
     assert not encode_all(BrokenEncoder(np.zeros_like), TEXTS, "utterance").any()
 

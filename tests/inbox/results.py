@@ -1,4 +1,4 @@
-"""Results as a matcher gives them, without one."""
+"""Results of a matcher, made without a matcher."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from intentmatch.core.result import Candidate, MatchResult, Trace, Verdict
 
 
 def result(message: str, verdict: Verdict = "out_of_scope", **other: Any) -> MatchResult:
-    """Nearest to `status`, and as unsure of it as the verdict makes likely."""
+    """Make a result for a message whose nearest intent is `status`."""
     candidates = tuple(Candidate(name, 0.4) for name in other.pop("nearest", ("status", "cancel")))
     defaults = {
         "intent": candidates[0].intent if verdict == "matched" else None,

@@ -1,4 +1,4 @@
-"""What is kept of messages, how much of it, for how long, and that no answer is the worse for it."""
+"""The inbox: which messages are kept, for how long, and that recording never delays or breaks an answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from intentmatch.inbox import Inbox, Missed, is_missed
 from intentmatch.inbox.inbox import _log
 from intentmatch.inbox.store import _SECONDS_FOR_A_LOCK
 
-PATIENCE = 60.0
+SECONDS = 60.0
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The time, to be turned."""
+    """A clock that the test sets."""
     now = [1_700_000_000.0]
     monkeypatch.setattr(time, "time", lambda: now[0])
     return now
@@ -42,7 +42,7 @@ def texts(inbox: Inbox) -> list[str | None]:
 
 
 def rows(file: Path) -> int:
-    """Messages in the file, handled or not."""
+    """Return the number of messages in the file, handled or not."""
     database = sqlite3.connect(file)
     try:
         return int(database.execute("SELECT count(*) FROM messages").fetchone()[0])
@@ -51,7 +51,7 @@ def rows(file: Path) -> int:
 
 
 def held(file: Path) -> bytes:
-    """Every byte of the database and of what SQLite keeps beside it."""
+    """Return every byte of the database and of SQLite's files beside it."""
     return b"".join(part.read_bytes() for part in sorted(file.parent.iterdir()))
 
 
@@ -68,8 +68,7 @@ def held(file: Path) -> bytes:
         (result(""), False),
     ],
 )
-def test_what_was_not_surely_understood_is_kept(found, missed: bool, file: Path) -> None:
-    """Out of scope, ambiguous, and matches that are wrong more often than one time in four."""
+def test_out_of_scope_ambiguous_and_unsure_messages_are_kept(found, missed: bool, file: Path) -> None:
     inbox = Inbox(file)
     inbox.record(found)
     inbox.record(result("the other one"))
@@ -78,8 +77,8 @@ def test_what_was_not_surely_understood_is_kept(found, missed: bool, file: Path)
     assert len(inbox.messages()) == missed + 1
 
 
-def test_a_message_is_kept_with_what_was_made_of_it(file: Path, clock: list[float]) -> None:
-    """Said again, in whatever case and punctuation, it is counted, and the last answer counts."""
+def test_repeated_message_is_counted_and_keeps_the_last_answer(file: Path, clock: list[float]) -> None:
+    """Case and punctuation make no difference."""
     inbox = Inbox(file)
     inbox.record(result("Where is it?", language="en"))
     clock[0] += 60
@@ -94,8 +93,8 @@ def test_a_message_is_kept_with_what_was_made_of_it(file: Path, clock: list[floa
     assert message.first.isoformat() == "2023-11-14T22:13:20+00:00"
 
 
-def test_corrections_are_counted_beside_it(file: Path) -> None:
-    """Of a message that was recorded, and of one that was not."""
+def test_corrections_are_counted(file: Path) -> None:
+    """The message may be recorded before, or not."""
     inbox = Inbox(file)
     inbox.record(result("where is it"))
     for intent in ("status", "status", None):
@@ -109,20 +108,19 @@ def test_corrections_are_counted_beside_it(file: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "language"), [("", None), ("?!", None), ("a", "no code"), (7, None)])
-def test_a_correction_of_nothing_is_refused(file: Path, text: str, language: str | None) -> None:
-    """It is the caller's mistake, and said at once."""
+def test_invalid_correction_raises(file: Path, text: str, language: str | None) -> None:
     with pytest.raises(InputError):
         Inbox(file).correct(text, "status", language)
 
 
-def test_what_is_handled_does_not_come_back(file: Path) -> None:
-    """Its text is forgotten; a user who corrects it opens it again."""
+def test_handled_messages_do_not_come_back(file: Path) -> None:
+    """Their text is deleted; a correction reopens them."""
     inbox = Inbox(file)
     for text in ("some words", "other words", "more words"):
         inbox.record(result(text))
-    some, other, _ = inbox.messages()
-    inbox.handle([some], "added")
-    inbox.handle([other], "ignored")
+    first, second, _ = inbox.messages()
+    inbox.handle([first], "added")
+    inbox.handle([second], "ignored")
     inbox.record(result("some words"))
     inbox.record(result("Other Words!"))
 
@@ -132,8 +130,8 @@ def test_what_is_handled_does_not_come_back(file: Path) -> None:
     assert texts(inbox) == ["some words", "more words"]
 
 
-def test_the_number_of_messages_is_bounded(file: Path, clock: list[float]) -> None:
-    """Those that were not said for the longest time make room, handled or not."""
+def test_number_of_messages_is_limited(file: Path, clock: list[float]) -> None:
+    """The messages received least recently are deleted, handled or not."""
     inbox = Inbox(file, messages=10)
     for number in range(8):
         clock[0] += 1
@@ -151,8 +149,8 @@ def test_the_number_of_messages_is_bounded(file: Path, clock: list[float]) -> No
     assert rows(file) == 10
 
 
-def test_the_age_of_messages_is_bounded(file: Path, clock: list[float]) -> None:
-    """By when they were last said; what is too old is not shown either while nothing new is written."""
+def test_age_of_messages_is_limited(file: Path, clock: list[float]) -> None:
+    """The age counts from the last time; old messages are hidden at once, and deleted with the next write."""
     inbox = Inbox(file, days=30)
     inbox.record(result("long ago"))
     inbox.record(result("again and again"))
@@ -170,8 +168,8 @@ def test_the_age_of_messages_is_bounded(file: Path, clock: list[float]) -> None:
     assert b"long ago" not in held(file)
 
 
-def test_what_belongs_to_people_is_not_written(file: Path) -> None:
-    """It is taken out before; two messages that differ in it alone are one."""
+def test_personal_data_is_not_written(file: Path) -> None:
+    """Messages that differ in personal data only are one message."""
     inbox = Inbox(file)
     inbox.record(result("mail anna@example.org about order 12345678"))
     inbox.record(result("mail bob@example.org about order 12345678"))
@@ -181,8 +179,8 @@ def test_what_belongs_to_people_is_not_written(file: Path) -> None:
     assert not any(part in held(file) for part in (b"anna", b"bob", b"4111", b"1234567 ", b"171"))
 
 
-def test_what_bots_ask_for_is_no_message(file: Path) -> None:
-    """A number or an address alone was not misunderstood; a sign may say something."""
+def test_numbers_and_addresses_alone_are_not_kept(file: Path) -> None:
+    """A bot asks for these; an emoji may have a meaning."""
     inbox = Inbox(file)
     for text in ("12345678", "anna@example.org", "+49 171 1234567", "٤٢", "👍", "no 7", "第3"):
         inbox.record(result(text))
@@ -190,16 +188,15 @@ def test_what_bots_ask_for_is_no_message(file: Path) -> None:
     assert texts(inbox) == ["👍", "no 7", "第3"]
 
 
-def test_a_plain_inbox_keeps_what_was_said(file: Path) -> None:
-    """To the letter, if the user says so."""
+def test_plain_inbox_keeps_the_text_unchanged(file: Path) -> None:
     inbox = Inbox(file, mode="plain")
     inbox.record(result("mail anna@example.org"))
 
     assert texts(inbox) == ["mail anna@example.org"]
 
 
-def test_hashes_say_nothing(file: Path) -> None:
-    """Counts, dates, verdicts and names of intents; of what was said not a word, while it is written or afterwards."""
+def test_hashed_inbox_never_contains_text(file: Path) -> None:
+    """It keeps counts, dates, verdicts and names of intents."""
     inbox = Inbox(file, mode="hashed")
     for number in range(200):
         inbox.record(result(f"confidential matter {number % 50}", "ambiguous"))
@@ -218,7 +215,7 @@ def test_hashes_say_nothing(file: Path) -> None:
 
 
 def test_hashes_are_salted(tmp_path: Path) -> None:
-    """The same message in another file is another hash."""
+    """The same message has different hashes in two files."""
     keys = set()
     for name in ("one", "two"):
         inbox = Inbox(tmp_path / name, mode="hashed")
@@ -231,8 +228,8 @@ def test_hashes_are_salted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["plain", "hashed"])
-def test_a_file_has_one_mode(file: Path, caplog: pytest.LogCaptureFixture, mode: str) -> None:
-    """What was begun redacted gets no texts of another kind; that is logged, and the answer goes on."""
+def test_file_keeps_its_mode(file: Path, caplog: pytest.LogCaptureFixture, mode: str) -> None:
+    """Recording in another mode writes nothing and logs a warning."""
     inbox = Inbox(file)
     inbox.record(result("where is it"))
     inbox.flush()
@@ -240,12 +237,11 @@ def test_a_file_has_one_mode(file: Path, caplog: pytest.LogCaptureFixture, mode:
     other.record(result("something confidential"))
     other.flush()
 
-    assert f"{file} was begun in the mode redacted" in caplog.text
+    assert f"{file} has the mode redacted" in caplog.text
     assert b"confidential" not in held(file)
 
 
-def test_only_the_owner_may_read_it(file: Path) -> None:
-    """It holds what users say."""
+def test_only_the_owner_may_read_the_file(file: Path) -> None:
     inbox = Inbox(file)
     inbox.record(result("where is it"))
     inbox.flush()
@@ -257,8 +253,8 @@ def test_only_the_owner_may_read_it(file: Path) -> None:
     "damage",
     [b"no database at all, but a text that somebody wrote", b"SQLite format 3\0" + b"\0" * 500, None],
 )
-def test_a_damaged_file_is_left_alone(file: Path, damage: bytes | None, caplog: pytest.LogCaptureFixture) -> None:
-    """Recording logs it once and goes on when it is moved away; reading says what to do. Nothing is deleted."""
+def test_damaged_file_is_not_changed(file: Path, damage: bytes | None, caplog: pytest.LogCaptureFixture) -> None:
+    """Recording logs one warning, and works again after the file is moved; reading raises."""
     inbox = Inbox(file)
     for number in range(200):
         inbox.record(result(f"where is number {number}"))
@@ -281,8 +277,7 @@ def test_a_damaged_file_is_left_alone(file: Path, damage: bytes | None, caplog: 
     assert texts(inbox) == ["afterwards"]
 
 
-def test_another_programs_database_is_left_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Whoever names the wrong file loses nothing."""
+def test_database_of_another_program_is_not_changed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     file = tmp_path / "app.sqlite"
     with sqlite3.connect(file) as database:
         database.execute("CREATE TABLE messages (mine)")
@@ -298,8 +293,8 @@ def test_another_programs_database_is_left_alone(tmp_path: Path, caplog: pytest.
         inbox.messages()
 
 
-def test_where_nothing_can_be_written_answers_go_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A path below a file is a mistake that is logged; there is no inbox to be read then."""
+def test_recording_to_an_impossible_path_logs_one_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Here a path below a file; reading raises."""
     (tmp_path / "file").write_text("not a folder")
     inbox = Inbox(tmp_path / "file" / "inbox.sqlite")
     for _ in range(5):
@@ -311,8 +306,7 @@ def test_where_nothing_can_be_written_answers_go_on(tmp_path: Path, caplog: pyte
         inbox.messages()
 
 
-def test_recording_does_not_wait_for_the_disk(file: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Not for another process that has the file, nor for a queue that is full; what is lost is logged."""
+def test_recording_does_not_wait_for_a_locked_file(file: Path, caplog: pytest.LogCaptureFixture) -> None:
     inbox = Inbox(file)
     inbox.record(result("before"))
     inbox.flush()
@@ -330,8 +324,7 @@ def test_recording_does_not_wait_for_the_disk(file: Path, caplog: pytest.LogCapt
     assert len(inbox.messages()) == 1001
 
 
-def test_too_many_to_write_are_told(file: Path, monkeypatch: pytest.MonkeyPatch, caplog) -> None:
-    """Memory is bounded too."""
+def test_full_queue_drops_messages_and_logs_one_warning(file: Path, monkeypatch: pytest.MonkeyPatch, caplog) -> None:
     monkeypatch.setattr("intentmatch.inbox.inbox._MOST_WAITING", 3)
     go_on = threading.Event()
     inbox = Inbox(file)
@@ -341,11 +334,10 @@ def test_too_many_to_write_are_told(file: Path, monkeypatch: pytest.MonkeyPatch,
     go_on.set()
 
     assert len(inbox.messages()) == 3
-    assert caplog.text.count("they come faster than they can be written") == 1
+    assert caplog.text.count("they arrive faster than they can be written") == 1
 
 
-def test_a_defect_is_no_reason_to_fail(file: Path, monkeypatch: pytest.MonkeyPatch, caplog) -> None:
-    """Whatever happens while writing, a bot does not notice."""
+def test_exception_while_writing_is_logged_and_not_raised(file: Path, monkeypatch: pytest.MonkeyPatch, caplog) -> None:
     inbox = Inbox(file)
     with monkeypatch.context() as patched:
         patched.setattr(inbox._store, "write", lambda entries, now: 1 / 0)
@@ -356,8 +348,7 @@ def test_a_defect_is_no_reason_to_fail(file: Path, monkeypatch: pytest.MonkeyPat
     assert texts(inbox) == ["where is that"]
 
 
-def test_many_threads_may_record(file: Path) -> None:
-    """Nothing is lost and nothing counted twice."""
+def test_many_threads_record_each_message_once(file: Path) -> None:
     inbox = Inbox(file)
     threads = [
         threading.Thread(target=lambda: [inbox.record(result(f"message number {n % 10}")) for n in range(100)])
@@ -385,12 +376,12 @@ for number in range(100):
 """
 
 
-def test_many_processes_may_record(file: Path) -> None:
-    """Into one file, begun by whichever is first; what waits when a program ends is written."""
+def test_many_processes_record_into_one_file(file: Path) -> None:
+    """Messages that wait when a program ends are written."""
     words = [sys.executable, "-c", PROGRAM, str(file), str(Path(__file__).parent)]
     running = [subprocess.Popen(words, stderr=subprocess.PIPE) for _ in range(4)]
     for process in running:
-        assert process.communicate(timeout=PATIENCE) == (None, b"")
+        assert process.communicate(timeout=SECONDS) == (None, b"")
 
     found = Inbox(file).messages()
     assert [message.count for message in found] == [40] * 10
@@ -399,26 +390,25 @@ def test_many_processes_may_record(file: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
-def test_a_forked_process_records_too(file: Path) -> None:
-    """As under a server that loads once and then forks its workers."""
+def test_forked_process_records(file: Path) -> None:
+    """Like a server that loads a bot and then forks its workers."""
     inbox = Inbox(file)
     inbox.record(result("of the parent"))
     inbox.flush()
     child = os.fork()
     if not child:
         inbox.record(result("of the child"))
-        os._exit(0 if inbox.flush(PATIENCE) else 1)
+        os._exit(0 if inbox.flush(SECONDS) else 1)
 
     assert os.waitpid(child, 0)[1] == 0
     assert texts(inbox) == ["of the parent", "of the child"]
 
 
-def test_a_killed_writer_leaves_a_sound_file(file: Path) -> None:
-    """In the middle of it, again and again."""
+def test_killed_writer_leaves_a_valid_file(file: Path) -> None:
     endless = PROGRAM.replace("range(100)", "range(10**9)")
     for _ in range(3):
         process = subprocess.Popen([sys.executable, "-c", endless, str(file), str(Path(__file__).parent)])
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + SECONDS
         size = file.stat().st_size if file.exists() else 0
         while not file.exists() or file.stat().st_size == 0 or (size == 0 and time.monotonic() > deadline):
             time.sleep(0.01)
@@ -430,8 +420,8 @@ def test_a_killed_writer_leaves_a_sound_file(file: Path) -> None:
 
 
 @given(text=st.text(max_size=50), intent=st.none() | st.text(max_size=10))
-def test_any_text_can_be_kept(tmp_path_factory: pytest.TempPathFactory, text: str, intent: str | None) -> None:
-    """Lone surrogates, null characters, directions: nothing is lost and nothing raised."""
+def test_every_text_can_be_kept(tmp_path_factory: pytest.TempPathFactory, text: str, intent: str | None) -> None:
+    """For example lone surrogates, null characters and marks of writing direction."""
     file = tmp_path_factory.mktemp("inbox") / "inbox.sqlite"
     inbox = Inbox(file, mode="plain")
     inbox.record(result(text))
@@ -440,8 +430,7 @@ def test_any_text_can_be_kept(tmp_path_factory: pytest.TempPathFactory, text: st
     assert len(inbox.messages()) in (1, 2)
 
 
-def test_a_long_message_is_cut(file: Path) -> None:
-    """It is no example for anything, and the file stays small."""
+def test_long_message_is_truncated(file: Path) -> None:
     inbox = Inbox(file)
     inbox.record(result("word " * 100_000))
 
@@ -449,8 +438,8 @@ def test_a_long_message_is_cut(file: Path) -> None:
     assert len(message.text or "") == 1000
 
 
-def test_the_settings_open_it(file: Path) -> None:
-    """Off unless they name a file; the bounds and the mode are theirs."""
+def test_settings_open_the_inbox(file: Path) -> None:
+    """The inbox is off unless the settings name a file; limits and mode are those of the settings."""
     assert Inbox.from_settings(resolve(environ={})) is None
     words = {"inbox": str(file), "inbox_keep": "messages=5", "inbox_mode": "plain"}
     inbox = Inbox.from_settings(resolve(words, environ={}))
@@ -464,6 +453,5 @@ def test_the_settings_open_it(file: Path) -> None:
         Inbox(file, messages=0)
 
 
-def test_the_log_is_the_rooms_own() -> None:
-    """So that it can be found and silenced."""
+def test_logger_has_the_name_of_the_module() -> None:
     assert _log.name == "intentmatch.inbox.inbox"

@@ -1,4 +1,4 @@
-"""What is proposed for which messages, and that the order in which they came has no say in it."""
+"""Proposals for groups of messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHIPPED = Path(__file__).parents[2] / "intents"
 
 @pytest.fixture(scope="module")
 def matcher() -> Matcher:
-    """Of the shipped intents in English, which are many enough to be sure of something."""
+    """A matcher of the shipped intents in English, which are enough for a calibrated confidence."""
     english = (
         replace(intent, utterances=tuple(u for u in intent.utterances if u.language == "en"), negatives=())
         for intent in read_registry(SHIPPED)
@@ -30,7 +30,7 @@ def matcher() -> Matcher:
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Matcher:
-    """Too small for a confidence."""
+    """A matcher of a registry that is too small for a calibrated confidence."""
     file = tmp_path_factory.mktemp("small") / "bot.yaml"
     file.write_text(
         "intents:\n  refund: {utterances: [I want my money back, refund my order, give me a refund]}\n"
@@ -47,8 +47,8 @@ def missed(
     corrections: Mapping[str | None, int] | None = None,
     language: str | None = "en",
 ) -> Missed:
-    said = NOW + timedelta(days=number)
-    return Missed(number, text, language, "out_of_scope", (), 0.3, count, said, said, corrections or {})
+    time = NOW + timedelta(days=number)
+    return Missed(number, text, language, "out_of_scope", (), 0.3, count, time, time, corrections or {})
 
 
 GIFTS = [
@@ -60,7 +60,7 @@ OTHERS = [missed(1, "quantum chromodynamics"), missed(7, "any dragons here")]
 
 
 def test_messages_of_one_meaning_become_a_cluster(matcher: Matcher) -> None:
-    """It is named by its most central message, and numbered by its oldest."""
+    """The cluster has the name of its most central message and the number of its oldest one."""
     first = review(matcher, [*GIFTS, *OTHERS]).clusters[0]
 
     assert {message.id for message in first.messages} == {3, 5, 9}
@@ -69,8 +69,8 @@ def test_messages_of_one_meaning_become_a_cluster(matcher: Matcher) -> None:
     assert first.languages == ["en"]
 
 
-def test_what_is_near_no_intent_becomes_one_or_is_ignored(matcher: Matcher) -> None:
-    """By how often it was said."""
+def test_unlikely_messages_become_an_intent_or_are_ignored(matcher: Matcher) -> None:
+    """The number of messages decides."""
     found = review(matcher, [*GIFTS, *OTHERS])
 
     assert [(c.proposal.action, c.proposal.intent) for c in found.clusters] == [
@@ -81,8 +81,8 @@ def test_what_is_near_no_intent_becomes_one_or_is_ignored(matcher: Matcher) -> N
     assert "nearest, with a mean confidence of 0." in found.clusters[1].proposal.because
 
 
-def test_what_is_likely_one_of_an_intent_is_added_to_it(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With those that are not far behind."""
+def test_likely_messages_are_added_to_the_intent(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reason names the intents that are close behind."""
     monkeypatch.setattr("intentmatch.inbox.inbox._SURE", 1.1)
     monkeypatch.setattr("intentmatch.inbox.proposals._CLOSE_BEHIND", 0.0)
     found = review(matcher, [missed(1, "do you know a joke about dragons")])
@@ -93,8 +93,8 @@ def test_what_is_likely_one_of_an_intent_is_added_to_it(matcher: Matcher, monkey
     assert ", before " in because
 
 
-def test_without_confidence_scores_decide(small: Matcher) -> None:
-    """What is as near to an intent as messages of one meaning are to each other is added."""
+def test_scores_decide_without_a_confidence(small: Matcher) -> None:
+    """A message is added if its score reaches the cut of the clustering."""
     found = review(small, [missed(1, "I want my money back now please"), missed(2, "quantum chromodynamics", 3)])
 
     proposals = {cluster.name: cluster.proposal for cluster in found.clusters}
@@ -126,10 +126,9 @@ def test_without_confidence_scores_decide(small: Matcher) -> None:
         ({"yes": 1, "no": 1}, 1, "add", "no", "1 of 2 corrections say so"),
     ],
 )
-def test_users_weigh_most(
+def test_corrections_override_the_nearest_intent(
     matcher: Matcher, corrections: Mapping[str | None, int], count: int, action: str, intent: str, because: str
 ) -> None:
-    """Whatever comes nearest."""
     found = review(matcher, [missed(1, "tell me a story about dragons", count, corrections=corrections)])
 
     (cluster,) = found.clusters
@@ -137,8 +136,7 @@ def test_users_weigh_most(
     assert cluster.proposal.because.startswith(because)
 
 
-def test_corrections_come_first_then_what_was_said_most(matcher: Matcher) -> None:
-    """The order of a morning's work."""
+def test_corrected_clusters_come_first_then_the_largest(matcher: Matcher) -> None:
     found = review(
         matcher,
         [*GIFTS, missed(20, "quantum chromodynamics", 9), missed(30, "any dragons here", corrections={"yes": 1})],
@@ -147,23 +145,21 @@ def test_corrections_come_first_then_what_was_said_most(matcher: Matcher) -> Non
     assert [cluster.number for cluster in found.clusters] == [30, 20, 3]
 
 
-def test_what_is_understood_by_now_is_left_out(matcher: Matcher) -> None:
-    """Unless users say that it is understood wrongly."""
+def test_messages_that_match_now_are_left_out(matcher: Matcher) -> None:
+    """Unless corrections name another intent."""
     known = "where is my order"
     assert review(matcher, [missed(1, known)]) == ((), 1, ())
     assert review(matcher, [missed(1, known, corrections={"order_status": 3})]) == ((), 1, ())
     assert len(review(matcher, [missed(1, known, corrections={"order_cancel": 3})]).clusters) == 1
 
 
-def test_hashes_cannot_be_clustered(matcher: Matcher) -> None:
-    """They are handed on as they are."""
+def test_hashed_messages_are_returned_unclustered(matcher: Matcher) -> None:
     hashed = [missed(1, None), missed(2, None)]
 
     assert review(matcher, [*hashed, *GIFTS]).hashed == tuple(hashed)
 
 
-def test_the_order_of_the_messages_makes_no_difference(matcher: Matcher) -> None:
-    """Not even to names, numbers and reasons."""
+def test_review_does_not_depend_on_the_order_of_messages(matcher: Matcher) -> None:
     messages = [*GIFTS, *OTHERS, missed(40, "wo ist mein Drache", language="de"), missed(41, "any dragon here")]
     expected = [cluster.to_dict() for cluster in review(matcher, messages).clusters]
 
@@ -172,8 +168,7 @@ def test_the_order_of_the_messages_makes_no_difference(matcher: Matcher) -> None
         assert [cluster.to_dict() for cluster in review(matcher, messages).clusters] == expected
 
 
-def test_names_are_words_of_the_message_and_nobody_elses(small: Matcher) -> None:
-    """Short enough to be read, in any script, and never that of another intent."""
+def test_new_names_are_short_unique_and_made_of_the_message(small: Matcher) -> None:
     for text, name in [
         ("सामान कब पहुँचेगा?", "सामान_कब_पहुँचेगा"),
         ("价格是多少呢", "价格是多少呢"),
@@ -185,8 +180,8 @@ def test_names_are_words_of_the_message_and_nobody_elses(small: Matcher) -> None
         assert cluster.proposal[:2] == ("new", name)
 
 
-def test_a_decision_becomes_edits(matcher: Matcher) -> None:
-    """A new intent begins with the most central message; language and file are given where they are wanted."""
+def test_decision_becomes_edits(matcher: Matcher) -> None:
+    """A new intent starts with the most central message; language and file may be given."""
     (cluster,) = review(matcher, GIFTS).clusters
     texts = [message.text for message in cluster.messages]
 

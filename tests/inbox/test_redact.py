@@ -1,4 +1,4 @@
-"""What is taken out of a message before it is written, and what is left in."""
+"""Redaction: the personal data that is replaced, and the numbers that stay."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ EMAILS = [
 ]  # fmt: skip
 
 PHONES = [
-    # with the code of a country
+    # with a country code
     "+49 171 1234567", "+491711234567", "+49 (0)171 / 123 45 67", "+49-171-123-4567", "(+49) 171 1234567",
     "+1 415 555 2671", "+1 (415) 555-2671", "+1.415.555.2671", "+44 20 7946 0958", "+33 6 12 34 56 78",
     "+90 532 123 45 67", "+7 912 345-67-89", "+86 138 1234 5678", "+966 50 123 4567", "+55 (11) 98765-4321",
     "+39 06 6982", "+ 49 171 1234567", "＋49 171 1234567", "0049 171 1234567", "00 49 171 1234567", "00441712345678",
-    # as one dials it at home
+    # with a trunk prefix, or in national format
     "0171 1234567", "01711234567", "0171/1234567", "0171-123 45 67", "(030) 123456", "030 / 12 34 56 78",
     "06 12 34 56 78", "06.12.34.56.78", "020 7946 0958", "090-1234-5678", "0532 123 45 67", "0 (532) 123 45 67",
     "(415) 555-2671", "415-555-2671", "415.555.2671", "415 555 2671", "1-415-555-2671", "1 (415) 555-2671",
     "8 (912) 345-67-89", "89123456789", "98765 43210", "13812345678", "138 1234 5678", "612 345 678", "(11) 98765-4321",
-    # in other digits, with other spaces and dashes, and with the direction of writing turned
+    # other digits, spaces and dashes, and marks of writing direction
     "٠٥٠١٢٣٤٥٦٧", "٠٥٠ ١٢٣ ٤٥٦٧", "+٩٦٦ ٥٠ ١٢٣ ٤٥٦٧", "۰۹۱۲ ۳۴۵ ۶۷۸۹", "०९८७६५४३२१०", "０９０-１２３４-５６７８",
     "+49\u00a0171\u00a01234567", "+49\u202f171\u20111234567", "0171–1234567", "\u200e+49 171 1234567",
 ]  # fmt: skip
@@ -71,26 +71,28 @@ AROUND = [
 @pytest.mark.parametrize("around", AROUND)
 @pytest.mark.parametrize(
     ("written", "word"),
-    [(one, word) for some, word in ((EMAILS, EMAIL), (PHONES, PHONE), (CARDS, CARD), (IBANS, IBAN)) for one in some],
+    [
+        (text, word)
+        for texts, word in ((EMAILS, EMAIL), (PHONES, PHONE), (CARDS, CARD), (IBANS, IBAN))
+        for text in texts
+    ],
 )
-def test_it_is_taken_out_and_the_rest_stays(written: str, word: str, around: str) -> None:
-    """However it is written, and whatever stands around it."""
+def test_personal_data_is_replaced_and_the_rest_stays(written: str, word: str, around: str) -> None:
     if around.startswith("电话") and word == EMAIL and (not written.isascii() or written[0] == '"'):
-        return  # without spaces nobody can tell where such an address begins
-    said = redact(around.format(written))
+        return  # without spaces the start of such an address cannot be found
+    redacted = redact(around.format(written))
 
-    assert said.replace("\u200e", "") == around.format(word)
+    assert redacted.replace("\u200e", "") == around.format(word)
 
 
 @pytest.mark.parametrize("around", ["{}", "where is {}", "{} please", "my order is {}."])
 @pytest.mark.parametrize("written", [*ORDERS, *OTHERS])
-def test_what_is_something_else_stays(written: str, around: str) -> None:
-    """Order and tracking numbers, dates, amounts, addresses of machines."""
+def test_order_numbers_dates_amounts_and_ip_addresses_stay(written: str, around: str) -> None:
     assert redact(around.format(written)) == around.format(written)
 
 
 @pytest.mark.parametrize(
-    ("said", "redacted"),
+    ("message", "redacted"),
     [
         ("order 4711 0171 1234567", f"order 4711 {PHONE}"),
         ("0171 1234567 0172 7654321", f"{PHONE} {PHONE}"),
@@ -103,21 +105,18 @@ def test_what_is_something_else_stays(written: str, around: str) -> None:
         ("Tel.:0171 1234567", f"Tel.:{PHONE}"),
     ],
 )
-def test_several_in_one_message(said: str, redacted: str) -> None:
-    """Each by itself."""
-    assert redact(said) == redacted
+def test_several_numbers_in_one_message_are_replaced(message: str, redacted: str) -> None:
+    assert redact(message) == redacted
 
 
 @given(st.text(max_size=200) | st.text("0123456789+-() ./@aA٣", max_size=60))
-def test_any_text_is_redacted_once_and_for_all(text: str) -> None:
-    """No text is too much for it, and a second time finds nothing that the first left."""
+def test_redaction_is_idempotent_for_every_text(text: str) -> None:
     once = redact(text)
     assert redact(once) == once
 
 
 @given(st.lists(st.integers(0, 9), min_size=12, max_size=18))
-def test_every_card_number_is_found(digits: list[int]) -> None:
-    """Whatever its digits, as long as they begin like a card's and the check digit is right."""
+def test_every_valid_card_number_is_replaced(digits: list[int]) -> None:
     payload = [4, *digits[1:]]
     doubled = [sum(divmod(2 * digit, 10)) for digit in payload[::-2]]
     check = -(sum(doubled) + sum(payload[-2::-2])) % 10
@@ -129,6 +128,5 @@ def test_every_card_number_is_found(digits: list[int]) -> None:
 
 
 @pytest.mark.parametrize("unit", ["a", "1", "1 ", "a.", "(", "+", "@", "a@", "DE89", "AB12 ", "1-", " ", '"', "[at]"])
-def test_long_texts_do_not_take_long(unit: str) -> None:
-    """As long as a message may be."""
+def test_texts_of_the_longest_length_are_redacted_quickly(unit: str) -> None:
     redact(unit * (10_000 // len(unit)))

@@ -1,4 +1,4 @@
-"""What is held out is as if it had never been written; against a twin that builds the rest of the registry anew."""
+"""Cross-validation compared with a registry that is rebuilt without the held-out utterances."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import settings as run
 from hypothesis import strategies as st
 
 from intentmatch.index import ExactIndex
-from intentmatch.learning import cross_validation as room
+from intentmatch.learning import cross_validation as cross_validation_module
 from intentmatch.learning import head, lbfgs
 from intentmatch.learning.cross_validation import HeldOut, cross_validate
 from intentmatch.learning.fusion import fused_score
@@ -29,7 +29,7 @@ def unit_rows(rows: np.ndarray) -> np.ndarray:
 def clusters(
     *sizes: int, spread: float = 0.5, dim: int = 16, seed: int = 7
 ) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Utterances scattered around the centre of their intent, words of which some are its own, and owners."""
+    """Return vectors scattered around intent centres, token features of which some are the intent's own, and owners."""
     random = np.random.default_rng(seed)
     owners = [intent for intent, size in enumerate(sizes) for _ in range(size)]
     centres = unit_rows(random.normal(size=(len(sizes), dim)))
@@ -54,10 +54,10 @@ def with_head(vectors: np.ndarray, words: np.ndarray, owners: list[int], aggrega
 
 
 def by_row(held_out: HeldOut, *, known: bool) -> dict[int, tuple[float, int]]:
-    """Utterance to evidence and leading intent, for the cases of one kind."""
-    some = held_out.known == known
-    columns = held_out.rows[some], held_out.evidence[some], held_out.leading[some]
-    return {int(row): (float(much), int(intent)) for row, much, intent in zip(*columns, strict=True)}
+    """Return evidence and first intent by utterance, for the cases in scope or out of scope."""
+    kind = held_out.known == known
+    columns = held_out.rows[kind], held_out.evidence[kind], held_out.leading[kind]
+    return {int(row): (float(evidence), int(intent)) for row, evidence, intent in zip(*columns, strict=True)}
 
 
 def same(one: HeldOut, other: HeldOut) -> bool:
@@ -70,8 +70,8 @@ def same(one: HeldOut, other: HeldOut) -> bool:
 @BY_AGGREGATION
 @run(max_examples=60)
 @given(st.data())
-def test_without_a_head_a_case_scores_as_if_its_line_had_never_been_written(aggregation, data):
-    """The evidence is the score in an index without the line; with its intent gone, in one without the intent."""
+def test_score_equals_that_of_an_index_without_the_utterance(aggregation, data):
+    """Out of scope: of an index without the intent."""
     sizes = data.draw(st.lists(st.integers(1, 4), min_size=2, max_size=7))
     owners = [owner for owner, size in enumerate(sizes) for _ in range(size)]
     vectors = unit_rows(np.random.default_rng(data.draw(st.integers(0, 1000))).normal(size=(len(owners), 5)))
@@ -86,12 +86,12 @@ def test_without_a_head_a_case_scores_as_if_its_line_had_never_been_written(aggr
         if near.sum() > 1:
             return
         others = [other for other in range(len(owners)) if other != row]
-        # Intents are left out in rounds, and whoever is left out together cannot lead.
-        strangers = [other for other in others if owners[other] % groups != owner % groups]
+        # Intents are left out in rounds: those of the same round cannot come first.
+        other_rounds = [other for other in others if owners[other] % groups != owner % groups]
         if sizes[owner] > 1:
             assert known[row] == pytest.approx(best_of(vectors, row, others, owners, aggregation), abs=1e-5)
-        if strangers:
-            assert unknown[row] == pytest.approx(best_of(vectors, row, strangers, owners, aggregation), abs=1e-5)
+        if other_rounds:
+            assert unknown[row] == pytest.approx(best_of(vectors, row, other_rounds, owners, aggregation), abs=1e-5)
 
 
 def best_of(vectors: np.ndarray, row: int, others: list[int], owners: list[int], aggregation: str) -> tuple[float, int]:
@@ -101,9 +101,9 @@ def best_of(vectors: np.ndarray, row: int, others: list[int], owners: list[int],
 
 
 @BY_AGGREGATION
-def test_a_case_is_what_the_evidence_of_the_rest_says(aggregation, monkeypatch):
-    """With a head, each case is that of a registry that was read without its fold, or without its round of intents."""
-    # Both are trained for as long as there is anything to gain.
+def test_evidence_equals_that_of_a_head_trained_without_the_fold(aggregation, monkeypatch):
+    """Out of scope: without the round of intents."""
+    # Both search until no gain is left.
     monkeypatch.setattr(head, "_FLAT_ENOUGH", 1e-6)
     monkeypatch.setattr(lbfgs, "_GAIN_ENOUGH", 0.0)
     monkeypatch.setattr(lbfgs, "_MOST_STEPS", 1000)
@@ -112,16 +112,16 @@ def test_a_case_is_what_the_evidence_of_the_rest_says(aggregation, monkeypatch):
 
     held_out = with_head(vectors, words, owners, aggregation)
 
-    fold_of = room._folds(vectors, owner, np.arange(len(owner)), 5)
+    fold_of = cross_validation_module._folds(vectors, owner, np.arange(len(owner)), 5)
     for known, together in ((True, fold_of), (False, owner)):
         found = by_row(held_out, known=known)
         assert sorted(found) == list(range(20))
         for row in range(20):
             rest = together != together[row]
             there = np.unique(owner[rest])
-            # The head has not seen the fold; the cosines only lack the line itself, for they learn nothing of it.
-            heard = rest if not known else np.arange(20) != row
-            scores = ExactIndex(vectors[heard], owner[heard], aggregation).scores(vectors[row][None, :])[0]
+            # The head is trained without the fold; similarities only leave out the utterance itself.
+            compared = rest if not known else np.arange(20) != row
+            scores = ExactIndex(vectors[compared], owner[compared], aggregation).scores(vectors[row][None, :])[0]
             logits = logits_of(vectors, words, owner, rest, row)
             total = fused_score(scores, logits[None, :])[0]
             assert found[row][0] == pytest.approx(total.max(), abs=0.001)
@@ -130,16 +130,16 @@ def test_a_case_is_what_the_evidence_of_the_rest_says(aggregation, monkeypatch):
 
 
 def logits_of(vectors: np.ndarray, words: np.ndarray, owner: np.ndarray, rest: np.ndarray, row: int) -> np.ndarray:
-    """Of a head that was made from the rest alone."""
+    """Return the logits of a head that is trained on the rest alone."""
     known, numbers = np.unique(owner[rest], return_inverse=True)
-    anew = prepare(vectors[rest], words[rest], numbers.tolist(), len(known))
+    refitted = prepare(vectors[rest], words[rest], numbers.tolist(), len(known))
     features = np.concatenate([vectors[row], np.float32(0.6) * words[row], [1.0]])
-    return (features @ fit_head(anew).weights).astype(np.float32)
+    return (features @ fit_head(refitted).weights).astype(np.float32)
 
 
 @BY_AGGREGATION
-def test_a_line_never_answers_for_itself(aggregation):
-    """Lines that have nothing in common score 0 against one another; only against itself would one score 1."""
+def test_utterance_is_not_compared_with_itself(aggregation):
+    """Orthogonal utterances score 0 against each other and 1 against themselves."""
     owners = [row // 4 for row in range(32)]
 
     held_out = without_head(np.eye(32, dtype=np.float32), owners, aggregation)
@@ -149,8 +149,7 @@ def test_a_line_never_answers_for_itself(aggregation):
 
 
 @pytest.mark.parametrize("apart", [0.0, 0.1])
-def test_a_line_never_answers_for_one_that_is_nearly_the_same(apart):
-    """A line that is written twice, or once more but for its spelling, is as if it were written once."""
+def test_near_duplicates_are_held_out_together(apart):
     vectors = np.repeat(np.eye(16, dtype=np.float32)[:8], 2, axis=0)
     vectors[1::2, 8:] += apart * np.eye(8, dtype=np.float32)
     vectors = unit_rows(vectors)
@@ -158,8 +157,7 @@ def test_a_line_never_answers_for_one_that_is_nearly_the_same(apart):
     assert without_head(vectors, [row // 4 for row in range(16)]).evidence.max() < 0.011
 
 
-def test_a_line_answers_for_one_that_is_only_like_it():
-    """What differs by more than its spelling does answer."""
+def test_similar_utterances_are_not_held_out_together():
     vectors = unit_rows(np.array([[1, 0, 0], [1, 0.3, 0], [0, 0, 1], [0, 0.3, 1]]))
 
     held_out = without_head(vectors, [0, 0, 1, 1])
@@ -167,8 +165,8 @@ def test_a_line_answers_for_one_that_is_only_like_it():
     assert held_out.right.tolist() == [True] * 4 + [False] * 4
 
 
-def test_the_same_line_in_another_intent_does_answer():
-    """Two intents that share a line are confused, and the cases say so: what leads is the other one."""
+def test_same_utterance_in_another_intent_is_not_held_out():
+    """The cases show the confusion: the other intent comes first."""
     vectors = np.eye(4, dtype=np.float32)[[0, 1, 0, 2]]
 
     held_out = without_head(vectors, [0, 0, 1, 1])
@@ -177,8 +175,7 @@ def test_the_same_line_in_another_intent_does_answer():
     assert (found[0], found[2]) == ((1.0, 1), (1.0, 0))
 
 
-def test_an_intent_that_is_one_line_twice_has_nothing_left_to_be_found_by():
-    """Where every line of an intent is the held-out one, only the refusal is a case."""
+def test_intent_of_one_utterance_twice_is_only_an_out_of_scope_case():
     vectors = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=np.float32)
 
     held_out = without_head(vectors, [0, 0, 1, 1], "mean2")
@@ -187,8 +184,8 @@ def test_an_intent_that_is_one_line_twice_has_nothing_left_to_be_found_by():
     assert sorted(held_out.rows[~held_out.known].tolist()) == [0, 1, 2, 3]
 
 
-def test_a_line_that_says_nothing_does_not_answer_for_itself_either():
-    """A row of zeros is not like itself, and is left out all the same: alone, it leaves nothing to be found."""
+def test_zero_vector_is_held_out_of_its_own_case():
+    """Although its similarity to itself is 0."""
     vectors = np.zeros((3, 4), dtype=np.float32)
     vectors[1, 0] = vectors[2, 1] = 1.0
 
@@ -199,8 +196,8 @@ def test_a_line_that_says_nothing_does_not_answer_for_itself_either():
 
 @pytest.mark.parametrize("headed", [False, True])
 @pytest.mark.parametrize("sizes", [(), (1,), (1, 1), (7,), (1, 1, 1), (1, 4), (2, 1, 1, 1, 1, 1, 1)])
-def test_small_registries_hold_out_what_they_can(sizes, headed):
-    """One intent has no cases; lone lines are only ever strangers; two lines or more are found or not."""
+def test_number_of_cases_of_small_registries(sizes, headed):
+    """A single intent has no cases; single utterances are out-of-scope cases only."""
     vectors, words, owners = clusters(*sizes) if sizes else (np.empty((0, 16), np.float32), np.empty((0, DIM)), [])
     if headed and not sizes:
         return
@@ -213,8 +210,7 @@ def test_small_registries_hold_out_what_they_can(sizes, headed):
     assert not np.isnan(held_out.gap).any()
 
 
-def test_a_lone_rival_is_far_behind():
-    """With two intents and one of them left out, the lead over no second at all has no end."""
+def test_gap_is_infinite_without_a_second_intent():
     held_out = with_head(*clusters(3, 3))
 
     assert np.isposinf(held_out.gap[~held_out.known]).all()
@@ -222,8 +218,8 @@ def test_a_lone_rival_is_far_behind():
 
 
 @pytest.mark.parametrize("headed", [False, True])
-def test_cases_are_told_apart(headed):
-    """Known cases come first, strangers are never right, and a leading intent that is left out never leads."""
+def test_cases_are_labelled_correctly(headed):
+    """In-scope cases come first; a left-out intent never comes first and is never right."""
     vectors, words, owners = clusters(*(6,) * 8, spread=0.2)
     owner = np.array(owners)
     held_out = with_head(vectors, words, owners) if headed else without_head(vectors, owners)
@@ -237,23 +233,22 @@ def test_cases_are_told_apart(headed):
     assert 0.8 < held_out.right[held_out.known].mean() <= 1.0
 
 
-def test_known_intents_have_more_evidence_than_strangers():
-    """Which is what makes a confidence of it possible."""
+def test_in_scope_cases_have_more_evidence():
     held_out = with_head(*clusters(*(6,) * 8, spread=0.2))
 
     assert np.median(held_out.evidence[held_out.known]) > np.median(held_out.evidence[~held_out.known]) + 0.3
 
 
-def test_the_same_registry_holds_out_the_same():
-    """To the last bit, with a head and without one."""
+def test_cross_validation_is_deterministic():
+    """To the last bit, with and without a head."""
     vectors, words, owners = clusters(*(4,) * 6)
 
     assert same(with_head(vectors, words, owners), with_head(vectors.copy(), words.copy(), list(owners)))
     assert same(without_head(vectors, owners), without_head(vectors.copy(), list(owners)))
 
 
-def test_without_a_head_the_order_inside_an_intent_is_none():
-    """Scores know no folds: whichever line comes first, each has the evidence that it has."""
+def test_order_within_an_intent_does_not_matter_without_a_head():
+    """Scores do not depend on folds."""
     vectors, _, owners = clusters(*(5,) * 6)
     order = np.arange(30).reshape(6, 5)[:, [3, 1, 4, 0, 2]].ravel()
 
@@ -265,8 +260,8 @@ def test_without_a_head_the_order_inside_an_intent_is_none():
             assert moved[place] == pytest.approx(there[row], abs=1e-6)
 
 
-def test_with_a_head_the_order_inside_an_intent_moves_little():
-    """Other folds are other heads, but of one registry: as many are found, with like evidence."""
+def test_order_within_an_intent_matters_little_with_a_head():
+    """Other folds train other heads of the same registry."""
     vectors, words, owners = clusters(*(10,) * 6)
     order = np.concatenate([np.random.default_rng(intent).permutation(10) + 10 * intent for intent in range(6)])
 
@@ -276,8 +271,8 @@ def test_with_a_head_the_order_inside_an_intent_moves_little():
     assert shuffled.right.mean() == pytest.approx(plain.right.mean(), abs=0.05)
 
 
-def test_a_head_never_sees_what_it_is_asked():
-    """Lines at random have nothing in common: a head that had seen them would know them; one that has not guesses."""
+def test_head_is_not_trained_on_held_out_utterances():
+    """On random utterances a head that had seen them would be right."""
     random = np.random.default_rng(5)
     owners = [row // 10 for row in range(60)]
     vectors = unit_rows(random.normal(size=(60, 64)))
@@ -292,11 +287,11 @@ def test_a_head_never_sees_what_it_is_asked():
 @pytest.mark.parametrize("folds", [2, 3, 5])
 @pytest.mark.parametrize("sizes", [(7, 3, 9), (1,) * 11, (2, 2, 2), (40,)])
 def test_folds_are_balanced(sizes, folds):
-    """All in all and inside each intent, no fold has more than one line more than another."""
+    """In total and within each intent, fold sizes differ by at most one utterance."""
     vectors, _, owners = clusters(*sizes, spread=3.0, dim=64)
     owner = np.array(owners)
 
-    fold_of = room._folds(vectors, owner, np.arange(len(owner)), folds)
+    fold_of = cross_validation_module._folds(vectors, owner, np.arange(len(owner)), folds)
 
     assert np.ptp(np.bincount(fold_of, minlength=folds)) <= 1
     for intent in range(len(sizes)):
@@ -304,42 +299,43 @@ def test_folds_are_balanced(sizes, folds):
 
 
 @pytest.mark.parametrize("folds", [2, 3, 5])
-def test_folds_keep_together_what_is_nearly_the_same(folds):
-    """Copies of a line, wherever they stand in their intent, are left out in one fold, and the others spread."""
+def test_near_duplicates_are_in_one_fold(folds):
+    """Wherever they stand in their intent."""
     vectors, _, _ = clusters(*(1,) * 12, spread=3.0, dim=64)
     line = [0, 1, 2, 0, 3, 1, 0, 4, 5, 6, 7, 5, 8, 9, 10, 11]
     copies = unit_rows(vectors[line] + 0.002 * np.random.default_rng(2).normal(size=(16, 64)))
     owner = np.repeat([0, 1], 8)
 
-    fold_of = room._folds(copies, owner, np.arange(16), folds)
+    fold_of = cross_validation_module._folds(copies, owner, np.arange(16), folds)
 
     for row, other in [(0, 3), (0, 6), (1, 5), (8, 11)]:
         assert fold_of[row] == fold_of[other]
     assert len(set(fold_of[[0, 1, 2, 4, 7]])) == min(folds, 5)
 
 
-def test_folds_of_lines_that_say_nothing_are_folds():
-    """Rows of zeros are like nothing, themselves included, and are spread as any."""
-    fold_of = room._folds(np.zeros((10, 4), dtype=np.float32), np.repeat([0, 1], 5), np.arange(10), 5)
+def test_zero_vectors_are_spread_over_folds():
+    fold_of = cross_validation_module._folds(
+        np.zeros((10, 4), dtype=np.float32), np.repeat([0, 1], 5), np.arange(10), 5
+    )
 
     assert np.bincount(fold_of).tolist() == [2] * 5
 
 
 @given(st.lists(st.integers(0, 5), min_size=2, max_size=40), st.integers(0, 20))
 def test_sentences_of_a_line_are_in_one_fold(lines, seed):
-    """However alike they are to others, and wherever they stand in their intent."""
+    """Wherever they stand in their intent."""
     vectors = unit_rows(np.random.default_rng(seed).normal(size=(len(lines), 2)))
     firsts = [lines.index(line) for line in lines]
 
-    fold_of = room._folds(vectors, np.zeros(len(lines), dtype=np.int64), np.array(firsts), 3)
+    fold_of = cross_validation_module._folds(vectors, np.zeros(len(lines), dtype=np.int64), np.array(firsts), 3)
 
     for line in set(lines):
         assert len({fold for fold, other in zip(fold_of.tolist(), lines, strict=True) if other == line}) == 1
 
 
 @BY_AGGREGATION
-def test_sentences_of_a_line_never_answer_for_each_other(aggregation):
-    """A sentence is scored as in a registry without its whole line, and an intent of one line is never found."""
+def test_sentences_of_a_line_are_held_out_together(aggregation):
+    """An intent of a single line is never in scope."""
     vectors, _, owners = clusters(6, 6, 4)
     lines = [0, 0, 0, 3, 3, 3, 6, 7, 8, 9, 10, 11, 12, 12, 12, 12]
 
@@ -356,44 +352,42 @@ def test_sentences_of_a_line_never_answer_for_each_other(aggregation):
 
 
 @given(st.lists(st.integers(0, 8), max_size=60))
-def test_a_few_sentences_of_a_line_are_worth_asking(lines):
-    """All of up to three, of more the first, the last and one between them."""
+def test_representative_takes_at_most_three_sentences_of_a_line(lines):
+    """The first, the last and one between."""
     firsts = [lines.index(line) for line in lines]
-    worth = room.representative(firsts).tolist()
+    chosen = cross_validation_module.representative(firsts).tolist()
 
     for line in set(lines):
         rows = [row for row, other in enumerate(lines) if other == line]
-        asked = [row for row in rows if worth[row]]
+        asked = [row for row in rows if chosen[row]]
         assert len(asked) == min(3, len(rows))
         assert {rows[0], rows[-1]} <= set(asked)
 
 
 @given(st.integers(1, 12).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.tuples(*[st.integers(0, n - 1)] * 2)))))
-def test_components_are_what_links_connect(drawn):
-    """Each has the first of all that can be reached from it."""
+def test_connected_components_name_their_first_position(drawn):
     count, links = drawn
     near = np.eye(count, dtype=bool)
     for one, other in links:
         near[one, other] = near[other, one] = True
     reached = np.linalg.matrix_power(near.astype(float), count) > 0
 
-    assert room.connected_components(count, links) == reached.argmax(axis=1).tolist()
+    assert cross_validation_module.connected_components(count, links) == reached.argmax(axis=1).tolist()
 
 
-def test_intents_are_left_out_in_rounds():
-    """Beyond five intents a round leaves out every fifth: each lacks its own, and its neighbours stay."""
+def test_every_fifth_intent_is_left_out_together():
+    """With more than five intents."""
     vectors, words, owners = clusters(*(3,) * 12)
 
     held_out = with_head(vectors, words, owners)
 
-    strangers = ~held_out.known
-    own, led = np.array(owners)[held_out.rows[strangers]], held_out.leading[strangers]
-    assert sorted(held_out.rows[strangers].tolist()) == list(range(36))
+    out_of_scope = ~held_out.known
+    own, led = np.array(owners)[held_out.rows[out_of_scope]], held_out.leading[out_of_scope]
+    assert sorted(held_out.rows[out_of_scope].tolist()) == list(range(36))
     assert (own % 5 != led % 5).all()
 
 
-def test_a_large_registry_is_sampled_evenly():
-    """Beyond some thousands of lines the number of cases stays bounded, and every part of the registry has some."""
+def test_large_registry_is_sampled_evenly():
     vectors, _, owners = clusters(*(10,) * 500, spread=0.2, dim=8)
 
     held_out = without_head(vectors, owners)
@@ -402,12 +396,11 @@ def test_a_large_registry_is_sampled_evenly():
     assert np.bincount(held_out.rows // 100, minlength=50).min() >= 40
 
 
-def test_blocks_are_put_together_in_their_order(monkeypatch):
-    """Cases that are worked out in several blocks are those of one, with a head as well."""
+def test_results_do_not_depend_on_the_block_size(monkeypatch):
     vectors, words, owners = clusters(*(7,) * 7)
     whole = with_head(vectors, words, owners)
 
-    monkeypatch.setattr(room, "CROSS_VALIDATION_MAX_CASES", 3)
+    monkeypatch.setattr(cross_validation_module, "CROSS_VALIDATION_MAX_CASES", 3)
 
     parts = with_head(vectors, words, owners)
     assert np.array_equal(parts.rows, whole.rows)

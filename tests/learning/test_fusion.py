@@ -1,4 +1,4 @@
-"""Scores and head logits become one number per intent."""
+"""Fused score: similarity scores and head logits as one number per intent."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ NUMBERS = st.lists(st.floats(-1.0, 1.0, width=32), min_size=3, max_size=3).map(l
 
 
 @given(NUMBERS)
-def test_without_a_head_the_evidence_is_the_score(scores):
-    """To the last bit; and the scores are left as they are."""
+def test_without_a_head_the_fused_score_is_the_score(scores):
+    """The input array is not changed."""
     before = scores.copy()
 
     total = fused_score(scores, None)
@@ -30,25 +30,23 @@ def test_without_a_head_the_evidence_is_the_score(scores):
     assert scores.tobytes() == before.tobytes()
 
 
-def test_evidence_is_the_sum_of_what_speaks():
-    """Score, probability and logit each speak for an intent with a weight that is above nothing."""
+def test_fused_score_is_a_weighted_sum_of_score_probability_and_logit():
     random = np.random.default_rng(4)
     scores = random.uniform(-1, 1, size=(50, 3)).astype(np.float32)
     logits = random.normal(0, 3, size=(50, 3)).astype(np.float32)
     probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    speaks = np.stack([part.ravel() for part in (scores, probabilities, logits)], axis=1).astype(np.float64)
+    inputs = np.stack([part.ravel() for part in (scores, probabilities, logits)], axis=1).astype(np.float64)
 
     total = fused_score(scores, logits).ravel()
 
-    weights = np.linalg.lstsq(speaks, total, rcond=None)[0]
-    assert speaks @ weights == pytest.approx(total, abs=1e-5)
+    weights = np.linalg.lstsq(inputs, total, rcond=None)[0]
+    assert inputs @ weights == pytest.approx(total, abs=1e-5)
     assert weights[0] == pytest.approx(1.0, abs=1e-4)
     assert weights.min() > 0.05
 
 
 @given(NUMBERS, NUMBERS, st.integers(0, 2), st.floats(0.01, 0.5))
-def test_more_that_speaks_for_an_intent_is_more_evidence(scores, logits, intent, more):
-    """Raising its score or its logit raises its evidence, and that of no other."""
+def test_raising_score_or_logit_raises_evidence_of_that_intent_only(scores, logits, intent, more):
     before = fused_score(scores, logits)
     raise_it = np.zeros(3, dtype=np.float32)
     raise_it[intent] = more
@@ -67,7 +65,7 @@ def test_head_term_weighs_probability_and_logit(logits):
 
 @given(NUMBERS)
 def test_head_term_of_one_logit_agrees_with_all(logits):
-    """The scalar form exists for speed; it must rank as the array form does."""
+    """The scalar form exists for speed."""
     term = head_term_of_one(logits)
 
     assert [term(float(logit)) for logit in logits] == pytest.approx(head_term(logits).tolist(), abs=1e-6)

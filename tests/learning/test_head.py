@@ -1,4 +1,4 @@
-"""The fitted head against a library's, against itself refitted, and against everything a registry may hold."""
+"""The head compared with scikit-learn, with refitted heads, and on unusual registries."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import warnings
 import numpy as np
 import pytest
 
-from intentmatch.learning import head as room
+from intentmatch.learning import head as head_module
 from intentmatch.learning import lbfgs
 from intentmatch.learning.head import Fitting, Head, fit_head, held_out_logits, nearby, prepare, softmax
 from intentmatch.learning.token_features import DIM, SparseVector
 
-# What the room promises of its problem: |weights|² / (2 * 30), and words at half their length.
+# Constants of the loss: penalty |weights|² / (2 * 30), and the weight of the token features.
 INVERSE_PENALTY, WORDS_WEIGHT = 30.0, np.float32(0.6)
 
 
@@ -21,15 +21,15 @@ def unit_rows(rows: np.ndarray) -> np.ndarray:
 
 
 def problem(*sizes: int, dim: int = 16, words: int = 40, seed: int = 7) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Utterances scattered around the centre of their intent, sparse words of which some are its own, and owners."""
+    """Return vectors scattered around intent centres, token features of which some are the intent's own, and owners."""
     random = np.random.default_rng(seed)
     owners = [intent for intent, size in enumerate(sizes) for _ in range(size)]
     vectors = unit_rows(random.normal(size=(len(sizes), dim))[owners] + 0.7 * random.normal(size=(len(owners), dim)))
-    spelled = np.zeros((len(owners), DIM))
+    rows = np.zeros((len(owners), DIM))
     for row, owner in enumerate(owners):
-        spelled[row, random.choice(words, 4, replace=False)] = 1.0
-        spelled[row, words + owner % (DIM - words)] = 1.0
-    return vectors, unit_rows(spelled), owners
+        rows[row, random.choice(words, 4, replace=False)] = 1.0
+        rows[row, words + owner % (DIM - words)] = 1.0
+    return vectors, unit_rows(rows), owners
 
 
 def features(vectors: np.ndarray, words: np.ndarray) -> np.ndarray:
@@ -49,16 +49,16 @@ def logits_of(head, vector, words):
 
 
 def probabilities(fitting: Fitting, vectors: np.ndarray, words: np.ndarray) -> np.ndarray:
-    """Of a head for all utterances, asked about these."""
+    """Train a head on all utterances and return its probabilities for these."""
     head = fit_head(fitting)
     return softmax(np.array([logits_of(head, v, sparse(w)) for v, w in zip(vectors, words, strict=True)]))
 
 
 @pytest.fixture
-def to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fitting goes on for as long as there is anything to gain, not only for as long as it pays."""
-    monkeypatch.setattr(room, "_FLAT_ENOUGH", 1e-6)
-    monkeypatch.setattr(room, "_FLAT_ENOUGH_OF_MANY", 1e-6)
+def until_no_gain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Search until no gain is left, instead of stopping early."""
+    monkeypatch.setattr(head_module, "_FLAT_ENOUGH", 1e-6)
+    monkeypatch.setattr(head_module, "_FLAT_ENOUGH_OF_MANY", 1e-6)
     monkeypatch.setattr(lbfgs, "_GAIN_ENOUGH", 0.0)
     monkeypatch.setattr(lbfgs, "_MOST_STEPS", 1000)
 
@@ -66,14 +66,14 @@ def to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
 SIZES = {
     "even": (8,) * 6,
     "pairs": (2,) * 12,
-    "lone lines": (1,) * 8,
+    "single utterances": (1,) * 8,
     "unbalanced": (60, 1, 1, 25, 2, 9),
 }
 BY_SIZES = pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES.keys())
 
 
 def library(vectors, words, owners):
-    """Scikit-learn's regression, fitted to the same problem."""
+    """Fit scikit-learn's logistic regression to the same problem."""
     linear_model = pytest.importorskip("sklearn.linear_model", reason="needs scikit-learn, of the extra [dev]")
     twin = linear_model.LogisticRegression(
         C=INVERSE_PENALTY, fit_intercept=False, class_weight="balanced", tol=1e-8, max_iter=5000
@@ -85,27 +85,26 @@ def library(vectors, words, owners):
 
 
 @BY_SIZES
-def test_agrees_with_a_library(sizes):
-    """Probabilities are those of scikit-learn's regression on the same features, of its own lines and of strangers."""
+def test_head_agrees_with_scikit_learn(sizes):
+    """On its own utterances and on others."""
     vectors, words, owners = problem(*sizes)
     others, their_words, _ = problem(*sizes, seed=8)
     twin = library(vectors, words, owners)
     fitting = fitting_of(vectors, words, owners)
 
-    for asked, said in ((vectors, words), (others, their_words)):
-        expected = twin.predict_proba(features(asked, said).astype(np.float64))
-        off = np.abs(probabilities(fitting, asked, said) - expected)
+    for asked, asked_words in ((vectors, words), (others, their_words)):
+        expected = twin.predict_proba(features(asked, asked_words).astype(np.float64))
+        off = np.abs(probabilities(fitting, asked, asked_words) - expected)
         assert off.max() < 0.085
         assert off.mean() < 0.015
-        # Probabilities may be off by what it saves to stop early; the order of intents is not where it is plain.
-        plain = np.sort(expected, axis=1)[:, -1] - np.sort(expected, axis=1)[:, -2] > 0.1
-        assert (probabilities(fitting, asked, said).argmax(axis=1) == expected.argmax(axis=1))[plain].all()
+        # Early stopping moves probabilities a little, but not the first intent if it is clear.
+        clear = np.sort(expected, axis=1)[:, -1] - np.sort(expected, axis=1)[:, -2] > 0.1
+        assert (probabilities(fitting, asked, asked_words).argmax(axis=1) == expected.argmax(axis=1))[clear].all()
 
 
 @BY_SIZES
-@pytest.mark.usefixtures("to_the_end")
-def test_agrees_with_a_library_wholly_in_the_end(sizes):
-    """Fitted for as long as there is anything to gain, the two are one."""
+@pytest.mark.usefixtures("until_no_gain")
+def test_head_agrees_exactly_with_scikit_learn_without_early_stopping(sizes):
     vectors, words, owners = problem(*sizes)
     twin = library(vectors, words, owners)
 
@@ -118,9 +117,9 @@ def test_agrees_with_a_library_wholly_in_the_end(sizes):
 MANY = (150, 90, 2, 200, 1, 150, 107)
 
 
-@pytest.mark.usefixtures("to_the_end")
-def test_many_lines_have_the_head_of_a_library_as_well():
-    """More lines than show the axes are fitted along these first and in the end wholly, held out and warm as well."""
+@pytest.mark.usefixtures("until_no_gain")
+def test_head_of_many_utterances_agrees_with_scikit_learn():
+    """Beyond the sampled axes the search goes on in all features; also for held-out rows and a warm start."""
     vectors, words, owners = problem(*MANY, dim=300, words=700)
     fitting = fitting_of(vectors, words, owners)
     assert fitting.directions > 0
@@ -142,8 +141,7 @@ def test_many_lines_have_the_head_of_a_library_as_well():
     )
 
 
-def test_many_lines_stop_where_nothing_changes_any_more():
-    """They are near to where the search would end."""
+def test_early_stop_with_many_utterances_is_near_the_minimum():
     vectors, words, owners = problem(*MANY, dim=300, words=700)
     others, their_words, _ = problem(*MANY, dim=300, words=700, seed=8)
     expected = library(vectors, words, owners).predict_proba(features(others, their_words).astype(np.float64))
@@ -155,8 +153,7 @@ def test_many_lines_stop_where_nothing_changes_any_more():
 
 
 @BY_SIZES
-def test_is_where_the_problem_is_flat(sizes):
-    """At the minimum no weight can move to any gain: the slope is next to nothing beside that at no weights."""
+def test_gradient_is_nearly_zero_at_the_trained_weights(sizes):
     vectors, words, owners = problem(*sizes)
     inputs, own = features(vectors, words).astype(np.float64), np.eye(len(sizes))[owners]
     shares = len(owners) / len(sizes) / np.bincount(owners)[owners]
@@ -172,8 +169,8 @@ def test_is_where_the_problem_is_flat(sizes):
 
 
 @BY_SIZES
-def test_the_same_problem_has_the_same_head(sizes):
-    """Fitting is deterministic to the last bit, held-out or not."""
+def test_training_is_deterministic(sizes):
+    """To the last bit."""
     vectors, words, owners = problem(*sizes)
     one, other = fitting_of(vectors, words, owners), fitting_of(vectors.copy(), words.copy(), list(owners))
     left_out = np.arange(len(owners)) % 3 == 0
@@ -182,25 +179,23 @@ def test_the_same_problem_has_the_same_head(sizes):
     assert held_out_logits(one, left_out).tobytes() == held_out_logits(other, left_out).tobytes()
 
 
-def test_knows_its_own_lines():
-    """What it was fitted on it gets right, with a probability above that of any other intent."""
+def test_head_classifies_its_own_utterances():
     vectors, words, owners = problem(*SIZES["even"])
 
     assert probabilities(fitting_of(vectors, words, owners), vectors, words).argmax(axis=1).tolist() == owners
 
 
-def test_hears_vectors_and_words():
-    """Where the vectors say nothing the words decide, and where the words say nothing the vectors."""
+def test_head_uses_vectors_and_token_features():
+    """Each decides alone if the other is zero."""
     vectors, words, owners = problem(*SIZES["even"])
 
-    for said, spelled in ((np.zeros_like(vectors), words), (vectors, np.zeros_like(words))):
-        fitting = fitting_of(said, spelled, owners)
-        right = probabilities(fitting, said, spelled).argmax(axis=1) == owners
+    for some_vectors, some_words in ((np.zeros_like(vectors), words), (vectors, np.zeros_like(words))):
+        fitting = fitting_of(some_vectors, some_words, owners)
+        right = probabilities(fitting, some_vectors, some_words).argmax(axis=1) == owners
         assert right.mean() > 0.9
 
 
-def test_logits_are_the_dense_product():
-    """The sparse way to the logits is the plain product of features and weights."""
+def test_sparse_logits_equal_the_dense_product():
     vectors, words, owners = problem(*SIZES["even"])
     head = fit_head(fitting_of(vectors, words, owners))
 
@@ -212,8 +207,7 @@ def test_logits_are_the_dense_product():
     assert (head.weights.dtype, head.weights.shape) == (np.float32, (16 + DIM + 1, 6))
 
 
-def test_more_lines_make_an_intent_likelier_where_nothing_else_speaks():
-    """A message that says nothing belongs to the intents in the order of how often they are written of."""
+def test_bias_rises_with_the_number_of_utterances():
     vectors, words, owners = problem(40, 10, 2)
     head = fit_head(fitting_of(vectors, words, owners))
 
@@ -222,9 +216,9 @@ def test_more_lines_make_an_intent_likelier_where_nothing_else_speaks():
 
 @BY_SIZES
 @pytest.mark.parametrize("every", [2, 3, 5])
-@pytest.mark.usefixtures("to_the_end")
-def test_left_out_is_as_if_never_written(sizes, every):
-    """Held-out logits are those of a head that was made from scratch without the lines, up to what is equal for all."""
+@pytest.mark.usefixtures("until_no_gain")
+def test_held_out_logits_equal_those_of_a_head_without_the_rows(sizes, every):
+    """Up to a constant per row."""
     vectors, words, owners = problem(*sizes)
     owner = np.array(owners)
     left_out = np.arange(len(owners)) % every == 0
@@ -232,9 +226,9 @@ def test_left_out_is_as_if_never_written(sizes, every):
     logits = held_out_logits(fitting_of(vectors, words, owners), left_out)
 
     known, numbers = np.unique(owner[~left_out], return_inverse=True)
-    anew = prepare(vectors[~left_out], words[~left_out], numbers.tolist(), len(known))
+    refitted = prepare(vectors[~left_out], words[~left_out], numbers.tolist(), len(known))
     expected = np.zeros((int(left_out.sum()), len(sizes)))
-    expected[:, known] = probabilities(anew, vectors[left_out], words[left_out])
+    expected[:, known] = probabilities(refitted, vectors[left_out], words[left_out])
     assert (logits.dtype, logits.shape) == (np.float32, expected.shape)
     assert softmax(logits) == pytest.approx(expected, abs=0.001)
     gone = sorted(set(range(len(sizes))) - set(known.tolist()))
@@ -242,8 +236,8 @@ def test_left_out_is_as_if_never_written(sizes, every):
     assert np.isfinite(logits[:, known]).all()
 
 
-def test_where_all_is_left_out_nothing_is_known():
-    """No line to learn from is -inf for every intent, and none to ask about is no answer."""
+def test_held_out_logits_of_all_or_no_rows():
+    """With nothing to train on, every logit is -inf; without rows the result is empty."""
     vectors, words, owners = problem(3, 3)
     fitting = fitting_of(vectors, words, owners)
 
@@ -251,8 +245,7 @@ def test_where_all_is_left_out_nothing_is_known():
     assert held_out_logits(fitting, np.zeros(6, dtype=bool)).shape == (0, 2)
 
 
-def test_many_lines_are_fitted_as_few_are():
-    """More lines than features take another way to the same coordinates, and from there to the same head."""
+def test_more_utterances_than_features_give_the_same_head():
     vectors, words, owners = problem(4, 4, 4, dim=8)
     times = 1 + (8 + DIM + 1) // len(owners)
     often = [np.repeat(rows, times, axis=0) for rows in (vectors, words)]
@@ -260,7 +253,7 @@ def test_many_lines_are_fitted_as_few_are():
     wide = prepare(vectors, words, owners, 3)
     assert len(tall.rows) > len(tall.axes) > len(wide.rows)
 
-    # The same lines span the same space, and what is left of the tall problem by leaving copies out is the wide one.
+    # Copies span the same space: without them the tall problem is the wide one.
     copies = np.arange(len(tall.rows)) % times != 0
 
     assert tall.rows.shape[1] == wide.rows.shape[1]
@@ -272,8 +265,8 @@ def test_many_lines_are_fitted_as_few_are():
     assert np.abs(slope + fit_head(tall).weights / INVERSE_PENALTY).max() < 0.01 * len(inputs) / 3
 
 
-def test_the_coordinates_lose_nothing():
-    """Products of lines are the same in the coordinates of the fitting, whose columns are orthogonal."""
+def test_axes_preserve_products_of_rows():
+    """The columns along the axes are orthogonal."""
     vectors, words, owners = problem(*SIZES["even"])
     fitting = fitting_of(vectors, words, owners)
     plain = features(vectors, words)
@@ -284,8 +277,7 @@ def test_the_coordinates_lose_nothing():
 
 
 @BY_SIZES
-def test_turning_all_vectors_turns_nothing(sizes):
-    """The head knows vectors by their products alone: in a space that is turned or mirrored it says the same."""
+def test_rotating_all_vectors_does_not_change_probabilities(sizes):
     vectors, words, owners = problem(*sizes)
     turn = np.linalg.qr(np.random.default_rng(3).normal(size=(16, 16)))[0].astype(np.float32)
 
@@ -294,8 +286,7 @@ def test_turning_all_vectors_turns_nothing(sizes):
     assert turned == pytest.approx(probabilities(fitting_of(vectors, words, owners), vectors, words), abs=0.005)
 
 
-def test_renaming_intents_renames_the_answers():
-    """No intent is favoured for its number."""
+def test_permuting_intents_permutes_the_probabilities():
     vectors, words, owners = problem(*SIZES["unbalanced"])
     other = [5 - owner for owner in owners]
 
@@ -305,22 +296,22 @@ def test_renaming_intents_renames_the_answers():
     assert renamed[:, ::-1] == pytest.approx(plain, abs=0.005)
 
 
-def spoiled(name: str) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """A registry that is hard on a regression."""
+def unusual(name: str) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Return the training data of an unusual registry."""
     if name == "one intent":
         return problem(5)
-    if name == "one line":
+    if name == "one utterance":
         return problem(1)
     if name == "many pairs":
         return problem(*(2,) * 300, dim=32, words=200)
     vectors, words, owners = problem(*SIZES["even"])
-    if name == "the same line again and again":
+    if name == "one utterance repeated":
         vectors[:], words[:] = vectors[0], words[0]
-    elif name == "each line twice":
+    elif name == "each utterance twice":
         vectors, words = vectors[np.arange(48) // 2 * 2], words[np.arange(48) // 2 * 2]
-    elif name == "nothing is read":
+    elif name == "all features zero":
         vectors[:], words[:] = 0.0, 0.0
-    elif name == "some are not read":
+    elif name == "some features zero":
         vectors[::5], words[::7] = 0.0, 0.0
     return vectors, words, owners
 
@@ -329,39 +320,37 @@ def spoiled(name: str) -> tuple[np.ndarray, np.ndarray, list[int]]:
     "name",
     [
         "one intent",
-        "one line",
+        "one utterance",
         "many pairs",
-        "the same line again and again",
-        "each line twice",
-        "nothing is read",
-        "some are not read",
+        "one utterance repeated",
+        "each utterance twice",
+        "all features zero",
+        "some features zero",
     ],
 )
-def test_no_registry_is_too_odd(name):
-    """Whatever the lines, the weights are finite numbers and the answers probabilities, held out as well."""
-    vectors, words, owners = spoiled(name)
+def test_unusual_registries_give_finite_weights_and_probabilities(name):
+    vectors, words, owners = unusual(name)
     fitting = fitting_of(vectors, words, owners)
     left_out = np.arange(len(owners)) % 2 == 0
 
-    said = probabilities(fitting, vectors[:50], words[:50])
+    chances = probabilities(fitting, vectors[:50], words[:50])
     held_out = held_out_logits(fitting, left_out)
 
     assert np.isfinite(fit_head(fitting).weights).all()
-    assert said.sum(axis=1) == pytest.approx(np.ones(len(said)), abs=1e-4)
+    assert chances.sum(axis=1) == pytest.approx(np.ones(len(chances)), abs=1e-4)
     assert not np.isnan(held_out).any()
 
 
-@pytest.mark.parametrize("name", ["the same line again and again", "nothing is read"])
-def test_lines_that_cannot_be_told_apart_are_not(name):
-    """Six intents of the same lines are equally likely."""
-    vectors, words, owners = spoiled(name)
+@pytest.mark.parametrize("name", ["one utterance repeated", "all features zero"])
+def test_intents_of_equal_utterances_are_equally_likely(name):
+    vectors, words, owners = unusual(name)
 
     assert probabilities(fitting_of(vectors, words, owners), vectors, words) == pytest.approx(1 / 6, abs=0.01)
 
 
-def test_many_pairs_are_told_apart():
-    """Three hundred intents of two lines each are known by them, and a line by the other of its pair mostly."""
-    vectors, words, owners = spoiled("many pairs")
+def test_three_hundred_intents_of_two_utterances():
+    """Each is recognised, mostly even from the other utterance of its pair."""
+    vectors, words, owners = unusual("many pairs")
     fitting = fitting_of(vectors, words, owners)
     head = fit_head(fitting)
 
@@ -372,15 +361,13 @@ def test_many_pairs_are_told_apart():
     assert (held_out == np.arange(300)).mean() > 0.9
 
 
-def test_a_large_intent_does_not_swallow_a_small_one():
-    """One line beside sixty is answered by its intent with as much certainty as beside two."""
+def test_large_intent_does_not_dominate_a_small_one():
     for size in (2, 20, 60):
         vectors, words, owners = problem(size, 1)
         assert probabilities(fitting_of(vectors, words, owners), vectors[-1:], words[-1:])[0, 1] > 0.9
 
 
-def test_lines_said_twice_do_not_make_an_intent_likelier():
-    """Between two intents of one line each, repeating one of them moves nothing by much."""
+def test_repeated_utterance_hardly_changes_probabilities():
     vectors, words, owners = problem(1, 1)
     between = (vectors[:1] + vectors[1:]) / 2, (words[:1] + words[1:]) / 2
     more = fitting_of(np.repeat(vectors, [9, 1], axis=0), np.repeat(words, [9, 1], axis=0), [0] * 9 + [1])
@@ -402,13 +389,12 @@ def test_lines_said_twice_do_not_make_an_intent_likelier():
         ([[0.0, np.log(3)], [np.log(3), 0.0]], [[0.25, 0.75], [0.75, 0.25]]),
     ],
 )
-def test_softmax_makes_probabilities_of_logits(logits, expected):
-    """Along the last axis, whatever their size; -inf is nothing."""
+def test_softmax(logits, expected):
+    """Along the last axis, for logits of any size; -inf gives 0."""
     assert softmax(np.array(logits, dtype=np.float32)) == pytest.approx(np.array(expected), abs=1e-6)
 
 
-def test_a_head_is_its_weights():
-    """Two heads of the same weights say the same; nothing else is in it."""
+def test_heads_of_equal_weights_give_equal_logits():
     vectors, words, owners = problem(3, 3, 3)
     head = fit_head(fitting_of(vectors, words, owners))
 
@@ -417,8 +403,8 @@ def test_a_head_is_its_weights():
     assert again.tobytes() == logits_of(head, vectors[0], sparse(words[0])).tobytes()
 
 
-def test_hints_are_learned_from_and_never_asked_about():
-    """A row that is no utterance tells what its intent is about; where the intent is left out, so is it."""
+def test_hints_are_trained_on_and_never_held_out():
+    """The hints of a left-out intent are left out too."""
     vectors = np.eye(4, dtype=np.float32)[[0, 1, 2]]
     words = np.zeros((3, DIM), dtype=np.float32)
     fitting = prepare(vectors, words, [0, 1, 0], 2, hints=1)

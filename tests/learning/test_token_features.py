@@ -1,4 +1,4 @@
-"""What a text says literally: the same for the same pieces, of unit length, and as near as the words are shared."""
+"""Token features: deterministic, of unit length, and more similar for texts that share words."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from intentmatch.registry import read_registry
 from intentmatch.text.normalize import clean
 
 INTENTS = Path(__file__).parents[2] / "intents"
-# Of tokenizer.json, and of the places and signs that the texts of EVERYWHERE have.
+# Digests of tokenizer.json, and of the places and signs of the texts of MANY_LANGUAGES.
 KNOWN_TOKENIZER = "9873b6d4358cfd98"
 KNOWN_PLACES = "588acfbbc23da74e"
 KNOWN_VERSION = 1
 
-EVERYWHERE = {
+MANY_LANGUAGES = {
     "en": "where is my order",
     "de": "wo bleibt meine Bestellung?",
     "tr": "siparişim nerede kaldı",
@@ -49,19 +49,19 @@ TEXTS = st.lists(
 
 @pytest.fixture(scope="module")
 def lines() -> list[str]:
-    """Every line of the project's own intents."""
+    """The cleaned utterances of the project's own intents."""
     return [clean(utterance.text) for utterance in read_registry(INTENTS).utterances]
 
 
 @pytest.fixture(scope="module")
 def vectors(lines) -> TokenVectorizer:
-    """What those lines teach of rarity."""
+    """Fitted on the project's own utterances."""
     return TokenVectorizer.fit(lines)
 
 
 @pytest.fixture
 def level() -> TokenVectorizer:
-    """Every piece as rare as any other."""
+    """Every piece has the same rarity."""
     return TokenVectorizer(np.ones(1 << 14, dtype=np.float32))
 
 
@@ -76,29 +76,26 @@ def cosine(vectors: TokenVectorizer, one: str, other: str) -> float:
     return float(first @ second)
 
 
-def test_the_same_lines_teach_the_same(lines, vectors):
-    """Learning is deterministic to the last bit, and so are vectors, whatever was asked before."""
+def test_fitting_is_deterministic(lines, vectors):
+    """To the last bit, as are the vectors."""
     again = TokenVectorizer.fit(list(lines))
 
     assert again.rarity.tobytes() == vectors.rarity.tobytes()
     assert again.dense(lines[::-1])[::-1].tobytes() == vectors.dense(lines).tobytes()
 
 
-def test_the_order_of_lines_teaches_nothing(lines, vectors):
-    """How rare something is does not depend on where it stands."""
+def test_fitting_does_not_depend_on_the_order_of_texts(lines, vectors):
     assert np.array_equal(TokenVectorizer.fit(lines[::-1]).rarity, vectors.rarity)
 
 
 def test_rows_are_of_unit_length(lines, vectors):
-    """Every line of the project's intents has words, and a vector of length 1."""
     lengths = np.linalg.norm(vectors.dense(lines).astype(np.float64), axis=1)
 
     assert np.allclose(lengths, 1.0, atol=1e-5)
 
 
 @given(TEXTS)
-def test_sparse_is_dense_without_its_zeros(texts):
-    """What `words` has at a place is together what `rows` have there."""
+def test_sparse_vector_equals_the_dense_row(texts):
     vectors = TokenVectorizer.fit(texts)
     rows = vectors.dense(texts)
 
@@ -112,9 +109,9 @@ def test_sparse_is_dense_without_its_zeros(texts):
 
 
 @given(TEXTS)
-def test_a_piece_is_counted_once_for_each_text_that_has_it(texts):
-    """However many texts are counted together."""
-    # Of one text alone, what it has is less rare than what it has not.
+def test_piece_is_counted_once_per_text(texts):
+    """In whatever blocks the texts are counted."""
+    # Fitted on a single text, the pieces of the text have a lower rarity than the others.
     alone = [TokenVectorizer.fit([text]).rarity < 1.5 for text in texts]
     counts = np.sum(alone, axis=0) if texts else np.zeros(1 << 14)
 
@@ -123,8 +120,7 @@ def test_a_piece_is_counted_once_for_each_text_that_has_it(texts):
     assert rarity == pytest.approx(np.log((1 + len(texts)) / (1 + counts)) + 1)
 
 
-def test_no_texts_have_no_words():
-    """No rows, and no rarity of their own."""
+def test_no_texts_give_no_rows_and_equal_rarities():
     vectors = TokenVectorizer.fit([])
 
     assert vectors.dense([]).shape == (0, DIM)
@@ -132,26 +128,25 @@ def test_no_texts_have_no_words():
 
 
 @pytest.mark.parametrize("text", WITHOUT_A_PIECE)
-def test_a_text_without_a_known_piece_has_no_words(vectors, text):
-    """What the tokenizer cannot read is a row of zeros, near to nothing, and no line that others are near to."""
+def test_text_without_known_pieces_has_a_zero_vector(vectors, text):
     words = vectors.sparse(text)
 
     assert (len(words.places), len(words.values)) == (0, 0)
     assert not vectors.dense([text]).any()
 
 
-@pytest.mark.parametrize("language", EVERYWHERE)
-def test_every_language_has_words(vectors, language):
-    """A line is its own nearest in whatever script, and nearer to itself with a word more than to another language."""
-    line = EVERYWHERE[language]
-    others = [other for name, other in EVERYWHERE.items() if name != language]
+@pytest.mark.parametrize("language", MANY_LANGUAGES)
+def test_every_language_has_token_features(vectors, language):
+    """A repeated line is more similar than a line of another language."""
+    line = MANY_LANGUAGES[language]
+    others = [other for name, other in MANY_LANGUAGES.items() if name != language]
 
     assert cosine(vectors, line, line) == pytest.approx(1.0, abs=1e-5)
     assert all(cosine(vectors, line, f"{line} {line}") > 0.5 > cosine(vectors, line, other) for other in others)
 
 
-def test_shared_words_bring_texts_together(vectors):
-    """More of the same words is nearer, and the same words in their order are nearer than in another."""
+def test_shared_words_raise_the_similarity(vectors):
+    """The same order raises it further."""
     line = "cancel my order please"
 
     nearness = [cosine(vectors, line, other) for other in ("good morning", "cancel the thing", "cancel my order")]
@@ -161,39 +156,36 @@ def test_shared_words_bring_texts_together(vectors):
     assert cosine(vectors, line, "please order my cancel") < cosine(vectors, line, line) - 0.1
 
 
-def test_rare_words_weigh_more():
-    """A word that stands in every line tells lines apart less than one that stands in a single one."""
+def test_rare_words_have_more_weight():
     common, rare = "order", "volcano"
-    taught = TokenVectorizer.fit([f"{common} {n}" for n in range(50)] + [f"{common} {rare}"])
+    fitted = TokenVectorizer.fit([f"{common} {n}" for n in range(50)] + [f"{common} {rare}"])
 
-    assert cosine(taught, f"{common} {rare}", rare) > cosine(taught, f"{common} {rare}", common) + 0.1
+    assert cosine(fitted, f"{common} {rare}", rare) > cosine(fitted, f"{common} {rare}", common) + 0.1
 
 
-def test_a_line_counts_once_however_often_it_repeats_itself():
-    """Rarity is that of lines, not of pieces: a word said ten times in one line is in one line."""
+def test_word_repeated_in_one_text_counts_once():
     once, often = TokenVectorizer.fit(["cancel", "hello"]), TokenVectorizer.fit(["cancel " * 10, "hello"])
 
     assert once.sparse("cancel").values.tolist() == pytest.approx(once.sparse("cancel").values.tolist())
     assert once.rarity.min() == often.rarity.min() == pytest.approx(np.log(3 / 2) + 1)
 
 
-def test_a_pasted_document_is_read_by_its_beginning(vectors):
-    """The work is bounded: what comes after the first pieces changes nothing."""
+def test_only_the_first_pieces_of_a_long_text_are_used(vectors):
     document = "where is my order " * 1000
 
     assert np.array_equal(dense(vectors.sparse(document)), dense(vectors.sparse(document + "volcano " * 1000)))
 
 
-def test_the_version_is_raised_with_what_the_places_mean(level):
-    """An artefact keeps places of words: a release in which they mean something else must not read it."""
+def test_version_is_raised_when_places_change(level):
+    """An artefact stores weights by place: a release with other places must not read it."""
     tokenizer = hashlib.sha256((EMBEDDED / "tokenizer.json").read_bytes()).hexdigest()[:16]
     places = hashlib.sha256()
-    for text in EVERYWHERE.values():
+    for text in MANY_LANGUAGES.values():
         row = level.dense([clean(text)])[0]
         where = np.flatnonzero(row)
         places.update(where.astype("<i8").tobytes() + np.sign(row[where]).astype("<i1").tobytes())
 
     assert (tokenizer, places.hexdigest()[:16], VERSION) == (KNOWN_TOKENIZER, KNOWN_PLACES, KNOWN_VERSION), (
-        "raise words.VERSION when this changes, and write the new digests here: artefacts built before would be read "
-        "with other words than they were built with"
+        "raise token_features.VERSION and write the new digests here: older artefacts would be read with other places "
+        "than they were built with"
     )

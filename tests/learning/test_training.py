@@ -1,4 +1,4 @@
-"""What a registry teaches is worked out once, and read again for as long as it would come out the same."""
+"""Training a registry once, and loading the result from the cache."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from intentmatch import Intent, Registry, Utterance
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Vectors
-from intentmatch.learning import training as learning
+from intentmatch.learning import training
 from intentmatch.learning.training import PreviousTraining, Trained, _features, load_or_train, train
 
 WORDS = ["order", "parcel", "invoice", "refund", "card", "door", "light", "music"]
@@ -20,7 +20,7 @@ WORDS = ["order", "parcel", "invoice", "refund", "card", "door", "light", "music
 
 @pytest.fixture(scope="module")
 def registry() -> Registry:
-    """Eight intents of six lines, two of them sharing words."""
+    """Eight intents of six utterances that share words."""
     return Registry(
         tuple(
             Intent(
@@ -33,7 +33,7 @@ def registry() -> Registry:
 
 @pytest.fixture(scope="module")
 def vectors(registry: Registry) -> Vectors:
-    """Lines scattered so widely that some are misunderstood."""
+    """Vectors scattered so widely that some utterances are classified wrongly."""
     random = np.random.default_rng(1)
     centres = random.normal(size=(len(registry), 16))
     rows = centres[list(registry.owners)] + 1.2 * random.normal(size=(len(registry.utterances), 16))
@@ -42,7 +42,7 @@ def vectors(registry: Registry) -> Vectors:
 
 @pytest.fixture(scope="module")
 def labels(registry: Registry) -> Vectors:
-    """Near the lines of their intents."""
+    """Random label vectors, the same as the centres of the utterances."""
     random = np.random.default_rng(1)
     rows = random.normal(size=(len(registry), 16))
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
@@ -50,14 +50,14 @@ def labels(registry: Registry) -> Vectors:
 
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """One entry each time that something is learned rather than read."""
+    """One entry for each training that was not loaded from the cache."""
     calls: list[int] = []
 
-    def counting(*given: object) -> Trained:
+    def counting(*arguments: object) -> Trained:
         calls.append(1)
-        return train(*given)  # type: ignore[arg-type]
+        return train(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(learning, "train", counting)
+    monkeypatch.setattr(training, "train", counting)
     return calls
 
 
@@ -71,8 +71,10 @@ def same(one: Trained, other: Trained) -> bool:
     )
 
 
-def test_learns_once(registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, counted: list[int]) -> None:
-    """The second time it is read, to the last bit."""
+def test_second_training_is_loaded_from_the_cache(
+    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, counted: list[int]
+) -> None:
+    """To the last bit."""
     first = load_or_train(registry, vectors, labels, Settings(), tmp_path)
     second = load_or_train(registry, vectors.copy(), labels, Settings(), tmp_path)
 
@@ -81,10 +83,9 @@ def test_learns_once(registry: Registry, vectors: Vectors, labels: Vectors, tmp_
     assert len(counted) == 1
 
 
-def test_without_a_folder_nothing_is_kept(
+def test_without_a_folder_nothing_is_cached(
     registry: Registry, vectors: Vectors, labels: Vectors, counted: list[int]
 ) -> None:
-    """As with `cache: off`."""
     load_or_train(registry, vectors, labels, Settings(), None)
     load_or_train(registry, vectors, labels, Settings(), None)
 
@@ -96,10 +97,10 @@ def test_without_a_folder_nothing_is_kept(
     [Settings(scorer="cosine"), Settings(aggregation="max"), Settings(target={"balance": True})],
     ids=["scorer", "aggregation", "target"],
 )
-def test_other_settings_teach_something_else(
+def test_cache_depends_on_the_settings_used_in_training(
     registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, counted: list[int], settings: Settings
 ) -> None:
-    """Those that learning looks at; a threshold of the author's is none of them."""
+    """Not on others, such as the author's threshold."""
     load_or_train(registry, vectors, labels, Settings(), tmp_path)
     load_or_train(registry, vectors, labels, Settings(threshold={"default": 0.5}, top_k=1), tmp_path)
     assert len(counted) == 1
@@ -108,10 +109,10 @@ def test_other_settings_teach_something_else(
     assert len(counted) == 2
 
 
-def test_every_edit_is_seen(
+def test_edit_that_affects_training_misses_the_cache(
     registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, counted: list[int]
 ) -> None:
-    """A name, a title, a line, a language, a vector; a place in a file or a description is none that counts."""
+    """A description does not affect it."""
     first, *others = registry.intents
     line = first.utterances[0]
     load_or_train(registry, vectors, labels, Settings(), tmp_path)
@@ -133,7 +134,7 @@ def test_every_edit_is_seen(
 
 
 @pytest.mark.parametrize("content", [b"", b"no tensors", b"\x10\x00\x00\x00\x00\x00\x00\x00{}"])
-def test_a_damaged_file_costs_only_time(
+def test_damaged_cache_file_is_trained_and_written_again(
     registry: Registry,
     vectors: Vectors,
     labels: Vectors,
@@ -141,7 +142,6 @@ def test_a_damaged_file_costs_only_time(
     caplog: pytest.LogCaptureFixture,
     content: bytes,
 ) -> None:
-    """It is said, learned again, and written anew."""
     first = load_or_train(registry, vectors, labels, Settings(), tmp_path)
     (file,) = (tmp_path / "learned").iterdir()
     file.write_bytes(content)
@@ -154,10 +154,9 @@ def test_a_damaged_file_costs_only_time(
     assert caplog.text == ""
 
 
-def test_a_folder_that_takes_nothing_is_a_warning(
+def test_cache_folder_that_cannot_be_written_is_a_warning(
     registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A file stands where the folder should be."""
     (tmp_path / "learned").write_text("")
 
     with caplog.at_level(logging.WARNING):
@@ -167,58 +166,56 @@ def test_a_folder_that_takes_nothing_is_a_warning(
     assert "cannot be cached" in caplog.text
 
 
-def test_old_files_make_room(
+def test_old_cache_files_are_deleted(
     registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only so many are kept, and nothing unfinished lies about."""
-    monkeypatch.setattr(learning, "_MOST_FILES", 2)
+    monkeypatch.setattr(training, "_MOST_FILES", 2)
     for precision in (0.8, 0.9, 0.95, 0.99):
         load_or_train(registry, vectors, labels, Settings(target={"precision": precision}), tmp_path)
 
     assert [file.suffix for file in (tmp_path / "learned").iterdir()] == [".safetensors"] * 2
 
 
-def test_labels_count_where_they_tell_the_intents_apart(registry: Registry, vectors: Vectors) -> None:
-    """Near the lines of their intents they are hints; names that mean nothing to the encoder change nothing."""
+def test_labels_are_hints_only_if_meaningful(registry: Registry, vectors: Vectors) -> None:
     centres = np.stack([vectors[np.array(registry.owners) == intent].mean(axis=0) for intent in range(len(registry))])
-    telling = (centres / np.linalg.norm(centres, axis=1, keepdims=True)).astype(np.float32)
-    nothing = np.zeros_like(telling)
+    meaningful = (centres / np.linalg.norm(centres, axis=1, keepdims=True)).astype(np.float32)
+    zeros = np.zeros_like(meaningful)
 
     hinted, plain, misleading = (
         _features(registry, vectors, labels, Settings()).fitting
-        for labels in (telling, nothing, np.roll(telling, 1, axis=0))
+        for labels in (meaningful, zeros, np.roll(meaningful, 1, axis=0))
     )
 
     assert len(hinted.rows) == hinted.utterances + len(registry) == len(registry.utterances) + len(registry)
     assert len(plain.rows) == len(misleading.rows) == plain.utterances
 
 
-def test_meanwhile_the_head_is_new_and_the_confidence_is_the_old_one(
+def test_provisional_training_keeps_the_calibration_and_trains_the_head(
     registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, counted: list[int]
 ) -> None:
-    """Nothing is held out and nothing kept for it; what was learned of the very same lines is better still."""
+    """It is not cached; a cached result of the same utterances is preferred."""
     smaller = Registry(registry.intents[1:])
     before = PreviousTraining(*train(smaller, vectors[6:], labels[1:], Settings()), smaller)
 
-    given = load_or_train(registry, vectors, labels, Settings(), tmp_path, provisional=before)
+    provisional = load_or_train(registry, vectors, labels, Settings(), tmp_path, provisional=before)
     full = load_or_train(registry, vectors, labels, Settings(), tmp_path)
     again = load_or_train(registry, vectors, labels, Settings(), tmp_path, provisional=before)
 
-    assert given.calibration is before.calibration
-    assert given.trained_head is not None
+    assert provisional.calibration is before.calibration
+    assert provisional.trained_head is not None
     assert full.trained_head is not None
-    for head in (given.trained_head.head, full.trained_head.head):
+    for head in (provisional.trained_head.head, full.trained_head.head):
         logits = vectors @ head.weights[: vectors.shape[1]] + head.weights[-1]
         assert (logits.argmax(axis=1) == registry.owners).mean() > 0.7
     assert same(full, again)
     assert len(counted) == 1
 
 
-def test_of_a_large_registry_the_head_is_that_of_before_meanwhile(
+def test_provisional_training_of_a_large_registry_keeps_the_head(
     registry: Registry, vectors: Vectors, labels: Vectors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The words of its utterances are those of now, also where lines were moved, removed and added."""
-    monkeypatch.setattr(learning, "_MOST_NUMBERS_PROVISIONALLY", 1)
+    """If the intents are the same."""
+    monkeypatch.setattr(training, "_MOST_NUMBERS_PROVISIONALLY", 1)
     first, second, *others = registry.intents
     edited = Registry(
         (
@@ -232,27 +229,28 @@ def test_of_a_large_registry_the_head_is_that_of_before_meanwhile(
     before = PreviousTraining(*train(registry, vectors, labels, Settings()), registry)
     assert before.trained_head is not None
 
-    given = load_or_train(edited, vectors[: len(edited.utterances)], labels, Settings(), None, provisional=before)
+    provisional = load_or_train(edited, vectors[: len(edited.utterances)], labels, Settings(), None, provisional=before)
 
-    assert given.trained_head is before.trained_head
+    assert provisional.trained_head is before.trained_head
 
 
-def test_an_intent_that_is_new_is_fitted_meanwhile_however_large_the_registry(
+def test_provisional_training_with_a_new_intent_trains_the_head(
     registry: Registry, vectors: Vectors, labels: Vectors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The head of before knows nothing of it."""
-    monkeypatch.setattr(learning, "_MOST_NUMBERS_PROVISIONALLY", 1)
+    """Even of a large registry."""
+    monkeypatch.setattr(training, "_MOST_NUMBERS_PROVISIONALLY", 1)
     smaller = Registry(registry.intents[1:])
     before = PreviousTraining(*train(smaller, vectors[6:], labels[1:], Settings()), smaller)
 
-    given = load_or_train(registry, vectors, labels, Settings(), None, provisional=before)
+    provisional = load_or_train(registry, vectors, labels, Settings(), None, provisional=before)
 
-    assert given.trained_head is not None
-    assert given.trained_head.head.weights.shape[1] == len(registry)
+    assert provisional.trained_head is not None
+    assert provisional.trained_head.head.weights.shape[1] == len(registry)
 
 
-def test_without_a_head_before_there_is_none_meanwhile(registry: Registry, vectors: Vectors, labels: Vectors) -> None:
-    """As where the registry was too small to tell."""
+def test_provisional_training_without_a_previous_head_has_none(
+    registry: Registry, vectors: Vectors, labels: Vectors
+) -> None:
     before = PreviousTraining(train(registry, vectors, labels, Settings()).calibration, None, registry)
 
     assert load_or_train(registry, vectors, labels, Settings(), None, provisional=before).trained_head is None

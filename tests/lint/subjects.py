@@ -1,4 +1,4 @@
-"""Registries for the rules, with the vectors that a test chooses."""
+"""Registries whose vectors a test chooses, for the rules."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Line = tuple[str, str | None, Sequence[float]]
 
 
 def subject(intents: Mapping[str, Sequence[Line]], aggregation: str = "mean2") -> Subject:
-    """Intents of (text, language, direction); intent n stands in line 10 n of `bot.yaml`, its lines below it.
+    """Make intents of (text, language, direction); intent n is at line 100 n of `bot.yaml`, its lines are below.
 
-    Intents must come by name, as `ordered` brings them.
+    The intents must be sorted by name, as by `ordered`.
     """
     assert list(intents) == sorted(intents)
     made, vectors = [], []
@@ -36,13 +36,13 @@ def subject(intents: Mapping[str, Sequence[Line]], aggregation: str = "mean2") -
 
 
 def around(centre: Sequence[float], count: int, spread: float, seed: int = 0) -> list[list[float]]:
-    """Directions scattered about one."""
+    """Return random directions around a centre."""
     noise = np.random.default_rng(seed).normal(size=(count, len(centre)))
     return (np.asarray(centre, dtype=np.float64) + spread * noise).tolist()
 
 
 def lines(name: str, directions: Sequence[Sequence[float]], language: str | None = "en") -> list[Line]:
-    """Lines of distinct texts for directions."""
+    """Return a line with a text of its own for each direction."""
     return [(f"{name} {number}", language, direction) for number, direction in enumerate(directions)]
 
 

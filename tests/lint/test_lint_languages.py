@@ -1,4 +1,4 @@
-"""Lines under the wrong language, and languages that are missing."""
+"""Rules about languages: lines under the wrong language, and missing languages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TEXTS = {
 
 def written(**more: tuple[str, str]):
     """One intent with all texts, and one for each further (text, declared language)."""
-    texts = [(text, code, [1.0, 0.0]) for code, some in TEXTS.items() for text in some]
+    texts = [(text, code, [1.0, 0.0]) for code, group in TEXTS.items() for text in group]
     return subject({"a": texts, **{name: [(*line, [0.0, 1.0])] for name, line in more.items()}})
 
 
@@ -52,18 +52,18 @@ def without_vectors(registry: Registry) -> Subject:
         ("你好", "de", None),
     ],
 )
-def test_a_line_under_the_wrong_language_is_found_at_its_place(text, declared, expected):
-    """Words and characters, or the script, must all speak for the other language; a borrowed word does not."""
+def test_line_under_the_wrong_language_is_reported_at_its_place(text, declared, expected):
+    """Words and characters, or the script, must favour the other language; a borrowed word is not enough."""
     problems = list(other_language(written(b=(text, declared))))
 
     assert [(p.location.line, p.location.column, p.rule) for p in problems] == (
         [] if expected is None else [(201, 7, "other-language")]
     )
-    assert all(f"reads like {expected}, and stands under {declared}" in p.message for p in problems)
+    assert all(f"reads like {expected}, but is declared as {declared}" in p.message for p in problems)
 
 
-def test_regions_of_one_language_are_not_told_apart():
-    """`en-GB` is no other language than `en`; nor is anything said of lines that declare none."""
+def test_regions_and_undeclared_languages_are_not_reported():
+    """`en-GB` is not another language than `en`."""
     british = [(text, "en-GB", [1.0]) for text in TEXTS["en"]]
     english = [(text, "en", [1.0]) for text in TEXTS["en"]]
     silent = [(text, None, [1.0]) for text in TEXTS["de"]]
@@ -71,37 +71,36 @@ def test_regions_of_one_language_are_not_told_apart():
     assert list(other_language(subject({"a": british, "b": english, "c": silent}))) == []
 
 
-def test_one_language_is_never_another():
-    """With a single language there is nothing to take a line for."""
+def test_registry_with_one_language_has_no_wrong_language():
     assert list(other_language(subject({"a": [("где мой заказ", "en", [1.0]), ("hello", "en", [1.0])]}))) == []
 
 
-def test_the_shipped_lines_are_in_the_languages_they_say():
-    """No false alarm among three thousand lines in fifteen languages."""
+def test_shipped_lines_give_no_false_alarm():
+    """About 3,000 lines in 15 languages."""
     assert list(other_language(without_vectors(ordered(read_registry(SHIPPED))))) == []
 
 
-def test_most_changed_languages_are_found_in_the_shipped_lines():
-    """Of lines whose language is changed at random, three in five are found, and no other line is reported."""
+def test_60_percent_of_randomly_changed_languages_are_found():
+    """No other line is reported."""
     registry = ordered(read_registry(SHIPPED))
-    chosen = random.Random(0)
+    chance = random.Random(0)
     changed: list[Utterance] = []
 
-    def perhaps(line: Utterance) -> Utterance:
-        if chosen.random() >= 0.02:
+    def maybe_changed(line: Utterance) -> Utterance:
+        if chance.random() >= 0.02:
             return line
-        changed.append(replace(line, language=chosen.choice([c for c in registry.languages if c != line.language])))
+        changed.append(replace(line, language=chance.choice([c for c in registry.languages if c != line.language])))
         return changed[-1]
 
-    intents = tuple(Intent(i.name, tuple(map(perhaps, i.utterances)), location=i.location) for i in registry)
+    intents = tuple(Intent(i.name, tuple(map(maybe_changed, i.utterances)), location=i.location) for i in registry)
     found = {problem.location for problem in other_language(without_vectors(Registry(intents)))}
 
     assert found <= {line.location for line in changed}
     assert len(found) >= 0.6 * len(changed)
 
 
-def test_a_language_that_most_intents_have_is_missed_in_the_rest():
-    """All languages that an intent lacks stand in one problem, at the intent."""
+def test_missing_languages_of_an_intent_are_one_problem():
+    """The place is that of the intent."""
     both = [("hello", "en", [1.0]), ("hallo", "de", [1.0]), ("salut", "fr", [1.0])]
     about = subject({"a": both, "b": both, "c": both[:1], "d": [("ciao", "it", [1.0]), *both]})
 
@@ -111,8 +110,8 @@ def test_a_language_that_most_intents_have_is_missed_in_the_rest():
     assert "'c' has no utterances in de, fr;" in problem.message
 
 
-def test_a_language_of_half_the_intents_is_not_missed():
-    """Nor does an intent lack any that has lines without a language, or no lines at all."""
+def test_language_of_half_the_intents_is_not_missing():
+    """Intents with undeclared lines, or without lines, miss no language."""
     english, german = ("hello", "en", [1.0]), ("hallo", "de", [1.0])
 
     assert list(missing_language(subject({"a": [english, german], "b": [english]}))) == []
@@ -120,8 +119,8 @@ def test_a_language_of_half_the_intents_is_not_missed():
     assert list(missing_language(without_vectors(Registry((Intent("a", ()),))))) == []
 
 
-def test_coverage_counts_each_intent_in_each_language():
-    """In the order of the author's intents; lines without a language have a column of their own."""
+def test_coverage_counts_lines_per_intent_and_language():
+    """The intents are in the author's order; undeclared lines count under ""."""
     registry = Registry(
         (
             Intent("b", (Utterance("hi", "en"), Utterance("ho", "en"), Utterance("hallo", "de"))),

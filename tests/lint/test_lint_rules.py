@@ -1,4 +1,4 @@
-"""Each rule on vectors that are chosen for it: once where it must speak and once where it must not."""
+"""Each rule on chosen vectors: one registry that it must report, and one that it must not."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from subjects import around, lines, subject
 
 from intentmatch.lint import rules, shape
 from intentmatch.lint.rules import overlaps
-from intentmatch.lint.run import OF_SENTENCES, RULES
+from intentmatch.lint.run import LINE_RULES, SENTENCE_RULES
 
 EYE = np.eye(12).tolist()
 
 
 def found(rule, about) -> list[tuple[int, int, str]]:
-    """Line, column and rule of each problem."""
+    """Return line, column and rule of each problem."""
     return [(p.location.line, p.location.column, p.rule) for p in rule(about)]
 
 
 def two_intents(extra=(), aggregation="mean2"):
-    """Two intents of five lines each, well apart; `extra` lines come last in the first."""
+    """Make two distant intents of five lines each; `extra` lines follow in the first intent."""
     first = lines("hello", around(EYE[0], 5, 0.1, seed=1))
     return subject({"a": [*first, *extra], "b": lines("bye", around(EYE[1], 5, 0.1, seed=2))}, aggregation)
 
 
 @pytest.mark.parametrize("aggregation", ["mean2", "max"])
-def test_a_line_among_those_of_another_intent_is_misplaced(aggregation):
-    """It is named at its place, with the line of the other intent that it is nearest to."""
+def test_line_among_those_of_another_intent_is_misplaced(aggregation):
+    """The message names the nearest line of the other intent."""
     about = two_intents([("see you", "en", EYE[1])], aggregation)
 
     (problem,) = rules.misplaced_utterance(about)
@@ -38,16 +38,15 @@ def test_a_line_among_those_of_another_intent_is_misplaced(aggregation):
     assert "move it to 'b'" in problem.hint
 
 
-def test_lines_among_their_own_are_not_misplaced():
-    """Nor is one that is a little nearer to another intent."""
+def test_line_slightly_nearer_to_another_intent_is_not_misplaced():
     leaning = [0.99, 1.0] + [0.0] * 10
 
     assert found(rules.misplaced_utterance, two_intents()) == []
     assert found(rules.misplaced_utterance, two_intents([("hello and bye", "en", leaning)])) == []
 
 
-def test_the_only_line_in_a_language_is_not_misplaced_for_that():
-    """To an encoder that puts each language by itself, a line without peers in its own is near all others of it."""
+def test_only_line_in_a_language_is_not_misplaced():
+    """Some encoders place lines of one language near each other, whatever their intents."""
     english, german = np.asarray(EYE[5]), np.asarray(EYE[6])
 
     def both(direction, language, count, seed):
@@ -58,7 +57,7 @@ def test_the_only_line_in_a_language_is_not_misplaced_for_that():
     leaving = [*lines("bye", both(EYE[1], english, 5, 2)), *lines("tschüss", both(EYE[1], german, 5, 3), "de")]
 
     assert found(rules.misplaced_utterance, subject({"a": [*greeting, lone], "b": leaving})) == []
-    # With the language not declared, the same line is taken for one that has peers in the other intent only.
+    # With undeclared languages, the line is compared with all lines of the other intent.
     undeclared = {
         "a": [(text, None, v) for text, _, v in [*greeting, lone]],
         "b": [(text, None, v) for text, _, v in leaving],
@@ -66,8 +65,8 @@ def test_the_only_line_in_a_language_is_not_misplaced_for_that():
     assert found(rules.misplaced_utterance, subject(undeclared)) == [(106, 7, "misplaced-utterance")]
 
 
-def test_intents_that_claim_each_others_lines_overlap():
-    """The pair is named at the intent of its worst line, with how many lines it costs, the worst pair first."""
+def test_intents_with_lines_nearer_to_each_other_overlap():
+    """The place is that of the worst line's intent; the pair with the most errors comes first."""
     mixed = around(EYE[0], 12, 0.3, seed=4)
     other = around(EYE[2], 12, 0.3, seed=5)
     about = subject(
@@ -93,13 +92,12 @@ def test_intents_that_claim_each_others_lines_overlap():
         assert all(f"“{line.text}” at {line.location.short}" in problem.message for line in (pair.worst, pair.near))
 
 
-def test_a_slip_is_no_overlap():
-    """One line between two intents is misplaced, and says little about the intents."""
+def test_one_misplaced_line_is_no_overlap():
     assert found(rules.overlapping_intents, two_intents([("see you", "en", EYE[1])])) == []
 
 
 def test_nearly_the_same_line_is_reported_at_the_later_one():
-    """In one intent as a note, in two as a warning; each names the other line."""
+    """A note within one intent, a warning across two; each names the other line."""
     close = (np.asarray(EYE[0]) + 0.01 * np.asarray(EYE[3])).tolist()
     spread = [*around(EYE[0], 5, 0.3, seed=1)]
     within = subject({"a": [*lines("x", spread), ("y", "en", EYE[0]), ("z", "en", close)], "b": lines("b", [EYE[1]])})
@@ -109,14 +107,14 @@ def test_nearly_the_same_line_is_reported_at_the_later_one():
     (warning,) = rules.near_conflict(across)
 
     assert (note.location.line, note.severity) == (107, "info")
-    assert "“z” says nearly what “y” says (bot.yaml:106)" in note.message
+    assert "“z” is nearly the same as “y” (bot.yaml:106)" in note.message
     assert (warning.location.line, warning.severity) == (201, "warning")
-    assert "“z” of 'b' says nearly what “y” of 'a' says (bot.yaml:106)" in warning.message
+    assert "“z” of 'b' is nearly the same as “y” of 'a' (bot.yaml:106)" in warning.message
     assert list(rules.near_conflict(within)) == list(rules.near_duplicate(across)) == []
 
 
-def test_the_same_text_and_translations_are_not_near_duplicates():
-    """What folds alike is for `duplicate-utterance`; the same in two languages is meant."""
+def test_same_text_and_translations_are_not_near_duplicates():
+    """The rule `duplicate-utterance` reports the same text; a translation is intended."""
     spread = lines("x", around(EYE[0], 5, 0.3, seed=1))
 
     assert found(rules.near_duplicate, subject({"a": [*spread, ("y", "en", EYE[0]), ("Y!", "en", EYE[0])]})) == []
@@ -124,8 +122,8 @@ def test_the_same_text_and_translations_are_not_near_duplicates():
 
 
 @pytest.mark.parametrize(("count", "others", "expected"), [(2, 4, 1), (3, 4, 0), (3, 20, 1), (10, 100, 0), (1, 1, 2)])
-def test_few_is_fewer_than_three_or_a_fourth_of_the_usual(count, others, expected):
-    """Reported at the intent; ten are enough whatever the others have."""
+def test_few_is_fewer_than_three_or_a_quarter_of_the_median(count, others, expected):
+    """The place is that of the intent; ten lines are always enough."""
     intents = {"a": lines("a", [EYE[0]] * count), "b": lines("b", [EYE[1]] * others)}
     if expected < 2:
         intents["c"] = lines("c", [EYE[2]] * others)
@@ -136,8 +134,8 @@ def test_few_is_fewer_than_three_or_a_fourth_of_the_usual(count, others, expecte
     assert problems[:1] == [(100, 3, "few-utterances")][:expected]
 
 
-def test_lines_much_more_alike_than_usual_are_uniform():
-    """Reported at the intent; where all are equally alike nothing is."""
+def test_lines_much_more_alike_than_the_median_are_uniform():
+    """The place is that of the intent; equally similar intents are not reported."""
     usual = {name: lines(name, around(EYE[n], 6, 0.2, seed=n)) for n, name in enumerate("abc")}
     uniform = lines("d", around(EYE[4], 6, 0.02, seed=9))
 
@@ -145,8 +143,7 @@ def test_lines_much_more_alike_than_usual_are_uniform():
     assert found(shape.uniform_utterances, subject(usual)) == []
 
 
-def test_an_intent_of_two_halves_is_reported():
-    """With a typical line of each half; intents in one piece are not."""
+def test_intent_of_two_halves_is_reported_with_typical_lines():
     whole = {f"i{n}": lines(f"i{n}", around(EYE[n], 8, 0.1, seed=n)) for n in range(8)}
     split = [*around(EYE[10], 5, 0.1, seed=20), *around(EYE[11], 5, 0.1, seed=21)]
     mixture = np.asarray(EYE[10]) + EYE[8]
@@ -162,7 +159,7 @@ def test_an_intent_of_two_halves_is_reported():
 
 
 def test_two_languages_are_not_two_clusters():
-    """What the lines of a language have in common is taken away first."""
+    """The mean vector of each language is subtracted first."""
     intents = {}
     for n in range(9):
         english = around((np.asarray(EYE[n]) + 3.0 * np.asarray(EYE[10])).tolist(), 4, 0.1, seed=n)
@@ -172,9 +169,9 @@ def test_two_languages_are_not_two_clusters():
     assert found(shape.two_clusters, subject(intents)) == []
 
 
-@pytest.mark.parametrize("rule", [*RULES, *OF_SENTENCES], ids=lambda rule: rule.__name__)
-def test_nothing_is_found_where_there_is_nothing_to_compare(rule):
-    """One intent; lines that the encoder knows nothing of, alone and beside others."""
+@pytest.mark.parametrize("rule", [*LINE_RULES, *SENTENCE_RULES], ids=lambda rule: rule.__name__)
+def test_rule_finds_nothing_if_there_is_nothing_to_compare(rule):
+    """One intent; lines that the encoder does not know, alone and with others."""
     zero = [0.0] * 12
 
     for intents in ({"a": [EYE[0]] * 3}, {"a": [zero] * 3, "b": [zero] * 3}, {"a": [zero] * 3, "b": [EYE[0]] * 3}):

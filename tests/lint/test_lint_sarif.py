@@ -1,4 +1,4 @@
-"""SARIF 2.1.0, as far as code scanning looks at it."""
+"""SARIF 2.1.0, as GitHub code scanning reads it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ PROBLEMS = [
 ]
 
 
-def test_has_one_run_that_describes_every_rule():
-    """Schema, version, tool and rules, each with its id, a description and a level."""
+def test_log_has_one_run_that_describes_every_rule():
     log = to_sarif(PROBLEMS, "1.2.3")
     (run,) = log["runs"]
     driver = run["tool"]["driver"]
@@ -28,8 +27,7 @@ def test_has_one_run_that_describes_every_rule():
     assert not any("helpUri" in rule for rule in driver["rules"])
 
 
-def test_each_problem_is_a_result_at_its_place():
-    """Rule, level, text with the hint, and a place that starts where the problem does."""
+def test_each_problem_is_a_result_with_message_hint_and_place():
     results = to_sarif(PROBLEMS, "1.2.3")["runs"][0]["results"]
 
     assert results[0] == {
@@ -50,8 +48,8 @@ def test_each_problem_is_a_result_at_its_place():
     assert results[1]["message"]["text"] == "too few"
 
 
-def test_only_an_absolute_path_is_an_absolute_reference():
-    """Code scanning resolves the others against the repository."""
+def test_relative_paths_stay_relative_uris():
+    """Code scanning resolves them against the repository."""
     results = to_sarif(PROBLEMS, "1")["runs"][0]["results"]
     uris = [r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for r in results]
 
@@ -60,6 +58,5 @@ def test_only_an_absolute_path_is_an_absolute_reference():
     assert all(uri.isascii() for uri in uris)
 
 
-def test_is_plain_json():
-    """With no problems it is a whole log too."""
+def test_log_without_problems_is_plain_json():
     assert json.loads(json.dumps(to_sarif([], "1")))["runs"][0]["results"] == []

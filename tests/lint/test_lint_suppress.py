@@ -1,4 +1,4 @@
-"""Suppressions: what they ignore, and what is said of those that are wrong or idle."""
+"""Suppressions: what they ignore, and the problems of invalid or unused ones."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ intents:
 
 
 def findings(tmp_path: Path, head="", on_intent="", on_line="", on_flow="", text=FEW, **settings) -> list[str]:
-    """LINE rule severity of each problem; two intents of one line each have `few-utterances` in lines 3 and 6."""
+    """Return "LINE rule severity" of each problem; lines 3 and 6 have `few-utterances`."""
     file = tmp_path / "bot.yaml"
     file.write_text(text.format(head=head, on_intent=on_intent, on_line=on_line, on_flow=on_flow), encoding="utf-8")
     report = lint(file, encoder=WordHashEncoder(), **settings)
     return [f"{p.location.line} {p.rule} {p.severity}" for p in report.problems]
 
 
-def test_without_any_all_is_reported(tmp_path):
-    """What the tests below leave out."""
+def test_everything_is_reported_without_suppressions(tmp_path):
     assert findings(tmp_path) == ["3 few-utterances warning", "6 few-utterances warning"]
 
 
@@ -42,8 +41,8 @@ def test_without_any_all_is_reported(tmp_path):
         "#lint:ignore few-utterances",
     ],
 )
-def test_a_comment_is_for_its_line(tmp_path, comment):
-    """On the line of an intent; what follows two hyphens is the reason."""
+def test_comment_applies_to_its_line(tmp_path, comment):
+    """The text after two hyphens is the author's reason."""
     assert findings(tmp_path, on_intent=f"  {comment}") == ["6 few-utterances warning"]
     assert findings(tmp_path, on_intent=f"\n    {comment}") == [
         "3 few-utterances warning",
@@ -52,20 +51,19 @@ def test_a_comment_is_for_its_line(tmp_path, comment):
     ]
 
 
-def test_a_comment_on_its_own_line_is_for_what_comes_next(tmp_path):
-    """Here for `intents:` and so for all that is below it."""
+def test_comment_on_its_own_line_applies_to_the_next_line(tmp_path):
+    """Here to `intents:` and everything indented below."""
     assert findings(tmp_path, head="# lint: ignore few-utterances") == []
 
 
-def test_a_comment_may_name_several_rules(tmp_path):
-    """With commas between; each is held to have work."""
+def test_comment_may_name_several_rules(tmp_path):
+    """The rules are separated by commas; each unused one is reported."""
     comment = "  # lint: ignore few-utterances, two-clusters"
 
     assert findings(tmp_path, on_intent=comment) == ["3 unused-suppression info", "6 few-utterances warning"]
 
 
-def test_a_comment_may_be_for_its_file_only(tmp_path):
-    """`ignore-file`, wherever it stands, is for its file and no other."""
+def test_ignore_file_applies_to_its_whole_file_only(tmp_path):
     (tmp_path / "other.yaml").write_text("intents: {c: {utterances: [farewell]}}", encoding="utf-8")
     file = tmp_path / "bot.yaml"
     file.write_text(
@@ -78,8 +76,7 @@ def test_a_comment_may_be_for_its_file_only(tmp_path):
     assert report.ignored == 2
 
 
-def test_a_rule_of_validate_may_be_ignored_when_it_warns(tmp_path):
-    """`duplicate-utterance` is the author's to judge; an error is not."""
+def test_warning_of_validate_can_be_ignored(tmp_path):
     text = "intents:\n  a:\n    utterances:\n    - hello\n    - Hello!{on_line}\n    - good day to you\n"
 
     assert findings(tmp_path, text=text) == ["5 duplicate-utterance warning"]
@@ -91,14 +88,13 @@ def test_a_rule_of_validate_may_be_ignored_when_it_warns(tmp_path):
     [
         ("# lint: ignore few-utterence", "there is no rule 'few-utterence'", "did you mean `few-utterances`?"),
         ("# lint: ignore xyzzy", "there is no rule 'xyzzy'", "--rules"),
-        ("# lint: ignore no-utterances", "'no-utterances' cannot be ignored", "mend what it finds"),
+        ("# lint: ignore no-utterances", "'no-utterances' cannot be ignored", "correct the error"),
         ("# lint: ignore", "`lint: ignore` names no rule", "--rules"),
         ("# lint: ignore -- because", "`lint: ignore` names no rule", "--rules"),
-        ("# lint: ingore few-utterances", "`lint: ingore` is not known here", "--rules"),
+        ("# lint: ingore few-utterances", "`lint: ingore` is unknown", "--rules"),
     ],
 )
-def test_a_wrong_comment_is_a_problem_at_its_place(tmp_path, comment, message, hint):
-    """With the rule that was probably meant; and it ignores nothing."""
+def test_invalid_comment_is_a_problem_and_ignores_nothing(tmp_path, comment, message, hint):
     file = tmp_path / "bot.yaml"
     file.write_text(FEW.format(head="", on_intent=f" {comment}", on_line="", on_flow=""), encoding="utf-8")
 
@@ -111,16 +107,15 @@ def test_a_wrong_comment_is_a_problem_at_its_place(tmp_path, comment, message, h
     assert len(problems) == 3
 
 
-def test_a_text_about_lint_is_no_suppression(tmp_path):
-    """Neither in quotes nor in other words."""
+def test_comment_that_mentions_lint_is_no_suppression(tmp_path):
     quoted = '"intents: # lint: ignore few-utterances"'
 
     assert "few-utterances" in str(findings(tmp_path, head=f"# {quoted}"))
     assert "few-utterances" in str(findings(tmp_path, head="# this file has lint: ignore few-utterances"))
 
 
-def test_an_idle_suppression_may_be_ignored_too(tmp_path):
-    """By a comment for its line, or by the setting."""
+def test_unused_suppression_can_be_ignored(tmp_path):
+    """By a comment on its line, or by the setting."""
     idle = "  # lint: ignore two-clusters"
 
     assert "5 unused-suppression info" in findings(tmp_path, on_line=idle)
@@ -128,8 +123,7 @@ def test_an_idle_suppression_may_be_ignored_too(tmp_path):
     assert "5 unused-suppression info" not in findings(tmp_path, on_line=idle, lint="unused-suppression=off")
 
 
-def test_the_setting_turns_rules_off_and_changes_their_severity(tmp_path):
-    """From an argument, and from the YAML as a mapping."""
+def test_setting_turns_rules_off_and_changes_severities(tmp_path):
     yaml = "settings: {lint: {few-utterances: error}}".replace("{", "{{").replace("}", "}}")
 
     assert findings(tmp_path, lint={"few-utterances": "off"}) == []
@@ -137,8 +131,8 @@ def test_the_setting_turns_rules_off_and_changes_their_severity(tmp_path):
     assert findings(tmp_path, text=f"{yaml}\n{FEW}") == ["4 few-utterances error", "7 few-utterances error"]
 
 
-def test_a_setting_that_names_no_rule_is_a_problem_where_it_stands(tmp_path):
-    """In the YAML at its key; from an argument as such. An error of the YAML stays one."""
+def test_setting_with_an_unknown_rule_is_a_problem_at_its_place(tmp_path):
+    """The place is the key in the YAML, or "argument"."""
     yaml = "settings:\n  lint: {{few-utterence: off, no-utterances: off}}\n"
     found = findings(tmp_path, text=yaml + FEW)
 
@@ -148,7 +142,6 @@ def test_a_setting_that_names_no_rule_is_a_problem_where_it_stands(tmp_path):
 
 
 @pytest.mark.parametrize("value", ["few-utterances", "few-utterances=loud", 3, ""])
-def test_a_setting_of_another_form_is_refused(tmp_path, value):
-    """It maps rules to levels."""
+def test_setting_that_maps_no_rules_to_levels_is_refused(tmp_path, value):
     with pytest.raises(SettingsError, match="'lint'"):
         findings(tmp_path, lint=value)

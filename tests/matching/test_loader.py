@@ -1,4 +1,4 @@
-"""Where a matcher's registry comes from: files, settings, models, and reloading."""
+"""Loading a matcher: files, settings, models and reloading."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from intentmatch.matching.matcher import Matcher
 
 
 def write(folder: Path, **intents: list[str]) -> Path:
-    """A registry on disk: intent name to its utterances."""
+    """Write a registry from intent names and their utterances, and return the folder."""
     lines = ["intents:"]
     for name, utterances in intents.items():
         lines += [f"  {name}:", "    utterances:", *(f"      - {line}" for line in utterances)]
@@ -21,8 +21,7 @@ def write(folder: Path, **intents: list[str]) -> Path:
     return folder
 
 
-def test_loads_a_folder_a_file_and_a_registry(tmp_path: Path) -> None:
-    """The three ways to name intents give the same answers."""
+def test_load_accepts_folder_file_and_registry(tmp_path: Path) -> None:
     write(tmp_path, greet=["hello there"], leave=["goodbye then"])
     in_code = Registry((Intent("greet", (Utterance("hello there"),)), Intent("leave", (Utterance("goodbye then"),))))
 
@@ -34,8 +33,10 @@ def test_loads_a_folder_a_file_and_a_registry(tmp_path: Path) -> None:
     }
 
 
-def test_settings_win_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An argument beats the environment, that beats the YAML, and each says where it came from."""
+def test_arguments_override_environment_and_environment_overrides_yaml(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each setting names its origin."""
     write(tmp_path, greet=["hello there"])
     (tmp_path / "settings.yaml").write_text("settings:\n  threshold: 0.3\n  margin: 0.2\n", encoding="utf-8")
     monkeypatch.setenv("INTENTMATCH_THRESHOLD", "0.4")
@@ -48,8 +49,7 @@ def test_settings_win_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (settings.encoder, settings.origin("aggregation")) == (WordHashEncoder().name, "default")
 
 
-def test_what_is_wrong_is_said_by_its_kind(tmp_path: Path) -> None:
-    """Bad YAML, a bad setting, an unknown encoder, a file that is no artefact: each raises its own error."""
+def test_load_raises_the_error_for_its_cause(tmp_path: Path) -> None:
     write(tmp_path, greet=["hello there"])
     (tmp_path / "other.bin").write_bytes(b"\0" * 100)
 
@@ -65,8 +65,7 @@ def test_what_is_wrong_is_said_by_its_kind(tmp_path: Path) -> None:
         Matcher.load(tmp_path / "other.bin")
 
 
-def test_reload_takes_over_an_edit(tmp_path: Path) -> None:
-    """After a reload the new utterance answers, and only it was encoded."""
+def test_reload_encodes_only_new_utterances(tmp_path: Path) -> None:
     encoder = WordHashEncoder()
     matcher = Matcher.load(write(tmp_path, greet=["hello there"], leave=["goodbye then"]), encoder=encoder)
     encoder.encoded.clear()
@@ -78,8 +77,7 @@ def test_reload_takes_over_an_edit(tmp_path: Path) -> None:
     assert matcher.match("see you soon").intent == "leave"
 
 
-def test_a_failed_reload_changes_nothing(tmp_path: Path) -> None:
-    """Broken files are reported with their places, and the old registry goes on answering."""
+def test_reload_keeps_old_registry_on_error(tmp_path: Path) -> None:
     matcher = Matcher.load(write(tmp_path, greet=["hello there"]), encoder=WordHashEncoder())
     before = matcher.artefact
     (tmp_path / "bot.yaml").write_text("intents:\n  greet:\n    uterances: [hi]\n", encoding="utf-8")
@@ -92,7 +90,6 @@ def test_a_failed_reload_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_reload_keeps_the_loaded_encoder(tmp_path: Path) -> None:
-    """Reading the YAML again does not load the model again."""
     matcher = Matcher.load(write(tmp_path, greet=["hello there"]))
     encoder = matcher.encoder
 
@@ -101,8 +98,7 @@ def test_reload_keeps_the_loaded_encoder(tmp_path: Path) -> None:
     assert matcher.encoder is encoder
 
 
-def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A registry that asks for a transformer on a light install says what to install."""
+def test_missing_extra_names_the_pip_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, greet=["hello there"])
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
 
@@ -110,8 +106,8 @@ def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         Matcher.load(tmp_path, encoder="sentence_transformer:all-MiniLM-L6-v2")
 
 
-def test_uncovered_languages_are_not_silent(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """They are logged when the registry is taken into use, and stand among the matcher's problems with its rules'."""
+def test_uncovered_language_is_logged_and_in_problems(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Beside the problems of broken rules."""
     encoder = WordHashEncoder()
     encoder.languages = frozenset({"en"})  # type: ignore[attr-defined]
     (tmp_path / "bot.yaml").write_text(
@@ -128,8 +124,8 @@ def test_uncovered_languages_are_not_silent(tmp_path: Path, caplog: pytest.LogCa
     assert len(caplog.messages) == 2
 
 
-def test_slots_that_cannot_be_read_are_told_at_load_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A broken pattern, and a kind whose package is not installed."""
+def test_unreadable_slot_is_an_error_when_loading(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An invalid pattern, and a kind whose package is missing."""
     broken = Intent("broken", (Utterance("hi"),), slots=(Slot("code", "pattern", patterns=("(",)),))
 
     dated = Registry((Intent("book", (Utterance("book a table"),), slots=(Slot("day", "date"),)),))

@@ -1,4 +1,4 @@
-"""Loading, reloading, threads."""
+"""The matcher: threads, async calls, and filling slots."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from intentmatch.matching.matcher import Matcher
 
 
 def write(folder: Path, **intents: list[str]) -> Path:
-    """A registry on disk: intent name to its utterances."""
+    """Write a registry from intent names and their utterances, and return the folder."""
     lines = ["intents:"]
     for name, utterances in intents.items():
         lines += [f"  {name}:", "    utterances:", *(f"      - {line}" for line in utterances)]
@@ -27,15 +27,15 @@ def write(folder: Path, **intents: list[str]) -> Path:
     return folder
 
 
-def test_sixteen_threads_match_while_the_registry_is_swapped(tmp_path: Path) -> None:
-    """No error and no mixed state: an intent only ever comes with an utterance of the same registry."""
+def test_each_match_sees_one_registry_during_reloads(tmp_path: Path) -> None:
+    """Intents and utterances of a result are of the same registry."""
     generations = [write_generation(tmp_path / str(number), number) for number in range(2)]
     live = tmp_path / "live"
     live.mkdir()
     (live / "bot.yaml").write_bytes((generations[0] / "bot.yaml").read_bytes())
     matcher = Matcher.load(live, encoder=WordHashEncoder(), threshold=0.1, cache="off")
     stop = threading.Event()
-    wrong: list[str] = []
+    errors: list[str] = []
     seen: set[str] = set()
 
     def ask() -> None:
@@ -46,14 +46,14 @@ def test_sixteen_threads_match_while_the_registry_is_swapped(tmp_path: Path) -> 
                     lines = {c.utterance.text.split()[-1] for c in result.candidates if c.utterance}
                     seen.update(generation)
                     if len(generation) > 1 or lines != generation:
-                        wrong.append(f"{generation} {lines}")
-            except Exception as error:  # noqa: BLE001 - any error at all is what this test looks for
-                wrong.append(repr(error))
+                        errors.append(f"{generation} {lines}")
+            except Exception as error:  # noqa: BLE001 - the test fails on any error
+                errors.append(repr(error))
 
     threads = [threading.Thread(target=ask) for _ in range(16)]
     for thread in threads:
         thread.start()
-    # By their number and not by the clock: a busy machine may need a second for each.
+    # A number of swaps, not a time: a busy machine may need a second for each.
     for swap in range(1, 7):
         replacement = live / ".next"
         replacement.write_bytes((generations[swap % 2] / "bot.yaml").read_bytes())
@@ -63,7 +63,7 @@ def test_sixteen_threads_match_while_the_registry_is_swapped(tmp_path: Path) -> 
     for thread in threads:
         thread.join()
 
-    assert wrong == []
+    assert errors == []
     assert seen == {"old", "new"}
 
 
@@ -73,8 +73,7 @@ def write_generation(folder: Path, number: int) -> Path:
     return write(folder, **{f"{name}_{n}": [f"line of topic {n} {name}", f"topic {n} it is {name}"] for n in range(8)})
 
 
-def test_an_async_caller_is_not_held_up(tmp_path: Path) -> None:
-    """While a slow encoder works, the event loop goes on."""
+def test_amatch_does_not_block_the_event_loop(tmp_path: Path) -> None:
     go_on = threading.Event()
 
     class Slow(WordHashEncoder):
@@ -102,8 +101,8 @@ BOOK = Intent(
 TABLES = Registry((BOOK, Intent("greet", (Utterance("hello", "en"),))))
 
 
-def test_the_answer_to_a_question_fills_a_slot() -> None:
-    """In the language of the call or the one that it reads like, from the caller's day."""
+def test_fill_reads_slots_from_an_answer() -> None:
+    """In the given or guessed language, from the caller's day."""
     bot = Matcher.load(TABLES, encoder=WordHashEncoder())
     now = datetime(2026, 11, 21)
 
@@ -119,8 +118,8 @@ def test_the_answer_to_a_question_fills_a_slot() -> None:
     assert bot.fill("hello", "greet") == ()
 
 
-def test_a_match_counts_days_from_the_callers_time() -> None:
-    """Alone, in a batch and in another thread."""
+def test_match_counts_days_from_now_argument() -> None:
+    """Alone, in a batch and async."""
     bot = Matcher.load(TABLES, encoder=WordHashEncoder(), threshold=0.1)
     message, now = "book a table tomorrow", datetime(2026, 12, 31)
 
@@ -133,8 +132,7 @@ def test_a_match_counts_days_from_the_callers_time() -> None:
     assert [result.entities[0].value for result in results] == ["2027-01-01"] * 3
 
 
-def test_what_cannot_be_filled_is_an_input_error() -> None:
-    """No text, no such intent, no such slot, no language, no time."""
+def test_fill_raises_input_error_for_invalid_arguments() -> None:
     bot = Matcher.load(TABLES, encoder=WordHashEncoder())
 
     with pytest.raises(UnknownNameError, match=r"unknown intent 'bok'.*Did you mean 'book'"):

@@ -1,4 +1,4 @@
-"""Several intents in one message: where it may be cut, which cuts count, and what the answer then holds."""
+"""Several intents in one message: pieces, the best division, and the parts of the result."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def bot() -> Matcher:
 
 
 def answer(name: str | None, confidence: float) -> MatchResult:
-    """As the matcher would answer."""
+    """Return the result of a match with this intent and confidence."""
     return MatchResult(
         message="",
         verdict="matched" if name else "out_of_scope",
@@ -62,14 +62,13 @@ def answer(name: str | None, confidence: float) -> MatchResult:
         ("", None, []),
     ],
 )
-def test_a_message_is_cut_where_a_clause_may_end(message: str, language: str | None, expected: list[str]) -> None:
-    """At punctuation and joining words of its language, as whole words; of other languages, as in English."""
+def test_pieces_end_at_punctuation_and_joining_words(message: str, language: str | None, expected: list[str]) -> None:
+    """Whole words of the message's language, or English."""
     assert [message[span.start : span.end] for span in pieces(message, language)] == expected
 
 
 @given(st.text(max_size=60), st.sampled_from(["en", "zh", "ar", None]))
-def test_pieces_lie_side_by_side(message: str, language: str | None) -> None:
-    """In order, apart, without spaces around, and none empty."""
+def test_pieces_are_ordered_disjoint_and_stripped(message: str, language: str | None) -> None:
     found = pieces(message, language)
 
     assert all(span.start < span.end for span in found)
@@ -92,15 +91,15 @@ A, B, BOTH = Span(0, 1), Span(2, 3), Span(0, 3)
         ((None, 0.1), (None, 0.1), (None, 0.10), []),
     ],
 )
-def test_the_surest_division_wins(first, second, both, expected) -> None:
-    """Two requests must be surer than one; neighbours of one intent, and what is not sure, are never divided."""
+def test_division_with_the_most_certain_answers_wins(first, second, both, expected) -> None:
+    """Neighbours of one intent and uncertain clauses are never divided."""
     answers = {A: answer(*first), B: answer(*second), BOTH: answer(*both)}
 
     assert division([A, B], answers) == expected
 
 
 def test_two_requests_give_two_parts(bot: Matcher) -> None:
-    """Each with its place, confidence and response; the rest of the answer is of the first."""
+    """Each with span, confidence and response; the rest of the result is that of the first."""
     message = "cancel my order, and give me my money back"
 
     result = bot.match(message)
@@ -115,31 +114,29 @@ def test_two_requests_give_two_parts(bot: Matcher) -> None:
     assert bot.match_many([message])[0].parts == result.parts
 
 
-def test_one_request_stays_whole(bot: Matcher) -> None:
-    """Where it is an utterance, told at length, or not understood; and where it has very many pieces."""
+def test_single_request_has_no_parts(bot: Matcher) -> None:
+    """Nor has a message of too many pieces."""
     for message in ("cancel my order", "please, cancel the order", "where is my parcel and has it been sent", "a, b"):
         assert bot.match(message).parts == ()
     assert bot.match(", ".join(["cancel my order", "refund me"] * 5)).parts == ()
 
 
-def test_it_is_off_unless_asked_for() -> None:
-    """As it is a guess more."""
+def test_several_intents_is_off_by_default() -> None:
     plain = Matcher.load(SHOP, cache="off", threshold=0.5)
 
     assert plain.match("cancel my order, and give me my money back").parts == ()
 
 
 @given(st.text(max_size=80))
-def test_any_message_has_an_answer(bot: Matcher, message: str) -> None:
-    """Whatever is in it."""
+def test_any_message_gives_valid_parts(bot: Matcher, message: str) -> None:
     result = bot.match(message)
 
     assert len(result.parts) != 1
     assert all(0 <= part.start < part.end <= len(message) for part in result.parts)
 
 
-def test_the_slots_of_each_part_are_read_with_their_places_in_the_whole_message() -> None:
-    """Also behind characters that are not seen; what is missing is missing of its part."""
+def test_slots_of_parts_have_spans_in_the_whole_message() -> None:
+    """Invisible characters count; missing slots are those of the part."""
     city = Slot("city", "list", (SlotValue("Berlin"), SlotValue("Rome")), required=True)
     fly = intent("fly", "fly to Berlin", "a flight to Rome", "book a flight", slots=(city,))
     shop = Matcher.load(Registry((*SHOP, fly)), several_intents=True, cache="off", threshold=0.5)

@@ -1,4 +1,4 @@
-"""One message through the pipeline."""
+"""The pipeline from one message to a result."""
 
 from __future__ import annotations
 
@@ -35,19 +35,21 @@ def matcher(*intents: Intent, **settings: object) -> Matcher:
     return Matcher.load(Registry(intents or (ORDERS, CANCEL, GREET)), **options)  # type: ignore[arg-type]
 
 
-def test_titles_are_in_the_language_of_the_result() -> None:
-    """Where the author gave one for it; otherwise the title for all."""
+def test_titles_use_the_language_of_the_result() -> None:
+    """Without a title for that language, the default title is used."""
     titled = intent("cancel", "cancel my order", "stop the purchase", title="Cancel it", titles={"de": "Stornieren"})
     bot = matcher(ORDERS, titled, GREET, margin=0.4, threshold=0.3)
 
-    said = {code: {c.intent: c.title for c in bot.match("my order", language=code).rivals} for code in ("en", "de-AT")}
+    titles = {
+        code: {c.intent: c.title for c in bot.match("my order", language=code).rivals} for code in ("en", "de-AT")
+    }
 
-    assert said["en"] == {"status": "Where is it?", "cancel": "Cancel it"}
-    assert said["de-AT"] == {"status": "Where is it?", "cancel": "Stornieren"}
+    assert titles["en"] == {"status": "Where is it?", "cancel": "Cancel it"}
+    assert titles["de-AT"] == {"status": "Where is it?", "cancel": "Stornieren"}
 
 
-def test_an_exact_hit_touches_no_model() -> None:
-    """The author's own line, whatever its case and punctuation, scores 1.0 and is not encoded."""
+def test_exact_hit_is_not_encoded() -> None:
+    """Case and punctuation do not matter; the score is 1.0."""
     bot = matcher()
     encoder = bot.encoder
     assert isinstance(encoder, WordHashEncoder)
@@ -62,8 +64,8 @@ def test_an_exact_hit_touches_no_model() -> None:
     assert encoder.encoded == []
 
 
-def test_a_typing_mistake_is_forgiven() -> None:
-    """A line with a mistake in it counts by its spelling, and the runners-up are there all the same."""
+def test_typing_mistake_matches_by_spelling() -> None:
+    """The runners-up are still listed."""
     result = matcher().match("cancle my ordre")
 
     assert (result.verdict, result.intent, result.trace.decided_by) == ("matched", "cancel", "fuzzy")
@@ -71,13 +73,12 @@ def test_a_typing_mistake_is_forgiven() -> None:
     assert [c.intent for c in result.candidates][1:]
 
 
-def test_typing_mistakes_can_be_turned_off() -> None:
-    """With the cut-off at 1.0 only meaning counts."""
+def test_fuzzy_setting_of_one_turns_typo_tolerance_off() -> None:
     assert matcher(fuzzy=1.0).match("cancle my ordre").trace.decided_by == "dense"
 
 
-def test_below_the_threshold_is_out_of_scope() -> None:
-    """A message unlike every utterance is refused, and what came nearest is still shown."""
+def test_message_below_the_threshold_is_out_of_scope() -> None:
+    """The nearest candidates are still listed."""
     result = matcher().match("quantum chromodynamics")
 
     assert (result.verdict, result.intent, result.response) == ("out_of_scope", None, None)
@@ -86,16 +87,15 @@ def test_below_the_threshold_is_out_of_scope() -> None:
     assert "below the threshold 0.50 (argument)" in result.trace.reason
 
 
-def test_two_close_intents_are_ambiguous() -> None:
-    """Intents within the margin come back as rivals with their titles."""
+def test_intents_within_the_margin_are_ambiguous() -> None:
     result = matcher(margin=0.4, threshold=0.3).match("my order")
 
     assert (result.verdict, result.intent) == ("ambiguous", None)
     assert {rival.title for rival in result.rivals} == {"Where is it?", "Cancel it"}
 
 
-def test_negatives_push_their_intent_away() -> None:
-    """A negative takes its intent out of the way in the measure in which the message is nearer to it."""
+def test_negative_lowers_the_score_of_its_intent() -> None:
+    """The nearer the message is to the negative, the lower the score."""
     negatives = (Utterance("cancel my appointment", "en"),)
     plain = matcher(CANCEL, GREET).match("cancel my appointment please")
     pushed = matcher(intent("cancel", *[u.text for u in CANCEL.utterances], negatives=negatives), GREET)
@@ -109,8 +109,8 @@ def test_negatives_push_their_intent_away() -> None:
     assert pushed.match("cancel my order").intent == "cancel"
 
 
-def test_an_intents_own_threshold_wins() -> None:
-    """An author's threshold holds against the global one, in both directions, and the trace names it."""
+def test_threshold_of_intent_overrides_the_global_one() -> None:
+    """In both directions; the trace names it."""
     strict = intent("cancel", *[u.text for u in CANCEL.utterances], threshold=0.99)
     lax = intent("cancel", *[u.text for u in CANCEL.utterances], threshold=0.0)
 
@@ -119,8 +119,8 @@ def test_an_intents_own_threshold_wins() -> None:
     assert "the author's" in matcher(lax, threshold=1.0).match("cancel something or other").trace.threshold_origin
 
 
-def test_thresholds_by_language() -> None:
-    """The message's language chooses the cut: the caller's word for it, or the guess."""
+def test_threshold_by_language_uses_the_language_of_the_message() -> None:
+    """The caller's language, or the guessed one."""
     bot = matcher(threshold={"default": 0.1, "de": 1.0})
 
     assert bot.match("cancel it").verdict == "matched"
@@ -128,16 +128,15 @@ def test_thresholds_by_language() -> None:
     assert bot.match("cancel it", language="DE_at").verdict == "out_of_scope"
 
 
-def test_a_threshold_of_zero_is_a_threshold() -> None:
-    """0.0 lets everything with a non-negative score pass; it does not mean "none"."""
+def test_threshold_of_zero_is_not_missing() -> None:
     result = matcher(threshold=0.0, margin=0.0).match("quantum chromodynamics order")
 
     assert result.trace.threshold == 0.0
     assert result.verdict == "matched"
 
 
-def test_only_allowed_intents_answer() -> None:
-    """An allow list holds for exact, typo and dense hits; an unknown name is an error that suggests."""
+def test_allowed_limits_every_kind_of_hit() -> None:
+    """An unknown name is an error with a suggestion."""
     bot = matcher(threshold=0.2)
 
     assert bot.match("where is my order", allowed=["cancel"]).intent != "status"
@@ -158,8 +157,8 @@ FLY = Intent(
 
 
 @pytest.mark.parametrize("message", ["fly to Berlin", "fly to Berlni", "fly to Rome now please"])
-def test_the_slots_of_a_matched_intent_are_read(message: str) -> None:
-    """However it was matched; what is not there is asked for in the language of the result."""
+def test_slots_of_the_matched_intent_are_read(message: str) -> None:
+    """Missing slots have a question in the language of the result."""
     result = matcher(FLY, GREET, threshold=0.3).match(message, language="en")
 
     assert result.intent == "fly"
@@ -172,8 +171,8 @@ def test_the_slots_of_a_matched_intent_are_read(message: str) -> None:
     assert f"Found: city={city.value}.\nMissing: day." in result.explain()
 
 
-def test_places_are_those_of_the_message_as_it_was_received() -> None:
-    """Spaces, invisible characters and full-width letters before it count."""
+def test_entity_spans_refer_to_the_original_message() -> None:
+    """Spaces, invisible and full-width characters count."""
     message = "  \u200bfly \u202eto ＢＥＲＬＩＮ tomorrow"
 
     result = matcher(FLY, GREET, threshold=0.3).match(message, language="en", now=datetime(2026, 11, 21))
@@ -186,8 +185,7 @@ def test_places_are_those_of_the_message_as_it_was_received() -> None:
     assert result.missing == ()
 
 
-def test_slots_are_read_only_where_the_verdict_is_matched() -> None:
-    """Out of scope and ambiguous messages have no entities, and intents without slots no stage for them."""
+def test_slots_are_read_only_if_the_verdict_is_matched() -> None:
     bot = matcher(FLY, GREET)
 
     for result in (bot.match("Berlin quantum chromodynamics"), bot.match("hello"), bot.match("")):
@@ -195,22 +193,20 @@ def test_slots_are_read_only_where_the_verdict_is_matched() -> None:
         assert "slots" not in [stage.name for stage in result.trace.stages]
 
 
-def test_only_what_is_looked_at_is_read() -> None:
-    """Behind the last character that counts there are no entities."""
+def test_slots_behind_the_character_limit_are_not_read() -> None:
     result = matcher(FLY, GREET, threshold=0.0, margin=0.0).match("fly " * 2500 + "Rome", allowed=["fly"])
 
     assert result.intent == "fly"
     assert result.entities == ()
 
 
-def test_typing_mistakes_in_values_go_with_the_setting() -> None:
-    """The cut-off that turns them off for lines turns them off for values."""
+def test_fuzzy_setting_also_governs_slot_values() -> None:
     assert matcher(FLY, threshold=0.0).match("fly to Berlni").entities
     assert not matcher(FLY, threshold=0.0, fuzzy=1.0).match("fly to Berlni").entities
 
 
-def test_an_intent_with_tags_answers_where_one_is_active() -> None:
-    """For exact, typo and dense hits alike; an intent without tags always may, and an allow list is the last word."""
+def test_intent_with_when_needs_an_active_tag() -> None:
+    """The same for exact, fuzzy and dense hits; `allowed` overrides the tags."""
     pay = intent("pay", "pay by card", "I want to pay now", when=("checkout", "basket"))
     bot = matcher(ORDERS, CANCEL, pay, threshold=0.2)
 
@@ -225,40 +221,37 @@ def test_an_intent_with_tags_answers_where_one_is_active() -> None:
         bot.match("pay by card", context="checkout")
 
 
-def test_what_would_have_matched_otherwise_is_said() -> None:
-    """With its tags, or because of an allow list; and nothing where the answer is the same."""
+def test_trace_names_the_intent_that_would_have_matched() -> None:
+    """Only if tags or `allowed` changed the answer."""
     pay = intent("pay", "pay by card", "I want to pay now", when=("checkout", "basket"))
     bot = matcher(ORDERS, CANCEL, pay, threshold=0.2)
 
-    def otherwise(message: str, **options: object) -> list[str]:
+    def would_match(message: str, **options: object) -> list[str]:
         return [s.says for s in bot.match(message, **options).trace.stages if s.name == "otherwise"]  # type: ignore[arg-type]
 
-    assert otherwise("pay by card") == ["pay (1.00) would have matched if checkout or basket were active"]
-    assert otherwise("track my parcel", allowed=["cancel"]) == ["status (1.00) would have matched"]
-    assert otherwise("pay by card", context=["basket"]) == []
-    assert otherwise("track my parcel") == []
-    assert otherwise("unheard of") == []
+    assert would_match("pay by card") == ["pay (1.00) would have matched if checkout or basket were active"]
+    assert would_match("track my parcel", allowed=["cancel"]) == ["status (1.00) would have matched"]
+    assert would_match("pay by card", context=["basket"]) == []
+    assert would_match("track my parcel") == []
+    assert would_match("unheard of") == []
 
 
 @pytest.mark.parametrize("message", ["", "   ", "?!…", "\u200b\u202e", "\x00\x01"])
-def test_a_message_without_words_is_out_of_scope(message: str) -> None:
-    """Nothing to read is an answer, not an error."""
+def test_message_without_words_is_out_of_scope(message: str) -> None:
     result = matcher().match(message)
 
     assert (result.verdict, result.candidates, result.score, result.confidence) == ("out_of_scope", (), 0.0, None)
     assert result.explain() == "Out of scope: the message has no words."
 
 
-def test_a_long_message_is_cut_and_the_trace_says_so() -> None:
-    """A pasted document is matched by its beginning."""
+def test_long_message_is_cut_with_a_note_in_the_trace() -> None:
     result = matcher().match("where is my order " * 5000)
 
     assert result.trace.stages[0].name == "clean"
     assert str(MAX_CHARACTERS) in result.trace.stages[0].says
 
 
-def test_a_message_that_is_no_text_is_refused() -> None:
-    """None, bytes and numbers are the caller's mistake and named as such."""
+def test_invalid_argument_raises_input_error() -> None:
     for wrong in (None, b"hello", 7):
         with pytest.raises(InputError, match="a message must be text"):
             matcher().match(wrong)  # type: ignore[arg-type]
@@ -268,8 +261,7 @@ def test_a_message_that_is_no_text_is_refused() -> None:
         matcher().match("x", top_k=0)
 
 
-def test_top_k_bounds_the_candidates_only() -> None:
-    """Fewer candidates shown, same decision and rivals."""
+def test_top_k_limits_candidates_but_not_rivals() -> None:
     bot = matcher(margin=0.4, threshold=0.3)
 
     assert len(bot.match("my order", top_k=1).candidates) == 1
@@ -277,8 +269,8 @@ def test_top_k_bounds_the_candidates_only() -> None:
     assert len(bot.match("my order", top_k=50).candidates) == 3
 
 
-def test_many_messages_are_matched_as_each_alone() -> None:
-    """`match_many` gives what `match` gives, in order, repeated and empty messages included."""
+def test_match_many_equals_match_for_each_message() -> None:
+    """Repeated and empty messages included."""
     bot = matcher()
     messages = ["my order", "", "hello", "my order", "track that parcel", "hello"]
 
@@ -286,8 +278,8 @@ def test_many_messages_are_matched_as_each_alone() -> None:
     assert bot.match_many([]) == []
 
 
-def test_many_messages_are_encoded_together_and_once() -> None:
-    """Repeated messages and exact hits cost no encoding."""
+def test_match_many_encodes_each_text_once() -> None:
+    """Exact hits are not encoded."""
     bot = matcher()
     assert isinstance(bot.encoder, WordHashEncoder)
     bot.encoder.encoded.clear()
@@ -297,8 +289,7 @@ def test_many_messages_are_encoded_together_and_once() -> None:
     assert sorted(bot.encoder.encoded) == ["my order", "parcel"]
 
 
-def test_an_explanation_reads_as_sentences() -> None:
-    """It names the decision, the threshold and its origin, the nearest utterance and the runner-up."""
+def test_explain_names_decision_threshold_and_runner_up() -> None:
     text = matcher(threshold=0.3, margin=0.01).match("cancel my orders now").explain()
 
     assert text.startswith("Matched: cancel has a score of 0.")
@@ -307,8 +298,7 @@ def test_an_explanation_reads_as_sentences() -> None:
     assert "Next: status 0." in text
 
 
-def test_a_result_is_the_same_shape_whatever_the_verdict() -> None:
-    """Its JSON form has the same keys for matched, ambiguous, refused and empty."""
+def test_json_keys_do_not_depend_on_the_verdict() -> None:
     bot = matcher(margin=0.4, threshold=0.3)
 
     shapes = {frozenset(bot.match(m).to_dict()) for m in ("hello", "my order", "quantum", "")}
@@ -316,8 +306,8 @@ def test_a_result_is_the_same_shape_whatever_the_verdict() -> None:
     assert len(shapes) == 1
 
 
-def test_the_language_of_a_line_is_its_authors_word() -> None:
-    """For an exact hit the language is one that an author gave the line."""
+def test_exact_hit_has_a_language_of_its_utterance() -> None:
+    """The caller's language still wins."""
     registry = (
         Intent("no", (Utterance("no", "en"), Utterance("no", "it"))),
         Intent(
@@ -332,7 +322,7 @@ def test_the_language_of_a_line_is_its_authors_word() -> None:
 
 
 class EnglishEncoder(WordHashEncoder):
-    """Trained on English, and blind to what is not ASCII."""
+    """An encoder trained on English only, which ignores all characters that are not ASCII."""
 
     languages = frozenset({"en"})
 
@@ -348,22 +338,20 @@ def coverage(message: str, language: str | None = None, encoder: WordHashEncoder
     return [stage.says for stage in result.trace.stages if stage.name == "coverage"]
 
 
-def test_what_the_encoder_does_not_cover_is_said() -> None:
-    """A language that it was not trained on, letters that it does not know, or both."""
+def test_trace_names_uncovered_language_and_unknown_letters() -> None:
     assert coverage("iphi i-odolo yam", "xh") == ["fake was not trained on xh"]
     assert coverage("where is my ᎣᏓ please") == ["letters unknown to fake: 2 of 17 (Cherokee)"]
     assert coverage("my ᎣᏓ", "chr") == ["fake was not trained on chr; letters unknown to fake: 2 of 4 (Cherokee)"]
 
 
-def test_nothing_is_said_of_what_is_covered() -> None:
-    """Nor of an author's own line, which needs no encoder, nor by an encoder that does not say what it covers."""
+def test_trace_has_no_coverage_stage_for_covered_messages() -> None:
+    """Nor for exact hits, nor for encoders without declared languages."""
     assert coverage("where is that order") == coverage("where is that order", "en-GB") == []
     assert coverage("where is my order", "xh") == []
     assert coverage("iphi i-ᎣᏓ yam", "xh", WordHashEncoder()) == []
 
 
-def test_a_language_guessed_counts_like_one_stated() -> None:
-    """Where the registry has lines in a language that is not covered, so may the messages be."""
+def test_guessed_language_is_checked_for_coverage() -> None:
     xhosa = Intent("xhosa", (Utterance("iphi iphasile yam", "xh"), Utterance("ndifuna ukuyirhoxisa", "xh")))
     result = matcher(ORDERS, xhosa, encoder=EnglishEncoder()).match("ndifuna iphasile")
 
@@ -371,8 +359,8 @@ def test_a_language_guessed_counts_like_one_stated() -> None:
     assert "fake was not trained on xh" in [stage.says for stage in result.trace.stages]
 
 
-def test_a_message_of_unknown_letters_is_out_of_scope() -> None:
-    """The reason says that the encoder could read none of it, and the trace in which script it is."""
+def test_message_of_unknown_letters_is_out_of_scope() -> None:
+    """The trace names the script."""
     result = matcher(encoder=EnglishEncoder()).match("ᎣᏓ ᎠᏂ")
 
     assert (result.verdict, result.candidates, result.trace.decided_by) == ("out_of_scope", (), "empty")
@@ -380,9 +368,7 @@ def test_a_message_of_unknown_letters_is_out_of_scope() -> None:
     assert result.trace.stages[-1].says == "letters unknown to fake: 4 of 4 (Cherokee)"
 
 
-def test_a_self_test_finds_a_changed_encoder() -> None:
-    """An encoder that no longer gives the vectors that were built is refused when the artefact is taken into use."""
-
+def test_self_test_refuses_an_encoder_with_other_vectors() -> None:
     class Drifting(WordHashEncoder):
         def encode(self, texts, *, kind="utterance"):  # type: ignore[no-untyped-def]
             vectors = super().encode(texts, kind=kind)
@@ -394,8 +380,7 @@ def test_a_self_test_finds_a_changed_encoder() -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(st.text(), st.sampled_from([None, "de", "pt_BR", "zh-hant"]))
-def test_any_text_gets_an_answer(message: str, language: str | None) -> None:
-    """Whatever a user types, there is a result whose parts agree with each other."""
+def test_any_text_gives_a_consistent_result(message: str, language: str | None) -> None:
     result = BOT.match(message, language=language)
 
     assert result.message == message
@@ -424,8 +409,8 @@ TOPICS = {
 FORMS = ("I have a question about {}", "{} please", "what about {} then", "help me with {}")
 
 
-def talkative(**more: dict[str, object]) -> tuple[Intent, ...]:
-    """Intents of enough lines to learn from; `more` is what single ones have beside them."""
+def trainable_intents(**more: dict[str, object]) -> tuple[Intent, ...]:
+    """Return intents with enough utterances to train on; `more` holds extra arguments by intent."""
     return tuple(
         intent(name, *(form.format(thing) for thing in things for form in FORMS), **more.get(name, {}))
         for name, things in TOPICS.items()
@@ -439,30 +424,30 @@ MESSAGES = [
 
 
 @pytest.fixture(scope="module")
-def learned() -> Matcher:
-    """A matcher that has learned its cuts, with a head."""
-    return Matcher.load(Registry(talkative()), encoder=WordHashEncoder(), cache="off")
+def trained() -> Matcher:
+    """A matcher with a trained head and calibrated thresholds."""
+    return Matcher.load(Registry(trainable_intents()), encoder=WordHashEncoder(), cache="off")
 
 
-def learned_matcher(*intents: Intent, **settings: object) -> Matcher:
+def trained_matcher(*intents: Intent, **settings: object) -> Matcher:
     return Matcher.load(
-        Registry(intents or talkative()),
+        Registry(intents or trainable_intents()),
         encoder=WordHashEncoder(),
         **{"cache": "off", **settings},  # type: ignore[arg-type]
     )
 
 
-def test_candidates_are_ranked_by_evidence(learned: Matcher) -> None:
-    """Not by score: and the confidence falls along the ranking, each that of its evidence."""
+def test_candidates_are_ranked_by_evidence(trained: Matcher) -> None:
+    """Not by score; the confidence is the calibrated evidence."""
     by_score = []
     for message in MESSAGES[:-1]:
-        result = learned.match(message, top_k=10)
+        result = trained.match(message, top_k=10)
         evidence = [c.evidence for c in result.candidates]
         confidences = [c.confidence for c in result.candidates]
-        # The winner comes first; it is seldom another than the first by evidence, and nowhere here.
+        # The winner comes first. In these messages it is always the first by evidence.
         assert evidence == sorted(evidence, reverse=True)  # type: ignore[type-var]
         assert confidences == sorted(confidences, reverse=True)  # type: ignore[type-var]
-        assert confidences == [learned.artefact.calibration.confidence(e) for e in evidence]  # type: ignore[arg-type]
+        assert confidences == [trained.artefact.calibration.confidence(e) for e in evidence]  # type: ignore[arg-type]
         assert result.confidence == confidences[0]
         assert result.score == result.candidates[0].score
         by_score.append(
@@ -471,47 +456,44 @@ def test_candidates_are_ranked_by_evidence(learned: Matcher) -> None:
     assert not all(by_score)
 
 
-def test_the_five_with_most_evidence_are_shown(learned: Matcher) -> None:
-    """Those that score higher and are less likely give way to them."""
+def test_five_intents_with_most_evidence_are_candidates(trained: Matcher) -> None:
+    """Even if others have higher scores."""
     others = 0
     for message in MESSAGES[:-1]:
-        everyone = matched_all(learned, message)
-        leading = {c.intent for c in sorted(everyone, key=lambda c: -c.rank)[:5]}
-        others += leading != {c.intent for c in sorted(everyone, key=lambda c: -c.score)[:5]}
+        every_intent = matched_all(trained, message)
+        first_five = {c.intent for c in sorted(every_intent, key=lambda c: -c.rank)[:5]}
+        others += first_five != {c.intent for c in sorted(every_intent, key=lambda c: -c.score)[:5]}
 
-        assert {c.intent for c in learned.match(message, top_k=10).candidates} >= leading
+        assert {c.intent for c in trained.match(message, top_k=10).candidates} >= first_five
     assert others
 
 
-def test_the_trace_names_the_head(learned: Matcher) -> None:
-    """Its stage says how sure it is of each, and the decision is its."""
-    result = learned.match("is my parcel lost")
+def test_trace_shows_confidences_of_the_head(trained: Matcher) -> None:
+    result = trained.match("is my parcel lost")
 
     assert (result.verdict, result.intent, result.trace.decided_by) == ("matched", "parcel", "head")
-    said = {stage.name: stage.says for stage in result.trace.stages}
-    assert said["head"].startswith(f"parcel {result.confidence:.0%}, ")
-    assert said["dense"].startswith(f"parcel {result.score:.2f}, ")
+    says = {stage.name: stage.says for stage in result.trace.stages}
+    assert says["head"].startswith(f"parcel {result.confidence:.0%}, ")
+    assert says["dense"].startswith(f"parcel {result.score:.2f}, ")
     assert result.trace.threshold_origin.startswith("learned ")
 
 
-def test_the_same_evidence_is_seen_from_within(learned: Matcher) -> None:
-    """A candidate's evidence is its score and the head's opinion, as they were held out."""
-    artefact, text = learned.artefact, "is my parcel lost"
+def test_evidence_is_the_fused_score_of_index_and_head(trained: Matcher) -> None:
+    artefact, text = trained.artefact, "is my parcel lost"
     trained_head = artefact.trained_head
     assert trained_head is not None
     vector, words = WordHashEncoder().encode([text])[0], trained_head.vectorizer.sparse(text)
-    scores, _ = ExactIndex(artefact.vectors, learned.registry.owners, "mean2").scores(vector[None])
+    scores, _ = ExactIndex(artefact.vectors, trained.registry.owners, "mean2").scores(vector[None])
     expected = fused_score(scores[0], trained_head.head.for_vectors(len(vector)).logits(vector, words))
 
-    for candidate in learned.match(text, top_k=10).candidates:
+    for candidate in trained.match(text, top_k=10).candidates:
         number = list(TOPICS).index(candidate.intent)
         assert candidate.score == pytest.approx(scores[0][number], abs=1e-6)
         assert candidate.evidence == pytest.approx(expected[number], abs=1e-5)
 
 
-def test_a_small_registry_is_decided_on_scores_alone() -> None:
-    """Too few lines to put a head to the test: no head, no confidence, and the cut and margin of old."""
-    bot = learned_matcher(ORDERS, CANCEL, GREET)
+def test_small_registry_has_no_head_and_uses_fallback_thresholds() -> None:
+    bot = trained_matcher(ORDERS, CANCEL, GREET)
 
     result = bot.match("cancel the order")
 
@@ -522,10 +504,10 @@ def test_a_small_registry_is_decided_on_scores_alone() -> None:
     assert (result.verdict, result.confidence, result.trace.decided_by) == ("matched", None, "dense")
 
 
-def test_a_threshold_of_the_author_is_on_the_score() -> None:
-    """It wins over every learned cut: what scores at least as much matches, whatever the confidence, and only that."""
+def test_author_threshold_is_on_the_score() -> None:
+    """It replaces every learned threshold."""
     for threshold in (0.0, 0.3, 0.6, 1.0):
-        bot = learned_matcher(threshold=threshold, margin=0.0)
+        bot = trained_matcher(threshold=threshold, margin=0.0)
         assert (bot.policy.by_language, bot.policy.by_intent) == ({}, {})
         for message in MESSAGES[:-1]:
             result = bot.match(message)
@@ -535,9 +517,9 @@ def test_a_threshold_of_the_author_is_on_the_score() -> None:
             assert result.trace.threshold_origin == "argument"
 
 
-def test_a_threshold_for_one_language_leaves_the_others_learned() -> None:
-    """The language's is on the score, every other cut is the common learned one, and none is for an intent."""
-    bot = learned_matcher(threshold={"de": 1.0})
+def test_threshold_of_one_language_keeps_the_learned_default() -> None:
+    """Learned thresholds of intents are dropped."""
+    bot = trained_matcher(threshold={"de": 1.0})
 
     assert (bot.policy.default.on, bot.policy.by_intent, list(bot.policy.by_language)) == ("confidence", {}, ["de"])
     assert bot.policy.by_language["de"].on == "score"
@@ -545,24 +527,24 @@ def test_a_threshold_for_one_language_leaves_the_others_learned() -> None:
     assert bot.match("is my parcel lost", language="de").verdict == "out_of_scope"
 
 
-def test_an_intents_own_threshold_is_on_the_score_and_wins() -> None:
-    """Over learned cuts and over a language's threshold, in both directions, for that intent alone."""
+def test_threshold_of_intent_is_on_the_score_and_wins() -> None:
+    """Over learned thresholds and that of the language, for this intent only."""
     for threshold, verdict in ((0.0, "matched"), (1.0, "out_of_scope")):
-        bot = learned_matcher(*talkative(parcel={"threshold": threshold}), margin=0.0)
+        bot = trained_matcher(*trainable_intents(parcel={"threshold": threshold}), margin=0.0)
         result = bot.match("is my parcel lost", allowed=["parcel"])
         assert (result.verdict, result.trace.threshold) == (verdict, threshold)
         assert result.trace.threshold_origin == "the author's, from code"
         assert bot.match("days off", allowed=["holiday"]).trace.threshold_origin.startswith("learned ")
-    strict = learned_matcher(*talkative(parcel={"threshold": 0.1}), threshold={"default": 1.0, "en": 1.0})
+    strict = trained_matcher(*trainable_intents(parcel={"threshold": 0.1}), threshold={"default": 1.0, "en": 1.0})
     assert strict.match("is my parcel lost").intent == "parcel"
 
 
-def test_an_intent_far_down_the_ranking_can_still_win() -> None:
-    """Whoever passes its own cut while all before it fail theirs is not lost with the tail of the ranking."""
-    bot = learned_matcher(*talkative(printer={"threshold": 0.0}), threshold=1.0)
+def test_intent_far_down_the_ranking_can_win() -> None:
+    """It passes its own threshold while all before it fail theirs."""
+    bot = trained_matcher(*trainable_intents(printer={"threshold": 0.0}), threshold=1.0)
     last = next(
         m for m in ("is my parcel lost", "dinner for my salary", "the flight to the doctor in march")
-        if learned_rank(m, "printer") >= 6
+        if trained_rank(m, "printer") >= 6
     )  # fmt: skip
 
     result = bot.match(last)
@@ -570,18 +552,18 @@ def test_an_intent_far_down_the_ranking_can_still_win() -> None:
     assert (result.verdict, result.intent) == ("matched", "printer")
 
 
-def learned_rank(message: str, name: str) -> int:
-    candidates = learned_matcher(threshold=0.0).match(message, top_k=50).candidates
+def trained_rank(message: str, name: str) -> int:
+    candidates = trained_matcher(threshold=0.0).match(message, top_k=50).candidates
     names = [c.intent for c in sorted(candidates, key=lambda c: -c.rank)]
     return names.index(name) if name in names else -1
 
 
-def test_a_margin_of_the_author_is_on_the_score(learned: Matcher) -> None:
-    """A learned one is on the evidence; the author's holds scores apart, and 0.0 never asks."""
-    wide, none = learned_matcher(threshold=0.0, margin=1.0), learned_matcher(threshold=0.0, margin=0.0)
+def test_author_margin_is_on_the_score(trained: Matcher) -> None:
+    """A learned margin is on the evidence; a margin of 0.0 never gives an ambiguous verdict."""
+    wide, none = trained_matcher(threshold=0.0, margin=1.0), trained_matcher(threshold=0.0, margin=0.0)
 
-    assert learned.policy.margin == learned.artefact.calibration.margin
-    assert (learned.policy.margin_on_score, wide.policy.margin_on_score) == (False, True)
+    assert trained.policy.margin == trained.artefact.calibration.margin
+    assert (trained.policy.margin_on_score, wide.policy.margin_on_score) == (False, True)
     for message in MESSAGES[:-1]:
         result = wide.match(message, top_k=50)
         best = result.candidates[0].score
@@ -591,13 +573,16 @@ def test_a_margin_of_the_author_is_on_the_score(learned: Matcher) -> None:
         assert none.match(message).verdict == "matched"
 
 
-def test_a_typing_mistake_forgiven_is_more_evidence() -> None:
-    """As much more as its spelling is above its score, and with it the confidence; others keep theirs."""
+def test_spelling_hit_raises_evidence_by_as_much_as_the_score() -> None:
+    """Other candidates keep theirs."""
     message = "waht about my parcel then"
-    blind, seeing = learned_matcher(fuzzy=1.0).match(message, top_k=10), learned_matcher().match(message, top_k=10)
-    before, after = ({c.intent: c for c in result.candidates} for result in (blind, seeing))
+    intolerant, tolerant = (
+        trained_matcher(fuzzy=1.0).match(message, top_k=10),
+        trained_matcher().match(message, top_k=10),
+    )
+    before, after = ({c.intent: c for c in result.candidates} for result in (intolerant, tolerant))
 
-    assert (seeing.intent, seeing.trace.decided_by) == ("parcel", "fuzzy")
+    assert (tolerant.intent, tolerant.trace.decided_by) == ("parcel", "fuzzy")
     raised = after["parcel"].score - before["parcel"].score
     assert raised > 0.02
     assert after["parcel"].rank - before["parcel"].rank == pytest.approx(raised, abs=1e-5)
@@ -607,19 +592,19 @@ def test_a_typing_mistake_forgiven_is_more_evidence() -> None:
     ]
 
 
-def test_a_negative_takes_all_the_evidence() -> None:
-    """A message that is the negative leaves its intent nothing: no score, and no more evidence than the last."""
+def test_message_equal_to_a_negative_leaves_its_intent_no_evidence() -> None:
+    """A message near the negative leaves some."""
     negative = (Utterance("my parcel is a drum", "en"),)
-    plain, pushed = learned_matcher(), learned_matcher(*talkative(parcel={"negatives": negative}))
+    plain, pushed = trained_matcher(), trained_matcher(*trainable_intents(parcel={"negatives": negative}))
 
     before = plain.match("my parcel is a drum", top_k=10).candidates
     after = {c.intent: c for c in pushed.match("my parcel is a drum", top_k=10, allowed=list(TOPICS)).candidates}
-    everyone = {c.intent: c for c in matched_all(pushed, "my parcel is a drum")}
+    every_intent = {c.intent: c for c in matched_all(pushed, "my parcel is a drum")}
 
     assert before[0].intent == "parcel"
     assert "parcel" not in after or after["parcel"].confidence <= min(c.confidence for c in after.values())  # type: ignore[operator,type-var]
-    assert everyone["parcel"].score == pytest.approx(0.0, abs=1e-5)
-    assert everyone["parcel"].rank == pytest.approx(min(c.rank for c in everyone.values()), abs=1e-5)
+    assert every_intent["parcel"].score == pytest.approx(0.0, abs=1e-5)
+    assert every_intent["parcel"].rank == pytest.approx(min(c.rank for c in every_intent.values()), abs=1e-5)
     nearly = matched_all(pushed, "my parcel is a big drum")
     whole = next(c for c in matched_all(plain, "my parcel is a big drum") if c.intent == "parcel")
     part = next(c for c in nearly if c.intent == "parcel")
@@ -628,12 +613,12 @@ def test_a_negative_takes_all_the_evidence() -> None:
 
 
 def matched_all(bot: Matcher, message: str) -> list[Candidate]:
-    """One candidate for each intent, asked for alone, so that none is lost with the tail."""
+    """Return one candidate for each intent, matched with only that intent allowed."""
     return [bot.match(message, allowed=[name]).candidates[0] for name in TOPICS]
 
 
 class Judge:
-    """A reranker that is sure of one intent's lines."""
+    """A reranker that gives 1.0 to the utterances of one intent and 0.0 to all others."""
 
     name = "judge"
 
@@ -645,10 +630,9 @@ class Judge:
 
 
 @pytest.mark.parametrize("name", ["salary", "invoice"])
-def test_a_reranker_moves_the_evidence_with_the_score(name: str) -> None:
-    """As much as the score, up and down, and the confidence is that of the evidence."""
-    plain = learned_matcher(band=1.0).match("the monthly salary bill", top_k=10)
-    bot = learned_matcher(band=1.0, reranker=Judge(name))
+def test_reranker_moves_evidence_by_as_much_as_the_score(name: str) -> None:
+    plain = trained_matcher(band=1.0).match("the monthly salary bill", top_k=10)
+    bot = trained_matcher(band=1.0, reranker=Judge(name))
 
     result = bot.match("the monthly salary bill", top_k=10)
 
@@ -663,9 +647,8 @@ def test_a_reranker_moves_the_evidence_with_the_score(name: str) -> None:
 
 
 @pytest.mark.parametrize("aggregation", ["mean2", "max"])
-def test_the_cosine_alone_is_the_index(aggregation: str) -> None:
-    """With `scorer: cosine` candidates are ranked by the aggregated cosines and nothing else."""
-    bot = learned_matcher(scorer="cosine", aggregation=aggregation, fuzzy=1.0)
+def test_cosine_scorer_ranks_by_index_scores_only(aggregation: str) -> None:
+    bot = trained_matcher(scorer="cosine", aggregation=aggregation, fuzzy=1.0)
     index = ExactIndex(bot.artefact.vectors, bot.registry.owners, aggregation)
 
     assert bot.artefact.trained_head is None
@@ -681,22 +664,21 @@ def test_the_cosine_alone_is_the_index(aggregation: str) -> None:
         assert "head" not in [stage.name for stage in result.trace.stages]
 
 
-def test_learned_answers_are_the_same_from_many_threads(learned: Matcher) -> None:
-    """Sixteen threads get what one gets, to the last bit, and so does a batch."""
-    alone = [learned.match(message) for message in MESSAGES]
+def test_results_are_identical_from_many_threads(trained: Matcher) -> None:
+    """And from `match_many`, to the last bit."""
+    alone = [trained.match(message) for message in MESSAGES]
 
     with ThreadPoolExecutor(16) as pool:
-        together = list(pool.map(learned.match, MESSAGES * 20))
+        together = list(pool.map(trained.match, MESSAGES * 20))
 
     assert together == alone * 20
-    assert learned.match_many(MESSAGES) == alone
+    assert trained.match_many(MESSAGES) == alone
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.sampled_from([w for form in TOPICS.values() for thing in form for w in thing.split()]), max_size=6))
-def test_any_words_get_a_sound_answer(words: list[str]) -> None:
-    """Whatever words, the verdict follows from the cut that the trace names, on what it is a cut of."""
-    result = LEARNED.match(" ".join(words))
+def test_verdict_agrees_with_the_threshold_in_the_trace(words: list[str]) -> None:
+    result = TRAINED.match(" ".join(words))
 
     assert (result.intent is not None) == (result.verdict == "matched")
     if result.trace.decided_by == "head":
@@ -705,4 +687,4 @@ def test_any_words_get_a_sound_answer(words: list[str]) -> None:
     assert all(0.0 <= c.confidence <= 1.0 for c in result.candidates)  # type: ignore[operator]
 
 
-LEARNED = learned_matcher()
+TRAINED = trained_matcher()

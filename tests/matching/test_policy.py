@@ -1,4 +1,4 @@
-"""Deciding: a pure function of scores and cuts, monotone and blind to order."""
+"""Decisions from scores and thresholds: pure, monotone, and independent of the order of candidates."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from intentmatch.matching.policy import Cut, Policy, decide, policy_cuts
 HALF = Policy(Cut(0.5, "test"))
 
 
-def of(**scores: float) -> list[Candidate]:
+def candidates_of(**scores: float) -> list[Candidate]:
     return [Candidate(intent, score) for intent, score in scores.items()]
 
 
 def verdict(scores: dict[str, float], policy: Policy) -> tuple[str, str | None]:
-    decision = decide(of(**scores), policy)
+    decision = decide(candidates_of(**scores), policy)
     return decision.verdict, decision.ranked[0].intent if decision.verdict == "matched" else None
 
 
@@ -45,8 +45,8 @@ def verdict(scores: dict[str, float], policy: Policy) -> tuple[str, str | None]:
         ({"a": 0.9, "b": 0.1}, 0.0, 1.0, ("ambiguous", None)),
     ],
 )  # fmt: skip
-def test_a_verdict_follows_from_scores_cut_and_margin(scores, cut, margin, expected):
-    """At or above the cut wins, within the margin rivals, and a cut of 0.0 is a cut."""
+def test_verdict_follows_from_scores_threshold_and_margin(scores, cut, margin, expected):
+    """A score equal to the threshold passes, and 0.0 is a threshold."""
     assert verdict(scores, Policy(Cut(cut, "test"), margin=margin)) == expected
 
 
@@ -65,16 +65,16 @@ def test_a_verdict_follows_from_scores_cut_and_margin(scores, cut, margin, expec
         (None, "fr", "default"),
     ],
 )
-def test_the_cut_of_a_language_is_exact_then_base_then_default(language, nearest, expected):
-    """The message's language counts; where it is unknown, that of the nearest utterance."""
+def test_threshold_by_language_is_exact_then_base_then_default(language, nearest, expected):
+    """If the message's language is unknown, that of the nearest utterance counts."""
     policy = Policy(Cut(0.5, "default"), {"de": Cut(0.4, "de"), "pt-BR": Cut(0.3, "pt-BR")})
     candidate = Candidate("a", 0.9, Utterance("x", nearest))
 
     assert policy.cut(candidate, language).origin == expected
 
 
-def test_an_intents_own_cut_wins_over_its_languages_and_that_over_the_default():
-    """The nearer the cut was written to the intent, the more it counts, 0.0 included."""
+def test_threshold_of_intent_wins_over_language_and_default():
+    """Even if it is 0.0."""
     default, german, own = Cut(0.9, "default"), Cut(0.5, "de"), Cut(0.0, "own")
     candidate = Candidate("a", 0.1)
 
@@ -83,11 +83,11 @@ def test_an_intents_own_cut_wins_over_its_languages_and_that_over_the_default():
     assert Policy(default, {"de": german}, {"b": own}).cut(candidate, "en") == default
 
 
-def test_an_intent_below_its_own_cut_cannot_win():
-    """The best score loses to the next intent that passes, which then leads the ranking."""
+def test_intent_below_its_own_threshold_cannot_win():
+    """The next intent that passes wins and comes first."""
     policy = Policy(Cut(0.5, "default"), by_intent={"a": Cut(0.95, "own")})
 
-    decision = decide(of(a=0.9, b=0.6, c=0.7), policy)
+    decision = decide(candidates_of(a=0.9, b=0.6, c=0.7), policy)
 
     assert decision.verdict == "matched"
     assert [candidate.intent for candidate in decision.ranked] == ["c", "a", "b"]
@@ -95,16 +95,15 @@ def test_an_intent_below_its_own_cut_cannot_win():
     assert "a has a score of 0.90, but stays below its threshold 0.95 (own)" in decision.reason
 
 
-def test_an_intent_below_its_own_cut_is_no_rival():
-    """Ambiguity is among intents that pass; one that does not is no choice to offer."""
+def test_intent_below_its_own_threshold_is_no_rival():
     policy = Policy(Cut(0.5, "default"), by_intent={"a": Cut(0.95, "own")}, margin=0.1)
 
-    assert decide(of(a=0.9, b=0.89), policy).verdict == "matched"
+    assert decide(candidates_of(a=0.9, b=0.89), policy).verdict == "matched"
 
 
-def test_rivals_are_all_that_lie_within_the_margin_of_the_best():
-    """The rivals are measured against the best, not one against the next, and come best first."""
-    decision = decide(of(d=0.7, c=0.75, b=0.8, a=0.85), Policy(Cut(0.5, "test"), margin=0.125))
+def test_rivals_lie_within_the_margin_of_the_best():
+    """Measured from the best, not from one to the next; the best comes first."""
+    decision = decide(candidates_of(d=0.7, c=0.75, b=0.8, a=0.85), Policy(Cut(0.5, "test"), margin=0.125))
 
     assert decision.verdict == "ambiguous"
     assert [rival.intent for rival in decision.rivals] == ["a", "b", "c"]
@@ -122,20 +121,21 @@ def test_rivals_are_all_that_lie_within_the_margin_of_the_best():
         ({}, False),
     ],
 )
-def test_doubt_is_nearness_to_the_cut_or_to_another_intent(scores, expected):
-    """A second opinion is worth asking for within the band around the cut, and among rivals."""
-    assert decide(of(**scores), dataclasses.replace(HALF, margin=0.05, band=0.05)).doubtful is expected
+def test_decision_is_doubtful_near_the_threshold_or_with_rivals(scores, expected):
+    assert decide(candidates_of(**scores), dataclasses.replace(HALF, margin=0.05, band=0.05)).doubtful is expected
 
 
-def test_the_reason_says_scores_cut_and_where_the_cut_came_from():
-    """What was held against what stands in the reason, for each verdict."""
+def test_reason_names_scores_threshold_and_its_origin():
     policy = Policy(Cut(0.5, "learned"), margin=0.05)
 
-    assert decide(of(a=0.8, b=0.6), policy).reason == (
+    assert decide(candidates_of(a=0.8, b=0.6), policy).reason == (
         "a has a score of 0.80, at or above the threshold 0.50 (learned), and is ahead of b with 0.60."
     )
-    assert decide(of(a=0.8), policy).reason == "a has a score of 0.80, at or above the threshold 0.50 (learned)."
-    assert decide(of(a=0.3, b=0.2), policy).reason == (
+    assert (
+        decide(candidates_of(a=0.8), policy).reason
+        == "a has a score of 0.80, at or above the threshold 0.50 (learned)."
+    )
+    assert decide(candidates_of(a=0.3, b=0.2), policy).reason == (
         "a comes nearest with a score of 0.30, below the threshold 0.50 (learned)."
     )
     assert decide((), policy).reason == "there is nothing to compare the message with."
@@ -150,8 +150,8 @@ def test_the_reason_says_scores_cut_and_where_the_cut_came_from():
         ({"default": 0.6, "de": 0.5}, Cut(0.6, "bot.yaml:2"), {"de": Cut(0.5, "for de, bot.yaml:2")}),
     ],
 )
-def test_what_was_learned_fills_in_where_no_threshold_is_set(threshold, default, by_language):
-    """The setting's default replaces the learned cut; its languages stand beside either."""
+def test_learned_default_is_used_unless_a_default_is_set(threshold, default, by_language):
+    """Thresholds by language may be set beside either."""
     assert policy_cuts(threshold, "bot.yaml:2", Cut(0.41, "learned")) == (default, by_language)
 
 
@@ -170,18 +170,17 @@ LANGUAGES = st.sampled_from([None, "de", "en", "fr"])
 
 
 @given(CANDIDATES, POLICIES, LANGUAGES, st.randoms(use_true_random=False))
-def test_the_order_of_candidates_makes_no_difference(scores, policy, language, random):
-    """The same candidates in any order are the same decision, to the last word."""
-    shuffled = of(**scores)
+def test_decision_does_not_depend_on_the_order_of_candidates(scores, policy, language, random):
+    shuffled = candidates_of(**scores)
     random.shuffle(shuffled)
 
-    assert decide(shuffled, policy, language) == decide(of(**scores), policy, language)
+    assert decide(shuffled, policy, language) == decide(candidates_of(**scores), policy, language)
 
 
 @given(CANDIDATES, POLICIES, LANGUAGES)
-def test_a_decision_is_sound(scores, policy, language):
-    """Whoever leads passes its cut unless all fail; rivals are several or none; the rest is ranked by score."""
-    decision = decide(of(**scores), policy, language)
+def test_decision_is_consistent(scores, policy, language):
+    """The first candidate passes unless all fail; there are no or several rivals; the rest is ranked by score."""
+    decision = decide(candidates_of(**scores), policy, language)
     passing = [c for c in decision.ranked if c.score >= policy.cut(c, language).value]
 
     assert sorted(c.intent for c in decision.ranked) == sorted(scores)
@@ -193,22 +192,20 @@ def test_a_decision_is_sound(scores, policy, language):
 
 
 @given(CANDIDATES, POLICIES, LANGUAGES, st.floats(0.0, 1.0))
-def test_raising_the_winner_keeps_it_in_scope(scores, policy, language, more):
-    """A matched intent that scores higher, others as they were, is still matched."""
-    decision = decide(of(**scores), policy, language)
+def test_raising_the_winner_keeps_it_matched(scores, policy, language, more):
+    decision = decide(candidates_of(**scores), policy, language)
     if decision.verdict != "matched":
         return
     winner = decision.ranked[0]
 
-    raised = decide(of(**{**scores, winner.intent: winner.score + more}), policy, language)
+    raised = decide(candidates_of(**{**scores, winner.intent: winner.score + more}), policy, language)
 
     assert (raised.verdict, raised.ranked[0].intent) == ("matched", winner.intent)
 
 
 @given(CANDIDATES, POLICIES, LANGUAGES, st.floats(0.0, 1.0))
-def test_raising_thresholds_never_brings_anything_into_scope(scores, policy, language, more):
-    """What is out of scope stays so under higher cuts, whichever of them rise."""
-    if decide(of(**scores), policy, language).verdict != "out_of_scope":
+def test_raising_thresholds_keeps_messages_out_of_scope(scores, policy, language, more):
+    if decide(candidates_of(**scores), policy, language).verdict != "out_of_scope":
         return
 
     def higher(cut: Cut) -> Cut:
@@ -220,21 +217,20 @@ def test_raising_thresholds_never_brings_anything_into_scope(scores, policy, lan
         dataclasses.replace(policy, by_intent={intent: higher(cut) for intent, cut in policy.by_intent.items()}),
     ]
 
-    assert {decide(of(**scores), each, language).verdict for each in stricter} == {"out_of_scope"}
+    assert {decide(candidates_of(**scores), each, language).verdict for each in stricter} == {"out_of_scope"}
 
 
 @given(CANDIDATES, POLICIES, LANGUAGES, st.floats(0.0, 0.5))
-def test_a_wider_margin_never_settles_what_was_ambiguous(scores, policy, language, more):
-    """Ambiguous intents stay rivals when the margin grows."""
-    decision = decide(of(**scores), policy, language)
-    wider = decide(of(**scores), dataclasses.replace(policy, margin=policy.margin + more), language)
+def test_wider_margin_keeps_rivals(scores, policy, language, more):
+    decision = decide(candidates_of(**scores), policy, language)
+    wider = decide(candidates_of(**scores), dataclasses.replace(policy, margin=policy.margin + more), language)
 
     assert set(decision.rivals) <= set(wider.rivals)
     assert (decision.verdict == "out_of_scope") == (wider.verdict == "out_of_scope")
 
 
-def sure(**candidates: tuple[float, float, float]) -> list[Candidate]:
-    """Candidates by their score, confidence and evidence."""
+def candidates_with_confidence(**candidates: tuple[float, float, float]) -> list[Candidate]:
+    """Return candidates from their scores, confidences and evidence."""
     return [
         Candidate(name, score, confidence=confidence, evidence=evidence)
         for name, (score, confidence, evidence) in candidates.items()
@@ -255,18 +251,18 @@ LEARNED = Policy(Cut(0.5, "learned", "confidence"), margin=0.1, margin_on_score=
         ({"a": (0.3, 0.52, 1.5), "b": (0.3, 0.49, 1.49)}, "matched", "a"),
     ],
 )
-def test_a_learned_cut_is_on_the_confidence_and_a_learned_margin_on_the_evidence(candidates, verdict, first):
-    """Whatever the scores: they neither rank nor pass nor make rivals."""
-    decision = decide(sure(**candidates), LEARNED)
+def test_learned_threshold_is_on_confidence_and_learned_margin_on_evidence(candidates, verdict, first):
+    """Scores do not matter."""
+    decision = decide(candidates_with_confidence(**candidates), LEARNED)
 
     assert (decision.verdict, decision.ranked[0].intent) == (verdict, first)
 
 
-def test_each_candidate_is_held_against_its_own_measure():
-    """A cut on the score beside learned ones lets pass by the score, and the reason says of which it speaks."""
+def test_each_candidate_is_compared_on_the_measure_of_its_threshold():
+    """The reason names the measure."""
     policy = dataclasses.replace(LEARNED, by_intent={"a": Cut(0.4, "the author's")})
 
-    decision = decide(sure(a=(0.45, 0.1, 0.2), b=(0.9, 0.45, 1.2)), policy)
+    decision = decide(candidates_with_confidence(a=(0.45, 0.1, 0.2), b=(0.9, 0.45, 1.2)), policy)
 
     assert decision.verdict == "matched"
     assert decision.reason == (
@@ -275,19 +271,19 @@ def test_each_candidate_is_held_against_its_own_measure():
     )
 
 
-def test_an_authors_margin_is_on_the_score_whatever_the_evidence():
-    """Near in score are rivals however far apart in evidence, and a gap of less than nothing is one as well."""
+def test_author_margin_is_on_the_score():
+    """Also if the second has the higher score."""
     policy = dataclasses.replace(LEARNED, margin_on_score=True)
 
-    assert decide(sure(a=(0.5, 0.9, 2.0), b=(0.45, 0.6, 1.3)), policy).verdict == "ambiguous"
-    assert decide(sure(a=(0.5, 0.9, 2.0), b=(0.8, 0.6, 1.3)), policy).verdict == "ambiguous"
-    assert decide(sure(a=(0.8, 0.9, 2.0), b=(0.5, 0.6, 1.95)), policy).verdict == "matched"
+    assert decide(candidates_with_confidence(a=(0.5, 0.9, 2.0), b=(0.45, 0.6, 1.3)), policy).verdict == "ambiguous"
+    assert decide(candidates_with_confidence(a=(0.5, 0.9, 2.0), b=(0.8, 0.6, 1.3)), policy).verdict == "ambiguous"
+    assert decide(candidates_with_confidence(a=(0.8, 0.9, 2.0), b=(0.5, 0.6, 1.95)), policy).verdict == "matched"
 
 
-def test_without_a_confidence_the_score_is_measured():
-    """An exact hit has none while it is decided on, and none is needed."""
-    assert decide(of(a=1.0), LEARNED).verdict == "matched"
-    assert decide(of(a=0.49), LEARNED).verdict == "out_of_scope"
+def test_score_is_compared_without_a_confidence():
+    """Exact hits have none when they are decided."""
+    assert decide(candidates_of(a=1.0), LEARNED).verdict == "matched"
+    assert decide(candidates_of(a=0.49), LEARNED).verdict == "out_of_scope"
 
 
 @pytest.mark.parametrize(
@@ -302,8 +298,8 @@ def test_without_a_confidence_the_score_is_measured():
         (0.95, 0.95, 0.0, False),
     ],
 )
-def test_doubt_of_a_confidence_is_how_often_it_is_wrong(confidence, cut, band, expected):
-    """Unless a band was set: then it is nearness to the cut."""
+def test_doubt_of_a_confidence_is_its_expected_error(confidence, cut, band, expected):
+    """With a band, it is nearness to the threshold."""
     policy = dataclasses.replace(LEARNED, default=Cut(cut, "learned", "confidence"), band=band)
 
-    assert decide(sure(a=(0.5, confidence, 1.0)), policy).doubtful is expected
+    assert decide(candidates_with_confidence(a=(0.5, confidence, 1.0)), policy).doubtful is expected

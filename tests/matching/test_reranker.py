@@ -1,4 +1,4 @@
-"""The cross-encoder, as a real object with fixed weights."""
+"""The reranker: a real cross-encoder with fixed weights."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ library = pytest.importorskip("sentence_transformers", reason="needs the extra [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cross-encoder of a few thousand weights, made here from a seed and saved like any other."""
+    """A small cross-encoder made from a seed and saved to a folder."""
     return make_cross_encoder(tmp_path_factory.mktemp("cross-encoder"), labels=1)
 
 
@@ -53,8 +53,7 @@ def make_cross_encoder(folder: Path, labels: int) -> Path:
     return folder
 
 
-def test_scores_are_those_of_the_cross_encoder(folder: Path) -> None:
-    """One number in [0, 1] a pair: the library's own logit through a sigmoid."""
+def test_score_is_the_sigmoid_of_the_cross_encoder_logit(folder: Path) -> None:
     reranker = load_reranker(Settings(reranker=str(folder)))
     assert isinstance(reranker, Reranker)
     lines = ["where is my order", "cancel my order", "hello"]
@@ -68,13 +67,13 @@ def test_scores_are_those_of_the_cross_encoder(folder: Path) -> None:
     assert reranker.score("where is it", []).shape == (0,)
 
 
-def test_it_is_asked_in_doubt_and_only_then(folder: Path) -> None:
-    """A clear message never reaches it; a doubtful one does, its scores move, and the trace shows how."""
+def test_reranker_is_called_only_in_doubt(folder: Path) -> None:
+    """The trace shows the moved scores."""
     real = CrossEncoderReranker(library.CrossEncoder(str(folder), device="cpu"))
     asked: list[str] = []
 
-    class Listening:
-        name = "listening"
+    class Recording:
+        name = "recording"
 
         def score(self, message: str, utterances: list[str]) -> np.ndarray:
             asked.append(message)
@@ -88,7 +87,7 @@ def test_it_is_asked_in_doubt_and_only_then(folder: Path) -> None:
         )
     )
     matcher = Matcher.load(
-        registry, encoder=WordHashEncoder(), reranker=Listening(), threshold=0.3, band=0.05, cache="off"
+        registry, encoder=WordHashEncoder(), reranker=Recording(), threshold=0.3, band=0.05, cache="off"
     )
 
     clear = matcher.match("hello there you")
@@ -97,18 +96,18 @@ def test_it_is_asked_in_doubt_and_only_then(folder: Path) -> None:
     assert asked == ["my order now please"]
     assert "reranker" not in [stage.name for stage in clear.trace.stages]
     assert doubtful.trace.decided_by == "reranker"
-    said = next(stage.says for stage in doubtful.trace.stages if stage.name == "reranker")
-    assert said.startswith("in doubt (ambiguous), listening moved cancel ")
+    says = next(stage.says for stage in doubtful.trace.stages if stage.name == "reranker")
+    assert says.startswith("in doubt (ambiguous), recording moved cancel ")
     names = {intent.name: [u.text for u in intent.utterances] for intent in registry}
     plain = Matcher.load(registry, encoder=WordHashEncoder(), threshold=0.3, cache="off").match("my order now please")
     for candidate in doubtful.candidates[:2]:
-        opinion = float(real.score("my order now please", names[candidate.intent]).max())
+        reranked = float(real.score("my order now please", names[candidate.intent]).max())
         before = next(c.score for c in plain.candidates if c.intent == candidate.intent)
-        assert candidate.score == pytest.approx((before + opinion) / 2, abs=1e-5)
+        assert candidate.score == pytest.approx((before + reranked) / 2, abs=1e-5)
 
 
-def test_a_registry_names_its_reranker(folder: Path, tmp_path: Path) -> None:
-    """`reranker:` in the YAML loads a cross-encoder from a folder, with or without its kind in front."""
+def test_yaml_setting_loads_the_reranker(folder: Path, tmp_path: Path) -> None:
+    """With or without its kind in front."""
     (tmp_path / "bot.yaml").write_text(
         f"settings:\n  reranker: {json.dumps(str(folder))}\n  band: 1.0\nintents:\n  a:\n    utterances: [hello you]\n",
         encoding="utf-8",
@@ -121,16 +120,14 @@ def test_a_registry_names_its_reranker(folder: Path, tmp_path: Path) -> None:
     assert load_reranker(Settings()) is None
 
 
-def test_a_model_with_several_outputs_is_refused(tmp_path: Path) -> None:
-    """An entailment model gives three numbers a pair and cannot rank; the error says what can."""
+def test_model_with_several_outputs_is_refused(tmp_path: Path) -> None:
     folder = make_cross_encoder(tmp_path, labels=3)
 
     with pytest.raises(ModelUnavailableError, match="returns 3 numbers"):
         load_reranker(Settings(reranker=str(folder)))
 
 
-def test_a_reranker_that_cannot_be_had_says_so() -> None:
-    """A missing folder and a folder that is no model are errors with the way out."""
+def test_missing_or_invalid_reranker_is_an_error() -> None:
     with pytest.raises(ModelUnavailableError, match="no folder"):
         load_reranker(Settings(reranker="./missing"))
     with pytest.raises(ModelUnavailableError, match="cannot be loaded"):

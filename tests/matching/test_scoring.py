@@ -1,4 +1,4 @@
-"""What speaks for each intent, before anything is decided."""
+"""Candidates with their scores and evidence, before the decision."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def candidates(scoring: Scoring, text: str, *about: object) -> list[Candidate]:
     return scoring.candidates(WordHashEncoder().encode([text])[0], text, *about)  # type: ignore[arg-type]
 
 
-def test_the_nearest_intent_leads(scoring: Scoring) -> None:
-    """With the utterance that speaks for it; there are a few candidates at least, however far away."""
+def test_nearest_intent_comes_first(scoring: Scoring) -> None:
+    """With its nearest utterance; at least `RANKED` candidates are returned."""
     found = candidates(scoring, "where is the parcel")
 
     assert found[0].intent == "parcel"
@@ -47,8 +47,8 @@ def test_the_nearest_intent_leads(scoring: Scoring) -> None:
     assert [c.rank for c in found] == sorted((c.rank for c in found), reverse=True)
 
 
-def test_a_negative_pushes_its_intent_away(scoring: Scoring) -> None:
-    """To nothing where the message is the negative; the others stay where they are."""
+def test_negative_lowers_its_intent_to_zero(scoring: Scoring) -> None:
+    """Other intents keep their scores."""
     with_it, without = candidates(scoring, "a refund of feelings"), candidates(scoring, "my refund please")
 
     assert {one.intent: one.score for one in with_it}.get("refund", 0.0) == pytest.approx(0.0, abs=1e-6)
@@ -56,8 +56,8 @@ def test_a_negative_pushes_its_intent_away(scoring: Scoring) -> None:
     assert without[0].score > 0.5
 
 
-def test_a_score_is_raised_and_never_lowered(scoring: Scoring) -> None:
-    """And as much evidence with it; what was raised has the utterance that it was raised for."""
+def test_spelling_hit_raises_but_never_lowers_a_score(scoring: Scoring) -> None:
+    """The evidence rises by as much; the candidate has the utterance of the hit."""
     text, job, parcel = "where is the parcel", NAMES.index("job"), NAMES.index("parcel")
     before = candidates(scoring, text)
 
@@ -68,18 +68,17 @@ def test_a_score_is_raised_and_never_lowered(scoring: Scoring) -> None:
     assert found[1] == before[0]
 
 
-def test_what_was_looked_at_before_spares_a_look(scoring: Scoring) -> None:
-    """But not where somebody is needed who was not looked at, or not everybody may answer."""
+def test_given_search_result_is_used(scoring: Scoring) -> None:
+    """Unless a hit is not in it, or only some intents are allowed."""
     job = NAMES.index("job")
-    told = SearchResult([Scored(job, 0.25, 0.25, 2 * job)], 0.0)
+    given = SearchResult([Scored(job, 0.25, 0.25, 2 * job)], 0.0)
 
-    assert [(c.intent, c.score) for c in candidates(scoring, "where", {}, None, told)] == [("job", 0.25)]
-    assert len(candidates(scoring, "where", {job - 1: SpellingHit(0, 0.1)}, None, told)) == RANKED
-    assert candidates(scoring, "where", {}, frozenset({0}), told)[0].intent == "order"
+    assert [(c.intent, c.score) for c in candidates(scoring, "where", {}, None, given)] == [("job", 0.25)]
+    assert len(candidates(scoring, "where", {job - 1: SpellingHit(0, 0.1)}, None, given)) == RANKED
+    assert candidates(scoring, "where", {}, frozenset({0}), given)[0].intent == "order"
 
 
-def test_only_those_that_may_answer_are_candidates(scoring: Scoring) -> None:
-    """In the order of all."""
+def test_only_allowed_intents_are_candidates(scoring: Scoring) -> None:
     allowed = frozenset({NAMES.index("job"), NAMES.index("card")})
 
     found = candidates(scoring, "where is the card", {}, allowed)

@@ -1,4 +1,4 @@
-"""The leading intents against a look at every row, on random registries of vectors and words."""
+"""The shortlist compared with scoring every utterance, on random registries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RANKED = 5
 
 
 class Case:
-    """A registry of random vectors and words, and one message."""
+    """A registry of random vectors and token features, and one message."""
 
     def __init__(self, seed: int, intents: int, spread: float, aggregation: str) -> None:
         chance = np.random.default_rng(seed)
@@ -49,11 +49,11 @@ class Case:
         self.scores, self.cosines = scores[0], cosines[0]
         self.evidence = fused_score(self.scores, self.logits)
 
-    def leading(self) -> Shortlist:
+    def shortlist(self) -> Shortlist:
         return Shortlist(self.index, self.head.for_vectors(8))
 
     def search(self, needed: tuple[int, ...] = (), allowed: set[int] | None = None) -> SearchResult:
-        return self.leading().search(self.vector, self.words, needed, allowed)
+        return self.shortlist().search(self.vector, self.words, needed, allowed)
 
 
 CASES = st.builds(
@@ -63,8 +63,8 @@ CASES = st.builds(
 
 @given(CASES, st.data())
 @settings(max_examples=200, deadline=None)
-def test_what_is_said_of_an_intent_is_what_a_look_at_everything_says(case, data):
-    """Evidence, score and nearest row, and the least evidence; of enough intents for a ranking, and of those needed."""
+def test_search_scores_equal_those_of_the_whole_index(case, data):
+    """It has enough intents for a ranking, and those needed."""
     needed = tuple(data.draw(st.sets(st.integers(0, len(case.scores) - 1), max_size=3)))
 
     found = case.search(needed)
@@ -80,8 +80,7 @@ def test_what_is_said_of_an_intent_is_what_a_look_at_everything_says(case, data)
 
 @given(CASES)
 @settings(deadline=None)
-def test_the_intent_that_leads_clearly_is_found(case):
-    """Whatever the head, the vectors and the words disagree about: who is far ahead by all of them is looked at."""
+def test_clear_first_intent_is_in_the_shortlist(case):
     first, second = np.argsort(-case.evidence, kind="stable")[:2].tolist()
 
     if case.evidence[first] > case.evidence[second] + 1.0:
@@ -90,8 +89,8 @@ def test_the_intent_that_leads_clearly_is_found(case):
 
 @given(CASES, st.data())
 @settings(deadline=None)
-def test_only_what_is_allowed_is_looked_at(case, data):
-    """However many that are; where they are few, all of them."""
+def test_only_allowed_intents_are_scored(case, data):
+    """All of them if they are few."""
     allowed = data.draw(st.sets(st.integers(0, len(case.scores) - 1), min_size=1))
 
     found = {one.intent for one in case.search(allowed=allowed).scored}
@@ -102,24 +101,23 @@ def test_only_what_is_allowed_is_looked_at(case, data):
 
 @given(CASES, st.integers(1, 40))
 @settings(deadline=None)
-def test_a_look_for_many_messages_is_a_look_for_each(case, count):
-    """The same intents with the same evidence, in whatever company."""
+def test_search_many_equals_search_for_each_message(case, count):
     chance = np.random.default_rng(count)
     vectors = chance.normal(size=(count, 8)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     rows = np.zeros((count, DIM), dtype=np.float32)
     rows[:, :40] = chance.normal(size=(count, 40)) * (chance.random((count, 40)) < 0.1)
-    leading = case.leading()
+    shortlist = case.shortlist()
 
-    together = leading.search_many(vectors, case.head.for_vectors(8).logits_many(vectors, rows))
+    together = shortlist.search_many(vectors, case.head.for_vectors(8).logits_many(vectors, rows))
 
     assert len(together) == count
-    for vector, row, look in zip(vectors, rows, together, strict=True):
-        alone = leading.search(vector, SparseVector(np.flatnonzero(row), row[row != 0]), (), None)
-        assert look.least == pytest.approx(alone.least, abs=1e-5)
+    for vector, row, batched in zip(vectors, rows, together, strict=True):
+        alone = shortlist.search(vector, SparseVector(np.flatnonzero(row), row[row != 0]), (), None)
+        assert batched.least == pytest.approx(alone.least, abs=1e-5)
         evidence = {one.intent: one.evidence for one in alone.scored}
-        # Of two that promise the same to the last digit, either may come.
-        same = [one for one in look.scored if one.intent in evidence]
+        # Of two intents with the same head term, either may be shortlisted.
+        same = [one for one in batched.scored if one.intent in evidence]
         assert len(same) >= len(evidence) - 1
         assert [one.evidence for one in same] == pytest.approx([evidence[one.intent] for one in same], abs=1e-4)
 
@@ -129,8 +127,8 @@ THINGS = [
 ]
 
 
-def test_answers_are_those_of_a_look_at_everything(monkeypatch):
-    """Verdict, rivals and the first candidate with its confidence, with negatives and typing mistakes about."""
+def test_matches_with_a_shortlist_equal_those_without(monkeypatch):
+    """With negatives and typing mistakes."""
     lines = ("where is the {0}", "i want a {0} now", "my {0} broke", "about {0} and things", "show the {0} to me")
     bot = Registry(
         tuple(
@@ -142,19 +140,19 @@ def test_answers_are_those_of_a_look_at_everything(monkeypatch):
             for number, name in enumerate(THINGS)
         )
     )
-    some = Matcher.load(bot, encoder=WordHashEncoder(), cache="off")
+    with_shortlist = Matcher.load(bot, encoder=WordHashEncoder(), cache="off")
     monkeypatch.setattr(Shortlist, "pays_off", staticmethod(lambda *_: False))
-    whole = Matcher.load(bot, encoder=WordHashEncoder(), cache="off")
-    looks = []
-    look = Shortlist.search
-    monkeypatch.setattr(Shortlist, "search", lambda *said: looks.append(look(*said)) or looks[-1])
+    without = Matcher.load(bot, encoder=WordHashEncoder(), cache="off")
+    searches = []
+    search = Shortlist.search
+    monkeypatch.setattr(Shortlist, "search", lambda *arguments: searches.append(search(*arguments)) or searches[-1])
     asked = [
         f"{first} {name} {second}" for name in THINGS for first, second in (("a", "of feelings"), ("the", "borke"))
     ]
     asked += ["whree is the redcat", "hello there", "now", "my tallcar and my redcup broke", "things about loudcan"]
 
     for message in asked:
-        one, other = some.match(message), whole.match(message)
+        one, other = with_shortlist.match(message), without.match(message)
         assert (one.verdict, one.intent) == (other.verdict, other.intent)
         assert [c.intent for c in one.rivals] == [c.intent for c in other.rivals]
         first = other.candidates[0]
@@ -164,14 +162,13 @@ def test_answers_are_those_of_a_look_at_everything(monkeypatch):
             confidence=pytest.approx(first.confidence),
             evidence=pytest.approx(first.evidence),
         )
-    assert looks
-    together = some.match_many(asked)
+    assert searches
+    together = with_shortlist.match_many(asked)
     assert [(r.verdict, r.intent, r.trace.decided_by) for r in together] == [
-        (r.verdict, r.intent, r.trace.decided_by) for r in map(whole.match, asked)
+        (r.verdict, r.intent, r.trace.decided_by) for r in map(without.match, asked)
     ]
 
 
-def test_a_small_registry_is_looked_at_as_a_whole():
-    """It takes many intents to be worth the trouble."""
+def test_small_registry_has_no_shortlist():
     assert not Shortlist.pays_off(8)
     assert Shortlist.pays_off(150)

@@ -1,4 +1,4 @@
-"""Thresholds and margin in use: the author's where one is written, the learned ones otherwise."""
+"""Thresholds and margin in use: the author's if written, otherwise the learned ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_small_registry_uses_fallbacks_on_the_score():
 
 
 def test_learned_thresholds_are_on_the_confidence():
-    """By language and by intent too; the learned margin is on the evidence."""
+    """The learned margin is on the evidence."""
     policy = policy_of(PLAIN, resolve({}), LEARNED)
 
     assert policy.default == Cut(0.7, "learned from this registry", "confidence")
@@ -50,7 +50,6 @@ def test_threshold_setting_replaces_all_learned_thresholds():
 
 
 def test_threshold_of_one_language_leaves_the_learned_default():
-    """What is written for one language is not replaced by what was learned for another."""
     policy = policy_of(PLAIN, resolve({"threshold": {"fr": 0.5}}), LEARNED)
 
     assert policy.default == Cut(0.7, "learned from this registry", "confidence")
@@ -64,7 +63,7 @@ def test_threshold_of_one_language_leaves_the_learned_default():
     [(None, "the author's, from code"), (Location("bot/a.yaml", 4, 7), "the author's, bot/a.yaml:4")],
 )
 def test_threshold_of_intent_wins(calibration, location, origin):
-    """A threshold of 0 is a threshold."""
+    """Even if it is 0."""
     registry = Registry((Intent("greet", (Utterance("hello"),), threshold=0.0, location=location),))
 
     assert policy_of(registry, resolve({}), calibration).by_intent == {"greet": Cut(0.0, origin)}

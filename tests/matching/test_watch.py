@@ -1,4 +1,4 @@
-"""Real files, real events: whatever way they are saved in, the whole of them answers, and nothing in between."""
+"""Watching real files through real file system events, however an editor saves them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from intentmatch.core.types import Intent, Registry, Utterance
 from intentmatch.matching import loader, watch
 from intentmatch.matching.matcher import Matcher
 
-# Generous, for machines that are busy with other things; nothing waits longer than it must.
+# Seconds; generous, because the machine may be busy.
 PATIENCE = 60.0
 
 FIRST = "intents:\n  greet:\n    utterances:\n      - hello there\n"
@@ -29,8 +29,8 @@ SECOND = FIRST + "  leave:\n    utterances:\n      - goodbye then\n      - see y
 BROKEN = "intents:\n  greet:\n    uterances: [hello there]\n"
 
 
-class Told:
-    """A matcher that is being watched, and all that its watch told."""
+class Watched:
+    """A matcher with a watch, and what its callbacks received."""
 
     def __init__(self, path: Path) -> None:
         self.matcher = Matcher.load(path, encoder=WordHashEncoder(), cache="off")
@@ -46,17 +46,17 @@ class Told:
 
 
 @pytest.fixture
-def start() -> Iterator[Callable[[Path], Told]]:
-    """Watches a path until the test is over."""
-    begun: list[Told] = []
+def start() -> Iterator[Callable[[Path], Watched]]:
+    """Start a watch on a path; it is stopped after the test."""
+    started: list[Watched] = []
 
-    def begin(path: Path) -> Told:
-        begun.append(Told(path))
-        return begun[-1]
+    def begin(path: Path) -> Watched:
+        started.append(Watched(path))
+        return started[-1]
 
     yield begin
-    for told in begun:
-        told.watch.stop()
+    for watched in started:
+        watched.watch.stop()
 
 
 @pytest.fixture
@@ -68,30 +68,29 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Longer moments of quiet, so that a busy machine's pauses are not taken for the end of a writing."""
+def long_quiet_periods(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Raise the quiet periods, so that a pause of a busy machine does not look like the end of a write."""
     monkeypatch.setattr(watch, "_QUIET", 0.6)
     monkeypatch.setattr(watch, "_QUIET_WITHOUT", 1.5)
 
 
 def until(condition: Callable[[], Any]) -> None:
-    """Wait for a condition; fail when it takes unreasonably long."""
+    """Wait for a condition; fail after `PATIENCE` seconds."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < deadline, "it never came about"
+        assert time.monotonic() < deadline, "the condition never became true"
         time.sleep(0.01)
 
 
-def test_a_saved_file_answers(folder: Path, start: Callable[[Path], Told]) -> None:
-    """And whoever wants to know is told the new registry."""
-    told = start(folder)
-    assert told.matcher.match("see you soon").intent is None
+def test_saved_file_is_loaded_and_on_reload_called(folder: Path, start: Callable[[Path], Watched]) -> None:
+    watched = start(folder)
+    assert watched.matcher.match("see you soon").intent is None
 
     (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
 
-    until(lambda: told.matcher.match("see you soon").intent == "leave")
-    until(lambda: [len(registry) for registry in told.loaded] == [2])
-    assert told.problems == []
+    until(lambda: watched.matcher.match("see you soon").intent == "leave")
+    until(lambda: [len(registry) for registry in watched.loaded] == [2])
+    assert watched.problems == []
 
 
 def in_place(file: Path, text: str) -> None:
@@ -105,7 +104,7 @@ def renamed_over(file: Path, text: str) -> None:
 
 
 def with_a_backup(file: Path, text: str) -> None:
-    """As vim does: the old one is moved away, the new one written in its place."""
+    """Save as vim does: rename the old file, write a new one in its place."""
     swap = file.with_name(f".{file.name}.swp")
     swap.write_bytes(b"b0VIM")
     backup = file.with_name(f"{file.name}~")
@@ -116,7 +115,7 @@ def with_a_backup(file: Path, text: str) -> None:
 
 
 def with_a_lock(file: Path, text: str) -> None:
-    """As Emacs does: a link to nowhere says who edits, and the autosaved file stands beside it."""
+    """Save as Emacs does: with a dangling link as a lock, and an autosave file beside the original."""
     lock, auto = file.with_name(f".#{file.name}"), file.with_name(f"#{file.name}#")
     lock.symlink_to("me@host.123:456")
     auto.write_text(text[: len(text) // 2], encoding="utf-8")
@@ -139,7 +138,7 @@ def gone_first(file: Path, text: str) -> None:
 
 
 def in_pieces(file: Path, text: str) -> None:
-    """Each of them a sound file."""
+    """Write line by line; the file is valid after each line."""
     lines = text.splitlines(keepends=True)
     with file.open("w", encoding="utf-8") as out:
         for line in lines:
@@ -151,25 +150,24 @@ def in_pieces(file: Path, text: str) -> None:
 @pytest.mark.parametrize(
     "save", [in_place, renamed_over, with_a_backup, with_a_lock, emptied_first, gone_first, in_pieces]
 )
-@pytest.mark.usefixtures("patient")
-def test_nothing_between_the_old_and_the_new_is_ever_loaded(
-    folder: Path, start: Callable[[Path], Told], save: Callable[[Path, str], None]
+@pytest.mark.usefixtures("long_quiet_periods")
+def test_intermediate_content_is_never_loaded(
+    folder: Path, start: Callable[[Path], Watched], save: Callable[[Path, str], None]
 ) -> None:
-    """The way a file is saved in makes no difference to what answers."""
     (folder / "other.yaml").write_text("intents: {other: {utterances: [something else]}}", encoding="utf-8")
-    told = start(folder)
+    watched = start(folder)
 
     save(folder / "bot.yaml", SECOND)
-    until(lambda: "leave" in told.intents)
-    until(lambda: told.loaded)
+    until(lambda: "leave" in watched.intents)
+    until(lambda: watched.loaded)
 
-    assert [{intent.name for intent in registry} for registry in told.loaded] == [{"greet", "leave", "other"}]
-    assert told.problems == []
+    assert [{intent.name for intent in registry} for registry in watched.loaded] == [{"greet", "leave", "other"}]
+    assert watched.problems == []
 
 
-def test_only_what_is_read_counts(folder: Path, start: Callable[[Path], Told]) -> None:
-    """Dates, the same text once more, and files that are nobody's intents load nothing."""
-    told = start(folder)
+def test_irrelevant_changes_do_not_reload(folder: Path, start: Callable[[Path], Watched]) -> None:
+    """Modification times, unchanged text, and files that are not read."""
+    watched = start(folder)
     file = folder / "bot.yaml"
 
     os.utime(file, (1, 1))
@@ -179,32 +177,32 @@ def test_only_what_is_read_counts(folder: Path, start: Callable[[Path], Told]) -
     (folder / ".hidden.yaml").write_text("intents: {no: {utterances: [no]}}", encoding="utf-8")
     time.sleep(0.5)
     file.write_text(SECOND, encoding="utf-8")
-    until(lambda: told.loaded)
+    until(lambda: watched.loaded)
 
-    assert len(told.loaded) == 1
+    assert len(watched.loaded) == 1
 
 
-def test_a_broken_file_is_told_with_its_places(
-    folder: Path, start: Callable[[Path], Told], caplog: pytest.LogCaptureFixture
+def test_invalid_file_is_reported_and_old_registry_stays(
+    folder: Path, start: Callable[[Path], Watched], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Once, in the log too; the last good registry answers, until the file is sound again, or as it was."""
-    told = start(folder)
+    """One report for each invalid version; the next valid version is loaded."""
+    watched = start(folder)
     file = folder / "bot.yaml"
 
     file.write_text(BROKEN, encoding="utf-8")
-    until(lambda: told.problems)
-    ((_, problem),) = told.problems
+    until(lambda: watched.problems)
+    ((_, problem),) = watched.problems
     assert (problem.location.path, problem.location.line, problem.location.column) == (str(file), 3, 5)
     assert f"{file}:3:5: error [unknown-key]" in caplog.text
-    assert told.matcher.match("hello there").intent == "greet"
+    assert watched.matcher.match("hello there").intent == "greet"
 
     file.write_text(FIRST, encoding="utf-8")
-    until(lambda: len(told.loaded) == 1)
+    until(lambda: len(watched.loaded) == 1)
     file.write_text(BROKEN, encoding="utf-8")
-    until(lambda: len(told.problems) == 2)
+    until(lambda: len(watched.problems) == 2)
     file.write_text(SECOND, encoding="utf-8")
-    until(lambda: len(told.loaded) == 2)
-    assert told.intents == {"greet", "leave"}
+    until(lambda: len(watched.loaded) == 2)
+    assert watched.intents == {"greet", "leave"}
 
 
 def git(folder: Path, *words: str) -> None:
@@ -213,16 +211,15 @@ def git(folder: Path, *words: str) -> None:
 
 
 def generation(folder: Path, number: int) -> None:
-    """Thirty files that belong together; that of one generation and that of another make no sound registry."""
+    """Write thirty files that are valid together; files of two generations conflict."""
     for n in range(30):
         (folder / f"file{n}.yaml").write_text(
             f"intents:\n  topic{(n + number) % 30}:\n    utterances: [words about topic {n}]\n", encoding="utf-8"
         )
 
 
-@pytest.mark.usefixtures("patient")
-def test_a_checkout_is_one_change(tmp_path: Path, start: Callable[[Path], Told]) -> None:
-    """Of a whole folder, back and forth: only ever one commit or the other."""
+@pytest.mark.usefixtures("long_quiet_periods")
+def test_git_checkout_is_loaded_as_one_change(tmp_path: Path, start: Callable[[Path], Watched]) -> None:
     folder = tmp_path / "intents"
     folder.mkdir()
     git(folder, "init", "-q", "-b", "old")
@@ -235,116 +232,114 @@ def test_a_checkout_is_one_change(tmp_path: Path, start: Callable[[Path], Told])
     (folder / "more" / "extra.yaml").write_text("intents: {extra: {utterances: [one more]}}", encoding="utf-8")
     git(folder, "add", ".")
     git(folder, "commit", "-q", "-m", "new")
-    told = start(folder)
+    watched = start(folder)
 
     for branch, count in (("old", 30), ("new", 31)):
         git(folder, "checkout", "-q", branch)
-        until(lambda count=count: len(told.matcher.registry) == count)
+        until(lambda count=count: len(watched.matcher.registry) == count)
 
-    until(lambda: len(told.loaded) == 2)
-    assert told.problems == []
+    until(lambda: len(watched.loaded) == 2)
+    assert watched.problems == []
 
 
-@pytest.mark.usefixtures("patient")
-def test_a_slow_copy_is_one_change(tmp_path: Path, start: Callable[[Path], Told]) -> None:
-    """File after file, with pauses between them."""
+@pytest.mark.usefixtures("long_quiet_periods")
+def test_slow_copy_is_loaded_as_one_change(tmp_path: Path, start: Callable[[Path], Watched]) -> None:
     folder, other = tmp_path / "intents", tmp_path / "other"
     for path, number in ((folder, 0), (other, 7)):
         path.mkdir()
         generation(path, number)
-    told = start(folder)
+    watched = start(folder)
 
     for file in sorted(other.iterdir()):
         (folder / file.name).write_bytes(file.read_bytes())
         time.sleep(0.02)
-    until(lambda: told.loaded)
+    until(lambda: watched.loaded)
 
-    assert told.problems == []
-    assert told.loaded[0]["topic7"].utterances[0].text == "words about topic 0"
+    assert watched.problems == []
+    assert watched.loaded[0]["topic7"].utterances[0].text == "words about topic 0"
 
 
-@pytest.mark.usefixtures("patient")
-def test_a_folder_that_is_away_for_a_moment_is_not_missed(folder: Path, start: Callable[[Path], Told]) -> None:
-    """Renamed away and back; and when another one stands there in the end, that one answers."""
-    told = start(folder)
+@pytest.mark.usefixtures("long_quiet_periods")
+def test_folder_may_be_renamed_and_replaced(folder: Path, start: Callable[[Path], Watched]) -> None:
+    """A folder that is missing for a moment causes no error."""
+    watched = start(folder)
     elsewhere = folder.with_name("elsewhere")
 
     folder.rename(elsewhere)
     time.sleep(0.3)
     elsewhere.rename(folder)
     (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
-    until(lambda: told.intents == {"greet", "leave"})
+    until(lambda: watched.intents == {"greet", "leave"})
 
     new = folder.with_name("new")
     new.mkdir()
     (new / "bot.yaml").write_text(SECOND.replace("leave", "part"), encoding="utf-8")
     folder.rename(folder.with_name("old"))
     new.rename(folder)
-    until(lambda: told.intents == {"greet", "part"})
+    until(lambda: watched.intents == {"greet", "part"})
     (folder / "bot.yaml").write_text(FIRST, encoding="utf-8")
-    until(lambda: told.intents == {"greet"})
-    assert told.problems == []
+    until(lambda: watched.intents == {"greet"})
+    assert watched.problems == []
 
 
-def test_a_folder_that_is_gone_is_told(folder: Path, start: Callable[[Path], Told]) -> None:
-    """The intents go on answering, and one that comes back is taken up."""
-    told = start(folder)
+def test_deleted_folder_is_reported_and_old_registry_stays(folder: Path, start: Callable[[Path], Watched]) -> None:
+    """The folder is loaded again when it comes back."""
+    watched = start(folder)
 
     folder.rename(folder.with_name("elsewhere"))
-    until(lambda: told.problems)
-    assert [problem.rule for problem in told.problems[0]] == ["not-found"]
-    assert told.matcher.match("hello there").intent == "greet"
+    until(lambda: watched.problems)
+    assert [problem.rule for problem in watched.problems[0]] == ["not-found"]
+    assert watched.matcher.match("hello there").intent == "greet"
 
     folder.mkdir()
     (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
-    until(lambda: told.loaded)
-    assert told.intents == {"greet", "leave"}
+    until(lambda: watched.loaded)
+    assert watched.intents == {"greet", "leave"}
 
 
-def test_new_files_and_folders_are_watched(folder: Path, start: Callable[[Path], Told]) -> None:
-    """However deep, and edits in them later."""
-    told = start(folder)
+def test_new_files_and_folders_are_watched(folder: Path, start: Callable[[Path], Watched]) -> None:
+    watched = start(folder)
 
     deep = folder / "a" / "b"
     deep.mkdir(parents=True)
     (deep / "more.yml").write_text("intents: {more: {utterances: [even more]}}", encoding="utf-8")
-    until(lambda: told.intents == {"greet", "more"})
+    until(lambda: watched.intents == {"greet", "more"})
     (deep / "more.yml").write_text("intents: {less: {utterances: [even less]}}", encoding="utf-8")
-    until(lambda: told.intents == {"greet", "less"})
+    until(lambda: watched.intents == {"greet", "less"})
     (deep / "more.yml").unlink()
-    until(lambda: told.intents == {"greet"})
+    until(lambda: watched.intents == {"greet"})
 
 
 def swap(link: Path, target: str) -> None:
-    """Let a link lead elsewhere, in one step."""
+    """Replace a link in one step."""
     aside = link.with_name(f"{link.name}_tmp")
     aside.symlink_to(target)
     aside.replace(link)
 
 
-def test_a_mounted_config_map_is_watched(tmp_path: Path, start: Callable[[Path], Told]) -> None:
-    """Files are links through `..data`, which is itself a link that is swapped; the old folder is then deleted."""
+def test_mounted_config_map_is_watched(tmp_path: Path, start: Callable[[Path], Watched]) -> None:
+    """Kubernetes links the files through `..data`, a link that it replaces before it deletes the old folder."""
     for name, text in (("..2024_1", FIRST), ("..2024_2", SECOND)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "bot.yaml").write_text(text, encoding="utf-8")
     (tmp_path / "..data").symlink_to("..2024_1")
     (tmp_path / "bot.yaml").symlink_to("..data/bot.yaml")
-    told = start(tmp_path)
-    assert told.intents == {"greet"}
+    watched = start(tmp_path)
+    assert watched.intents == {"greet"}
 
     swap(tmp_path / "..data", "..2024_2")
     (tmp_path / "..2024_1" / "bot.yaml").unlink()
-    until(lambda: told.intents == {"greet", "leave"})
+    until(lambda: watched.intents == {"greet", "leave"})
     (tmp_path / "..2024_3").mkdir()
     (tmp_path / "..2024_3" / "bot.yaml").write_text(FIRST, encoding="utf-8")
     swap(tmp_path / "..data", "..2024_3")
-    until(lambda: told.intents == {"greet"})
-    assert told.problems == []
+    until(lambda: watched.intents == {"greet"})
+    assert watched.problems == []
 
 
 @pytest.mark.parametrize("what", ["folder", "folder above", "file"])
-def test_links_on_the_way_are_watched(tmp_path: Path, start: Callable[[Path], Told], what: str) -> None:
-    """A release is made current by swapping a link; and the file behind a link may be edited where it is."""
+def test_links_in_the_path_are_watched(tmp_path: Path, start: Callable[[Path], Watched], what: str) -> None:
+    """A deployment swaps a link to the current release; the linked file may also be edited in place."""
     for name, text in (("one", FIRST), ("two", SECOND)):
         (tmp_path / name / "intents").mkdir(parents=True)
         (tmp_path / name / "intents" / "bot.yaml").write_text(text, encoding="utf-8")
@@ -357,16 +352,15 @@ def test_links_on_the_way_are_watched(tmp_path: Path, start: Callable[[Path], To
     link, target, path = links[what]
     link.parent.mkdir(exist_ok=True)
     link.symlink_to(target.format("one"))
-    told = start(path)
+    watched = start(path)
 
     swap(link, target.format("two"))
-    until(lambda: told.intents == {"greet", "leave"})
+    until(lambda: watched.intents == {"greet", "leave"})
     renamed_over(tmp_path / "two" / "intents" / "bot.yaml", FIRST)
-    until(lambda: told.intents == {"greet"})
+    until(lambda: watched.intents == {"greet"})
 
 
-def test_links_that_lead_in_circles_do_no_harm(folder: Path, start: Callable[[Path], Told]) -> None:
-    """They are no files, and nobody runs after them."""
+def test_circular_links_are_reported(folder: Path, start: Callable[[Path], Watched]) -> None:
     (folder / "a.yaml").symlink_to("b.yaml")
     (folder / "b.yaml").symlink_to("a.yaml")
     (folder / "inside").symlink_to(".")
@@ -374,28 +368,28 @@ def test_links_that_lead_in_circles_do_no_harm(folder: Path, start: Callable[[Pa
         start(folder)
     (folder / "a.yaml").unlink()
     (folder / "b.yaml").unlink()
-    told = start(folder)
+    watched = start(folder)
     (folder / "b.yaml").symlink_to("b.yaml")
-    until(lambda: told.problems)
+    until(lambda: watched.problems)
 
 
-def test_what_is_included_is_watched(folder: Path, start: Callable[[Path], Told]) -> None:
-    """In another folder, and from the moment on that it is included."""
+def test_included_files_are_watched(folder: Path, start: Callable[[Path], Watched]) -> None:
+    """Files of another folder are watched as soon as they are included."""
     other = folder.with_name("other")
     other.mkdir()
     (other / "more.yaml").write_text("intents: {more: {utterances: [even more]}}", encoding="utf-8")
-    told = start(folder)
+    watched = start(folder)
 
     (folder / "bot.yaml").write_text(f"include: ../other\n{FIRST}", encoding="utf-8")
-    until(lambda: told.intents == {"greet", "more"})
+    until(lambda: watched.intents == {"greet", "more"})
     (other / "more.yaml").write_text("intents: {less: {utterances: [even less]}}", encoding="utf-8")
-    until(lambda: told.intents == {"greet", "less"})
+    until(lambda: watched.intents == {"greet", "less"})
     (other / "again.yaml").write_text("intents: {again: {utterances: [once again]}}", encoding="utf-8")
-    until(lambda: told.intents == {"greet", "less", "again"})
+    until(lambda: watched.intents == {"greet", "less", "again"})
 
 
-def test_an_artefact_is_watched(folder: Path, start: Callable[[Path], Told], tmp_path: Path) -> None:
-    """A new build in its place is taken up; half of one is refused."""
+def test_artefact_is_watched(folder: Path, start: Callable[[Path], Watched], tmp_path: Path) -> None:
+    """A truncated artefact is refused."""
     file = tmp_path / "bot.intentmatch"
     builds = []
     for text in (FIRST, SECOND):
@@ -403,24 +397,24 @@ def test_an_artefact_is_watched(folder: Path, start: Callable[[Path], Told], tmp
         save_artefact(Matcher.load(folder, encoder=WordHashEncoder()).artefact, file)
         builds.append(file.read_bytes())
     file.write_bytes(builds[0])
-    told = start(file)
-    assert told.intents == {"greet"}
+    watched = start(file)
+    assert watched.intents == {"greet"}
 
     file.write_bytes(builds[1][:100])
-    until(lambda: told.problems)
-    assert told.intents == {"greet"}
+    until(lambda: watched.problems)
+    assert watched.intents == {"greet"}
     renamed_over_bytes(file, builds[1])
-    until(lambda: told.intents == {"greet", "leave"})
+    until(lambda: watched.intents == {"greet", "leave"})
 
 
-def renamed_over_bytes(file: Path, held: bytes) -> None:
+def renamed_over_bytes(file: Path, content: bytes) -> None:
     aside = file.with_name("aside")
-    aside.write_bytes(held)
+    aside.write_bytes(content)
     aside.replace(file)
 
 
 def many(count: int) -> str:
-    """Enough to learn from."""
+    """Return a registry large enough to train on."""
     topics = ["order", "parcel", "refund", "invoice", "address", "account", "card", "voucher", "shop", "hours"]
     ways = [
         "where is my {}",
@@ -433,104 +427,100 @@ def many(count: int) -> str:
     return "\n".join(["intents:", *lines, ""])
 
 
-def test_an_edit_answers_first_and_is_learned_from_then(
-    folder: Path, start: Callable[[Path], Told], monkeypatch: pytest.MonkeyPatch
+def test_edit_is_loaded_before_training(
+    folder: Path, start: Callable[[Path], Watched], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Thresholds are those from before until the new ones are there; in the end all is as if loaded anew."""
+    """The old calibration is used until training ends; the result equals a fresh load."""
     (folder / "bot.yaml").write_text(many(4), encoding="utf-8")
-    told = start(folder)
-    before = told.matcher.artefact.calibration
+    watched = start(folder)
+    before = watched.matcher.artefact.calibration
     go_on = threading.Event()
-    train = told.watch._reloader.train
-    monkeypatch.setattr(told.watch._reloader, "train", lambda: go_on.wait(PATIENCE) and train())
+    train = watched.watch._reloader.train
+    monkeypatch.setattr(watched.watch._reloader, "train", lambda: go_on.wait(PATIENCE) and train())
 
     (folder / "bot.yaml").write_text(many(5), encoding="utf-8")
-    until(lambda: told.loaded)
-    assert told.matcher.match("my voucher is broken").intent == "voucher"
-    assert told.matcher.artefact.calibration is before
+    until(lambda: watched.loaded)
+    assert watched.matcher.match("my voucher is broken").intent == "voucher"
+    assert watched.matcher.artefact.calibration is before
     go_on.set()
-    until(lambda: told.matcher.artefact.calibration is not before)
+    until(lambda: watched.matcher.artefact.calibration is not before)
 
-    anew = Matcher.load(folder, encoder=WordHashEncoder(), cache="off").artefact
-    assert told.matcher.artefact.calibration == anew.calibration != before
-    assert told.matcher.artefact.fingerprint == anew.fingerprint
+    fresh = Matcher.load(folder, encoder=WordHashEncoder(), cache="off").artefact
+    assert watched.matcher.artefact.calibration == fresh.calibration != before
+    assert watched.matcher.artefact.fingerprint == fresh.fingerprint
 
 
 @pytest.mark.parametrize("setting", ["scorer: cosine", "target: balance", "aggregation: max"])
-def test_what_was_learned_for_something_else_is_not_used(
-    folder: Path, start: Callable[[Path], Told], setting: str
+def test_changed_training_setting_trains_before_reload(
+    folder: Path, start: Callable[[Path], Watched], setting: str
 ) -> None:
-    """Where an edit changes what is learned, it is learned at once."""
     (folder / "bot.yaml").write_text(many(4), encoding="utf-8")
-    told = start(folder)
-    before = told.matcher.artefact.calibration
-    told.watch._reloader.train = lambda: None
+    watched = start(folder)
+    before = watched.matcher.artefact.calibration
+    watched.watch._reloader.train = lambda: None
 
     (folder / "settings.yaml").write_text(f"settings: {{{setting}}}\n", encoding="utf-8")
-    until(lambda: told.loaded)
+    until(lambda: watched.loaded)
 
-    assert told.matcher.artefact.calibration is not before
+    assert watched.matcher.artefact.calibration is not before
 
 
-def test_the_next_edit_does_not_wait_for_what_the_last_one_teaches(
-    folder: Path, start: Callable[[Path], Told], monkeypatch: pytest.MonkeyPatch
+def test_next_edit_does_not_wait_for_training(
+    folder: Path, start: Callable[[Path], Watched], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It answers, what was learned for another registry is dropped, and in the end all is learned from the last one."""
+    """Training on an outdated registry is dropped; the last registry is trained in the end."""
     (folder / "bot.yaml").write_text(many(3), encoding="utf-8")
-    told = start(folder)
-    begun, go_on = threading.Event(), threading.Event()
-    learned_again = loader.trained_again
+    watched = start(folder)
+    training_started, go_on = threading.Event(), threading.Event()
+    original = loader.trained_again
 
     def slow(artefact: Artefact) -> Artefact:
-        begun.set()
+        training_started.set()
         go_on.wait(PATIENCE)
-        return learned_again(artefact)
+        return original(artefact)
 
     monkeypatch.setattr(loader, "trained_again", slow)
     (folder / "bot.yaml").write_text(many(4), encoding="utf-8")
-    assert begun.wait(PATIENCE)
+    assert training_started.wait(PATIENCE)
     (folder / "bot.yaml").write_text(many(5), encoding="utf-8")
-    until(lambda: told.matcher.match("my voucher is broken").intent == "voucher")
+    until(lambda: watched.matcher.match("my voucher is broken").intent == "voucher")
     go_on.set()
 
-    anew = Matcher.load(folder, encoder=WordHashEncoder(), cache="off").artefact
-    until(lambda: told.matcher.artefact.calibration == anew.calibration)
-    assert told.matcher.registry.fingerprint == anew.registry.fingerprint
+    fresh = Matcher.load(folder, encoder=WordHashEncoder(), cache="off").artefact
+    until(lambda: watched.matcher.artefact.calibration == fresh.calibration)
+    assert watched.matcher.registry.fingerprint == fresh.registry.fingerprint
 
 
-def test_what_cannot_be_learned_is_told(
-    folder: Path, start: Callable[[Path], Told], caplog: pytest.LogCaptureFixture
+def test_training_error_is_logged_and_edit_stays(
+    folder: Path, start: Callable[[Path], Watched], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The edit answers all the same, and so does the next one."""
-    told = start(folder)
-    told.watch._reloader.train = lambda: 1 / 0
+    watched = start(folder)
+    watched.watch._reloader.train = lambda: 1 / 0
 
     (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
     until(lambda: "the thresholds from before the edit stay in use: division by zero" in caplog.text)
     (folder / "bot.yaml").write_text(FIRST, encoding="utf-8")
-    until(lambda: told.intents == {"greet"})
+    until(lambda: watched.intents == {"greet"})
 
 
-def test_an_edit_before_the_watch_began_is_not_missed(folder: Path) -> None:
-    """What counts is what was loaded, not what was there when somebody began to look."""
+def test_edit_between_load_and_watch_is_loaded(folder: Path) -> None:
     loaded = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
     (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
     with loaded.watch():
         until(lambda: len(loaded.registry) == 2)
 
 
-def test_reloads_from_elsewhere_do_no_harm(folder: Path, start: Callable[[Path], Told]) -> None:
-    """Many threads reload while files are saved; in the end the last text answers."""
-    told = start(folder)
+def test_reload_in_other_threads_while_watching(folder: Path, start: Callable[[Path], Watched]) -> None:
+    watched = start(folder)
     stop = threading.Event()
-    wrong: list[BaseException] = []
+    errors: list[BaseException] = []
 
     def reload() -> None:
         while not stop.is_set():
             try:
-                told.matcher.reload()
-            except BaseException as error:  # noqa: BLE001 - any error at all is what this test looks for
-                wrong.append(error)
+                watched.matcher.reload()
+            except BaseException as error:  # noqa: BLE001 - the test fails on any error
+                errors.append(error)
 
     threads = [threading.Thread(target=reload) for _ in range(4)]
     for thread in threads:
@@ -538,34 +528,33 @@ def test_reloads_from_elsewhere_do_no_harm(folder: Path, start: Callable[[Path],
     for text in (SECOND, FIRST, SECOND):
         renamed_over(folder / "bot.yaml", text)
         time.sleep(0.1)
-    until(lambda: told.intents == {"greet", "leave"})
+    until(lambda: watched.intents == {"greet", "leave"})
     stop.set()
     for thread in threads:
         thread.join()
 
-    assert wrong == []
-    assert told.problems == []
+    assert errors == []
+    assert watched.problems == []
 
 
-def test_what_was_reloaded_elsewhere_is_not_loaded_again(folder: Path, start: Callable[[Path], Told]) -> None:
-    """The watch knows what is in use."""
-    told = start(folder)
+def test_watch_does_not_repeat_an_explicit_reload(folder: Path, start: Callable[[Path], Watched]) -> None:
+    watched = start(folder)
     renamed_over(folder / "bot.yaml", SECOND)
-    told.matcher.reload()
+    watched.matcher.reload()
     time.sleep(0.5)
     renamed_over(folder / "bot.yaml", FIRST)
-    until(lambda: told.intents == {"greet"})
-    until(lambda: told.loaded)
+    until(lambda: watched.intents == {"greet"})
+    until(lambda: watched.loaded)
 
-    assert [len(registry) for registry in told.loaded] == [1]
+    assert [len(registry) for registry in watched.loaded] == [1]
 
 
-def test_after_stop_nothing_is_reloaded(folder: Path) -> None:
-    """Stopping is at once, twice does no harm, and a callback may do it."""
+def test_stop_ends_reloading(folder: Path) -> None:
+    """It returns soon, may be called twice, and may be called by a callback."""
     loaded = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
     with loaded.watch() as watching:
-        begun = time.monotonic()
-    assert time.monotonic() - begun < PATIENCE / 2
+        before_stop = time.monotonic()
+    assert time.monotonic() - before_stop < PATIENCE / 2
     watching.stop()
     before = loaded.artefact
     (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
@@ -582,11 +571,9 @@ def test_after_stop_nothing_is_reloaded(folder: Path) -> None:
     assert done.wait(PATIENCE)
 
 
-def test_callbacks_that_fail_are_not_the_end(
-    folder: Path, caplog: pytest.LogCaptureFixture, start: Callable[[Path], Told]
+def test_callback_error_is_logged_and_watch_continues(
+    folder: Path, caplog: pytest.LogCaptureFixture, start: Callable[[Path], Watched]
 ) -> None:
-    """Their mistake goes to the log, and the next edit is taken up."""
-
     def fail(registry: Registry) -> None:
         raise KeyError("mine")
 
@@ -598,11 +585,11 @@ def test_callbacks_that_fail_are_not_the_end(
         until(lambda: len(loaded.registry) == 1)
 
 
-def test_a_reload_that_fails_unexpectedly_is_not_the_end(
-    folder: Path, caplog: pytest.LogCaptureFixture, start: Callable[[Path], Told], monkeypatch: pytest.MonkeyPatch
+def test_unexpected_reload_error_is_logged_and_watch_continues(
+    folder: Path, caplog: pytest.LogCaptureFixture, start: Callable[[Path], Watched], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A defect is in the log with its traceback, is told, and the next edit is taken up."""
-    told = start(folder)
+    """The log has the traceback; the problem does not show the message."""
+    watched = start(folder)
 
     def fail(path: object, **_: object) -> Registry:
         raise MemoryError("secret")
@@ -610,36 +597,36 @@ def test_a_reload_that_fails_unexpectedly_is_not_the_end(
     with monkeypatch.context() as patched:
         patched.setattr("intentmatch.matching.loader.read_registry", fail)
         (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
-        until(lambda: told.problems)
-    (problem,) = told.problems[0]
+        until(lambda: watched.problems)
+    (problem,) = watched.problems[0]
     assert (problem.rule, problem.location.path, "secret" in problem.message) == ("reload", str(folder), False)
     assert "MemoryError: secret" in caplog.text
     (folder / "bot.yaml").write_text(SECOND + "\n", encoding="utf-8")
-    until(lambda: told.loaded)
+    until(lambda: watched.loaded)
 
 
-def test_where_nothing_tells_of_changes_they_are_looked_for(
-    folder: Path, start: Callable[[Path], Told], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_watch_polls_if_events_are_unavailable(
+    folder: Path, start: Callable[[Path], Watched], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Out of watches, say; it is said once, and edits are noticed a little later."""
+    """One warning is logged."""
 
     def refuse(*paths: str, **options: object) -> Iterator[set[Any]]:
         raise OSError("OS file watch limit reached")
 
     monkeypatch.setattr("watchfiles.watch", refuse)
     monkeypatch.setattr(watch, "_SECONDS_BETWEEN_LOOKS", 0.1)
-    told = start(folder)
+    watched = start(folder)
     for text, count in ((SECOND, 2), (FIRST, 1)):
         (folder / "bot.yaml").write_text(text, encoding="utf-8")
-        until(lambda count=count: len(told.matcher.registry) == count)
+        until(lambda count=count: len(watched.matcher.registry) == count)
 
     assert caplog.text.count("OS file watch limit reached") == 1
 
 
-def test_where_events_get_lost_edits_are_found_all_the_same(
-    folder: Path, start: Callable[[Path], Told], monkeypatch: pytest.MonkeyPatch
+def test_edit_is_found_if_events_are_lost(
+    folder: Path, start: Callable[[Path], Watched], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on network drives: nothing is told, and nothing fails."""
+    """Network drives send no events and no error."""
 
     def silent(*paths: str, stop_event: threading.Event, **options: object) -> Iterator[set[Any]]:
         while not stop_event.wait(0.01):
@@ -647,13 +634,12 @@ def test_where_events_get_lost_edits_are_found_all_the_same(
 
     monkeypatch.setattr("watchfiles.watch", silent)
     monkeypatch.setattr(watch, "_SECONDS_BETWEEN_LOOKS", 0.1)
-    told = start(folder)
+    watched = start(folder)
     (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
-    until(lambda: told.loaded)
+    until(lambda: watched.loaded)
 
 
-def test_what_else_happens_beside_the_intents_is_not_looked_into(folder: Path) -> None:
-    """A log or a database in the same folder does not keep the thread busy."""
+def test_other_files_in_the_folder_are_ignored(folder: Path) -> None:
     places = watch._Places.from_path(folder)
 
     for name in ("server.log", "inbox.sqlite-wal", "bot.yaml~", ".bot.yaml.swp", "4913"):
@@ -680,8 +666,8 @@ watch = matcher.watch()
          "pathlib.Path(sys.argv[1], 'more.yaml').write_text('intents: {b: {utterances: [c]}}'); time.sleep(1)", 0),
     ],
 )  # fmt: skip
-def test_a_watch_does_not_keep_the_process_alive(folder: Path, last: str, code: int) -> None:
-    """A program ends when it is done, by itself and without a word, even in the middle of a reload."""
+def test_watch_does_not_keep_the_process_alive(folder: Path, last: str, code: int) -> None:
+    """The process ends with its own exit code and no output, even during a reload."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM + last, str(folder)], timeout=PATIENCE, capture_output=True, check=False
     )
@@ -689,36 +675,32 @@ def test_a_watch_does_not_keep_the_process_alive(folder: Path, last: str, code: 
     assert (done.returncode, done.stderr) == (code, b"")
 
 
-def test_a_registry_made_in_code_has_no_files() -> None:
-    """There is nothing to watch, and it says so."""
+def test_registry_made_in_code_cannot_be_watched() -> None:
     loaded = Matcher.load(Registry((Intent("a", (Utterance("one"),)),)), encoder=WordHashEncoder())
     with pytest.raises(InputError, match="no files to watch"):
         loaded.watch()
 
 
-def test_a_missing_extra_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the line that installs it."""
+def test_missing_extra_names_the_pip_command(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = Matcher.load(folder, encoder=WordHashEncoder())
     monkeypatch.setitem(sys.modules, "watchfiles", None)
     with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[watch\]"'):
         loaded.watch()
 
 
-def test_watching_is_loaded_by_those_who_watch(folder: Path) -> None:
-    """`match` does not wait for it."""
+def test_match_does_not_import_watching(folder: Path) -> None:
     program = "import sys, intentmatch; intentmatch.Matcher.load(sys.argv[1]).match('hello')\n"
     program += "assert not {'watchfiles', 'intentmatch.matching.watch', 'asyncio'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", program, str(folder)], check=True, timeout=PATIENCE)
 
 
-def test_the_log_counts_what_was_loaded(
-    folder: Path, start: Callable[[Path], Told], caplog: pytest.LogCaptureFixture
+def test_reload_logs_intents_and_fingerprint(
+    folder: Path, start: Callable[[Path], Watched], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """One line for each reload."""
     caplog.set_level(logging.INFO, "intentmatch")
-    told = start(folder)
+    watched = start(folder)
     (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
-    until(lambda: told.loaded)
+    until(lambda: watched.loaded)
 
-    fingerprint = told.matcher.registry.fingerprint
+    fingerprint = watched.matcher.registry.fingerprint
     assert f"reloaded: 2 intents, fingerprint {fingerprint}" in caplog.messages

@@ -1,4 +1,4 @@
-"""An Errbot plugin that understands what users say in their own words. README.md above says how to start and try it."""
+"""An Errbot plugin that understands free text. README.md above says how to start and try it."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from intentmatch import Dialogue, Matcher
 
 
 class Shop(BotPlugin):
-    """Answers about orders and the weather."""
+    """Answer about orders and the weather."""
 
     def activate(self) -> None:
         """Read bot.yaml once, when the bot starts."""
@@ -18,22 +18,22 @@ class Shop(BotPlugin):
 
     @botcmd
     def order_status(self, message: Message, args: str) -> str:
-        """Tell where an order is: a command as any other, and what the intent of the same name does."""
+        """Tell where an order is: a command, and the action of the intent with the same name."""
         return "Your order is on its way."
 
     def callback_message(self, message: Message) -> None:
-        """What is written to the bot alone; commands, which begin with the prefix, are Errbot's business."""
+        """Answer direct messages, except commands, which begin with the prefix and are handled by Errbot."""
         if message.is_direct and not message.body.startswith(self.bot_config.BOT_PREFIX):
             self.answer(message, message.body, message.frm)
 
     def callback_mention(self, message: Message, mentioned_people: list[Identifier]) -> None:
-        """In groups, what is written to the bot."""
+        """Answer messages in groups that mention the bot."""
         if message.is_group and self.bot_identifier in mentioned_people:
             words = [word for word in message.body.split() if not word.startswith("@")]
             self.answer(message, " ".join(words), message.to)
 
     def answer(self, message: Message, text: str, place: Identifier) -> None:
-        """Do what the intent says, ask back, or fall back."""
+        """Run the action of the intent, ask back, or send the fallback."""
         turn = self.dialogue.take(text, f"{message.to} {message.frm}")
         if turn.intent == "order_status":
             reply = self.order_status(message, "")

@@ -1,0 +1,184 @@
+"""The examples of every command's help run, each in its own copy of a folder with the shipped intents."""
+
+from __future__ import annotations
+
+import importlib.util
+import shlex
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from command_line import run
+from terminal import in_a_terminal
+
+from intentmatch import Matcher
+from intentmatch.cli.commands import cli
+from intentmatch.inbox import Inbox
+
+SHIPPED = Path(__file__).parents[2] / "intents"
+# All that the examples need of the shipped intents.
+FILES = ("orders.yaml", "payments.yaml", "returns.yaml")
+SHOP = """\
+language: en
+intents:
+  order_status: {utterances: [where is my order, track my parcel, has it been shipped yet, when does it arrive]}
+  order_cancel: {utterances: [cancel my order, I do not want it any more, call off my purchase, stop the shipment]}
+  refund_status: {utterances: [where is my refund, when do I get my money back, is my refund on its way]}
+"""
+NLU = """\
+nlu:
+- intent: greet
+  examples: |
+    - hello
+    - good morning
+"""
+TOPICS = (
+    "pizza",
+    "chess",
+    "opera",
+    "rain",
+    "violins",
+    "Mars",
+    "tennis",
+    "history",
+    "cats",
+    "poetry",
+    "surfing",
+    "tea",
+    "jazz",
+    "paint",
+    "cars",
+    "bees",
+    "snow",
+)
+
+NOT_RUN = {
+    "serve": "a server that does not end",
+    "mcp": "a server that does not end",
+    "export-onnx": "needs a transformer",
+    "distill": "needs a transformer and minutes",
+    "sentence_transformer:": "needs a transformer",
+}
+# Examples that ask something, and the replies.
+TYPED = {
+    "add": b"y\n",
+    "move": b"y\n",
+    "rename": b"y\n",
+    "remove": b"y\n",
+    "inbox": b"y\n",
+    "chat": b"hello\n/why\n/quit\n",
+}
+
+
+def commands(group: click.Group = cli, prefix: str = "") -> Iterator[tuple[str, click.Command]]:
+    with click.Context(group) as context:
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            assert command is not None
+            yield f"{prefix}{name}", command
+            if isinstance(command, click.Group):
+                yield from commands(command, f"{prefix}{name} ")
+
+
+def examples() -> Iterator[tuple[str, str]]:
+    """Each command line of each help, with the name of the command."""
+    for name, command in commands():
+        lines = [line.strip() for line in (command.help or "").splitlines()]
+        yield from ((name, line) for line in lines if line.startswith("intentmatch ") and "COMMAND" not in line)
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A git clone with every file that an example names, and a cache of vectors."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("examples") / "clone"
+        (folder / "intents").mkdir(parents=True)
+        for name in FILES:
+            shutil.copy(SHIPPED / name, folder / "intents" / name)
+        patch.chdir(folder)
+        patch.setenv("INTENTMATCH_CACHE", str(folder.parent / "cache"))
+        files = {
+            "shop/shop.yaml": SHOP,
+            "rasa-bot/nlu.yml": NLU,
+            "messages.txt": "wo ist mein Paket?\ncancel my order\n",
+            "log.txt": "any news of my parcel\n",
+            "messages.csv": "text,intent\nwhere is my order now,order_status\nquantum physics,out_of_scope\n",
+            "cases.csv": "text,intent\nplease cancel my order,order_cancel\n",
+        }
+        for name, text in files.items():
+            Path(name).parent.mkdir(exist_ok=True)
+            Path(name).write_text(text, encoding="utf-8")
+        with zipfile.ZipFile("agent.zip", "w") as archive:
+            archive.write("rasa-bot/nlu.yml", "nlu.yml")
+        identity = ["-c", "user.name=n", "-c", "user.email=n@example.org"]
+        for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-qm", "first"]):
+            subprocess.run(["git", *identity, *words], check=True)
+        matcher, inbox = Matcher.load("shop"), Inbox("misses.sqlite")
+        for topic in TOPICS:
+            inbox.record(matcher.match(f"tell me about {topic}"))
+        assert inbox.flush()
+        assert [message.id for message in inbox.messages()] == list(range(1, 18))
+        assert run("eval", "shop", "--json", "main.json").exit_code == 0
+        assert run("build", "shop", "-o", "last.intentmatch").exit_code == 0
+    return folder
+
+
+@pytest.mark.parametrize(("name", "line"), [pytest.param(*example, id=example[1]) for example in examples()])
+def test_example_runs(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, line: str) -> None:
+    for words, reason in NOT_RUN.items():
+        if words in (name, *name.split()) or words in line:
+            pytest.skip(reason)
+    if "xlsx" in line:
+        _write_table(clone / "faq.xlsx")
+    shutil.copytree(clone, tmp_path / "clone")
+    monkeypatch.chdir(tmp_path / "clone")
+    monkeypatch.setenv("INTENTMATCH_CACHE", str(clone.parent / "cache"))
+
+    for part in line.split(" && "):
+        words = shlex.split(part.partition(" | ")[0])[1:]
+        stdin = Path(words.pop()).read_text(encoding="utf-8") if "<" in words else None
+        target = Path(words.pop()) if ">" in words else None
+        words = [word for word in words if word not in "<>"]
+        typed = typed_for(words)
+        if typed:
+            code, printed = in_a_terminal(*words, typed=typed)
+            shown, errors = printed.decode(), printed.decode()
+        else:
+            done = run(*words, stdin=stdin)
+            code, shown, errors = done.exit_code, done.stdout, done.stderr
+        if target is not None:
+            target.write_text(shown, encoding="utf-8")
+        # 1: a gate failed; 3 and 4: verdicts of `match`.
+        assert code in (0, 1, 3, 4), shown + errors
+        assert "error:" not in errors
+        assert "Error" not in errors
+
+
+def typed_for(words: list[str]) -> bytes:
+    """The replies to an example that asks something; nothing for the others."""
+    if {"--yes", "--dry-run"} & {*words} or (words[0] == "inbox" and words[1] != "apply"):
+        return b""
+    return b"stop\n" if words[:2] == ["inbox", "apply"] and "--cluster" not in words else TYPED.get(words[0], b"")
+
+
+def test_skipped_examples_exist() -> None:
+    """A reason to skip that fits no example is removed."""
+    lines = [f"{name} {line}" for name, line in examples()]
+
+    assert [words for words in NOT_RUN if not any(words in line for line in lines)] == []
+
+
+def _write_table(path: Path) -> None:
+    if importlib.util.find_spec("openpyxl") is None:
+        pytest.skip("needs the extra [spreadsheets]")
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row in (["Frage", "Thema"], ["wo ist mein Paket", "paket"], ["ich will stornieren", "storno"]):
+        sheet.append(row)
+    book.save(path)

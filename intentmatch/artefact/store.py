@@ -1,8 +1,8 @@
 """The artefact: a built registry in one self-describing safetensors file with a manifest in its header.
 
-The file of a large registry is mapped instead of copied into memory, so that processes share its pages. The digest of
-the content is checked at every load, mapped or not: it costs little beside reading the texts, and a damaged disk must
-never cause a wrong answer.
+The file of a large registry is mapped instead of copied into memory, so that processes share its pages. Every load
+checks the digest of the content, mapped or not: this takes little time compared with reading the texts, and a damaged
+disk must never cause a wrong answer.
 
 The manifest is JSON under the key `intentmatch` of the header's metadata. It names everything that answers depend on:
 format, text version, encoder and its fingerprint, version of the token features, settings, calibration, and a digest of

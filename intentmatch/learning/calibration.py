@@ -179,15 +179,15 @@ def _chosen(chances: _Chances, target: Mapping[str, Any]) -> LearnedCut:
         affordable = ends & (overall >= overall[best] - allowed - _SLACK)
         both = np.flatnonzero(reached & affordable)
         if not len(both):
-            note = f"a precision of {wanted:.0%} would cost too much; this cut costs {allowed:.1%} at most"
+            note = f"a precision of {wanted:.0%} would cost too much; this threshold costs {allowed:.1%} at most"
             if not reached.any():
-                note = f"no cut reaches a precision of {wanted:.0%}"
+                note = f"no threshold reaches a precision of {wanted:.0%}"
             return chances.cut(_between(confidence, int(np.flatnonzero(affordable)[0])), note)
         place = int(both[-1])
     elif "false_accept" in target:
         possible = np.flatnonzero(ends & (accepted / out_of_scope <= float(target["false_accept"]) + _SLACK))
         if not len(possible):
-            return chances.cut(1.0, "out-of-scope messages cannot be told from messages in scope")
+            return chances.cut(1.0, "out-of-scope messages cannot be distinguished from messages in scope")
         place = int(possible[-1])
     else:
         place = best

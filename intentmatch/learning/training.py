@@ -185,8 +185,8 @@ def _prepared(
     centres = np.zeros((len(registry), vectors.shape[1]), dtype=np.float32)
     np.add.at(centres, owners, some)
     centres /= np.linalg.norm(centres, axis=1, keepdims=True).clip(1e-9)
-    telling = (labels @ centres.T).argmax(axis=1) == np.arange(len(registry))
-    if telling.mean() <= _MEANINGFUL_LABELS:
+    meaningful = (labels @ centres.T).argmax(axis=1) == np.arange(len(registry))
+    if meaningful.mean() <= _MEANINGFUL_LABELS:
         return prepare(some, rows, owners.tolist(), len(registry))
     of_labels = vectorizer.dense([clean(intent.label) for intent in registry])
     owned = [*owners.tolist(), *range(len(registry))]

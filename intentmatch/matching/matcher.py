@@ -40,10 +40,10 @@ class Matcher(Answers):
         progress: Progress | None = None,
         **settings: Any,
     ) -> Matcher:
-        """A matcher for a folder or file of YAML, an artefact, or a `Registry` made in code.
+        """Load a matcher from a folder or file of YAML, an artefact, or a `Registry` made in code.
 
         `settings` are those of `Settings` and win over the environment and the YAML; `encoder` and `reranker` may also
-        be ready-made objects. `progress` is told how far the encoding has got.
+        be ready-made objects. `progress` is called while texts are encoded.
 
         Raises `RegistryError` with every problem of the YAML, `ArtefactError`, `SettingsError`, or an
         `UnavailableError` that says what to install or download.

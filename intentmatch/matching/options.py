@@ -1,4 +1,4 @@
-"""What a caller may say beside a message, as one value."""
+"""The options of one match, as one value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from intentmatch.core.types import checked_language_code
 
 @dataclass(frozen=True, slots=True)
 class MatchOptions:
-    """Options of one match; every field may be left out."""
+    """Options of one match; every field is optional."""
 
     language: str | None = None
     """BCP-47 code that chooses thresholds and the response; None to guess it among the registry's languages."""
@@ -23,7 +23,7 @@ class MatchOptions:
     context: Collection[str] = ()
     """Active tags: an intent with `when` answers only if one of them is its own."""
     now: datetime | None = None
-    """The user's local time, from which "tomorrow" counts; None for that of this machine."""
+    """The user's local time, from which "tomorrow" counts; None for this machine's time."""
 
     def checked(self) -> MatchOptions:
         """Return the options with the language code in its usual case.

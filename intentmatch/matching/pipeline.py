@@ -47,7 +47,7 @@ class Question(NamedTuple):
     allowed: frozenset[int] | None = None
     """Positions of the intents that may answer; None for all."""
     now: datetime | None = None
-    """The user's local time, from which "tomorrow" counts; None for that of this machine."""
+    """The user's local time, from which "tomorrow" counts; None for this machine's time."""
 
 
 class Precomputed(NamedTuple):

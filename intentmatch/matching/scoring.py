@@ -153,7 +153,7 @@ class Scoring:
         """Lower the scores of intents that have a negative nearer to the message than any of their utterances.
 
         The score falls linearly: unchanged if the negative is as near as the nearest utterance, 0 if the message is the
-        negative. The evidence falls likewise, down to `least`.
+        negative. The evidence falls in the same proportion, down to `least`.
         """
         scores, _ = self._negatives.scores(vector[None, :])
         against = dict(zip(self._negatives.owners.tolist(), scores[0].tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""How often intentmatch is right, on sets of messages with known intents.
+"""Measure accuracy, out-of-scope detection and calibration on sets of messages with known intents.
 
     python tests/benchmarks/bench_accuracy.py --data FOLDER
     python tests/benchmarks/bench_accuracy.py --registry intents --valid messages.jsonl
@@ -117,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME[:TRAIN[@LANGUAGE][:VALID]]",
         help="a set below --data, its files without .jsonl; NAME alone as in the table of this script",
     )
-    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="as the setting of that name")
+    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="value of the setting `encoder`")
     parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="any other setting")
     add_json_option(parser)
     return parser

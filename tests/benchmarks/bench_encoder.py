@@ -1,4 +1,4 @@
-"""How good the vectors of an encoder are, with no matcher around it.
+"""Measure the quality of an encoder's vectors, without a matcher.
 
     python tests/benchmarks/bench_encoder.py --data FOLDER
     python tests/benchmarks/bench_encoder.py --data FOLDER --speed
@@ -318,17 +318,17 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--data", type=Path, required=True, metavar="FOLDER", help="a folder of sets, each a folder of jsonl files"
     )
-    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="as the setting of that name")
+    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="value of the setting `encoder`")
     parser.add_argument(
         "--retrieval", type=Path, metavar="FILE", help="language, English and translation between tabs; .tsv or .tsv.xz"
     )
-    parser.add_argument("--dim", type=int, metavar="N", help="only the first N numbers of each vector")
+    parser.add_argument("--dim", type=int, metavar="N", help="keep the first N dimensions of each vector")
     parser.add_argument("--typos", type=int, default=0, metavar="K", help="typing mistakes in each message (0)")
-    parser.add_argument("--seed", type=int, default=0, help="of the typing mistakes (0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the typing mistakes (0)")
     names = ", ".join([*(row.name for row in ROWS), RETRIEVAL])
     parser.add_argument("--only", nargs="+", action="extend", metavar="ROW", help=f"these rows: {names}")
-    parser.add_argument("--languages", action="store_true", help="a line for each language too")
-    parser.add_argument("--speed", action="store_true", help="the time to load and to encode instead, on one thread")
+    parser.add_argument("--languages", action="store_true", help="also print a line for each language")
+    parser.add_argument("--speed", action="store_true", help="measure loading and encoding time instead, on one thread")
     add_json_option(parser)
     return parser
 

@@ -1,4 +1,4 @@
-"""How near a build on a GPU comes to the best that sentence-transformers does there, and what exact search takes there.
+"""Compare encoding on a GPU with sentence-transformers, and measure the time of an exact search.
 
     python tests/benchmarks/bench_gpu.py --model NAME_OR_FOLDER
     python tests/benchmarks/bench_gpu.py --model NAME_OR_FOLDER --device cpu --count 2000
@@ -65,12 +65,12 @@ def _print(numbers: dict[str, Any]) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = option_parser(__doc__)
-    parser.add_argument("--model", required=True, metavar="NAME_OR_FOLDER", help="of sentence-transformers")
-    parser.add_argument("--device", default="cuda", help="as the setting (cuda)")
-    parser.add_argument("--precision", default="auto", help="as the setting (auto)")
+    parser.add_argument("--model", required=True, metavar="NAME_OR_FOLDER", help="model of sentence-transformers")
+    parser.add_argument("--device", default="cuda", help="value of the setting `device` (cuda)")
+    parser.add_argument("--precision", default="auto", help="value of the setting `precision` (auto)")
     parser.add_argument("--count", type=int, default=100_000, help="distinct texts (100000)")
-    parser.add_argument("--rows", type=int, default=1_000_000, help="among which is searched (1000000)")
-    parser.add_argument("--runs", type=int, default=3, help="of each, in turns, of which the median counts (3)")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="number of vectors to search (1000000)")
+    parser.add_argument("--runs", type=int, default=3, help="rounds, of which the median counts (3)")
     add_json_option(parser)
     return parser
 

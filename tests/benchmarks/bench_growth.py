@@ -1,4 +1,4 @@
-"""What grows with a registry, and how fast: building, rebuilding after an edit, matching, memory and the artefact.
+"""Measure how time, memory and artefact size of builds, edits and matches grow with a registry.
 
     python tests/benchmarks/bench_growth.py
     python tests/benchmarks/bench_growth.py --size 1000000x1000 --runs 1
@@ -78,12 +78,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = option_parser(__doc__)
     parser.add_argument("--size", action="append", metavar="UTTERANCESxINTENTS", help=f"({' '.join(SIZES)})")
-    parser.add_argument("--runs", type=int, default=3, help="of each process, of which the median counts (3)")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each process, of which the median counts (3)")
     parser.add_argument("--count", type=int, default=500, help="messages (500)")
-    parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="as `--set`")
+    parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="any other setting")
     add_json_option(parser)
-    parser.add_argument("--picture", type=Path, metavar="SVG", help="draw the numbers")
-    parser.add_argument("--add", type=Path, action="append", default=[], metavar="JSON", help="of other runs")
+    parser.add_argument("--picture", type=Path, metavar="SVG", help="draw the results as SVG")
+    parser.add_argument("--add", type=Path, action="append", default=[], metavar="JSON", help="results of other runs")
     parser.add_argument("--phase", choices=sorted(_PHASES), help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     return parser

@@ -1,4 +1,4 @@
-"""Whether the hot paths are as quick as they were: against fixed work in the same process, and a recorded baseline.
+"""Check that the hot paths are not slower than a recorded baseline, in units of a fixed workload.
 
     python tests/benchmarks/bench_kept.py
     python tests/benchmarks/bench_kept.py --record
@@ -42,7 +42,7 @@ kitchen music song volume alarm timer weather rain flight train ticket hotel sea
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and compare, or record; the exit code is 1 for a regression."""
     parser = option_parser(__doc__)
-    parser.add_argument("--record", action="store_true", help="write the baseline anew")
+    parser.add_argument("--record", action="store_true", help="rewrite the baseline")
     parser.add_argument("--baseline", type=Path, default=BASELINE, metavar="FILE", help=f"({BASELINE.name})")
     parser.add_argument("--rounds", type=int, default=_ROUNDS, help=f"of which the median counts ({_ROUNDS})")
     options = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""How long intentmatch takes, and how much memory, on one thread.
+"""Measure latency and memory of intentmatch on one thread.
 
     python tests/benchmarks/bench_latency.py --registry intents
     python tests/benchmarks/bench_latency.py --train train.jsonl --messages valid.jsonl
@@ -64,9 +64,9 @@ def _numbers(options: argparse.Namespace) -> dict[str, Any]:
 def _parser() -> argparse.ArgumentParser:
     parser = option_parser(__doc__)
     parser.add_argument("--registry", default="intents", metavar="PATH", help="YAML or an artefact (intents)")
-    parser.add_argument("--train", type=Path, metavar="FILE", help="jsonl with text and intent: a registry instead")
-    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="as the setting of that name")
-    parser.add_argument("--messages", type=Path, metavar="FILE", help="jsonl with a field text; else made up")
+    parser.add_argument("--train", type=Path, metavar="FILE", help="jsonl with text and intent: build a registry of it")
+    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="value of the setting `encoder`")
+    parser.add_argument("--messages", type=Path, metavar="FILE", help="jsonl with a field text; otherwise generated")
     parser.add_argument("--runs", type=int, default=5, help="cold starts of each kind (5); 0 leaves them out")
     parser.add_argument("--count", type=int, default=2000, help="distinct messages (2000)")
     add_json_option(parser)

@@ -1,4 +1,4 @@
-"""What an exported transformer costs beside sentence-transformers: one message, many, threads, and the start.
+"""Compare an exported transformer with sentence-transformers: one message, batches, threads and start time.
 
     python tests/benchmarks/bench_onnx.py --model NAME_OR_FOLDER
 
@@ -48,8 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = option_parser(__doc__)
-    parser.add_argument("--model", required=True, metavar="NAME_OR_FOLDER", help="of sentence-transformers")
-    parser.add_argument("--registry", default="intents", metavar="PATH", help="whose English utterances are encoded")
+    parser.add_argument("--model", required=True, metavar="NAME_OR_FOLDER", help="model of sentence-transformers")
+    parser.add_argument(
+        "--registry", default="intents", metavar="PATH", help="registry whose English utterances are encoded"
+    )
     parser.add_argument("--count", type=int, default=300, help="distinct texts (300)")
     parser.add_argument("--runs", type=int, default=5, help="starts of each kind (5); 0 leaves them out")
     add_json_option(parser)

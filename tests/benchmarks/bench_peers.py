@@ -1,4 +1,4 @@
-"""Other matchers beside this one: the same sets, the same machine, one run, each in an environment of its own.
+"""Compare intentmatch with other matchers: same sets, same machine, one run, separate environments.
 
     python tests/benchmarks/bench_peers.py --data FOLDER --model FOLDER --work FOLDER [--picture FILE.svg]
     python tests/benchmarks/bench_peers.py --data FOLDER --model FOLDER --work FOLDER --peer tfidf --set NAME:TRAIN
@@ -100,10 +100,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = option_parser(__doc__)
     parser.add_argument("--data", type=Path, metavar="FOLDER", required=True, help="a folder of sets")
     parser.add_argument("--model", type=Path, metavar="FOLDER", required=True, help="the transformer that peers share")
-    parser.add_argument("--work", type=Path, metavar="FOLDER", required=True, help="keeps the environments")
+    parser.add_argument("--work", type=Path, metavar="FOLDER", required=True, help="folder that keeps the environments")
     parser.add_argument("--peer", action="append", choices=list(PEERS), help="only this one; may be repeated")
     parser.add_argument("--set", action="append", metavar="NAME:TRAIN", help="only this set; may be repeated")
-    parser.add_argument("--slow-set", action="append", metavar="NAME:TRAIN", help="sets for what trains for minutes")
+    parser.add_argument(
+        "--slow-set", action="append", metavar="NAME:TRAIN", help="sets for peers that train for minutes"
+    )
     add_json_option(parser)
     parser.add_argument("--picture", type=Path, metavar="OUT.svg", help="draw accuracy against latency")
     return parser

@@ -1,4 +1,4 @@
-"""How long a saved edit takes to answer under `Matcher.watch`, and until its own thresholds are learned.
+"""Measure the time from a saved edit to its first match under `Matcher.watch`, and to its calibration.
 
     python tests/benchmarks/bench_reload.py --size 100000x500
     python tests/benchmarks/bench_reload.py --registry intents
@@ -48,9 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = option_parser(__doc__)
-    parser.add_argument("--registry", metavar="FOLDER", help="YAML; otherwise one is made up")
-    parser.add_argument("--size", default="100000x500", metavar="UTTERANCESxINTENTS", help="of that (100000x500)")
-    parser.add_argument("--edits", type=int, default=5, help="one after the other (5)")
+    parser.add_argument("--registry", metavar="FOLDER", help="YAML; otherwise generated")
+    parser.add_argument(
+        "--size", default="100000x500", metavar="UTTERANCESxINTENTS", help="size of the generated registry (100000x500)"
+    )
+    parser.add_argument("--edits", type=int, default=5, help="number of edits, one after the other (5)")
     add_json_option(parser)
     return parser
 

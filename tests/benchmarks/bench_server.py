@@ -1,4 +1,4 @@
-"""How many requests the webhook answers, and how soon, beside a FastAPI endpoint that returns a constant.
+"""Measure throughput and latency of the webhook, beside a FastAPI endpoint that returns a constant.
 
     python tests/benchmarks/bench_server.py --registry intents
     python tests/benchmarks/bench_server.py --encoder sentence_transformer:FOLDER --clients 1 8 64
@@ -55,13 +55,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = option_parser(__doc__)
     parser.add_argument("--registry", default="intents", metavar="PATH", help="YAML or an artefact (intents)")
-    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="as the setting of that name")
-    parser.add_argument("--language", help="only the utterances, and so the messages, of this one")
-    parser.add_argument("--call-seconds", type=float, help="a stand-in that takes so long for any number of texts")
+    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="value of the setting `encoder`")
+    parser.add_argument("--language", help="use utterances and messages of this language only")
+    parser.add_argument("--call-seconds", type=float, help="use a stand-in encoder whose calls take this long")
     parser.add_argument("--workers", type=int, default=1, help="processes of each server (1)")
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 8, 64, 256], help="connections (1 8 64 256)")
-    parser.add_argument("--seconds", type=float, default=3.0, help="of each measurement (3)")
-    parser.add_argument("--rounds", type=int, default=3, help="of all measurements, in turns (3)")
+    parser.add_argument("--seconds", type=float, default=3.0, help="duration of each measurement (3)")
+    parser.add_argument("--rounds", type=int, default=3, help="repetitions of all measurements, in turns (3)")
     add_json_option(parser)
     parser.add_argument("--serve", choices=["constant", "standin"], help=argparse.SUPPRESS)
     parser.add_argument("--port", type=int, help=argparse.SUPPRESS)

@@ -1,4 +1,4 @@
-"""What `several_intents` is worth for messages that are several requests, and what it costs the others.
+"""Measure the effect of `several_intents` on messages with several requests and with one.
 
     python tests/benchmarks/bench_several.py --data FOLDER
 
@@ -40,9 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; the exit code is 0, or that of the error."""
     parser = option_parser(__doc__)
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="a folder of sets of jsonl files")
-    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="as the setting of that name")
+    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="value of the setting `encoder`")
     parser.add_argument("--mixed", default=MIXED, metavar="SET", help="a set with messages of several intents")
-    parser.add_argument("--single", nargs="*", metavar="SET[:TRAIN]", help="sets with one intent a message")
+    parser.add_argument("--single", nargs="*", metavar="SET[:TRAIN]", help="sets with one intent for each message")
     options = parser.parse_args(arguments)
     return run_benchmark(
         lambda: _rows(options),

@@ -1,4 +1,4 @@
-"""What every benchmark script does first and last: parse options, report an error, print, write `--json`."""
+"""Shared start and end of the benchmark scripts: parse options, report errors, print, write `--json`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the benchmarks measure and how they write it down."""
+"""Metrics of the benchmarks and their text form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`intentmatch serve` as a process: what it answers, and what it says."""
+"""`intentmatch serve` as a process."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ GOOD = "intents:\n  greet:\n    utterances: [hello, hi there]\n"
 def until(condition: Callable[[], object]) -> None:
     deadline = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < deadline, "it never came about"
+        assert time.monotonic() < deadline, "timed out"
         time.sleep(0.02)
 
 
@@ -42,7 +42,7 @@ def free_port() -> int:
 
 
 def ask(port: int, text: str, path: str = "/match") -> dict:
-    """The answer to a message; nothing while there is no server."""
+    """The response to a message; empty while there is no server."""
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}{path}", json.dumps({"text": text}).encode(), {"content-type": "application/json"}
     )
@@ -53,8 +53,7 @@ def ask(port: int, text: str, path: str = "/match") -> dict:
         return {}
 
 
-def test_it_watches_says_what_is_wrong_and_keeps_what_was_missed(tmp_path: Path) -> None:
-    """An edit answers, a broken one stands in the log with its place, and after the end the inbox is written."""
+def test_serve_watches_files_logs_problems_and_keeps_misses(tmp_path: Path) -> None:
     folder, log, inbox = tmp_path / "intents", tmp_path / "log.txt", tmp_path / "inbox.sqlite"
     folder.mkdir()
     file = folder / "bot.yaml"
@@ -100,8 +99,8 @@ main()
 
 
 @pytest.mark.parametrize(("stop", "word"), [(signal.SIGTERM, "--watch"), (signal.SIGINT, "--log-messages")])
-def test_what_was_accepted_is_finished(tmp_path: Path, stop: signal.Signals, word: str) -> None:
-    """A message that is being matched when the server is told to stop gets its answer; nobody else is let in."""
+def test_accepted_requests_are_finished_before_the_stop(tmp_path: Path, stop: signal.Signals, word: str) -> None:
+    """New connections are refused."""
     (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
     log = tmp_path / "log.txt"
     port = free_port()
@@ -128,8 +127,7 @@ def test_what_was_accepted_is_finished(tmp_path: Path, stop: signal.Signals, wor
     assert "Traceback" not in log.read_text()
 
 
-def test_chat_keeps_what_was_missed(tmp_path: Path) -> None:
-    """Where the settings turn the inbox on."""
+def test_chat_keeps_misses_in_the_inbox(tmp_path: Path) -> None:
     (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
     words = ["chat", str(tmp_path / "bot.yaml"), "--set", f"inbox={tmp_path / 'inbox.sqlite'}"]
 
@@ -138,8 +136,7 @@ def test_chat_keeps_what_was_missed(tmp_path: Path) -> None:
     assert [message.text for message in Inbox(tmp_path / "inbox.sqlite").messages()] == ["quantum chromodynamics"]
 
 
-def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the line that installs it, and the code for what has to be installed."""
+def test_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
     monkeypatch.setitem(sys.modules, "uvicorn", None)
 
@@ -148,10 +145,7 @@ def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert (done.exit_code, 'pip install "intentmatch[server]"' in done.stderr) == (5, True)
 
 
-def test_what_watching_needs_is_named_before_anything_is_served(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Likewise."""
+def test_missing_extra_for_watch_is_named_before_serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
     installed = plugins.installed
     monkeypatch.setattr(plugins, "installed", lambda module: module != "watchfiles" and installed(module))
@@ -163,7 +157,7 @@ def test_what_watching_needs_is_named_before_anything_is_served(
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A certificate that nobody has signed, and its key."""
+    """A self-signed certificate and its key."""
     openssl = shutil.which("openssl")
     if openssl is None:
         pytest.skip("needs the program openssl to make a certificate")
@@ -174,8 +168,8 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return cert, key
 
 
-def test_it_serves_https_to_who_has_a_key_and_logs_none(tmp_path: Path, certificate: tuple[Path, Path]) -> None:
-    """Keys come from a file; what stands in a query, where some protocols have theirs, does not stand in the log."""
+def test_serve_takes_tls_and_keys_and_logs_no_key(tmp_path: Path, certificate: tuple[Path, Path]) -> None:
+    """Keys come from a file; the log has no queries, where some protocols send their key."""
     (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
     (tmp_path / "keys.txt").write_text("# of the shop\nthe-right-key\n", encoding="utf-8")
     log = tmp_path / "log.txt"
@@ -187,7 +181,7 @@ def test_it_serves_https_to_who_has_a_key_and_logs_none(tmp_path: Path, certific
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
 
-    def asked(path: str, headers: dict[str, str] | None = None, body: bytes | None = None) -> int:
+    def call(path: str, headers: dict[str, str] | None = None, body: bytes | None = None) -> int:
         call = urllib.request.Request(f"https://127.0.0.1:{port}{path}", body, headers or {})
         try:
             with urllib.request.urlopen(call, timeout=PATIENCE, context=context) as answer:
@@ -203,11 +197,11 @@ def test_it_serves_https_to_who_has_a_key_and_logs_none(tmp_path: Path, certific
     with log.open("w") as out:
         server = subprocess.Popen(command, stdout=out, stderr=out)
     try:
-        until(lambda: asked("/readyz") == 200)
-        assert asked("/intents") == 401
-        assert asked("/intents", {"Authorization": "Bearer the-right-key"}) == 200
-        assert asked("/model/parse?token=the-right-key", body=b'{"text": "my secret"}') == 200
-        assert asked("/reload", {"X-API-Key": "the-right-key"}, b"") == 403
+        until(lambda: call("/readyz") == 200)
+        assert call("/intents") == 401
+        assert call("/intents", {"Authorization": "Bearer the-right-key"}) == 200
+        assert call("/model/parse?token=the-right-key", body=b'{"text": "my secret"}') == 200
+        assert call("/reload", {"X-API-Key": "the-right-key"}, b"") == 403
     finally:
         server.send_signal(signal.SIGINT)
         server.wait(PATIENCE)
@@ -218,7 +212,7 @@ def test_it_serves_https_to_who_has_a_key_and_logs_none(tmp_path: Path, certific
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "problem"),
     [
         (["--tls-cert", "bot.yaml"], "HTTPS cannot be served with bot.yaml"),
         (["--tls-key", "bot.yaml"], "--tls-key goes with --tls-cert"),
@@ -229,10 +223,9 @@ def test_it_serves_https_to_who_has_a_key_and_logs_none(tmp_path: Path, certific
         (["--protocol", "smtp"], "unknown protocol"),
     ],
 )
-def test_what_cannot_be_served_is_told_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str
+def test_invalid_options_are_reported_before_serving(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], problem: str
 ) -> None:
-    """As a sentence, with the code for what the user wrote."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
     (tmp_path / "empty").touch()
@@ -240,12 +233,11 @@ def test_what_cannot_be_served_is_told_before(
     done = CliRunner().invoke(cli, ["serve", "bot.yaml", *words])
 
     assert done.exit_code == 2
-    assert said in " ".join(done.stderr.split())
+    assert problem in " ".join(done.stderr.split())
 
 
 @pytest.mark.parametrize("url", ["localhost", "http://localhost", "redis://localhost:many"])
-def test_a_store_has_a_url(tmp_path: Path, url: str) -> None:
-    """One that Redis knows."""
+def test_store_needs_a_redis_url(tmp_path: Path, url: str) -> None:
     (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
 
     done = CliRunner().invoke(cli, ["serve", os.fspath(tmp_path), "--store", url])
@@ -253,8 +245,7 @@ def test_a_store_has_a_url(tmp_path: Path, url: str) -> None:
     assert (done.exit_code, "--store takes a URL such as redis://localhost:6379/0: " in done.stderr) == (2, True)
 
 
-def test_a_folder_of_bots_is_served(tmp_path: Path) -> None:
-    """It says that it takes it for one, and each answers below its name."""
+def test_folder_of_bots_is_served(tmp_path: Path) -> None:
     for name in ("bank", "shop"):
         (tmp_path / "bots" / name).mkdir(parents=True)
         (tmp_path / "bots" / name / "bot.yaml").write_text(GOOD.replace("greet", name), encoding="utf-8")
@@ -272,8 +263,7 @@ def test_a_folder_of_bots_is_served(tmp_path: Path) -> None:
     assert "the bot shop is loaded" in log.read_text()
 
 
-def test_what_a_store_in_redis_needs_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before anything is served."""
+def test_missing_extra_for_redis_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
     monkeypatch.setitem(sys.modules, "redis", None)
     monkeypatch.delitem(sys.modules, "intentmatch.integrations.redis", raising=False)

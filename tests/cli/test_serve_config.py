@@ -1,4 +1,4 @@
-"""Where the options of `serve` come from, and how they are shown."""
+"""Where the options of `serve` come from, and how `--show-config` prints them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BOT = "settings: {top_k: 3}\nintents: {greet: {utterances: [hello, hi there]}}\n
 
 @pytest.fixture
 def bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file of intents, with nothing in the environment but no cache."""
+    """A file of intents; the environment only turns the cache off."""
     monkeypatch.setenv("INTENTMATCH_CACHE", "off")
     (tmp_path / "bot.yaml").write_text(BOT, encoding="utf-8")
     return tmp_path / "bot.yaml"
@@ -36,35 +36,33 @@ def shown(result: Result) -> dict[str, tuple[str, str]]:
     return {name: (cells[0] if len(cells) > 1 else "", cells[-1]) for name, *cells in rows}
 
 
-def test_every_option_and_setting_is_shown_with_its_default(bot: Path) -> None:
-    """Nothing that can be set is left out."""
-    told = shown(run(bot, "--show-config"))
+def test_show_config_lists_every_option_and_setting(bot: Path) -> None:
+    table = shown(run(bot, "--show-config"))
 
     serve = cli.get_command(click.Context(cli), "serve")
     assert serve is not None
     options = {option.name for option in serve.params} - {"config", "show_config"}
-    assert options | set(PARSERS) <= set(told)
-    assert told["port"] == ("8080", "default")
-    assert told["intents"] == (str(bot), "argument")
-    assert told["top_k"] == ("3", f"{bot}:1")
-    assert told["cache"] == ("off", "environment INTENTMATCH_CACHE")
+    assert options | set(PARSERS) <= set(table)
+    assert table["port"] == ("8080", "default")
+    assert table["intents"] == (str(bot), "argument")
+    assert table["top_k"] == ("3", f"{bot}:1")
+    assert table["cache"] == ("off", "environment INTENTMATCH_CACHE")
 
 
-def test_a_word_wins_over_the_environment_and_that_over_the_file(bot: Path, tmp_path: Path) -> None:
-    """Each is shown with the place that it comes from."""
+def test_command_line_wins_over_environment_over_file(bot: Path, tmp_path: Path) -> None:
     file = tmp_path / "serve.yaml"
     file.write_text(
         "port: 1\nmax-text: 2\n\nmax_batch: 3\nwatch: yes\nsettings: [fuzzy=0.9, top_k=4]\n", encoding="utf-8"
     )
     environment = {"INTENTMATCH_SERVE_PORT": "4", "INTENTMATCH_SERVE_MAX_TEXT": "5"}
 
-    told = shown(run(bot, "--config", file, "--port", 6, "--show-config", **environment))
+    table = shown(run(bot, "--config", file, "--port", 6, "--show-config", **environment))
 
-    assert told["port"] == ("6", "argument")
-    assert told["max_text"] == ("5", "environment INTENTMATCH_SERVE_MAX_TEXT")
-    assert told["max_batch"] == ("3", f"{file}:4")
-    assert told["watch"] == ("true", f"{file}:5")
-    assert (told["fuzzy"], told["top_k"]) == (("0.9", "argument"), ("4", "argument"))
+    assert table["port"] == ("6", "argument")
+    assert table["max_text"] == ("5", "environment INTENTMATCH_SERVE_MAX_TEXT")
+    assert table["max_batch"] == ("3", f"{file}:4")
+    assert table["watch"] == ("true", f"{file}:5")
+    assert (table["fuzzy"], table["top_k"]) == (("0.9", "argument"), ("4", "argument"))
 
 
 REPEATABLE = {
@@ -124,18 +122,18 @@ def test_every_default_comes_from_the_config() -> None:
     assert options == {name: config.option(name) for name in _GROUP_OF if name not in ("keys", "admin_keys")}
 
 
-def test_the_file_may_be_named_in_the_environment_and_hold_the_intents(bot: Path, tmp_path: Path) -> None:
-    """So that a unit or a manifest has no words at all."""
+def test_environment_names_the_file_and_the_file_the_intents(bot: Path, tmp_path: Path) -> None:
+    """So that a unit or a manifest needs no arguments."""
     file = tmp_path / "serve.yaml"
     file.write_text(f"intents: {bot}\nsettings: top_k=2\n", encoding="utf-8")
 
-    told = shown(run("--show-config", INTENTMATCH_SERVE_CONFIG=str(file)))
+    table = shown(run("--show-config", INTENTMATCH_SERVE_CONFIG=str(file)))
 
-    assert (told["intents"], told["top_k"]) == ((str(bot), f"{file}:1"), ("2", "argument"))
+    assert (table["intents"], table["top_k"]) == ((str(bot), f"{file}:1"), ("2", "argument"))
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("prot: 1\n", "serve.yaml:1:1: error [unknown-option] there is no option `prot`"),
         ("max_txt: 1\n", "did you mean `max-text`?"),
@@ -154,52 +152,46 @@ def test_the_file_may_be_named_in_the_environment_and_hold_the_intents(bot: Path
         ("\0", "serve.yaml:1:1: error [yaml-syntax]"),
     ],
 )
-def test_a_broken_file_is_told_with_its_place(bot: Path, tmp_path: Path, text: str, said: str) -> None:
-    """And nothing is served."""
+def test_invalid_file_is_reported_with_its_place(bot: Path, tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "serve.yaml").write_text(text, encoding="utf-8")
 
     done = run(bot, "--config", tmp_path / "serve.yaml", "--show-config")
 
-    assert (done.exit_code, said in done.output) == (2, True), done.output
+    assert (done.exit_code, message in done.output) == (2, True), done.output
 
 
-def test_a_file_that_is_no_text_is_told(bot: Path, tmp_path: Path) -> None:
-    """Likewise."""
+def test_file_that_is_not_utf8_is_reported(bot: Path, tmp_path: Path) -> None:
     (tmp_path / "serve.yaml").write_bytes(b"\xff\xfe")
     done = run(bot, "--config", tmp_path / "serve.yaml", "--show-config")
     assert (done.exit_code, "serve.yaml:1:1: error [unreadable]" in done.output) == (2, True)
 
 
-def test_an_empty_file_says_nothing(bot: Path, tmp_path: Path) -> None:
-    """All is as it would be without."""
+def test_empty_file_changes_nothing(bot: Path, tmp_path: Path) -> None:
     (tmp_path / "serve.yaml").write_text("# nothing yet\n", encoding="utf-8")
     assert run(bot, "--config", tmp_path / "serve.yaml", "--show-config").output == run(bot, "--show-config").output
 
 
-def test_an_artefact_is_shown_with_the_settings_it_was_built_with(bot: Path, tmp_path: Path) -> None:
-    """It has no YAML to read them from."""
+def test_show_config_reads_the_settings_of_an_artefact(bot: Path, tmp_path: Path) -> None:
     built = tmp_path / "bot.intentmatch"
     save_artefact(Matcher.load(bot).artefact, built)
 
     assert shown(run(built, "--show-config"))["top_k"] == ("3", f"{bot}:1")
 
 
-def test_that_keys_were_found_is_shown_and_none_of_them(bot: Path, tmp_path: Path) -> None:
-    """With the number of them and where they come from."""
+def test_show_config_counts_keys_without_showing_them(bot: Path, tmp_path: Path) -> None:
     (tmp_path / "keys").write_text("one\ntwo\n", encoding="utf-8")
     assert shown(run(bot, "--show-config"))["admin_keys"] == ("none", "default")
 
     result = run(
         bot, "--show-config", "--keys-file", tmp_path / "keys", INTENTMATCH_KEYS="no", INTENTMATCH_ADMIN_KEYS="boss"
     )
-    told = shown(result)
-    assert told["keys"] == ("set, 2 keys", str(tmp_path / "keys"))
-    assert told["admin_keys"] == ("set, 1 key", "environment INTENTMATCH_ADMIN_KEYS")
+    table = shown(result)
+    assert table["keys"] == ("set, 2 keys", str(tmp_path / "keys"))
+    assert table["admin_keys"] == ("set, 1 key", "environment INTENTMATCH_ADMIN_KEYS")
     assert "boss" not in result.stdout
 
 
-def test_of_a_folder_of_bots_the_settings_for_all_are_shown(tmp_path: Path) -> None:
-    """Each has its own beside them."""
+def test_show_config_prints_the_shared_settings_of_bots(tmp_path: Path) -> None:
     for name in ("bank", "shop"):
         (tmp_path / "bots" / name).mkdir(parents=True)
         (tmp_path / "bots" / name / "bot.yaml").write_text(BOT, encoding="utf-8")
@@ -208,7 +200,6 @@ def test_of_a_folder_of_bots_the_settings_for_all_are_shown(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("words", [["--preload", "shop"], ["--bots-memory", 5], ["--bots"], ["--body-seconds", 0]])
-def test_what_goes_with_bots_only_is_refused_without(bot: Path, words: list[object]) -> None:
-    """So is a folder of bots that is none."""
+def test_options_of_bots_need_a_folder_of_bots(bot: Path, words: list[object]) -> None:
     result = run(bot, *words)
     assert (result.exit_code, "Traceback" in result.output) == (2, False)

@@ -1,4 +1,4 @@
-"""Several processes that answer at one address, as one server."""
+"""Several worker processes as one server."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="signals a
 def until(condition: Callable[[], object]) -> None:
     deadline = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < deadline, "it never came about"
+        assert time.monotonic() < deadline, "timed out"
         time.sleep(0.05)
 
 
 class Server:
-    """`intentmatch serve`, with its log."""
+    """A running `intentmatch serve`, with its log."""
 
     def __init__(self, home: Path, workers: int = 1) -> None:
         self.workers = workers
@@ -67,7 +67,7 @@ class Server:
         return self.log_file.read_text()
 
     def ask(self, path: str, body: object = None, headers: dict[str, str] | None = None) -> tuple[int, str]:
-        """Over a connection of its own, so that any worker may answer."""
+        """Call over a new connection, so that any worker may answer."""
         data = None if body is None else json.dumps(body).encode()
         call = urllib.request.Request(
             f"http://127.0.0.1:{self.port}{path}", data, {"content-type": "application/json", **(headers or {})}
@@ -82,14 +82,14 @@ class Server:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A bot to be edited."""
+    """A bot that a test may edit."""
     (tmp_path / "intents").mkdir()
     (tmp_path / "intents" / "bot.yaml").write_text(GOOD, encoding="utf-8")
     return tmp_path
 
 
-def test_workers_reload_together_and_count_together(folder: Path) -> None:
-    """One call or one hangup reaches all, broken files break none; counts are those of all; a stop stops all."""
+def test_workers_reload_and_count_together(folder: Path) -> None:
+    """One call or one SIGHUP reaches all workers; SIGTERM stops all."""
     file = folder / "intents" / "bot.yaml"
     with Server(folder, workers=2) as server:
         for _ in range(20):
@@ -119,8 +119,7 @@ def verdicts(server: Server) -> dict[str, float]:
     return {s.labels["intent"]: s.value for s in samples if s.name == "intentmatch_verdicts_total"}
 
 
-def test_a_worker_that_died_is_replaced(folder: Path) -> None:
-    """The new one serves the same."""
+def test_dead_worker_is_replaced(folder: Path) -> None:
     with Server(folder, workers=2) as server:
         pids = [
             int(line.rpartition("[")[2].partition("]")[0])
@@ -132,16 +131,14 @@ def test_a_worker_that_died_is_replaced(folder: Path) -> None:
         assert {server.ask("/match", {"text": "hello"})[0] for _ in range(10)} == {200}
 
 
-def test_what_is_broken_from_the_start_is_told_once(folder: Path) -> None:
-    """With its place, before any worker is started."""
+def test_invalid_files_at_the_start_are_reported_once(folder: Path) -> None:
     (folder / "intents" / "bot.yaml").write_text("intents:\n  greet: {}\n", encoding="utf-8")
     with Server(folder, workers=2) as server:
         assert server.process.wait(PATIENCE) == 2
     assert server.log.count("error [no-utterances]") == 1
 
 
-def test_a_hangup_reloads_a_single_process_too(folder: Path) -> None:
-    """It would end it otherwise."""
+def test_sighup_reloads_a_single_process_too(folder: Path) -> None:
     with Server(folder) as server:
         (folder / "intents" / "more.yaml").write_text("intents: {thanks: {utterances: [ta]}}", encoding="utf-8")
         server.process.send_signal(signal.SIGHUP)

@@ -215,7 +215,7 @@ def test_precision_target_is_met_if_possible(held_out, wanted):
         assert calibration.cut.note == ""
     else:
         assert found["given"] == pytest.approx(min(cut["given"] for cut in every))
-        assert calibration.cut.note == f"no cut reaches a precision of {wanted:.0%}"
+        assert calibration.cut.note == f"no threshold reaches a precision of {wanted:.0%}"
 
 
 @given(HELD_OUT, st.sampled_from([0.3, 0.5, 0.8, 0.9, 0.95]), st.sampled_from([0.0, 0.005, 0.03, 0.1]))
@@ -244,10 +244,10 @@ def test_note_says_why_a_precision_is_not_reached():
     often_wrong = cases([1.0, 1.5, 2.0] * 20, [1.0, 1.2, 1.9] * 10, [0.0] * 20)
     always_wrong = cases([1.0, 1.5, 2.0] * 20, [1.0, 1.5, 2.0] * 20, [0.0] * 20)
 
-    assert calibrate(always_wrong, PRECISE).cut.note == "no cut reaches a precision of 95%"
+    assert calibrate(always_wrong, PRECISE).cut.note == "no threshold reaches a precision of 95%"
     assert (
         calibrate(often_wrong, PRECISE).cut.note
-        == "a precision of 95% would cost too much; this cut costs 0.5% at most"
+        == "a precision of 95% would cost too much; this threshold costs 0.5% at most"
     )
 
 
@@ -266,7 +266,7 @@ def test_false_accept_target_is_met(held_out, allowed):
         assert calibration.cut.note == ""
     else:
         assert found["given"] == 0.0
-        assert calibration.cut.note == "out-of-scope messages cannot be told from messages in scope"
+        assert calibration.cut.note == "out-of-scope messages cannot be distinguished from messages in scope"
 
 
 @given(HELD_OUT)

@@ -1,4 +1,4 @@
-"""A small bot, and clients of its webhook."""
+"""A small bot, and clients of its server."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ intents:
 
 @pytest.fixture(scope="module")
 def matcher(tmp_path_factory: pytest.TempPathFactory) -> Matcher:
-    """One matcher for a module; its files are not to be edited."""
+    """One matcher per module; tests must not edit its files."""
     return Matcher.load(write(tmp_path_factory.mktemp("bot")), cache="off")
 
 
 @pytest.fixture(scope="module")
 def client(matcher: Matcher) -> Iterator[TestClient]:
-    """A client that sees a 500 as an answer, as real ones do."""
+    """A client that gets a 500 as a response, as real clients do."""
     with TestClient(create_app(matcher), raise_server_exceptions=False) as client:
         yield client
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of intents to be edited."""
+    """A folder of intents that a test may edit."""
     monkeypatch.setenv("INTENTMATCH_CACHE", "off")
     return write(tmp_path / "intents")
 
 
 @pytest.fixture
 def several(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Three bots in a folder that is called so."""
+    """Three bots in a folder called `bots`."""
     monkeypatch.setenv("INTENTMATCH_CACHE", "off")
     monkeypatch.setattr(pool, "_SECONDS_BETWEEN_LOOKS", 0.05)
     return several_bots.write(tmp_path / "bots", "bank", "pizza", "shop")
@@ -58,13 +58,13 @@ def several(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def admin(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """The headers of admin calls, to apps that are made hereafter."""
+    """The headers of admin calls, for apps made after this fixture."""
     monkeypatch.setenv("INTENTMATCH_ADMIN_KEYS", "the-admin-key")
     return {"x-api-key": "the-admin-key"}
 
 
 def write(folder: Path) -> Path:
-    """The small bot in a folder."""
+    """Write the small bot into a folder."""
     folder.mkdir(exist_ok=True)
     (folder / "bot.yaml").write_text(INTENTS, encoding="utf-8")
     return folder

@@ -1,4 +1,4 @@
-"""What tests of a server share that wait for its encoder: the encoder, and a question that is asked meanwhile."""
+"""An encoder that tests can block or break, and a request that is made meanwhile."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 
 
 class FlakyEncoder(StaticEncoder):
-    """The default encoder, which may be away or wait, and notes what it is asked and whether it was let in the end."""
+    """The default encoder, which tests can block or break. It notes its texts, and whether it was blocked too long."""
 
     def __init__(self) -> None:
         super().__init__(EMBEDDED)
@@ -27,7 +27,7 @@ class FlakyEncoder(StaticEncoder):
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
         self.asked += texts
-        # Not asserted here, where whoever asks may make an answer of it.
+        # Not asserted here: the server would turn the error into a response.
         self.was_let &= self.go_on.wait(60)
         if self.error is not None:
             raise self.error
@@ -35,7 +35,7 @@ class FlakyEncoder(StaticEncoder):
 
 
 def answers_meanwhile(app: Any, encoder: FlakyEncoder, others: Sequence[str], path: str, **request: Any) -> None:
-    """While what is posted to a path waits for the encoder, the app answers at others; and the path thereafter."""
+    """Assert that the app answers at other paths while a request to `path` waits for the encoder."""
     encoder.asked.clear()
     encoder.go_on.clear()
 

@@ -1,4 +1,4 @@
-"""What the tests of several bots share: bots, and clients of them."""
+"""Shared by the tests of several bots: folders of bots, and clients."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ PATIENCE = 60.0
 def until(condition: Callable[[], object]) -> None:
     deadline = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < deadline, "it never came about"
+        assert time.monotonic() < deadline, "timed out"
         time.sleep(0.01)
 
 
 def write(folder: Path, *names: str, text: str = "hello", settings: str = "") -> Path:
-    """Bots that know of one intent each, of their own name."""
+    """Write bots with one intent each, of the name of the bot."""
     for name in names:
         (folder / name).mkdir(parents=True, exist_ok=True)
         yaml = f"{settings}intents: {{{name}: {{utterances: [{text}, {text} to {name}]}}}}\n"

@@ -1,4 +1,4 @@
-"""The routes, when all goes well and when the files do not."""
+"""The routes, with valid files and with invalid ones."""
 
 from __future__ import annotations
 
@@ -27,16 +27,15 @@ intents:
 """
 
 
-def test_match_answers_with_what_the_matcher_says(client: TestClient, matcher: Matcher) -> None:
-    """The webhook adds nothing to the result and leaves nothing out."""
+def test_match_returns_the_result_of_the_matcher(client: TestClient, matcher: Matcher) -> None:
     for text in ("hello", "helo there", "tschüss", "the price of tea", "", "¿?", "a\0b"):
         answer = client.post("/match", json={"text": text})
         assert answer.status_code == 200
         assert without_times(answer.json()) == without_times(matcher.match(text).to_dict())
 
 
-def test_match_heeds_the_options(client: TestClient) -> None:
-    """Language, top_k and allowed do over HTTP what they do in Python; null is as good as leaving them out."""
+def test_match_passes_the_options(client: TestClient) -> None:
+    """Null is the same as leaving an option out."""
     answer = client.post("/match", json={"text": "hello", "language": "de", "top_k": 1, "allowed": ["greet", "bye"]})
     assert answer.json()["response"] == "Hallo!"
     assert len(answer.json()["candidates"]) == 1
@@ -45,16 +44,14 @@ def test_match_heeds_the_options(client: TestClient) -> None:
     assert client.post("/match", json=nulls).json()["intent"] == "greet"
 
 
-def test_a_batch_is_answered_in_order(client: TestClient, matcher: Matcher) -> None:
-    """Each text gets the answer it gets alone, in the order of the texts."""
+def test_batch_is_answered_in_order(client: TestClient, matcher: Matcher) -> None:
     texts = ["tschüss", "hello", "the price of tea", "hello"]
     answer = client.post("/match/batch", json={"texts": texts, "top_k": 2})
     expected = [matcher.match(text, top_k=2).to_dict() for text in texts]
     assert list(map(without_times, answer.json()["results"])) == list(map(without_times, expected))
 
 
-def test_entities_are_answered_and_filled_in() -> None:
-    """What the matcher finds for an intent's slots, from the caller's time; and what answers the question for one."""
+def test_entities_are_found_and_filled() -> None:
     slots = (
         Slot("day", "date", required=True, questions={"": "When?"}),
         Slot("city", "list", (SlotValue("Berlin"), SlotValue("Rome"))),
@@ -65,21 +62,20 @@ def test_entities_are_answered_and_filled_in() -> None:
     )
     bot = Matcher.load(Registry(intents), cache="off", threshold=0.2)
     with TestClient(create_app(bot)) as client:
-        asked = client.post("/match", json={"text": "fly to Berlin"}).json()
-        told = client.post("/match", json={"text": "fly to Rome tomorrow", "now": "2026-11-21T23:00:00Z"}).json()
+        today = client.post("/match", json={"text": "fly to Berlin"}).json()
+        tomorrow = client.post("/match", json={"text": "fly to Rome tomorrow", "now": "2026-11-21T23:00:00Z"}).json()
         day = {"slot": "day", "value": "2026-11-22", "text": "tomorrow", "start": 0, "end": 8}
         for more in ({"slots": ["day"]}, {"slots": None}, {"language": "en"}):
             body = {"text": "tomorrow", "intent": "fly", "now": "2026-11-21T10:00", **more}
             assert client.post("/fill", json=body).json() == {"entities": [day]}
 
-    assert asked["entities"] == [{"slot": "city", "value": "Berlin", "text": "Berlin", "start": 7, "end": 13}]
-    assert asked["missing"] == [{"slot": "day", "question": "When?"}]
-    assert [entity["value"] for entity in told["entities"]] == ["Rome", "2026-11-22"]
-    assert told["missing"] == []
+    assert today["entities"] == [{"slot": "city", "value": "Berlin", "text": "Berlin", "start": 7, "end": 13}]
+    assert today["missing"] == [{"slot": "day", "question": "When?"}]
+    assert [entity["value"] for entity in tomorrow["entities"]] == ["Rome", "2026-11-22"]
+    assert tomorrow["missing"] == []
 
 
 def test_intents_are_described(client: TestClient, matcher: Matcher) -> None:
-    """Every intent is listed with what its author wrote about it, but for the utterances."""
     answer = client.get("/intents").json()
     assert answer["fingerprint"] == matcher.registry.fingerprint
     assert answer["intents"] == [
@@ -104,8 +100,8 @@ def test_intents_are_described(client: TestClient, matcher: Matcher) -> None:
     ]
 
 
-def test_a_path_is_loaded_when_the_server_starts(folder: Path, admin: dict[str, str]) -> None:
-    """Until then the process is alive but not ready, and says so; afterwards it answers."""
+def test_path_is_loaded_when_the_server_starts(folder: Path, admin: dict[str, str]) -> None:
+    """Until then the process is alive but not ready."""
     app = create_app(folder)
     early = TestClient(app)
     assert early.get("/healthz").json() == {"status": "alive"}
@@ -122,15 +118,13 @@ def test_a_path_is_loaded_when_the_server_starts(folder: Path, admin: dict[str, 
         assert client.post("/match", json={"text": "hello"}).json()["intent"] == "greet"
 
 
-def test_a_server_without_usable_files_does_not_start(folder: Path) -> None:
-    """What is wrong with the files at the start is raised, not served."""
+def test_server_with_invalid_files_does_not_start(folder: Path) -> None:
     (folder / "bot.yaml").write_text(BROKEN, encoding="utf-8")
     with pytest.raises(RegistryError, match="titel"), TestClient(create_app(str(folder))):
         pass
 
 
-def test_a_reload_brings_the_edit(folder: Path, admin: dict[str, str]) -> None:
-    """After a reload the new lines answer, and the fingerprint is another."""
+def test_reload_takes_up_an_edit(folder: Path, admin: dict[str, str]) -> None:
     with TestClient(create_app(folder)) as client:
         before = client.get("/readyz").json()["fingerprint"]
         (folder / "thanks.yaml").write_text("intents: {thanks: {utterances: [thank you]}}", encoding="utf-8")
@@ -140,8 +134,8 @@ def test_a_reload_brings_the_edit(folder: Path, admin: dict[str, str]) -> None:
         assert client.post("/match", json={"text": "thank you"}).json()["intent"] == "thanks"
 
 
-def test_a_bad_edit_is_refused_and_the_old_intents_go_on(folder: Path, admin: dict[str, str]) -> None:
-    """A failed reload lists every problem with its place, leaves the answers as they are, and shows in readyz."""
+def test_failed_reload_keeps_the_last_valid_registry(folder: Path, admin: dict[str, str]) -> None:
+    """It lists every problem, and `/readyz` reports it."""
     file = folder / "bot.yaml"
     with TestClient(create_app(folder)) as client:
         before = client.get("/readyz").json()
@@ -168,11 +162,9 @@ def test_a_bad_edit_is_refused_and_the_old_intents_go_on(folder: Path, admin: di
         assert client.get("/readyz").json() == before
 
 
-def test_a_reload_that_fails_unexpectedly_is_ours(
+def test_unexpected_reload_failure_gets_500_and_keeps_the_registry(
     matcher: Matcher, monkeypatch: pytest.MonkeyPatch, admin: dict[str, str]
 ) -> None:
-    """A defect during a reload is a 500 without its innards, is stale in readyz, and the old intents go on."""
-
     def fail() -> None:
         raise MemoryError("secret")
 
@@ -190,17 +182,15 @@ def test_a_reload_that_fails_unexpectedly_is_ours(
     ("path", "body"),
     [("/match", {"text": "the price of tea"}), ("/match/batch", {"texts": ["the price of tea"]}), ("/reload", None)],
 )
-def test_a_slow_encoder_does_not_hold_up_the_others(folder: Path, admin: dict[str, str], path: str, body) -> None:
-    """While a message is encoded, the event loop goes on answering."""
+def test_slow_encoder_does_not_block_the_event_loop(folder: Path, admin: dict[str, str], path: str, body) -> None:
     encoder = FlakyEncoder()
     app = create_app(Matcher.load(folder, encoder=encoder, cache="off"))
     answers_meanwhile(app, encoder, ["/healthz", "/readyz"], path, json=body, headers=admin)
 
 
-def test_waiting_reloads_take_no_thread_from_messages(
+def test_waiting_reloads_do_not_delay_messages(
     matcher: Matcher, monkeypatch: pytest.MonkeyPatch, admin: dict[str, str]
 ) -> None:
-    """However many reloads are asked for, they run one after the other, and messages are answered meanwhile."""
     running: list[int] = []
 
     def slow_reload() -> None:
@@ -249,11 +239,11 @@ except MissingExtraError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
-    said = 'The webhook needs an extra that is not installed. Run: pip install "intentmatch[server]"'
-    assert done.stdout.splitlines() == [said] * 7
+    message = 'The webhook needs an extra that is not installed. Run: pip install "intentmatch[server]"'
+    assert done.stdout.splitlines() == [message] * 7
 
 
 def without_times(result: dict) -> dict:
-    """A result without what no two runs have in common."""
+    """A result without its times."""
     stages = [{**stage, "microseconds": 0} for stage in result["trace"]["stages"]]
     return {**result, "trace": {**result["trace"], "stages": stages}}

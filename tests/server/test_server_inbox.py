@@ -1,4 +1,4 @@
-"""What the webhook keeps of messages that it did not understand, and what users say to put it right."""
+"""The inbox of a server: missed messages, and users' corrections."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def keeping(folder: Path, file: Path) -> Iterator[TestClient]:
-    """A client of a webhook with an inbox."""
+    """A client of a server with an inbox."""
     with TestClient(create_app(Matcher.load(folder, inbox=file)), raise_server_exceptions=False) as client:
         yield client
 
 
-def test_what_was_not_understood_is_kept(keeping: TestClient, file: Path) -> None:
-    """Of single messages and of batches; what was understood is nobody's business."""
+def test_missed_messages_are_kept(keeping: TestClient, file: Path) -> None:
+    """Of single messages and of batches."""
     assert keeping.post("/match", json={"text": "the price of tea"}).json()["verdict"] == "out_of_scope"
     assert keeping.post("/match", json={"text": "hello"}).json()["verdict"] == "matched"
     keeping.post("/match/batch", json={"texts": ["tschüss", "the price of tea", "mail bob@example.org my tea"]})
@@ -36,13 +36,12 @@ def test_what_was_not_understood_is_kept(keeping: TestClient, file: Path) -> Non
 
 
 def flushed(client: TestClient) -> bool:
-    """What was left with the webhook is written."""
+    """Stop the server, which flushes the inbox."""
     client.__exit__()
     return True
 
 
 def test_corrections_are_kept(keeping: TestClient, file: Path) -> None:
-    """An intent, or none of them, with the language if it is known."""
     for body in (
         {"text": "the price of tea", "intent": "bye", "language": "en"},
         {"text": "the price of tea", "intent": None},
@@ -56,7 +55,7 @@ def test_corrections_are_kept(keeping: TestClient, file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "location", "said"),
+    ("body", "location", "text"),
     [
         ({"text": "a", "intent": "gret"}, "body.intent", "Did you mean 'greet'?"),
         ({"text": "a"}, "body.intent", "Field required"),
@@ -67,24 +66,21 @@ def test_corrections_are_kept(keeping: TestClient, file: Path) -> None:
         ({"text": "a", "intent": "greet", "extra": 1}, "body.extra", "This key is unknown"),
     ],
 )
-def test_a_correction_of_nothing_is_refused(keeping: TestClient, body: dict, location: str, said: str) -> None:
-    """Each mistake is named with its place."""
+def test_invalid_correction_is_refused(keeping: TestClient, body: dict, location: str, text: str) -> None:
     answer = keeping.post("/feedback", json=body)
 
     assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
     assert answer.json()["errors"][0]["location"] == location
-    assert said in answer.json()["errors"][0]["message"]
+    assert text in answer.json()["errors"][0]["message"]
 
 
-def test_without_an_inbox_nothing_is_kept(client: TestClient) -> None:
-    """And a correction is told how to turn one on."""
+def test_feedback_without_an_inbox_says_how_to_turn_it_on(client: TestClient) -> None:
     answer = client.post("/feedback", json={"text": "hello", "intent": "bye"})
 
     assert (answer.status_code, "setting `inbox`" in answer.json()["detail"]) == (503, True)
 
 
-def test_an_inbox_that_cannot_be_written_breaks_no_answer(folder: Path, tmp_path: Path) -> None:
-    """Messages are answered, and corrections taken, as if nothing was."""
+def test_unwritable_inbox_does_not_affect_answers(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     with TestClient(create_app(Matcher.load(folder, inbox=tmp_path / "file" / "inbox.sqlite"))) as client:
         for _ in range(3):
@@ -92,8 +88,7 @@ def test_an_inbox_that_cannot_be_written_breaks_no_answer(folder: Path, tmp_path
             assert client.post("/feedback", json={"text": "the price of tea", "intent": None}).status_code == 202
 
 
-def test_an_edit_of_the_settings_turns_it_on(folder: Path, file: Path, admin: dict[str, str]) -> None:
-    """Settings in the YAML are taken up by a reload, this one too."""
+def test_inbox_is_turned_on_by_a_reload(folder: Path, file: Path, admin: dict[str, str]) -> None:
     with TestClient(create_app(Matcher.load(folder))) as client:
         client.post("/match", json={"text": "the price of tea"})
         (folder / "settings.yaml").write_text(f"settings: {{inbox: {file}, inbox_mode: plain}}", encoding="utf-8")

@@ -1,7 +1,6 @@
-"""Requests made from the OpenAPI document, good ones and bad ones: what is answered is what the document says.
+"""Requests generated from the OpenAPI document, valid and invalid: the answers must be as documented.
 
-Whether a key is asked for, whether what breaks the document is refused, whether status, media type, headers and body
-are as documented, whether other methods are: Schemathesis knows what to try.
+Schemathesis checks keys, refusals, status codes, media types, headers, bodies and methods.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ intents:
     utterances: {en: [goodbye], de: [tschüss]}
 """
 
-# Names of intents and codes of languages are right or wrong by the registry, of which the document knows nothing.
+# The document does not know which intent names and language codes are valid: the registry does.
 EXCLUDED = [positive_data_acceptance]
 
 
-# The operations are wanted when tests are collected, before there are any fixtures.
+# Schemathesis needs the operations at collection time, before any fixture.
 FOLDER = tempfile.TemporaryDirectory()
 atexit.register(FOLDER.cleanup)
 
@@ -43,7 +42,7 @@ def document(**options: Any) -> Any:
     folder = Path(FOLDER.name)
     (folder / "bot.yaml").write_text(INTENTS, encoding="utf-8")
     matcher = Matcher.load(folder, cache="off", inbox=folder / "inbox.sqlite")
-    # A list that is too long should not be a body that is too large.
+    # A list that is too long must not be a body that is too large.
     app = create_app(matcher, max_batch=5, max_body=10_000_000, **options)
     return schemathesis.openapi.from_asgi("/openapi.json", app)
 
@@ -64,22 +63,21 @@ bounded = settings(max_examples=30, deadline=None, derandomize=True, suppress_he
 
 @document(keys=[KEY], admin_keys=[ADMIN_KEY]).parametrize()
 @bounded
-def test_with_keys_every_answer_is_as_documented(case: schemathesis.Case) -> None:
-    """To whoever may do everything; and each call is also tried without a key and with a wrong one."""
+def test_answers_with_keys_are_as_documented(case: schemathesis.Case) -> None:
+    """Each call is also tried without a key and with a wrong one."""
     case.call_and_validate(headers={"Authorization": f"Bearer {ADMIN_KEY}"}, excluded_checks=EXCLUDED)
 
 
 @document().parametrize()
 @bounded
-def test_without_keys_every_answer_is_as_documented(case: schemathesis.Case) -> None:
-    """To anybody."""
+def test_answers_without_keys_are_as_documented(case: schemathesis.Case) -> None:
     case.call_and_validate(excluded_checks=EXCLUDED)
 
 
 @document_of_several().parametrize()
 @bounded
-def test_of_several_bots_every_answer_is_as_documented(case: schemathesis.Case) -> None:
-    """Also of those that are not there, which most are that Schemathesis thinks of."""
+def test_answers_of_several_bots_are_as_documented(case: schemathesis.Case) -> None:
+    """Of unknown bots too, which most generated names are."""
     if len(case.path_parameters.get("bot", "")) % 2:
         case.path_parameters["bot"] = "shop"
     case.call_and_validate(headers={"Authorization": f"Bearer {ADMIN_KEY}"}, excluded_checks=EXCLUDED)

@@ -1,4 +1,4 @@
-"""Warming, ready, stale, broken: what the probes say, and when."""
+"""The states of a bot: warming, ready, stale, broken."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from intentmatch.core.errors import UnavailableError
 from intentmatch.server import create_app
 
 
-def test_before_it_is_ready_it_is_warm(folder: Path) -> None:
-    """The encoder has been asked in every language before the first caller comes."""
+def test_server_is_warm_before_it_is_ready(folder: Path) -> None:
+    """The encoder has seen every language before the first caller."""
     encoder = FlakyEncoder()
     matcher = Matcher.load(folder, encoder=encoder, cache="off")
     encoder.asked.clear()
@@ -25,8 +25,7 @@ def test_before_it_is_ready_it_is_warm(folder: Path) -> None:
         assert len(encoder.asked) >= 2
 
 
-def test_while_it_warms_up_it_is_not_ready(folder: Path) -> None:
-    """It is alive, and says what it is doing."""
+def test_server_is_not_ready_while_it_warms_up(folder: Path) -> None:
     encoder = FlakyEncoder()
     app = create_app(Matcher.load(folder, encoder=encoder, cache="off"))
     encoder.go_on.clear()
@@ -40,7 +39,7 @@ def test_while_it_warms_up_it_is_not_ready(folder: Path) -> None:
     server = threading.Thread(target=serve)
     server.start()
     try:
-        while (answer := early.get("/readyz")).status_code == 200:  # until the server has begun to
+        while (answer := early.get("/readyz")).status_code == 200:  # until the server has started to
             assert not started.is_set()
         assert (answer.status_code, answer.json()["type"]) == (503, "urn:intentmatch:warming")
         assert early.get("/healthz").status_code == early.get("/version").status_code == 200
@@ -51,14 +50,13 @@ def test_while_it_warms_up_it_is_not_ready(folder: Path) -> None:
     assert early.get("/readyz").json()["status"] == "ready"
 
 
-def test_what_is_not_loaded_is_warming(folder: Path) -> None:
-    """Before the start of the server."""
+def test_server_that_is_not_started_is_warming(folder: Path) -> None:
     assert TestClient(create_app(folder)).get("/readyz").json()["type"] == "urn:intentmatch:warming"
 
 
 @pytest.mark.parametrize("error", [UnavailableError("the model is away"), MemoryError("secret")])
-def test_what_cannot_answer_is_broken_until_it_can(folder: Path, error: Exception) -> None:
-    """Whoever asks whether it is ready has a message tried, so that it recovers without callers."""
+def test_failed_answer_means_broken_until_one_succeeds(folder: Path, error: Exception) -> None:
+    """The probe itself tries a message."""
     encoder = FlakyEncoder()
     app = create_app(Matcher.load(folder, encoder=encoder, cache="off"))
     with TestClient(app, raise_server_exceptions=False) as client:
@@ -74,15 +72,13 @@ def test_what_cannot_answer_is_broken_until_it_can(folder: Path, error: Exceptio
         assert client.get("/readyz").json()["status"] == "ready"
 
 
-def test_a_caller_breaks_nothing(folder: Path) -> None:
-    """A request that cannot be answered because of what it asks says nothing of the server."""
+def test_invalid_request_does_not_mean_broken(folder: Path) -> None:
     with TestClient(create_app(folder)) as client:
         assert client.post("/match", json={"text": "hello", "allowed": ["nobody"]}).status_code == 422
         assert client.get("/readyz").json()["status"] == "ready"
 
 
-def test_older_files_are_stale_but_ready(folder: Path, admin: dict[str, str]) -> None:
-    """Messages go on being answered."""
+def test_invalid_new_files_mean_stale_but_ready(folder: Path, admin: dict[str, str]) -> None:
     with TestClient(create_app(folder)) as client:
         (folder / "bot.yaml").write_text("intents: 3", encoding="utf-8")
         client.post("/reload", headers=admin)
@@ -90,13 +86,11 @@ def test_older_files_are_stale_but_ready(folder: Path, admin: dict[str, str]) ->
         assert (ready.status_code, ready.json()["status"]) == (200, "stale")
 
 
-def test_the_version_is_told(client: TestClient) -> None:
-    """That of the package."""
+def test_version_is_that_of_the_package(client: TestClient) -> None:
     assert client.get("/version").json() == {"version": intentmatch.__version__}
 
 
-def test_what_fails_while_warming_up_keeps_the_server_from_starting(folder: Path) -> None:
-    """It would answer nobody."""
+def test_failure_while_warming_up_stops_the_start(folder: Path) -> None:
     encoder = FlakyEncoder()
     app = create_app(Matcher.load(folder, encoder=encoder, cache="off"))
     encoder.error = UnavailableError("the model is away")
@@ -105,8 +99,7 @@ def test_what_fails_while_warming_up_keeps_the_server_from_starting(folder: Path
         pass
 
 
-def test_what_is_wrong_with_the_files_is_told_to_those_with_a_key(folder: Path) -> None:
-    """Anybody may know that it is stale, or broken; which files there are, and what is in them, not."""
+def test_reasons_are_shown_to_callers_with_a_key_only(folder: Path) -> None:
     encoder = FlakyEncoder()
     matcher = Matcher.load(folder, encoder=encoder, cache="off")
     with TestClient(create_app(matcher, keys=["one"], admin_keys=["boss"]), raise_server_exceptions=False) as client:

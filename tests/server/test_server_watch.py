@@ -1,4 +1,4 @@
-"""A webhook that watches its files."""
+"""A server that watches its files."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ PATIENCE = 60.0
 def until(condition: Callable[[], object]) -> None:
     deadline = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < deadline, "it never came about"
+        assert time.monotonic() < deadline, "timed out"
         time.sleep(0.01)
 
 
-def test_an_edit_is_taken_up(folder: Path) -> None:
-    """Without anybody asking for a reload; when the server stops, so does the watching."""
+def test_edit_is_taken_up_without_a_reload_call(folder: Path) -> None:
     with TestClient(create_app(folder, watch=True)) as client:
         (folder / "thanks.yaml").write_text("intents: {thanks: {utterances: [thank you]}}", encoding="utf-8")
         until(lambda: client.post("/match", json={"text": "thank you"}).json()["intent"] == "thanks")
@@ -35,10 +34,9 @@ def test_an_edit_is_taken_up(folder: Path) -> None:
         until(lambda: client.get("/readyz").json()["intents"] == 2)
 
 
-def test_a_broken_edit_is_in_readyz_and_in_the_log(
+def test_invalid_edit_is_reported_by_readyz_and_the_log(
     folder: Path, caplog: pytest.LogCaptureFixture, admin: dict[str, str]
 ) -> None:
-    """With every problem at its place, as a reload that was asked for would answer; until it is put right."""
     caplog.set_level(logging.INFO, "intentmatch")
     file = folder / "bot.yaml"
     good = file.read_text(encoding="utf-8")
@@ -59,8 +57,7 @@ def test_a_broken_edit_is_in_readyz_and_in_the_log(
         until(lambda: not client.get("/readyz").json()["stale"])
 
 
-def test_without_being_asked_nothing_is_watched(folder: Path) -> None:
-    """A reload is a call away."""
+def test_watching_is_off_by_default(folder: Path) -> None:
     with TestClient(create_app(folder)) as client:
         (folder / "thanks.yaml").write_text("intents: {thanks: {utterances: [thank you]}}", encoding="utf-8")
         time.sleep(0.5)

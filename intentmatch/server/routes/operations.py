@@ -1,6 +1,7 @@
 """Calls for operators: what the server holds, its state, and its metrics."""
 
-# No postponed annotations here: FastAPI evaluates those of the routes in this module.
+from __future__ import annotations
+
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import PlainTextResponse
 

@@ -1,4 +1,4 @@
-"""Who may call."""
+"""API keys: which callers may call what."""
 
 from __future__ import annotations
 
@@ -35,8 +35,7 @@ def request(*keys: str, **headers: str) -> Request:
 
 
 @pytest.mark.parametrize("presented", [None, "", "anything", "\ud800"])
-def test_without_keys_everybody_may(presented: str | None) -> None:
-    """An app that was given no keys asks for none."""
+def test_app_without_keys_is_open(presented: str | None) -> None:
     assert authorised(request(), presented)
 
 
@@ -45,14 +44,14 @@ def test_without_keys_everybody_may(presented: str | None) -> None:
     [("one", True), ("two", True), (None, False), ("", False), ("on", False), ("onetwo", False), ("öne", False),
      ("\ud800", False), ("one\0", False)],
 )  # fmt: skip
-def test_with_keys_one_of_them_is_needed(presented: str | None, may: bool) -> None:
-    """Any of the keys, to the letter; whatever else is presented is refused and nothing worse."""
+def test_app_with_keys_needs_one_of_them(presented: str | None, may: bool) -> None:
+    """Keys match exactly; anything else is refused."""
     assert authorised(request("one", "two"), presented) is may
 
 
 @pytest.mark.parametrize("keys", ["secret", [""], ["ö"], ["a\nb"], ["good", "\0"]])
-def test_a_key_that_no_header_can_carry_is_refused(keys: object) -> None:
-    """Rather at the start than as a door that nobody can open; and the text does not tell the key."""
+def test_key_that_no_header_can_carry_is_refused(keys: object) -> None:
+    """At the start, and the message does not show the key."""
     with pytest.raises(InputError) as caught:
         checked(keys)
     assert "ö" not in str(caught.value)
@@ -62,14 +61,14 @@ def test_a_key_that_no_header_can_carry_is_refused(keys: object) -> None:
     ("header", "token"),
     [("Bearer one", "one"), ("bearer  one ", "one"), ("Bearer", ""), ("Basic one", None), ("one", None), ("", None)],
 )
-def test_a_bearer_token_is_found(header: str, token: str | None) -> None:
-    """Under its scheme, in whatever case, and under no other."""
+def test_bearer_token_is_found(header: str, token: str | None) -> None:
+    """The scheme in any case, and no other scheme."""
     assert bearer(request(authorization=header)) == token
 
 
 @pytest.fixture
 def served(matcher: Matcher) -> Callable[..., Callable[..., Any]]:
-    """Serve a bot with some options; then ask it with some key."""
+    """Serve a bot with these options, and return what calls it with a key."""
 
     def serve(**options: Any) -> Callable[..., Any]:
         client = TestClient(create_app(matcher, **options), raise_server_exceptions=False)
@@ -88,8 +87,8 @@ def served(matcher: Matcher) -> Callable[..., Callable[..., Any]]:
 
 
 @pytest.mark.parametrize(("method", "path"), ORDINARY)
-def test_every_call_asks_for_a_key(served: Callable[..., Callable[..., Any]], method: str, path: str) -> None:
-    """One of several, or an admin key, in either header; before the body is looked at."""
+def test_every_call_needs_a_key(served: Callable[..., Callable[..., Any]], method: str, path: str) -> None:
+    """One of several, or an admin key, in either header; checked before the body is read."""
     ask = served(keys=["one", "two"], admin_keys=["boss"])
     body = ORDINARY[method, path]
     for key in (None, "", "three", "onetwo", "one two"):
@@ -102,13 +101,11 @@ def test_every_call_asks_for_a_key(served: Callable[..., Callable[..., Any]], me
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/docs", "/openapi.json"])
-def test_what_tells_no_secrets_asks_for_none(served: Callable[..., Callable[..., Any]], path: str) -> None:
-    """Probes have no key, and the documentation is no secret."""
+def test_probes_and_docs_need_no_key(served: Callable[..., Callable[..., Any]], path: str) -> None:
     assert served(keys=["one"])("GET", path).status_code == 200
 
 
-def test_a_new_route_is_closed_unless_it_says_otherwise(matcher: Matcher) -> None:
-    """Whoever adds one and thinks of nothing has it guarded."""
+def test_new_route_is_guarded_by_default(matcher: Matcher) -> None:
     app = create_app(matcher, keys=["one"])
 
     @app.get("/new")
@@ -134,24 +131,23 @@ def test_a_new_route_is_closed_unless_it_says_otherwise(matcher: Matcher) -> Non
         ([], ["boss"], "boss", 200),
     ],
 )
-def test_admin_calls_are_off_without_a_key_of_their_own(
+def test_admin_calls_need_an_admin_key(
     folder: Path, keys: list[str], admin_keys: list[str], presented: str | None, status: int
 ) -> None:
-    """And with one they want it and no other; the other calls do not, where there are no other keys."""
+    """Without any they are off; with one, other calls stay open."""
     with TestClient(create_app(folder, keys=keys, admin_keys=admin_keys)) as client:
         headers = {"x-api-key": presented} if presented else {}
         assert client.post("/reload", headers=headers).status_code == status
         assert client.get("/intents").status_code == (401 if keys else 200)
 
 
-def test_an_admin_key_is_another() -> None:
-    """Otherwise everybody were an admin."""
+def test_admin_key_must_differ_from_other_keys() -> None:
     with pytest.raises(InputError, match="must differ"):
         Access(["one", "two"], ["two"])
 
 
 def test_keys_come_from_the_environment(matcher: Matcher, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """In variables, apart by comma or space, and in the files that others name; what is passed goes before."""
+    """From variables, separated by comma or space, and from files; arguments win."""
     (tmp_path / "keys").write_text("# of the shop\n\n  three  \nfour\n", encoding="utf-8")
     monkeypatch.setenv("INTENTMATCH_KEYS", "one, two")
     monkeypatch.setenv("INTENTMATCH_KEYS_FILE", str(tmp_path / "keys"))
@@ -162,7 +158,7 @@ def test_keys_come_from_the_environment(matcher: Matcher, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("value", ["", " , "])
-def test_a_variable_without_a_key_is_no_open_door(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+def test_empty_variable_is_an_error(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     """A secret that was not filled in keeps the server from starting."""
     monkeypatch.setenv("INTENTMATCH_KEYS", value)
     with pytest.raises(InputError, match="INTENTMATCH_KEYS is set but holds no key"):
@@ -170,16 +166,15 @@ def test_a_variable_without_a_key_is_no_open_door(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("content", [b"", b"# none\n", b"\xff\xfe", None])
-def test_a_file_without_a_key_is_no_open_door_either(tmp_path: Path, content: bytes | None) -> None:
-    """Nor one that cannot be read."""
+def test_empty_or_unreadable_key_file_is_an_error(tmp_path: Path, content: bytes | None) -> None:
     if content is not None:
         (tmp_path / "keys").write_bytes(content)
     with pytest.raises(InputError, match="keys"):
         file_keys(tmp_path / "keys")
 
 
-def test_a_key_has_its_own_rate(served: Callable[..., Callable[..., Any]]) -> None:
-    """Too many requests of one are told when to come again, and those of another are answered; probes do not count."""
+def test_each_key_has_its_own_rate(served: Callable[..., Callable[..., Any]]) -> None:
+    """A caller over the limit is told when to retry; other keys and probes are not affected."""
     ask = served(keys=["one", "two"], rate_limit="2/hour", protocols=["rasa"])
     assert [ask("GET", "/intents", "one").status_code for _ in range(2)] == [200, 200]
     late = ask("POST", "/match", "one", content=b"{broken")
@@ -189,16 +184,15 @@ def test_a_key_has_its_own_rate(served: Callable[..., Callable[..., Any]]) -> No
     assert [ask("GET", "/intents", "three").status_code for _ in range(5)] == [401] * 5
 
 
-def test_a_rate_holds_for_protocols_in_their_shape(matcher: Matcher) -> None:
-    """And without keys for whoever calls from an address."""
+def test_rate_limit_holds_for_protocols_in_their_shape(matcher: Matcher) -> None:
+    """Without keys, per address."""
     client = TestClient(create_app(matcher, rate_limit="1/hour", protocols=["rasa"]))
     assert client.post("/model/parse", json={"text": "hello"}).status_code == 200
     late = client.post("/model/parse", json={"text": "hello"})
     assert (late.status_code, late.json()["code"], "retry-after" in late.headers) == (429, 429, True)
 
 
-def test_nothing_secret_is_logged_or_told(matcher: Matcher, caplog: pytest.LogCaptureFixture) -> None:
-    """Neither keys nor what users say, whatever goes wrong."""
+def test_keys_and_messages_are_neither_logged_nor_sent_back(matcher: Matcher, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     app = create_app(matcher, keys=["the-key"], admin_keys=["the-admin-key"], rate_limit="9/hour")
     client = TestClient(app, raise_server_exceptions=False)
@@ -206,7 +200,7 @@ def test_nothing_secret_is_logged_or_told(matcher: Matcher, caplog: pytest.LogCa
         for body in ({"text": "my secret"}, {"text": 1, "my secret": 1}, {"text": "my secret", "language": "no code"}):
             client.post("/match", json=body, headers={"x-api-key": key})
         client.post("/reload", headers={"x-api-key": key})
-    # What the client of the test says of itself is not ours.
+    # The test client has a logger of its own.
     said = "".join(record.getMessage() for record in caplog.records if not record.name.startswith("http"))
     assert not [secret for secret in ("-key", "secret") if secret in said]
     assert "-key" not in repr(vars(app.state.access))

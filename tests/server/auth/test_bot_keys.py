@@ -1,4 +1,4 @@
-"""Keys that are good for one of several bots."""
+"""Keys that are valid for one of several bots."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ KEYS = ["shop:one", "bank:two:with:colons", "*:all"]
     ("key", "status"),
     [(None, 401), ("nonsense", 401), ("shop:one", 401), ("one", 200), ("two:with:colons", 403), ("all", 200)],
 )
-def test_a_key_is_good_for_its_bot_only(several: Path, key: str | None, status: int) -> None:
-    """Of whichever kind; and before the body is looked at."""
+def test_key_is_valid_for_its_bot_only(several: Path, key: str | None, status: int) -> None:
+    """Keys of both kinds; checked before the body is read."""
     with served(several, keys=KEYS) as client:
         headers = {"content-type": "application/json", **({"x-api-key": key} if key else {})}
         for path in ("match", "match/batch", "fill", "feedback"):
@@ -28,8 +28,7 @@ def test_a_key_is_good_for_its_bot_only(several: Path, key: str | None, status: 
         assert match(client, "shop", **headers).status_code == status
 
 
-def test_who_has_no_key_for_a_bot_does_not_learn_whether_it_is_there(several: Path) -> None:
-    """Nor is it loaded for them."""
+def test_bots_without_a_valid_key_stay_hidden_and_unloaded(several: Path) -> None:
     with served(several, keys=KEYS) as client:
         there, not_there = (match(client, name, **{"x-api-key": "one"}) for name in ("bank", "nobody"))
         assert there.json() == not_there.json()
@@ -43,8 +42,7 @@ def test_who_has_no_key_for_a_bot_does_not_learn_whether_it_is_there(several: Pa
 @pytest.mark.parametrize(
     ("key", "status"), [(None, 401), ("one", 403), ("boss", 403), ("owner", 200), ("all-boss", 200), ("x", 401)]
 )
-def test_an_admin_key_is_good_for_its_bot_only(several: Path, key: str | None, status: int) -> None:
-    """Reloading another's is none of its business."""
+def test_admin_key_is_valid_for_its_bot_only(several: Path, key: str | None, status: int) -> None:
     admin_keys = ["bank:boss", "shop:owner", "*:all-boss"]
     with served(several, keys=KEYS, admin_keys=admin_keys) as client:
         headers = {"x-api-key": key} if key else {}
@@ -53,8 +51,8 @@ def test_an_admin_key_is_good_for_its_bot_only(several: Path, key: str | None, s
 
 
 @pytest.mark.parametrize("key", ["one", ":one", "shop:", "*"])
-def test_a_key_without_its_bot_is_refused(several: Path, key: str) -> None:
-    """A key for all bots has to say so; what it is stands nowhere."""
+def test_key_without_its_bot_is_refused(several: Path, key: str) -> None:
+    """The message does not show the key."""
     with pytest.raises(InputError, match="shop:KEY") as caught:
         create_app(BotFolder(several), keys=[key])
     assert "one" not in str(caught.value)
@@ -62,8 +60,8 @@ def test_a_key_without_its_bot_is_refused(several: Path, key: str) -> None:
         create_app(BotFolder(several), keys=["shop:one"], admin_keys=["bank:one"])
 
 
-def test_keys_for_bots_that_are_not_there_are_told_of(several: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Not by their names, which may be the beginning of a key; they may come yet."""
+def test_keys_for_unknown_bots_are_logged_without_their_names(several: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A name may be the beginning of a key; the bot may be added later."""
     with served(several, keys=["secret:one", "shop:two"]) as client:
         assert "keys name 1 bots that do not exist" in caplog.text
         write(several, "secret")

@@ -1,4 +1,4 @@
-"""Token buckets: how much may be taken, and when there is more."""
+"""Token buckets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Clock:
         return self.now
 
 
-def test_a_full_bucket_may_be_emptied_at_once_and_fills_evenly() -> None:
+def test_full_bucket_empties_at_once_and_refills_evenly() -> None:
     """Three a minute: three now, the next after twenty seconds, and never more than three."""
     clock = Clock()
     rates = RateLimiter("3/minute", clock=clock)
@@ -30,14 +30,12 @@ def test_a_full_bucket_may_be_emptied_at_once_and_fills_evenly() -> None:
     assert [rates.take(b"a") for _ in range(4)] == [0, 0, 0, 20]
 
 
-def test_callers_do_not_take_from_each_other() -> None:
-    """Each has a bucket."""
+def test_each_caller_has_a_bucket() -> None:
     rates = RateLimiter("1/hour", clock=Clock())
     assert [rates.take(b"a"), rates.take(b"b"), rates.take(b"a")] == [0, 0, 3600]
 
 
-def test_memory_is_bounded() -> None:
-    """Any number of callers may come; those longest away are forgotten."""
+def test_least_recent_callers_are_forgotten() -> None:
     rates = RateLimiter("1/hour", clock=Clock())
     for n in range(20_000):
         rates.take(str(n).encode())
@@ -46,8 +44,8 @@ def test_memory_is_bounded() -> None:
 
 
 @given(st.lists(st.floats(0, 100), max_size=60))
-def test_no_more_than_the_limit_and_what_came_since(pauses: list[float]) -> None:
-    """Whatever the pauses, what was taken is at most what the bucket held and what ran in; who waits as told may."""
+def test_bucket_gives_at_most_its_size_and_what_has_refilled(pauses: list[float]) -> None:
+    """A caller who waits as told may call."""
     clock = Clock()
     rates = RateLimiter("5/minute", clock=clock)
     taken, passed = 0, 0.0
@@ -62,7 +60,7 @@ def test_no_more_than_the_limit_and_what_came_since(pauses: list[float]) -> None
 
 
 @pytest.mark.parametrize("limit", ["", "10", "0/second", "-1/second", "1.5/second", "ten/minute", "10/day", "1/hour "])
-def test_what_is_no_limit_is_refused(limit: str) -> None:
-    """With an example of one."""
+def test_invalid_limit_is_refused(limit: str) -> None:
+    """The message shows a valid one."""
     with pytest.raises(InputError, match="600/minute"):
         RateLimiter(limit)

@@ -1,4 +1,4 @@
-"""Signed webhooks: what is let in, and what is not."""
+"""Signed webhooks: valid and invalid signatures."""
 
 import hashlib
 import hmac
@@ -22,8 +22,8 @@ KINDS: dict[str, tuple[Callable[..., Signature], str, str]] = {
 }
 
 
-def asked(signature: Signature, body: bytes, headers: dict[str, str]) -> tuple[int, str]:
-    """What a route answers that is guarded by a signature."""
+def posted(signature: Signature, body: bytes, headers: dict[str, str]) -> tuple[int, str]:
+    """The response of a route guarded by a signature."""
     app = FastAPI()
     problems.install(app)
 
@@ -35,8 +35,7 @@ def asked(signature: Signature, body: bytes, headers: dict[str, str]) -> tuple[i
     return answer.status_code, answer.text
 
 
-def test_slacks_own_example_is_right() -> None:
-    """The one in Slack's documentation of v0 signatures."""
+def test_slack_documentation_example_verifies() -> None:
     body = (
         b"token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar"
         b"&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack"
@@ -47,29 +46,28 @@ def test_slacks_own_example_is_right() -> None:
     assert slack(SECRET).sign("1531420618", body) == expected
 
 
-def test_the_generic_one_is_what_a_shell_can_make() -> None:
-    """HMAC-SHA256 of the time, a full stop and the body."""
+def test_generic_signature_is_hmac_sha256_of_time_and_body() -> None:
     expected = hmac.new(b"s", b"5.hello", hashlib.sha256).hexdigest()
     assert hmac_sha256("s").sign("5", b"hello") == f"sha256={expected}"
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("age", [0, WINDOW, -WINDOW])
-def test_a_signed_body_is_handed_over(kind: str, age: int) -> None:
-    """Within the window, on either side: clocks differ."""
+def test_signed_body_is_returned(kind: str, age: int) -> None:
+    """Within the window in both directions: clocks differ."""
     make, signature_header, time_header = KINDS[kind]
     signature = make(SECRET, clock=lambda: NOW)
     then = str(NOW - age)
     headers = {signature_header: signature.sign(then, BODY), time_header: then}
-    assert asked(signature, BODY, headers) == (200, str(len(BODY)))
+    assert posted(signature, BODY, headers) == (200, str(len(BODY)))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "wrong", ["body", "secret", "later", "old", "future", "unsigned", "timeless", "no time", "huge time", "bytes"]
 )
-def test_anything_else_is_refused(kind: str, wrong: str) -> None:
-    """Another body, secret or time, a signature sent again later, and headers that are none: 401 in the one shape."""
+def test_invalid_signature_is_refused(kind: str, wrong: str) -> None:
+    """Another body, secret or time, a replay, and invalid headers."""
     make, signature_header, time_header = KINDS[kind]
     signature = make(SECRET, clock=lambda: NOW)
     then = str(NOW + {"old": -WINDOW - 1, "future": WINDOW + 1}.get(wrong, 0))
@@ -87,14 +85,13 @@ def test_anything_else_is_refused(kind: str, wrong: str) -> None:
     elif wrong == "bytes":
         headers[signature_header] = "ÿ"
     raw = {name: value.encode() for name, value in headers.items()}
-    status, text = asked(signature, BODY, raw)
+    status, text = posted(signature, BODY, raw)
     assert status == 401
     assert '"title":"Unauthorized"' in text
     assert SECRET not in text
 
 
-def test_a_secret_is_needed_and_not_shown() -> None:
-    """An empty one would let in whoever knows that."""
+def test_secret_must_not_be_empty_and_is_never_shown() -> None:
     with pytest.raises(InputError, match="secret"):
         slack("")
     assert SECRET not in repr(slack(SECRET))

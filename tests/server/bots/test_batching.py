@@ -1,4 +1,4 @@
-"""Messages that wait together, are matched together, and are answered each for itself."""
+"""The batch queue."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NO_OPTIONS = MatchOptions()
 
 
 class Gate(WordHashEncoder):
-    """A stand-in that gains from batches, and can be held up while it encodes."""
+    """An encoder that gains from batches, and that a test can block."""
 
     batches = True
 
@@ -61,7 +61,7 @@ class Gate(WordHashEncoder):
 
     @contextmanager
     def shut(self) -> Iterator[None]:
-        """Whatever is encoded meanwhile takes until the end."""
+        """Block the encoder until the end of the context."""
         self.entered.clear()
         self.go_on.clear()
         try:
@@ -70,19 +70,19 @@ class Gate(WordHashEncoder):
             self.go_on.set()
 
     async def busy(self) -> None:
-        """Once a batch is being encoded."""
+        """Wait until a batch is being encoded."""
         assert await asyncio.to_thread(self.entered.wait, PATIENCE)
 
 
 @pytest.fixture
 def encoder() -> Gate:
-    """One that nobody has asked for anything but the utterances."""
+    """An encoder that has encoded nothing yet."""
     return Gate()
 
 
 @pytest.fixture
 def bot(folder: Path, encoder: Gate) -> Matcher:
-    """A matcher that gains from batches."""
+    """A matcher whose encoder gains from batches."""
     matcher = Matcher.load(folder, encoder=encoder, cache="off")
     encoder.calls.clear()
     return matcher
@@ -96,7 +96,7 @@ def run(scenario: Callable[[], Awaitable[None]]) -> None:
 
 
 async def result(queue: BatchQueue, bot: Matcher, text: str, options: MatchOptions = _NO_OPTIONS) -> MatchResult:
-    """What the queue answers to one message."""
+    """The result of one message in the queue."""
     return (await queue.match(bot, text, options)).result
 
 
@@ -116,43 +116,41 @@ def on_match(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[list[str]],
     return observe
 
 
-def waiting(bounds: Batching | None = None) -> BatchQueue:
+def new_queue(bounds: Batching | None = None) -> BatchQueue:
     return BatchQueue(bounds or Batching(), Metrics())
 
 
 async def settled() -> None:
-    """What is ready to run has run."""
+    """Let the event loop run everything that is ready."""
     for _ in range(10):
         await asyncio.sleep(0)
 
 
-def test_what_arrives_during_a_batch_is_the_next(bot: Matcher, encoder: Gate) -> None:
-    """The first is answered at once; all who come meanwhile are encoded together, up to the bound."""
+def test_messages_that_arrive_during_a_batch_make_the_next(bot: Matcher, encoder: Gate) -> None:
+    """The first message does not wait; later ones are encoded together, up to the limit."""
 
     async def scenario() -> None:
-        line = waiting(Batching(max_together=3))
+        queue = new_queue(Batching(max_together=3))
         with encoder.shut():
-            asked = [asyncio.create_task(result(line, bot, "number zero"))]
+            tasks = [asyncio.create_task(result(queue, bot, "number zero"))]
             await encoder.busy()
-            asked += [asyncio.create_task(result(line, bot, f"number {n}")) for n in range(1, 6)]
+            tasks += [asyncio.create_task(result(queue, bot, f"number {n}")) for n in range(1, 6)]
             await settled()
-        answers = await asyncio.gather(*asked)
+        answers = await asyncio.gather(*tasks)
         assert [answer.message for answer in answers] == ["number zero", *(f"number {n}" for n in range(1, 6))]
 
     run(scenario)
     assert [len(call) for call in encoder.calls] == [1, 3, 2]
 
 
-def test_each_has_its_own_options(bot: Matcher) -> None:
-    """They stay with the message, whoever it is matched together with."""
-
+def test_messages_of_a_batch_keep_their_own_options(bot: Matcher) -> None:
     async def scenario() -> None:
-        line = waiting()
+        queue = new_queue()
         few, german, narrow, wrong = await asyncio.gather(
-            result(line, bot, "hello there you", MatchOptions(top_k=1)),
-            result(line, bot, "hello", MatchOptions(language="de")),
-            result(line, bot, "hello there you", MatchOptions(allowed=["bye"])),
-            result(line, bot, "hello", MatchOptions(allowed=["nobody"])),
+            result(queue, bot, "hello there you", MatchOptions(top_k=1)),
+            result(queue, bot, "hello", MatchOptions(language="de")),
+            result(queue, bot, "hello there you", MatchOptions(allowed=["bye"])),
+            result(queue, bot, "hello", MatchOptions(allowed=["nobody"])),
             return_exceptions=True,
         )
         assert few == bot.match("hello there you", top_k=1)
@@ -163,8 +161,7 @@ def test_each_has_its_own_options(bot: Matcher) -> None:
     run(scenario)
 
 
-def test_parts_are_right_in_a_batch(folder: Path, encoder: Gate) -> None:
-    """Messages that are several requests are divided as they are alone."""
+def test_several_requests_in_a_message_are_divided_in_a_batch_too(folder: Path, encoder: Gate) -> None:
     bot = Matcher.load(folder, encoder=encoder, cache="off", several_intents=True, threshold=0.1)
     texts = ["hi there, see you later", "hello there", "goodbye and hello", "tschüss"]
 
@@ -174,18 +171,17 @@ def test_parts_are_right_in_a_batch(folder: Path, encoder: Gate) -> None:
     assert bot.match_each([(text, MatchOptions()) for text in texts]) == alone
 
 
-def test_an_error_is_for_the_one_who_asked(bot: Matcher) -> None:
-    """The others are answered as if they had been alone."""
+def test_error_of_one_message_does_not_affect_others(bot: Matcher) -> None:
     texts = ["number one", "an unlucky one", "number two", "hello"]
 
-    one, unlucky, two, known = bot.match_each([(text, MatchOptions()) for text in texts])
+    one, unlucky, two, exact = bot.match_each([(text, MatchOptions()) for text in texts])
 
     assert str(unlucky) == "it does not like this text"
-    assert [one, two, known] == [bot.match(text) for text in ("number one", "number two", "hello")]
+    assert [one, two, exact] == [bot.match(text) for text in ("number one", "number two", "hello")]
 
 
-def test_an_encoder_that_is_away_is_asked_once(bot: Matcher, encoder: Gate) -> None:
-    """It may take long to say so; what an author wrote is answered all the same."""
+def test_unavailable_encoder_is_called_once_per_batch(bot: Matcher, encoder: Gate) -> None:
+    """It may take long to fail; exact matches are answered without it."""
     answers = bot.match_each([(text, MatchOptions()) for text in ["gone away", "number two", "hello"]])
 
     assert [type(answer) for answer in answers[:2]] == [UnavailableError] * 2
@@ -193,37 +189,37 @@ def test_an_encoder_that_is_away_is_asked_once(bot: Matcher, encoder: Gate) -> N
     assert len(encoder.calls) == 1
 
 
-def test_a_full_queue_is_told_when_to_come_again(bot: Matcher, encoder: Gate) -> None:
-    """By the pace of late: after two messages a second, and three before, it is two seconds."""
+def test_full_queue_refuses_with_retry_after(bot: Matcher, encoder: Gate) -> None:
+    """Estimated from the mean time of recent messages."""
 
     async def scenario() -> None:
-        line = waiting(Batching(max_queue=3))
+        queue = new_queue(Batching(max_queue=3))
         with encoder.shut():
-            asked = [asyncio.create_task(result(line, bot, "number zero"))]
+            tasks = [asyncio.create_task(result(queue, bot, "number zero"))]
             await encoder.busy()
-            asked += [asyncio.create_task(result(line, bot, f"number {n}")) for n in range(3)]
+            tasks += [asyncio.create_task(result(queue, bot, f"number {n}")) for n in range(3)]
             await settled()
-            line._queues[bot].mean_seconds = 0.5
+            queue._queues[bot].mean_seconds = 0.5
             with pytest.raises(ProblemError) as refused:
-                await result(line, bot, "one too many")
+                await result(queue, bot, "one too many")
         assert (refused.value.status_code, refused.value.headers) == (503, {"Retry-After": "2"})
         assert refused.value.details.type == "urn:intentmatch:busy"
-        await asyncio.gather(*asked)
-        assert (await result(line, bot, "now there is room")).message == "now there is room"
+        await asyncio.gather(*tasks)
+        assert (await result(queue, bot, "now there is room")).message == "now there is room"
 
     run(scenario)
 
 
-def test_whoever_waits_too_long_is_refused(bot: Matcher, encoder: Gate) -> None:
-    """And never encoded; what has begun is finished."""
+def test_message_that_waits_too_long_is_refused(bot: Matcher, encoder: Gate) -> None:
+    """It is never encoded; a batch that has begun is finished."""
 
     async def scenario() -> None:
-        line = waiting(Batching(max_wait=0.1))
+        queue = new_queue(Batching(max_wait=0.1))
         with encoder.shut():
-            begun = asyncio.create_task(result(line, bot, "number zero"))
+            begun = asyncio.create_task(result(queue, bot, "number zero"))
             await encoder.busy()
             with pytest.raises(ProblemError, match="has waited for"):
-                await result(line, bot, "number one")
+                await result(queue, bot, "number one")
         assert (await begun).message == "number zero"
 
     run(scenario)
@@ -231,14 +227,14 @@ def test_whoever_waits_too_long_is_refused(bot: Matcher, encoder: Gate) -> None:
 
 
 @pytest.mark.parametrize("leaves", ["is cancelled", "hangs up"])
-def test_whoever_leaves_is_not_encoded(
+def test_message_of_a_disconnected_client_is_not_encoded(
     bot: Matcher, encoder: Gate, leaves: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether the server cancels the request, or its client hangs up."""
+    """The server cancels the request, or the client disconnects."""
     monkeypatch.setattr(batching, "_UNWATCHED_SECONDS", 0.0)
 
     async def scenario() -> None:
-        line = waiting()
+        queue = new_queue()
         hung_up = asyncio.Event()
 
         async def receive() -> Message:
@@ -246,10 +242,10 @@ def test_whoever_leaves_is_not_encoded(
             return {"type": "http.disconnect"}
 
         with encoder.shut():
-            first = asyncio.create_task(result(line, bot, "number zero"))
+            first = asyncio.create_task(result(queue, bot, "number zero"))
             await encoder.busy()
             client_receive.set(receive)
-            leaving = asyncio.create_task(result(line, bot, "number one"))
+            leaving = asyncio.create_task(result(queue, bot, "number one"))
             await settled()
             if leaves == "hangs up":
                 hung_up.set()
@@ -259,46 +255,44 @@ def test_whoever_leaves_is_not_encoded(
                 leaving.cancel()
                 with pytest.raises(asyncio.CancelledError):
                     await leaving
-            assert line._length == 0
+            assert queue._length == 0
         await first
 
     run(scenario)
     assert encoder.calls == [["number zero"]]
 
 
-def test_a_batch_sees_one_registry(bot: Matcher, encoder: Gate, folder: Path) -> None:
-    """A reload in the middle of a batch changes none of its answers, and all of the next."""
+def test_batch_sees_one_registry(bot: Matcher, encoder: Gate, folder: Path) -> None:
+    """A reload during a batch changes none of its answers."""
 
     async def scenario() -> None:
-        line = waiting()
+        queue = new_queue()
         with encoder.shut():
-            first = asyncio.create_task(result(line, bot, "number zero"))
+            first = asyncio.create_task(result(queue, bot, "number zero"))
             await encoder.busy()
             (folder / "thanks.yaml").write_text("intents: {thanks: {utterances: [number zero]}}", encoding="utf-8")
             await asyncio.to_thread(bot.reload)
-        second = await result(line, bot, "number zero")
+        second = await result(queue, bot, "number zero")
         assert ((await first).intent, second.intent) == (None, "thanks")
 
     run(scenario)
 
 
-def test_a_slow_bot_holds_up_no_other(bot: Matcher, encoder: Gate, folder: Path) -> None:
-    """Each matcher has a line of its own."""
-
+def test_slow_bot_does_not_delay_others(bot: Matcher, encoder: Gate, folder: Path) -> None:
     async def scenario() -> None:
-        line = waiting()
+        queue = new_queue()
         other = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
         with encoder.shut():
-            slow = asyncio.create_task(result(line, bot, "number zero"))
+            slow = asyncio.create_task(result(queue, bot, "number zero"))
             await encoder.busy()
-            assert (await result(line, other, "number one")).message == "number one"
+            assert (await result(queue, other, "number one")).message == "number one"
         await slow
 
     run(scenario)
 
 
-def test_what_gains_nothing_makes_only_quick_batches(folder: Path) -> None:
-    """So many messages as are done in a moment, going by their pace; the first does not wait for the last."""
+def test_batches_are_short_if_the_encoder_does_not_batch(folder: Path) -> None:
+    """The first message must not wait for the last."""
 
     class Slow(StaticEncoder):
         def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
@@ -309,8 +303,8 @@ def test_what_gains_nothing_makes_only_quick_batches(folder: Path) -> None:
     bot = Matcher.load(folder, encoder=Slow(EMBEDDED), cache="off")
 
     async def scenario() -> None:
-        line = BatchQueue(Batching(), metrics)
-        await asyncio.gather(*(result(line, bot, f"number {n}") for n in range(5)))
+        queue = BatchQueue(Batching(), metrics)
+        await asyncio.gather(*(result(queue, bot, f"number {n}") for n in range(5)))
 
     run(scenario)
     assert b"intentmatch_batch_messages_count 5.0" in metrics.exposition([])
@@ -326,8 +320,8 @@ def test_what_gains_nothing_makes_only_quick_batches(folder: Path) -> None:
         (0.0005, "hello", "slots: {day: {type: number}}", False),
     ],
 )
-def test_what_is_over_at_once_is_answered_where_it_is_asked(tmp_path: Path, on_match, pace, text, slots, here) -> None:
-    """Once it is known to be: no document, no slots to look for, and the messages before it were quick."""
+def test_quick_messages_are_matched_inline(tmp_path: Path, on_match, pace, text, slots, here) -> None:
+    """Not documents, not registries with slots, and only after quick messages."""
     extra = f", {slots}" if slots else ""
     (tmp_path / "bot.yaml").write_text(
         f"intents: {{greet: {{utterances: [hello there, 'hi for {{day}}']{extra}}}, leave: {{utterances: [goodbye]}}}}"
@@ -339,16 +333,16 @@ def test_what_is_over_at_once_is_answered_where_it_is_asked(tmp_path: Path, on_m
     on_match(lambda texts: asked_in.append(threading.current_thread()))
 
     async def scenario() -> None:
-        line = waiting()
-        line._queues[bot] = batching._MatcherQueue(mean_seconds=pace, fastest_seconds=pace)
-        assert (await result(line, bot, text)).message == text
+        queue = new_queue()
+        queue._queues[bot] = batching._MatcherQueue(mean_seconds=pace, fastest_seconds=pace)
+        assert (await result(queue, bot, text)).message == text
         assert (asked_in == [threading.main_thread()]) is here
 
     run(scenario)
 
 
-def test_what_arrives_at_once_is_matched_in_a_row(folder: Path, on_match) -> None:
-    """As many as do not hold the loop up, then those whose turn came meanwhile; whoever left is not matched."""
+def test_inline_messages_are_matched_in_rows(folder: Path, on_match) -> None:
+    """Each row as long as delays nobody; messages of disconnected clients are dropped."""
     bot = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
     rows: list[list[str]] = []
 
@@ -361,13 +355,13 @@ def test_what_arrives_at_once_is_matched_in_a_row(folder: Path, on_match) -> Non
 
     async def scenario() -> None:
         nonlocal others
-        line = waiting()
-        line._queues[bot] = batching._MatcherQueue(mean_seconds=0.0019, fastest_seconds=0.0019)
-        asked = [asyncio.create_task(result(line, bot, f"number {n}")) for n in range(14)]
+        queue = new_queue()
+        queue._queues[bot] = batching._MatcherQueue(mean_seconds=0.0019, fastest_seconds=0.0019)
+        tasks = [asyncio.create_task(result(queue, bot, f"number {n}")) for n in range(14)]
         others = asyncio.create_task(asyncio.sleep(0))
         await asyncio.sleep(0)
-        asked[1].cancel()
-        answers = await asyncio.gather(*asked, return_exceptions=True)
+        tasks[1].cancel()
+        answers = await asyncio.gather(*tasks, return_exceptions=True)
         assert isinstance(answers.pop(1), asyncio.CancelledError)
         assert [answer.message for answer in answers] == [f"number {n}" for n in (0, *range(2, 14))]
 
@@ -377,42 +371,41 @@ def test_what_arrives_at_once_is_matched_in_a_row(folder: Path, on_match) -> Non
     assert [text for row in rows for text in row] == [f"number {n}" for n in (0, *range(2, 14))]
 
 
-def test_an_error_is_heard_where_it_is_asked_too(folder: Path) -> None:
-    """And the next message is answered."""
+def test_error_of_an_inline_message_reaches_its_caller(folder: Path) -> None:
     bot = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
 
     async def scenario() -> None:
-        line = waiting()
-        line._queues[bot] = batching._MatcherQueue(mean_seconds=0.0005)
+        queue = new_queue()
+        queue._queues[bot] = batching._MatcherQueue(mean_seconds=0.0005)
         with pytest.raises(InputError):
-            await result(line, bot, "hello", MatchOptions(language="no code at all"))
-        assert (await result(line, bot, "hello")).message == "hello"
+            await result(queue, bot, "hello", MatchOptions(language="no code at all"))
+        assert (await result(queue, bot, "hello")).message == "hello"
 
     run(scenario)
 
 
-def test_the_loop_goes_on_while_messages_are_matched(bot: Matcher, encoder: Gate) -> None:
-    """Probes are answered, and a message in the queue shows in what Prometheus is told."""
+def test_event_loop_answers_probes_while_a_batch_runs(bot: Matcher, encoder: Gate) -> None:
+    """The metrics show the queue."""
 
     async def scenario() -> None:
         app = create_app(bot)
         transport = httpx2.ASGITransport(app=app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://bot") as caller:
             with encoder.shut():
-                asked = [asyncio.create_task(caller.post("/match", json={"text": "number zero"}))]
+                tasks = [asyncio.create_task(caller.post("/match", json={"text": "number zero"}))]
                 await encoder.busy()
-                asked.append(asyncio.create_task(caller.post("/match", json={"text": "number one"})))
+                tasks.append(asyncio.create_task(caller.post("/match", json={"text": "number one"})))
                 while "intentmatch_queue_messages 1.0" not in (await caller.get("/metrics")).text:
                     await asyncio.sleep(0.01)
                 assert (await caller.get("/healthz")).status_code == 200
-                assert not any(task.done() for task in asked)
-            assert [answer.status_code for answer in await asyncio.gather(*asked)] == [200, 200]
+                assert not any(task.done() for task in tasks)
+            assert [answer.status_code for answer in await asyncio.gather(*tasks)] == [200, 200]
 
     run(scenario)
 
 
-def test_refusals_are_problems_and_break_nothing(bot: Matcher, encoder: Gate) -> None:
-    """With the header that says when to try again, and a count for each kind."""
+def test_refusals_are_problem_details_with_retry_after(bot: Matcher, encoder: Gate) -> None:
+    """The metrics count each kind."""
 
     async def scenario() -> None:
         transport = httpx2.ASGITransport(app=create_app(bot, max_queue=1, max_wait=0.2))
@@ -429,25 +422,24 @@ def test_refusals_are_problems_and_break_nothing(bot: Matcher, encoder: Gate) ->
                     assert refused.headers["content-type"] == "application/problem+json"
                     assert refused.json()["type"] == "urn:intentmatch:busy"
             assert (await first).status_code == 200
-            told = (await caller.get("/metrics")).text
-            assert 'intentmatch_refused_total{why="full"} 1.0' in told
-            assert 'intentmatch_refused_total{why="late"} 1.0' in told
+            metrics_text = (await caller.get("/metrics")).text
+            assert 'intentmatch_refused_total{why="full"} 1.0' in metrics_text
+            assert 'intentmatch_refused_total{why="late"} 1.0' in metrics_text
 
     run(scenario)
 
 
-def test_a_server_that_is_busy_from_its_first_message_on_finds_its_pace(folder: Path, on_match) -> None:
-    """While somebody always waits for a thread; whoever waits then is answered in the loop."""
+def test_server_under_constant_load_switches_to_inline(folder: Path, on_match) -> None:
     bot = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
     loop_thread, where = threading.get_ident(), []
     on_match(lambda texts: where.append(threading.get_ident()))
 
     async def scenario() -> None:
-        line = waiting()
+        queue = new_queue()
 
         async def client(number: int) -> None:
             for n in range(20):
-                await result(line, bot, f"number {n} of {number}")
+                await result(queue, bot, f"number {n} of {number}")
 
         await asyncio.gather(*map(client, range(8)))
 
@@ -456,8 +448,7 @@ def test_a_server_that_is_busy_from_its_first_message_on_finds_its_pace(folder: 
     assert where[-1] == loop_thread
 
 
-def test_no_message_waits_for_the_rest_of_the_pieces(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server has read the tokenizer whole when it begins to answer."""
+def test_tokenizer_is_read_whole_before_the_first_message(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = read_unigram(EMBEDDED / "tokenizer.json")
     assert tokenizer is not None
     monkeypatch.setattr(app, "embedded_tokenizer", lambda: tokenizer)

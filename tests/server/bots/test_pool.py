@@ -35,7 +35,7 @@ BROKEN = "intents:\n  greet: {}\n"
 
 
 def loads(monkeypatch: pytest.MonkeyPatch, before: Callable[[], object] = lambda: None) -> list[str]:
-    """The bots that are loaded from now on, as they are."""
+    """Collect the matchers that are loaded from now on."""
     original, found = Source.engine, []
 
     def engine(self: Source, *args: Any, **options: Any) -> Any:
@@ -47,8 +47,8 @@ def loads(monkeypatch: pytest.MonkeyPatch, before: Callable[[], object] = lambda
     return found
 
 
-def test_each_subfolder_and_artefact_answers_for_itself(several: Path) -> None:
-    """Below its own name; a path is enough where the folder is called `bots`."""
+def test_each_subfolder_and_artefact_is_a_bot(several: Path) -> None:
+    """A path is enough if the folder is called `bots`."""
     save_artefact(Matcher.load(several / "pizza", cache="off").artefact, several / "pasta.intentmatch")
     (several / "README.md").write_text("not a bot", encoding="utf-8")
     (several / ".hidden").mkdir()
@@ -65,15 +65,14 @@ def test_each_subfolder_and_artefact_answers_for_itself(several: Path) -> None:
         assert client.post("/match", json={"text": "hello"}).status_code == 404
 
 
-def test_one_registry_has_no_bots(several: Path) -> None:
-    """Its calls stand where they always did."""
+def test_single_registry_has_no_bot_paths(several: Path) -> None:
     with TestClient(create_app(several / "shop")) as client:
         assert client.get("/bots").status_code == client.post("/bots/shop/match", json={}).status_code == 404
 
 
 @pytest.mark.parametrize("name", ["nobody", "..", ".", "%2e%2e", "shop%2f..%2fbank", "shop%00", "%ff", "x" * 5000])
-def test_a_bot_that_is_not_there_is_not_found(several: Path, name: str) -> None:
-    """Whatever it is called, as problem details; nothing outside of the folder is looked at."""
+def test_unknown_bot_is_not_found(several: Path, name: str) -> None:
+    """Whatever its name; nothing outside the folder is read."""
     with served(several) as client:
         answer = client.post(f"/bots/{name}/match", json={"text": "hello"})
         assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
@@ -89,10 +88,9 @@ def test_a_bot_that_is_not_there_is_not_found(several: Path, name: str) -> None:
         ("intents", ["shop/bot.yaml", "bank/bot.yaml"], False),
     ],
 )
-def test_a_registry_with_subfolders_is_no_folder_of_bots(
+def test_folder_is_of_bots_by_name_and_without_own_yaml(
     tmp_path: Path, name: str, inside: list[str], is_one: bool
 ) -> None:
-    """Unless it is called so, and has no YAML in itself."""
     for path in inside:
         file = tmp_path / name / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -101,8 +99,7 @@ def test_a_registry_with_subfolders_is_no_folder_of_bots(
     assert not is_bot_folder(tmp_path / name / "none")
 
 
-def test_what_cannot_be_a_folder_of_bots_is_told_at_once(several: Path) -> None:
-    """With all that is wrong with it, each at its place."""
+def test_invalid_folder_of_bots_lists_every_problem(several: Path) -> None:
     write(several, "my shop", "-x")
     (several / "shop.intentmatch").write_bytes(b"")
     (several / "more.yaml").write_text("intents: {}", encoding="utf-8")
@@ -118,8 +115,8 @@ def test_what_cannot_be_a_folder_of_bots_is_told_at_once(several: Path) -> None:
     assert str(several / "shop") in str(caught.value)
 
 
-def test_a_folder_without_bots_is_an_error(tmp_path: Path) -> None:
-    """So is one that is not there, and a pattern of bots to load that fits none."""
+def test_folder_without_bots_is_an_error(tmp_path: Path) -> None:
+    """So are a missing folder, and a preload pattern that matches none."""
     for path in (tmp_path, tmp_path / "none"):
         with pytest.raises(InputError):
             create_app(BotFolder(path))
@@ -127,8 +124,8 @@ def test_a_folder_without_bots_is_an_error(tmp_path: Path) -> None:
         create_app(BotFolder(write(tmp_path, "shop"), ["shop-*"]))
 
 
-def test_a_bot_is_loaded_once_however_many_ask(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They wait for it; those who ask another bot do not."""
+def test_concurrent_callers_load_a_bot_once(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Callers of other bots do not wait."""
     go_on = threading.Event()
     with served(several) as client, ThreadPoolExecutor(9) as pool:
         assert match(client, "bank").status_code == 200
@@ -143,7 +140,7 @@ def test_a_bot_is_loaded_once_however_many_ask(several: Path, monkeypatch: pytes
     assert found == ["shop"]
 
 
-def test_a_broken_bot_says_what_is_wrong_and_the_others_go_on(
+def test_broken_bot_reports_problems_and_affects_no_other(
     several: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is not tried again until its files change."""
@@ -167,10 +164,8 @@ def test_a_broken_bot_says_what_is_wrong_and_the_others_go_on(
 
 
 @pytest.mark.parametrize("error", [MemoryError("secret"), OSError("secret")])
-def test_what_goes_wrong_unexpectedly_is_tried_again(
-    several: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
-) -> None:
-    """After some time, though the files are the same; what it was stands in the log and nowhere else."""
+def test_unexpected_failure_is_retried_later(several: Path, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """Even with the same files; only the log shows the reason."""
     errors = [error]
 
     def fail() -> None:
@@ -185,15 +180,13 @@ def test_what_goes_wrong_unexpectedly_is_tried_again(
         until(lambda: match(client, "shop").status_code == 200)
 
 
-def test_a_damaged_artefact_is_a_broken_bot(several: Path) -> None:
-    """As broken YAML is."""
+def test_damaged_artefact_is_a_broken_bot(several: Path) -> None:
     (several / "pasta.intentmatch").write_bytes(b"nonsense")
     with served(several) as client:
         assert match(client, "pasta").json()["type"] == "urn:intentmatch:broken"
 
 
-def test_bots_come_and_go_while_it_serves(several: Path) -> None:
-    """A new folder is a bot, and one that is gone is none, loaded or not; the others notice nothing."""
+def test_bots_are_added_and_removed_at_run_time(several: Path) -> None:
     with served(several) as client:
         assert match(client, "shop").status_code == 200
         write(several, "pasta")
@@ -207,8 +200,8 @@ def test_bots_come_and_go_while_it_serves(several: Path) -> None:
         until(lambda: match(client, "shop").status_code == 200)
 
 
-def test_a_folder_that_cannot_be_used_any_more_changes_nothing(several: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A clash, a wrong name or a drive that is away takes no bot that is there from those who ask it; said once."""
+def test_folder_that_becomes_invalid_keeps_the_bots(several: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A clash, an invalid name or an unmounted drive; logged once."""
     with served(several) as client:
         (several / "shop.intentmatch").write_bytes(b"")
         until(lambda: "there are two bots 'shop'" in caplog.text)
@@ -222,8 +215,8 @@ def test_a_folder_that_cannot_be_used_any_more_changes_nothing(several: Path, ca
         assert match(client, "pizza").status_code == 503
 
 
-def test_who_was_asked_least_recently_makes_room(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By what a bot takes; one may be larger than all the room there is."""
+def test_least_recently_used_bot_is_unloaded(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A single bot may exceed the limit."""
     monkeypatch.setattr(pool, "own_bytes", lambda matcher: 1_000_000)
     with served(several, megabytes=2) as client:
         for bot in ("bank", "pizza", "bank", "shop"):
@@ -236,8 +229,8 @@ def test_who_was_asked_least_recently_makes_room(several: Path, monkeypatch: pyt
         assert states(client)["pizza"] == "ready"
 
 
-def test_what_made_room_is_gone(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing holds on to it, once nobody is answered by it any more; what it shares with others stays."""
+def test_unloaded_bot_is_freed(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Except the models that it shares."""
     monkeypatch.setattr(pool, "own_bytes", lambda matcher: 1_000_000)
     original, made = pool.BotPool._matcher, []
 
@@ -260,10 +253,7 @@ def test_what_made_room_is_gone(several: Path, monkeypatch: pytest.MonkeyPatch) 
         assert len({encoder for _, encoder in made}) == 1
 
 
-def test_a_bot_that_grew_makes_others_leave(
-    several: Path, monkeypatch: pytest.MonkeyPatch, admin: dict[str, str]
-) -> None:
-    """What it takes is seen anew after a reload."""
+def test_bot_that_grows_unloads_others(several: Path, monkeypatch: pytest.MonkeyPatch, admin: dict[str, str]) -> None:
     monkeypatch.setattr(pool, "own_bytes", lambda matcher: len(matcher.registry) * 1_000_000)
     with served(several, megabytes=2, admin_keys=["*:boss"]) as client:
         assert match(client, "bank").status_code == match(client, "shop").status_code == 200
@@ -273,8 +263,8 @@ def test_a_bot_that_grew_makes_others_leave(
         assert states(client)["shop"] == "ready"
 
 
-def test_who_is_asked_while_making_room_still_answers(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many at once, of more bots than there is room for: each gets the answer of the bot that it asked."""
+def test_bot_answers_while_it_is_unloaded(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many calls at once, for more bots than fit."""
     monkeypatch.setattr(pool, "own_bytes", lambda matcher: 1_000_000)
     found = loads(monkeypatch)
     with served(several, megabytes=1) as client, ThreadPoolExecutor(8) as threads:
@@ -285,8 +275,8 @@ def test_who_is_asked_while_making_room_still_answers(several: Path, monkeypatch
     assert len(found) > 3
 
 
-def test_bots_with_the_same_settings_share_their_encoder(several: Path) -> None:
-    """Another precision is another encoder; the last bot that leaves takes its encoder along."""
+def test_bots_with_the_same_settings_share_an_encoder(several: Path) -> None:
+    """The last bot that is freed frees it too."""
     models = model_pool.ModelPool()
     first, second = (Matcher(Source(several / name, {}, load_encoder=models.encoder)) for name in ("bank", "shop"))
     assert first.encoder is second.encoder
@@ -300,8 +290,8 @@ def test_bots_with_the_same_settings_share_their_encoder(several: Path) -> None:
     assert models.reranker(Settings()) is None
 
 
-def test_what_a_bot_takes_is_that_of_its_texts_and_vectors(several: Path) -> None:
-    """More the more there is, no less than its vectors, and without the encoder, of which there is one."""
+def test_memory_of_a_bot_counts_texts_and_vectors(several: Path) -> None:
+    """Without the encoder, which is shared."""
     small = Matcher.load(several / "shop", cache="off")
     lines = ", ".join(f"a sentence with the number {number}" for number in range(500))
     (several / "shop/more.yaml").write_text(f"intents: {{more: {{utterances: [{lines}]}}}}", encoding="utf-8")
@@ -311,8 +301,7 @@ def test_what_a_bot_takes_is_that_of_its_texts_and_vectors(several: Path) -> Non
     assert own_bytes(small) < 5_000_000
 
 
-def test_what_is_loaded_after_a_reload_is_not_read_twice(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reload that is asked for, here or in another process, is one of all bots that are loaded then."""
+def test_bot_loaded_after_a_reload_does_not_reload_again(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reloads = ReloadCounter()
     with served(several, reloads=reloads) as client:
         match(client, "bank")
@@ -324,8 +313,8 @@ def test_what_is_loaded_after_a_reload_is_not_read_twice(several: Path, monkeypa
         assert found == ["bank", "shop"]
 
 
-def test_bots_are_loaded_at_the_start_where_asked_for(several: Path) -> None:
-    """By patterns; until they are, the server is not ready, and one of them that is broken keeps no other away."""
+def test_preloaded_bots_delay_readiness(several: Path) -> None:
+    """A broken one does not keep the others away."""
     write(several, "shop-de", "shop-en")
     (several / "shop-en/bot.yaml").write_text(BROKEN, encoding="utf-8")
     app = create_app(BotFolder(several, ["shop-*", "bank"]))
@@ -338,7 +327,6 @@ def test_bots_are_loaded_at_the_start_where_asked_for(several: Path) -> None:
 
 
 def test_each_bot_has_its_own_inbox(several: Path, tmp_path: Path) -> None:
-    """As its own settings say."""
     inboxes = {name: tmp_path / f"{name}.sqlite" for name in ("bank", "shop")}
     for name, file in inboxes.items():
         write(several, name, settings=f"settings: {{inbox: '{file}'}}\n")
@@ -354,8 +342,7 @@ def test_each_bot_has_its_own_inbox(several: Path, tmp_path: Path) -> None:
         assert all(text.endswith(name) for text in kept)
 
 
-def test_what_is_loaded_is_watched_until_it_makes_room(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An edit of it answers by itself; nothing else is watched."""
+def test_loaded_bots_are_watched_until_unloaded(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("watchfiles")
     monkeypatch.setattr(pool, "own_bytes", lambda matcher: 1_000_000)
 
@@ -372,25 +359,25 @@ def test_what_is_loaded_is_watched_until_it_makes_room(several: Path, monkeypatc
     assert watching() == 0
 
 
-def test_metrics_are_of_each_bot(several: Path) -> None:
-    """Of those there are, whatever callers ask for."""
+def test_metrics_are_per_bot(several: Path) -> None:
+    """Callers cannot create label values."""
     with served(several, preload=["bank"]) as client:
         match(client, "shop")
         for name in ("nobody", "secret"):
             match(client, name)
-        told = client.get("/metrics").text
-        assert 'intentmatch_verdicts_total{bot="shop",intent="shop",verdict="matched"} 1.0' in told
-        assert 'intentmatch_ready{bot="bank"} 1.0' in told
-        assert 'intentmatch_registry_info{bot="shop",' in told
-        assert 'intentmatch_bots{state="idle"} 1.0' in told
-        assert 'intentmatch_requests_total{path="/bots/{bot}/match",status="404"} 2.0' in told
-        assert "nobody" not in told
-        size = next(line for line in told.splitlines() if line.startswith('intentmatch_bot_bytes{bot="shop"}'))
+        metrics = client.get("/metrics").text
+        assert 'intentmatch_verdicts_total{bot="shop",intent="shop",verdict="matched"} 1.0' in metrics
+        assert 'intentmatch_ready{bot="bank"} 1.0' in metrics
+        assert 'intentmatch_registry_info{bot="shop",' in metrics
+        assert 'intentmatch_bots{state="idle"} 1.0' in metrics
+        assert 'intentmatch_requests_total{path="/bots/{bot}/match",status="404"} 2.0' in metrics
+        assert "nobody" not in metrics
+        size = next(line for line in metrics.splitlines() if line.startswith('intentmatch_bot_bytes{bot="shop"}'))
         assert float(size.split()[1]) > 1000
 
 
-def test_bots_that_all_cannot_answer_are_not_ready(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until one can: whoever asks has it tried."""
+def test_server_is_not_ready_if_no_loaded_bot_can_answer(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The probe itself tries a message."""
     encoder = load_encoder(Settings())
     monkeypatch.setattr(model_pool, "load_encoder", lambda settings: encoder)
     away: list[Exception] = []
@@ -412,16 +399,15 @@ def test_bots_that_all_cannot_answer_are_not_ready(several: Path, monkeypatch: p
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
-def test_a_bot_may_be_a_link(several: Path, tmp_path: Path) -> None:
-    """As deployments have them."""
+def test_bot_may_be_a_symbolic_link(several: Path, tmp_path: Path) -> None:
+    """Deployments switch versions with links."""
     write(tmp_path / "elsewhere", "pasta")
     (several / "pasta").symlink_to(tmp_path / "elsewhere/pasta", target_is_directory=True)
     with served(several) as client:
         assert match(client, "pasta").json()["intent"] == "pasta"
 
 
-def test_it_says_what_it_serves(several: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """At the start, so that nobody takes one for the other."""
+def test_log_says_whether_it_serves_bots_or_a_registry(several: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "intentmatch")
     with served(several):
         assert "is a folder of 3 bots: bank, pizza, shop" in caplog.text

@@ -22,8 +22,7 @@ def ask_often(reloads: ReloadCounter) -> None:
         reloads.request()
 
 
-def test_processes_that_ask_at_once_all_count() -> None:
-    """Nobody's asking is lost."""
+def test_concurrent_requests_of_processes_all_count() -> None:
     reloads = ReloadCounter(shared=True)
     processes = [get_context("spawn").Process(target=ask_often, args=(reloads,)) for _ in range(2)]
     for process in processes:
@@ -33,8 +32,8 @@ def test_processes_that_ask_at_once_all_count() -> None:
     assert reloads.requested == 400
 
 
-def test_whoever_follows_reloads_and_who_asked_does_so_once(folder: Path, admin: dict[str, str]) -> None:
-    """Two apps that share it are of one mind, whichever was called, and also about files that are broken."""
+def test_every_app_reloads_once_per_request(folder: Path, admin: dict[str, str]) -> None:
+    """Two apps that share the counter agree, about invalid files too."""
     reloads = ReloadCounter()
     with TestClient(create_app(folder, reloads=reloads)) as one, TestClient(create_app(folder, reloads=reloads)) as two:
         (folder / "thanks.yaml").write_text("intents: {thanks: {utterances: [thank you]}}", encoding="utf-8")
@@ -48,8 +47,7 @@ def test_whoever_follows_reloads_and_who_asked_does_so_once(folder: Path, admin:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there is no such signal here")
-def test_a_hangup_asks() -> None:
-    """It would end the process otherwise."""
+def test_sighup_requests_a_reload() -> None:
     reloads = ReloadCounter()
     before = signal.getsignal(signal.SIGHUP)
     try:

@@ -1,4 +1,4 @@
-"""What every request passes: hosts, origins, headers, and the patience for a body."""
+"""Hosts, origins, headers, and time limits for requests."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from intentmatch.server.process.slow_clients import SlowClientProtocol
 ORIGIN = "https://shop.example"
 
 
-def test_every_answer_has_its_headers(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also an error, and also one that is a defect of ours."""
+def test_every_response_has_security_headers(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Errors too, expected or not."""
     client = TestClient(create_app(matcher), raise_server_exceptions=False)
     answers = [client.get("/healthz"), client.get("/nowhere"), client.post("/match", content=b"{")]
     monkeypatch.setattr(Snapshot, "match_each", None)
@@ -39,8 +39,7 @@ def test_every_answer_has_its_headers(matcher: Matcher, monkeypatch: pytest.Monk
         assert "strict-transport-security" not in answer.headers
 
 
-def test_https_is_to_be_kept_to(matcher: Matcher) -> None:
-    """Where the request came by it."""
+def test_https_responses_have_hsts(matcher: Matcher) -> None:
     with TestClient(create_app(matcher), base_url="https://bot") as client:
         assert "max-age" in client.get("/healthz").headers["strict-transport-security"]
 
@@ -50,8 +49,8 @@ def test_https_is_to_be_kept_to(matcher: Matcher) -> None:
     [("bot.example", 200), ("BOT.example:8080", 200), ("[::1]:8080", 200), ("evil.example", 421), ("", 421),
      ("bot.example.evil.example", 421), ("bot.example:x", 421)],
 )  # fmt: skip
-def test_only_allowed_hosts_are_answered_for(matcher: Matcher, host: str, status: int) -> None:
-    """Whatever the port, and in whatever case."""
+def test_only_allowed_hosts_are_answered(matcher: Matcher, host: str, status: int) -> None:
+    """With any port, in any case."""
     client = TestClient(create_app(matcher, allowed_hosts=["Bot.example", "[::1]"]))
     answer = client.get("/healthz", headers={"host": host})
     assert answer.status_code == status
@@ -59,31 +58,33 @@ def test_only_allowed_hosts_are_answered_for(matcher: Matcher, host: str, status
         assert answer.json()["title"] == "Misdirected Request"
 
 
-def test_pages_of_allowed_origins_may_call(matcher: Matcher) -> None:
-    """With a key in a header; others may not, and nobody may where there are none."""
-    asked = {"access-control-request-method": "POST", "access-control-request-headers": "authorization,content-type"}
+def test_only_allowed_origins_pass_cors(matcher: Matcher) -> None:
+    """With a key in a header."""
+    preflight = {
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization,content-type",
+    }
     client = TestClient(create_app(matcher, keys=["one"], cors_origins=[ORIGIN]))
-    allowed = client.options("/match", headers={"origin": ORIGIN, **asked})
+    allowed = client.options("/match", headers={"origin": ORIGIN, **preflight})
     assert (allowed.status_code, allowed.headers["access-control-allow-origin"]) == (200, ORIGIN)
-    told = client.post("/match", json={"text": "a"}, headers={"origin": ORIGIN})
-    assert (told.status_code, told.headers["access-control-allow-origin"]) == (401, ORIGIN)
-    assert "access-control-allow-credentials" not in told.headers
-    other = client.options("/match", headers={"origin": "https://evil.example", **asked})
+    refused = client.post("/match", json={"text": "a"}, headers={"origin": ORIGIN})
+    assert (refused.status_code, refused.headers["access-control-allow-origin"]) == (401, ORIGIN)
+    assert "access-control-allow-credentials" not in refused.headers
+    other = client.options("/match", headers={"origin": "https://evil.example", **preflight})
     assert "access-control-allow-origin" not in other.headers
     closed = TestClient(create_app(matcher)).get("/healthz", headers={"origin": ORIGIN})
     assert "access-control-allow-origin" not in closed.headers
 
 
 @pytest.mark.parametrize("origin", ["shop.example", "https://shop.example/", "https://", "ftp://shop.example", ""])
-def test_what_no_browser_would_send_is_refused(matcher: Matcher, origin: str) -> None:
-    """It would never be allowed, and nobody would know why."""
+def test_invalid_cors_origin_is_refused(matcher: Matcher, origin: str) -> None:
     with pytest.raises(InputError, match="a CORS origin must look like"):
         create_app(matcher, cors_origins=[origin])
 
 
 @contextmanager
 def served(matcher: Matcher, **options: Any) -> Iterator[Callable[[bytes], bytes]]:
-    """A real server, and how to send it bytes and hear all that it says until it hangs up."""
+    """A real server, and a function that sends it bytes and returns all it sends until it closes the connection."""
     listening = socket.create_server(("127.0.0.1", 0))
     patience: Any = partial(SlowClientProtocol, head_seconds=options.get("body_seconds", 60.0))
     config = uvicorn.Config(create_app(matcher, **options), log_config=None, timeout_keep_alive=1, http=patience)
@@ -110,8 +111,8 @@ def request(body: bytes, length: int, *more: str) -> bytes:
     return "\r\n".join([*lines, "", ""]).encode("latin-1") + body
 
 
-def test_a_client_that_stops_in_the_middle_is_not_waited_for(matcher: Matcher) -> None:
-    """It is told so and hung up on; others are answered meanwhile."""
+def test_incomplete_body_gets_408(matcher: Matcher) -> None:
+    """Other clients are answered meanwhile."""
     with served(matcher, body_seconds=3.0) as send:
         start = time.monotonic()
         slow: list[bytes] = []
@@ -128,8 +129,8 @@ def test_a_client_that_stops_in_the_middle_is_not_waited_for(matcher: Matcher) -
 
 
 @pytest.mark.parametrize("before", [b"", request(b'{"text": "hello"}', 17)], ids=["first", "second"])
-def test_a_head_that_never_ends_is_not_waited_for(matcher: Matcher, before: bytes) -> None:
-    """However steadily it drips, and whatever was answered on the connection before."""
+def test_endless_request_head_gets_408(matcher: Matcher, before: bytes) -> None:
+    """Even if bytes keep arriving, and on a kept-alive connection."""
     with served(matcher, body_seconds=2.0) as send:
         assert b" 200 OK" in send(request(b'{"text": "hello"}', 17, "Connection: close"))
         start = time.monotonic()
@@ -138,31 +139,28 @@ def test_a_head_that_never_ends_is_not_waited_for(matcher: Matcher, before: byte
             for _ in range(3):
                 time.sleep(0.2)
                 client.sendall(b"x")
-            heard = b"".join(iter(lambda: client.recv(65536), b""))
+            received = b"".join(iter(lambda: client.recv(65536), b""))
         assert 2.0 <= time.monotonic() - start < 10.0
-    answers = heard.split(b"HTTP/1.1 ")[1:]
+    answers = received.split(b"HTTP/1.1 ")[1:]
     assert [answer[:3] for answer in answers] == [b"200"] * bool(before) + [b"408"]
     head, _, body = answers[-1].partition(b"\r\n\r\n")
     assert b"application/problem+json" in head
     assert json.loads(body)["detail"] == "The request head was not complete after 2 seconds."
 
 
-def test_who_says_nothing_is_hung_up_on(matcher: Matcher) -> None:
-    """Without a word."""
+def test_silent_connection_is_closed(matcher: Matcher) -> None:
     with served(matcher, body_seconds=0.5) as send:
         assert send(b"") == b""
 
 
-def test_who_has_no_key_sends_no_body(matcher: Matcher) -> None:
-    """The answer comes before it."""
+def test_request_without_key_is_refused_before_its_body(matcher: Matcher) -> None:
     with served(matcher, keys=["one"], body_seconds=60.0) as send:
         start = time.monotonic()
         assert send(request(b"", 100)).startswith(b"HTTP/1.1 401 ")
         assert time.monotonic() - start < 10.0
 
 
-def test_headers_that_are_no_text_are_answered(matcher: Matcher) -> None:
-    """Bytes of any kind where keys, hosts, origins, types and lengths stand."""
+def test_invalid_header_bytes_get_an_answer(matcher: Matcher) -> None:
     with served(matcher, keys=["one"], cors_origins=[ORIGIN], allowed_hosts=["bot"]) as send:
         for header in ("X-API-Key", "Authorization", "Origin", "Content-Type", "Transfer-Encoding", "Content-Encoding"):
             for value in ("\xff\xfe", "Bearer \xff", "a" * 10_000, "%00", "\t"):

@@ -1,4 +1,4 @@
-"""Whatever a client sends: never a 500, and always the one documented shape of an error."""
+"""Whatever a client sends: never a 500, and always problem details."""
 
 from __future__ import annotations
 
@@ -75,16 +75,14 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", UNREADABLE)
 @pytest.mark.parametrize("path", ["/match", "/match/batch"])
-def test_an_unreadable_body_is_the_callers_fault(client: TestClient, path: str, name: str) -> None:
-    """Bytes that are no request get the status that says so."""
+def test_unreadable_body_is_a_client_error(client: TestClient, path: str, name: str) -> None:
     body, status = UNREADABLE[name]
     problem = checked(client.post(path, content=body, headers=JSON))
     assert problem.status == status
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_wrong_value_is_named(client: TestClient, name: str) -> None:
-    """A value that cannot be is refused, not bent, and the problem says where it stands."""
+def test_invalid_value_is_located(client: TestClient, name: str) -> None:
     body, location = REFUSED[name]
     problem = checked(client.post("/match", json=body))
     assert problem.status == 422
@@ -102,21 +100,18 @@ def test_a_wrong_value_is_named(client: TestClient, name: str) -> None:
         ({"intent": "greet", "top_k": 3}, "body.top_k"),
     ],
 )
-def test_what_cannot_be_filled_is_named(client: TestClient, more: dict[str, Any], location: str) -> None:
-    """An intent or a slot that is not there, and what `/fill` has no use for."""
+def test_invalid_fill_request_is_located(client: TestClient, more: dict[str, Any], location: str) -> None:
     problem = checked(client.post("/fill", json={"text": "a", **more}))
     assert problem.status == 422
     assert location in {error.location for error in problem.errors}
 
 
-def test_an_unknown_intent_lists_the_known(client: TestClient) -> None:
-    """A misspelt name in `allowed` is answered with what it could have been."""
+def test_unknown_intent_gets_a_suggestion(client: TestClient) -> None:
     problem = checked(client.post("/match", json={"text": "a", "allowed": ["gret"]}))
     assert "Did you mean 'greet'?" in problem.detail
 
 
-def test_all_mistakes_are_listed_up_to_a_bound(client: TestClient) -> None:
-    """Several mistakes are told at once; a body full of them does not come back in full."""
+def test_mistakes_are_listed_up_to_a_limit(client: TestClient) -> None:
     problem = checked(client.post("/match", json={"text": 1, "top_k": 0, "x": 1}))
     assert {error.location for error in problem.errors} == {"body.text", "body.top_k", "body.x"}
     flood = client.post("/match", json={f"{n}-{'x' * 500}": n for n in range(1000)})
@@ -128,16 +123,14 @@ def test_all_mistakes_are_listed_up_to_a_bound(client: TestClient) -> None:
     ("texts", "status"),
     [([], 422), (["a"] * 257, 422), (["a"] * 256, 200), (["a" * 2001], 422), ("hello", 422), ([["a"]], 422)],
 )
-def test_a_batch_has_bounds(client: TestClient, texts: Any, status: int) -> None:
-    """A batch holds from 1 to `max_batch` texts, none longer than `max_text`."""
+def test_batch_has_limits(client: TestClient, texts: Any, status: int) -> None:
     answer = client.post("/match/batch", json={"texts": texts})
     assert answer.status_code == status
     if status != 200:
         checked(answer)
 
 
-def test_the_bounds_are_the_apps_own(matcher: Matcher) -> None:
-    """Each app keeps its own limits, down to the last character and byte."""
+def test_limits_are_per_app(matcher: Matcher) -> None:
     app = create_app(matcher, max_text=5, max_batch=1, max_body=40)
     client = TestClient(app)
     assert client.post("/match", json={"text": "hello"}).status_code == 200
@@ -148,8 +141,8 @@ def test_the_bounds_are_the_apps_own(matcher: Matcher) -> None:
     assert checked(client.post("/match", content=body.ljust(41), headers=JSON)).status == 413
 
 
-def test_a_stream_without_end_is_cut(matcher: Matcher) -> None:
-    """The limit holds for what arrives and not just for what was announced."""
+def test_endless_body_is_cut_off(matcher: Matcher) -> None:
+    """The limit holds for received bytes, not only for announced ones."""
     taken = 0
 
     async def endless() -> AsyncIterator[bytes]:
@@ -168,15 +161,14 @@ def test_a_stream_without_end_is_cut(matcher: Matcher) -> None:
 
 
 @pytest.mark.parametrize("length", ["-1", "many", "9" * 5000, "²"])
-def test_a_content_length_that_is_none_does_no_harm(client: TestClient, length: str) -> None:
-    """The header is a claim; the answer is about what came."""
+def test_invalid_content_length_is_ignored(client: TestClient, length: str) -> None:
     headers = {**JSON, "content-length": length.encode("latin-1")}
     assert client.post("/match", content=b'{"text": "hello"}', headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize("declared", [None, "text/plain", "application/x-www-form-urlencoded", "json", "\xff;;", ""])
-def test_a_body_not_declared_as_json_is_told_how(client: TestClient, declared: str | None) -> None:
-    """What curl sends without a header is the commonest first mistake; the answer names the header."""
+def test_body_not_declared_as_json_gets_415(client: TestClient, declared: str | None) -> None:
+    """The most common first mistake with curl; the answer names the header."""
     headers = {} if declared is None else {"content-type": declared.encode("latin-1")}
     problem = checked(client.post("/match", content=b'{"text": "hello"}', headers=headers))
     assert problem.status == 415
@@ -184,8 +176,8 @@ def test_a_body_not_declared_as_json_is_told_how(client: TestClient, declared: s
 
 
 @pytest.mark.parametrize("declared", ["application/json", "APPLICATION/JSON; charset=utf-8", "application/ld+json"])
-def test_every_way_to_say_json_will_do(client: TestClient, declared: str) -> None:
-    """Case and parameters of the content type do not matter, nor does a byte order mark."""
+def test_json_may_be_declared_in_several_ways(client: TestClient, declared: str) -> None:
+    """Case, parameters and a byte order mark do not matter."""
     answer = client.post("/match", content=b'\xef\xbb\xbf{"text": "hello"}', headers={"content-type": declared})
     assert answer.json()["intent"] == "greet"
 
@@ -194,8 +186,8 @@ def test_every_way_to_say_json_will_do(client: TestClient, declared: str) -> Non
     ("method", "path", "status"),
     [("GET", "/nowhere", 404), ("GET", "/match/", 404), ("GET", "/match", 405), ("DELETE", "/intents", 405)],
 )
-def test_a_wrong_address_is_a_problem_too(client: TestClient, method: str, path: str, status: int) -> None:
-    """Errors that the framework answers by itself have the same shape, whatever the Host header holds."""
+def test_wrong_path_or_method_is_a_problem(client: TestClient, method: str, path: str, status: int) -> None:
+    """Whatever the Host header."""
     answer = client.request(method, path, headers={"host": "["})
     assert checked(answer).status == status
     assert ("allow" in answer.headers) == (status == 405)
@@ -207,7 +199,6 @@ def test_a_wrong_address_is_a_problem_too(client: TestClient, method: str, path:
 @example(body={"texts": ["\ud800"]})
 @example(body={"text": "a", "top_k": float("nan")})
 def test_no_json_leads_to_a_500(client: TestClient, body: Any) -> None:
-    """Any JSON value is answered, or refused in the one shape."""
     for path in ("/match", "/match/batch"):
         answer = client.post(path, content=json.dumps(body).encode(), headers=JSON)
         if answer.status_code != 200:
@@ -217,7 +208,6 @@ def test_no_json_leads_to_a_500(client: TestClient, body: Any) -> None:
 @settings(max_examples=150, deadline=None)
 @given(text=st.text(max_size=60), top_k=st.integers(1, 100), language=st.sampled_from([None, "de", "zz", "pt_br"]))
 def test_every_text_is_answered(client: TestClient, text: str, top_k: int, language: str | None) -> None:
-    """A well-formed request is answered with its own text, whatever the text is."""
     answer = client.post("/match", json={"text": text, "top_k": top_k, "language": language})
     assert (answer.status_code, answer.json()["message"]) == (200, text)
 
@@ -227,24 +217,23 @@ def test_every_text_is_answered(client: TestClient, text: str, top_k: int, langu
     body=st.binary(max_size=100), declared=st.sampled_from(["application/json", "text/plain", "multipart/form-data"])
 )
 def test_no_bytes_lead_to_a_500(client: TestClient, body: bytes, declared: str) -> None:
-    """Any bytes under any name are answered, or refused in the one shape."""
     answer = client.post("/match", content=body, headers={"content-type": declared})
     if answer.status_code != 200:
         checked(answer)
 
 
 @pytest.mark.parametrize(
-    ("error", "status", "told"),
+    ("error", "status", "message"),
     [
         (ModelUnavailableError("download it first"), 503, "download it first"),
         (IntentMatchError("the encoder broke its protocol"), 500, "the encoder broke its protocol"),
         (RuntimeError("secret"), 500, "the request is not at fault"),
     ],
 )
-def test_our_own_faults_have_the_shape_too(
-    matcher: Matcher, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, told: str
+def test_server_errors_are_problem_details(
+    matcher: Matcher, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, message: str
 ) -> None:
-    """What a client is not to blame for is a 5xx; errors meant for users are told, others are kept inside."""
+    """Only errors meant for users show their text."""
 
     def fail(*_: object, **__: object) -> None:
         raise error
@@ -254,12 +243,11 @@ def test_our_own_faults_have_the_shape_too(
     answer = client.post("/match", json={"text": "hello"})
     details = ProblemDetails.model_validate(answer.json())
     assert (answer.status_code, details.status) == (status, status)
-    assert told in details.detail
+    assert message in details.detail
     assert "secret" not in answer.text
 
 
-def test_a_file_name_that_is_no_text_is_shown_escaped(tmp_path: Path, admin: dict[str, str]) -> None:
-    """A path need not be UTF-8; answers and problems that mention it still are."""
+def test_file_name_that_is_not_utf8_is_escaped(tmp_path: Path, admin: dict[str, str]) -> None:
     file = Path(f"{tmp_path}/b\udcff.yaml")
     try:
         file.write_text("intents: {greet: {utterances: [hello]}}", encoding="utf-8")
@@ -273,7 +261,7 @@ def test_a_file_name_that_is_no_text_is_shown_escaped(tmp_path: Path, admin: dic
 
 
 def checked(answer: Any) -> ProblemDetails:
-    """The problem in a 4xx answer, which must have the documented shape and nothing else."""
+    """The problem in a 4xx response, which must have exactly the documented shape."""
     assert 400 <= answer.status_code < 500
     assert answer.headers["content-type"] == "application/problem+json"
     details = ProblemDetails.model_validate(answer.json())

@@ -1,4 +1,4 @@
-"""Request ids, and what the log says of requests."""
+"""Request ids and the log."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from intentmatch.server.process.logs import log_config
 
 @pytest.fixture
 def configured() -> Iterator[Callable[..., None]]:
-    """Turns the log of `serve` on, until the end of the test."""
+    """Configures logging as `serve` does, until the end of the test."""
     loggers = ("intentmatch", "intentmatch.server.observed", "intentmatch.server.messages")
     loggers = (*loggers, "uvicorn", "uvicorn.error", "uvicorn.access")
     before = {
@@ -37,22 +37,20 @@ def configured() -> Iterator[Callable[..., None]]:
 
 
 @pytest.mark.parametrize("given", ["4711", "0af7651916cd43dd8448eb211c80319c", "a-b_c.d:e/f+g="])
-def test_an_id_is_taken_over(client: TestClient, given: str) -> None:
-    """Whoever asks finds the answer by it."""
+def test_request_id_of_the_caller_is_kept(client: TestClient, given: str) -> None:
     assert client.get("/healthz", headers={"X-Request-ID": given}).headers["X-Request-ID"] == given
 
 
 @pytest.mark.parametrize("given", [None, "", " ", "a b", "a\tb", "<script>", "ü", "a" * 129, '"'])
-def test_an_id_is_made_where_there_is_none_of_use(client: TestClient, given: str | None) -> None:
-    """What others cannot put into a line or a search is none."""
+def test_missing_or_unsafe_request_id_is_replaced(client: TestClient, given: str | None) -> None:
     headers = {} if given is None else {"X-Request-ID": given.encode()}
     made = {client.get("/healthz", headers=headers).headers["X-Request-ID"] for _ in range(2)}
     assert len(made) == 2
     assert all(re.fullmatch(r"[0-9a-f]{32}", each) for each in made)
 
 
-def test_every_answer_has_an_id(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Refusals and defects too, which one asks about most."""
+def test_every_response_has_a_request_id(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refusals and server errors too."""
 
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
@@ -68,18 +66,17 @@ def test_every_answer_has_an_id(matcher: Matcher, monkeypatch: pytest.MonkeyPatc
             assert (answer.status_code, answer.headers["X-Request-ID"]) == (status, "mine")
 
 
-def test_json_lines_tell_requests_without_what_was_said(
+def test_json_log_has_requests_without_messages(
     client: TestClient, configured: Callable[..., None], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """One a request."""
     configured("json")
     client.post("/match", json={"text": "hello"}, headers={"X-Request-ID": "mine"})
 
     (line,) = capfd.readouterr().err.splitlines()
-    told = json.loads(line)
-    assert 0 < told.pop("milliseconds") < 60_000
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:.]{12}\+00:00", told.pop("time"))
-    assert told == {
+    record = json.loads(line)
+    assert 0 < record.pop("milliseconds") < 60_000
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:.]{12}\+00:00", record.pop("time"))
+    assert record == {
         "level": "info",
         "logger": "intentmatch.server.observed",
         "message": "POST /match 200",
@@ -90,10 +87,9 @@ def test_json_lines_tell_requests_without_what_was_said(
     }
 
 
-def test_nobody_can_write_lines_of_their_own(
+def test_log_lines_cannot_be_injected(
     client: TestClient, configured: Callable[..., None], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """What callers send is quoted."""
     configured("json", messages=True)
     client.post("/match", json={"text": "hello\n{}\u2028"})
     client.get("/a%0Ab")
@@ -104,21 +100,20 @@ def test_nobody_can_write_lines_of_their_own(
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_what_was_said_is_logged_where_that_is_asked_for(
+def test_messages_are_logged_only_if_turned_on(
     client: TestClient, configured: Callable[..., None], capfd: pytest.CaptureFixture[str], form: str
 ) -> None:
-    """With what was made of it; otherwise it stands nowhere."""
-    for asked in (False, True):
-        configured(form, messages=asked)
+    for turned_on in (False, True):
+        configured(form, messages=turned_on)
         client.post("/match", json={"text": "hello"})
         client.post("/match/batch", json={"texts": ["hello"]})
-        assert capfd.readouterr().err.count("matched greet: 'hello'") == (2 if asked else 0)
+        assert capfd.readouterr().err.count("matched greet: 'hello'") == (2 if turned_on else 0)
 
 
-def test_what_happens_for_a_request_bears_its_id(
+def test_log_records_carry_the_request_id(
     folder: Path, configured: Callable[..., None], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In worker threads too, and with the trace of a defect."""
+    """In worker threads too, and with a traceback."""
     matcher = Matcher.load(folder, cache="off")
     app = create_app(matcher)
     with TestClient(app, raise_server_exceptions=False) as client:

@@ -1,4 +1,4 @@
-"""What Prometheus is told."""
+"""Metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from intentmatch.server import create_app
 
 @pytest.fixture
 def client(matcher: Matcher) -> Iterator[TestClient]:
-    """A client of an app whose counts begin here."""
+    """A client of a new app, whose counts start at zero."""
     with TestClient(create_app(matcher), raise_server_exceptions=False) as client:
         yield client
 
@@ -37,8 +37,7 @@ def value(client: TestClient, name: str, **labels: str) -> float | None:
     return samples(client.get("/metrics").text).get((name, frozenset(labels.items())))
 
 
-def test_messages_are_counted_by_what_was_made_of_them(client: TestClient) -> None:
-    """One by one or in a batch; the intent is told where there is one."""
+def test_messages_are_counted_by_verdict_and_intent(client: TestClient) -> None:
     client.post("/match", json={"text": "hello"})
     client.post("/match/batch", json={"texts": ["hello", "tschüss", "¿?"]})
 
@@ -47,16 +46,15 @@ def test_messages_are_counted_by_what_was_made_of_them(client: TestClient) -> No
     assert value(client, "intentmatch_verdicts_total", verdict="out_of_scope", intent="") == 1
 
 
-def test_messages_in_the_protocols_of_others_are_counted(matcher: Matcher) -> None:
-    """They are messages too."""
+def test_messages_of_protocols_are_counted(matcher: Matcher) -> None:
     with TestClient(create_app(matcher, protocols=["rasa"])) as client:
         assert client.post("/model/parse", json={"text": "hello"}).status_code == 200
         assert value(client, "intentmatch_verdicts_total", verdict="matched", intent="greet") == 1
         assert value(client, "intentmatch_requests_total", path="/model/parse", status="200") == 1
 
 
-def test_counts_are_for_those_who_have_a_key(matcher: Matcher) -> None:
-    """They name the intents; Prometheus can bring one."""
+def test_metrics_need_a_key(matcher: Matcher) -> None:
+    """They name the intents."""
     with TestClient(create_app(matcher, keys=["0123456789abcdef0123456789abcdef"])) as client:
         assert client.get("/metrics").status_code == 401
         key = {"Authorization": "Bearer 0123456789abcdef0123456789abcdef"}
@@ -65,21 +63,21 @@ def test_counts_are_for_those_who_have_a_key(matcher: Matcher) -> None:
 
 
 def test_stages_are_timed(client: TestClient) -> None:
-    """Each stage that the trace has; warming up does not count."""
+    """Warming up does not count."""
     assert value(client, "intentmatch_stage_seconds_count", stage="exact") is None
     stages = client.post("/match", json={"text": "the price of tea"}).json()["trace"]["stages"]
 
     for stage in stages:
         assert value(client, "intentmatch_stage_seconds_count", stage=stage["name"]) >= 1
     spent = sum(stage["microseconds"] for stage in stages) / 1e6
-    told = samples(client.get("/metrics").text).items()
-    assert sum(seconds for (name, _), seconds in told if name == "intentmatch_stage_seconds_sum") == pytest.approx(
+    metrics = samples(client.get("/metrics").text).items()
+    assert sum(seconds for (name, _), seconds in metrics if name == "intentmatch_stage_seconds_sum") == pytest.approx(
         spent, abs=1e-5
     )
 
 
 def test_requests_are_counted_by_route_and_status(client: TestClient) -> None:
-    """Those that fail too, and all paths that there are not as one: callers cannot make series."""
+    """Unknown paths count as one, so that callers cannot create series."""
     client.post("/match", json={"text": "hello"})
     client.post("/match", json={"words": "hello"})
     for path in ("/admin", "/wp-login.php"):
@@ -91,9 +89,7 @@ def test_requests_are_counted_by_route_and_status(client: TestClient) -> None:
     assert value(client, "intentmatch_request_seconds_count", path="/match") == 2
 
 
-def test_a_defect_is_counted(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the 500 that the caller sees."""
-
+def test_unexpected_error_is_counted(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
@@ -105,8 +101,7 @@ def test_a_defect_is_counted(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) 
         assert value(client, "intentmatch_ready") == 0
 
 
-def test_the_registry_is_told_with_its_age_and_state(folder: Path, admin: dict[str, str]) -> None:
-    """The fingerprint is a label, the age counts from the last load, and files that cannot be used show."""
+def test_registry_is_reported_with_age_and_state(folder: Path, admin: dict[str, str]) -> None:
     app = create_app(folder)
     assert value(TestClient(app), "intentmatch_ready") == 0
     with TestClient(app) as client:
@@ -124,17 +119,14 @@ def test_the_registry_is_told_with_its_age_and_state(folder: Path, admin: dict[s
         assert (value(client, "intentmatch_registry_stale"), value(client, "intentmatch_ready")) == (1, 1)
 
 
-def test_the_cache_is_measured(folder: Path, tmp_path: Path) -> None:
-    """The bytes of all its files."""
+def test_cache_size_is_reported(folder: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     with TestClient(create_app(Matcher.load(folder, cache=str(cache)))) as client:
         size = sum(file.stat().st_size for file in cache.glob("*.sqlite"))
         assert value(client, "intentmatch_cache_bytes") == size > 0
 
 
-def test_the_cache_tells_how_often_it_helped(folder: Path, tmp_path: Path) -> None:
-    """Each text that is encoded for the first time is missed, and then found when another process would load it."""
-
+def test_cache_hits_and_misses_are_counted(folder: Path, tmp_path: Path) -> None:
     def lookups() -> tuple[float, float]:
         with TestClient(create_app(Matcher.load(folder, cache=str(tmp_path / "cache")))) as client:
             hits, misses = (value(client, "intentmatch_cache_lookups_total", result=r) for r in ("hit", "miss"))
@@ -145,15 +137,13 @@ def test_the_cache_tells_how_often_it_helped(folder: Path, tmp_path: Path) -> No
     assert second[1] == first[1] > 0
 
 
-def test_each_app_counts_for_itself(matcher: Matcher, client: TestClient) -> None:
-    """Two in one process do not know of each other."""
+def test_each_app_has_its_own_metrics(matcher: Matcher, client: TestClient) -> None:
     client.post("/match", json={"text": "hello"})
     with TestClient(create_app(matcher)) as other:
         assert value(other, "intentmatch_verdicts_total", verdict="matched", intent="greet") is None
 
 
-def test_the_counts_of_several_workers_are_added_up(folder: Path, tmp_path: Path) -> None:
-    """Whichever of them is asked, where they have a folder to share."""
+def test_counts_of_several_workers_are_added_up(folder: Path, tmp_path: Path) -> None:
     program = """
 import json, sys
 from starlette.testclient import TestClient
@@ -171,7 +161,7 @@ with TestClient(create_app(sys.argv[1])) as client:
             [sys.executable, "-c", program, str(folder)],
             env=environment, capture_output=True, text=True, timeout=60, check=True,
         )  # fmt: skip
-        told = samples(json.loads(done.stdout))
+        metrics = samples(json.loads(done.stdout))
         greeted = frozenset({"verdict": "matched", "intent": "greet"}.items())
-        assert told["intentmatch_verdicts_total", greeted] == workers
-        assert told["intentmatch_ready", frozenset()] == 1
+        assert metrics["intentmatch_verdicts_total", greeted] == workers
+        assert metrics["intentmatch_ready", frozenset()] == 1

@@ -1,4 +1,4 @@
-"""Matches as spans of OpenTelemetry."""
+"""Matches as OpenTelemetry spans."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ PARENT = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0
 
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
-    """Where spans end up; a process cannot change its provider, so that the tests lend one."""
+    """The exporter of all spans. A process cannot change its tracer provider, so the tests patch in one."""
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
     return exporter
 
 
-def test_a_match_is_a_span_with_its_stages(matcher: Matcher, kept: InMemorySpanExporter) -> None:
-    """In time and in order, and without what was said."""
+def test_match_is_a_span_with_its_stages(matcher: Matcher, kept: InMemorySpanExporter) -> None:
+    """In order of time, and without the message."""
     with TestClient(create_app(matcher, telemetry=True)) as client:
         answer = client.post("/match", json={"text": "helo there"}).json()
 
@@ -56,17 +56,17 @@ def test_a_match_is_a_span_with_its_stages(matcher: Matcher, kept: InMemorySpanE
 @pytest.mark.parametrize(
     ("path", "body"), [("/match", {"text": "hello"}), ("/match/batch", {"texts": ["hello", "bye"]})]
 )
-def test_it_belongs_to_the_trace_of_its_caller(
+def test_span_belongs_to_the_trace_of_the_caller(
     matcher: Matcher, kept: InMemorySpanExporter, path: str, body: dict[str, object]
 ) -> None:
-    """Each message of a batch too; without a caller's it begins one."""
+    """Each message of a batch too; without a caller's trace it starts one."""
     with TestClient(create_app(matcher, telemetry=True)) as client:
         client.post(path, json=body, headers=PARENT)
-        told = kept.get_finished_spans()
+        spans = kept.get_finished_spans()
         client.post("/match", json={"text": "hello"})
 
-    assert len(told) == len(body.get("texts", ["hello"]))  # type: ignore[arg-type]
-    for span in told:
+    assert len(spans) == len(body.get("texts", ["hello"]))  # type: ignore[arg-type]
+    for span in spans:
         assert span.parent is not None
         assert f"{span.context.trace_id:032x}-{span.parent.span_id:016x}" in PARENT["traceparent"]
     assert kept.get_finished_spans()[-1].parent is None
@@ -106,8 +106,7 @@ def test_span_carries_the_registry_that_answered(
     assert dict(span.attributes or {})["intentmatch.fingerprint"] == before
 
 
-def test_a_trace_around_the_app_is_kept(matcher: Matcher, kept: InMemorySpanExporter) -> None:
-    """Whatever instruments the server knows more than a header."""
+def test_trace_of_an_outer_middleware_is_kept(matcher: Matcher, kept: InMemorySpanExporter) -> None:
     app = create_app(matcher, telemetry=True)
 
     async def around(scope, receive, send):  # type: ignore[no-untyped-def]
@@ -121,16 +120,15 @@ def test_a_trace_around_the_app_is_kept(matcher: Matcher, kept: InMemorySpanExpo
     assert match.parent.span_id == request.context.span_id
 
 
-def test_a_missing_extra_is_named(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the line that installs it."""
+def test_missing_extra_is_named(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry.trace", None)
     monkeypatch.setattr(plugins, "installed", lambda module: not module.startswith("opentelemetry"))
     with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[telemetry\]"'):
         create_app(matcher, telemetry=True)
 
 
-def test_without_it_nothing_of_it_is_imported(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not by us, that is: releases of FastAPI may."""
+def test_opentelemetry_is_imported_only_if_turned_on(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By this package; releases of FastAPI may import it."""
     asked: list[str] = []
     require = plugins.require
     monkeypatch.setattr(plugins, "require", lambda module, **why: asked.append(module) or require(module, **why))

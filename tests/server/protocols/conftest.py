@@ -23,22 +23,22 @@ def bot() -> Matcher:
 
 
 @pytest.fixture(scope="session")
-def speaker(bot: Matcher) -> Iterator[TestClient]:
+def protocol_client(bot: Matcher) -> Iterator[TestClient]:
     """A client of a server that speaks every protocol and has no keys."""
-    with client(bot) as speaking:
-        yield speaking
+    with client(bot) as caller:
+        yield caller
 
 
 @pytest.fixture(scope="session")
 def guarded(bot: Matcher) -> Iterator[TestClient]:
-    """As `speaker`, of a server with keys."""
-    with client(bot, keys=["another", KEY]) as speaking:
-        yield speaking
+    """A client of a server with keys that speaks every protocol."""
+    with client(bot, keys=["another", KEY]) as caller:
+        yield caller
 
 
 @pytest.fixture
 def answers(bot: Matcher, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Have the bot say something else beside its answers: entities, what is missing."""
+    """Add entities or missing slots to every result of the bot."""
 
     def change(**changes: Any) -> None:
         def match_each(snapshot: Snapshot, asked: Sequence[tuple[str, MatchOptions]]) -> list[MatchResult]:

@@ -1,4 +1,4 @@
-"""What the tests of protocols share: the bot, a client of it, and things that it may find."""
+"""Shared by the tests of protocols: the bot, a client, and results to look for."""
 
 from __future__ import annotations
 
@@ -43,5 +43,5 @@ NO_DAY = Missing("day", "On which day?")
 
 
 def client(bot: Matcher, **options: Any) -> TestClient:
-    """A client that sees a 500 as an answer, as real ones do."""
+    """A client that gets a 500 as a response, as real clients do."""
     return TestClient(create_app(bot, **{"protocols": list(PROTOCOLS), **options}), raise_server_exceptions=False)

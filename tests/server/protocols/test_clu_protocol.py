@@ -1,4 +1,4 @@
-"""CLU's prediction, held against what its documentation shows and its SDK reads."""
+"""CLU's prediction API, checked against its documentation and its SDK."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ URL = "/language/:analyze-conversations?api-version=2023-04-01"
 
 
 def task(text: str, language: str | None = None, **parameters: Any) -> dict:
-    """A request as the SDK's samples have it."""
+    """A request as in the samples of the SDK."""
     item = {"participantId": "1", "id": "1", "modality": "text", "language": language, "text": text}
     return {
         "kind": "Conversation",
@@ -42,9 +42,9 @@ def predicted(client: TestClient, text: str, **parameters: Any) -> dict:
     return answer.json()["result"]["prediction"]
 
 
-def test_a_text_is_predicted(speaker: TestClient) -> None:
-    """The documented shape: all intents by name and score, the best first."""
-    answer = speaker.post(URL, json=task("hello you there", language="en"))
+def test_response_has_the_documented_shape(protocol_client: TestClient) -> None:
+    """All intents by name and score, best first."""
+    answer = protocol_client.post(URL, json=task("hello you there", language="en"))
     assert answer.json().keys() == {"kind", "result"}
     assert answer.json()["kind"] == "ConversationResult"
     result = answer.json()["result"]
@@ -57,45 +57,42 @@ def test_a_text_is_predicted(speaker: TestClient) -> None:
     assert all(0 <= intent["confidenceScore"] <= 1 for intent in prediction["intents"])
 
 
-def test_out_of_scope_is_none_and_the_scores_stay(speaker: TestClient, bot: Matcher) -> None:
-    """Below the cut only the top intent changes; the intents are ranked by their scores."""
-    prediction = predicted(speaker, "the price of tea in China")
+def test_out_of_scope_is_none_with_scores(protocol_client: TestClient, bot: Matcher) -> None:
+    """Only the top intent changes."""
+    prediction = predicted(protocol_client, "the price of tea in China")
     assert prediction["topIntent"] == "None"
     scores = {intent["category"]: intent["confidenceScore"] for intent in prediction["intents"]}
     assert list(scores.values()) == sorted(scores.values(), reverse=True)
     assert scores.pop("None") == 1 - max(scores.values())
 
 
-def test_ambiguous_is_none_too(speaker: TestClient, answers: Callable[..., None]) -> None:
-    """CLU has no word for it; the two that are close stand in the ranking."""
+def test_ambiguous_is_none(protocol_client: TestClient, answers: Callable[..., None]) -> None:
+    """Both close intents are in the ranking."""
     answers(verdict="ambiguous", intent=None)
-    prediction = predicted(speaker, "hello")
+    prediction = predicted(protocol_client, "hello")
     assert prediction["topIntent"] == "None"
     assert prediction["intents"][0]["category"] == "greet"
 
 
 @pytest.mark.parametrize("text", ["", "¿?", "a\0b"])
-def test_nothing_to_understand_is_none(speaker: TestClient, text: str) -> None:
-    """An empty text is answered too."""
-    assert predicted(speaker, text)["topIntent"] == "None"
+def test_empty_text_is_none(protocol_client: TestClient, text: str) -> None:
+    assert predicted(protocol_client, text)["topIntent"] == "None"
 
 
-def test_the_matched_intent_leads_whatever_is_left_for_none(
-    speaker: TestClient, bot: Matcher, answers: Callable[..., None]
+def test_matched_intent_leads_even_with_low_confidence(
+    protocol_client: TestClient, bot: Matcher, answers: Callable[..., None]
 ) -> None:
-    """A matched intent with a small confidence is still the top intent and the first in the list."""
     answers(candidates=tuple(replace(each, confidence=0.3) for each in bot.match("hello").candidates))
-    prediction = predicted(speaker, "hello")
+    prediction = predicted(protocol_client, "hello")
     assert prediction["topIntent"] == prediction["intents"][0]["category"] == "greet"
     assert prediction["intents"][1] == {"category": "None", "confidenceScore": 0.7}
 
 
-def test_entities_have_their_kinds_resolved(speaker: TestClient, bot: Matcher, answers: Callable[..., None]) -> None:
-    """A list names its key, a number and a date their values; a slot of the bot's own kind only its text."""
+def test_entities_are_resolved_by_kind(protocol_client: TestClient, bot: Matcher, answers: Callable[..., None]) -> None:
     text = "a train to Berlin two tomorrow at five"
     day = Entity("day", "2026-12-01", "tomorrow", 22, 30)
     answers(intent="ride", entities=(BERLIN, TWO, day, Entity("word", "at", "at", 31, 33)))
-    city, seats, date, word = predicted(speaker, text, stringIndexType="UnicodeCodePoint")["entities"]
+    city, seats, date, word = predicted(protocol_client, text, stringIndexType="UnicodeCodePoint")["entities"]
     assert city == {
         "category": "city",
         "text": "Berlin",
@@ -126,13 +123,13 @@ def test_entities_have_their_kinds_resolved(speaker: TestClient, bot: Matcher, a
         ("Utf16CodeUnit", 5, 5),
     ],
 )
-def test_places_count_in_what_was_asked_for(
-    speaker: TestClient, answers: Callable[..., None], kind: str | None, offset: int, length: int
+def test_positions_count_in_the_requested_unit(
+    protocol_client: TestClient, answers: Callable[..., None], kind: str | None, offset: int, length: int
 ) -> None:
-    """Text elements, code points or UTF-16; before an entity stands an emoji and a letter of two code points."""
+    """Text elements, code points or UTF-16."""
     text = "👋e\u0301 cafe\u0301!"
     answers(entities=(Entity("place", "café", text[4:9], 4, 9),))
-    (entity,) = predicted(speaker, text, **({"stringIndexType": kind} if kind else {}))["entities"]
+    (entity,) = predicted(protocol_client, text, **({"stringIndexType": kind} if kind else {}))["entities"]
     assert (entity["text"], entity["offset"], entity["length"]) == ("cafe\u0301", offset, length)
 
 
@@ -157,34 +154,34 @@ def test_places_count_in_what_was_asked_for(
         ("\u200b\u0301", 2),
     ],
 )
-def test_text_elements_are_those_of_unicode_8(text: str, elements: int) -> None:
-    """Marks, Korean syllables, line ends and flags hold together; joined emoji did not yet."""
+def test_text_elements_follow_unicode_8(text: str, elements: int) -> None:
+    """Marks, Korean syllables, line ends and flags are joined; emoji are not."""
     assert _text_elements(text) == elements
 
 
 @given(text=st.text("aé \u0301\u0308\r\n\t가각각\u0915\u093f漢"))
-def test_text_elements_agree_with_a_library(text: str) -> None:
-    """Where no emoji are concerned, the rules have not changed since."""
+def test_text_elements_agree_with_the_regex_library(text: str) -> None:
+    """Except for emoji, the rules have not changed since Unicode 8."""
     assert _text_elements(text) == len(regex.findall(r"\X", text))
 
 
-def test_the_language_is_heeded(speaker: TestClient) -> None:
-    """A code goes to the bot; an empty one is none; what is no code is the caller's mistake."""
-    assert speaker.post(URL, json=task("hello", language="de")).json()["result"]["detectedLanguage"] == "de"
-    assert speaker.post(URL, json=task("hello", language="")).status_code == 200
-    answer = speaker.post(URL, json=task("hello", language="deutsch"))
+def test_language_is_used(protocol_client: TestClient) -> None:
+    """An empty code is ignored; an invalid one is the caller's mistake."""
+    assert protocol_client.post(URL, json=task("hello", language="de")).json()["result"]["detectedLanguage"] == "de"
+    assert protocol_client.post(URL, json=task("hello", language="")).status_code == 200
+    answer = protocol_client.post(URL, json=task("hello", language="deutsch"))
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "InvalidArgument")
 
 
 @pytest.mark.parametrize("headers", [{"Ocp-Apim-Subscription-Key": KEY}, {"Authorization": f"Bearer {KEY}"}])
-def test_a_key_opens(guarded: TestClient, headers: dict) -> None:
-    """The subscription key, or the token of an identity."""
+def test_valid_key_is_accepted(guarded: TestClient, headers: dict) -> None:
+    """As subscription key or as token."""
     assert guarded.post(URL, json=task("hello"), headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize("headers", [{}, {"Ocp-Apim-Subscription-Key": "wrong"}, {"Authorization": KEY}])
-def test_a_wrong_key_is_refused(guarded: TestClient, headers: dict) -> None:
-    """In CLU's shape; the key is in no answer."""
+def test_wrong_key_is_refused(guarded: TestClient, headers: dict) -> None:
+    """The answer does not show it."""
     answer = guarded.post(URL, json=task("hello"), headers=headers)
     assert answer.status_code == 401
     assert answer.json().keys() == {"error"}
@@ -192,21 +189,20 @@ def test_a_wrong_key_is_refused(guarded: TestClient, headers: dict) -> None:
     assert "wrong" not in answer.json()["error"]["message"].replace("wrong API endpoint", "")
 
 
-def test_the_project_is_the_bot(bot: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bot is asked for by the project's name; one that there is not is not found."""
-    asked = []
+def test_project_names_the_bot(bot: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = []
 
     async def bot_named(only: Bot, request: Request, name: str | None) -> Bot:
-        asked.append(name)
+        names.append(name)
         if name != "shop":
             raise ProblemError(ProblemDetails.for_status(404, str(UnknownNameError("bot", str(name), ["shop"]))))
         return only
 
     monkeypatch.setattr(Bot, "bot_named", bot_named)
-    speaking = client(bot)
-    assert speaking.post(URL, json=task("hello")).status_code == 200
-    answer = speaking.post(URL, json=task("hello", projectName="shpo"))
-    assert asked == ["shop", "shpo"]
+    caller = client(bot)
+    assert caller.post(URL, json=task("hello")).status_code == 200
+    answer = caller.post(URL, json=task("hello", projectName="shpo"))
+    assert names == ["shop", "shpo"]
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "NotFound")
     assert "Did you mean 'shop'?" in answer.json()["error"]["message"]
 
@@ -221,9 +217,8 @@ def test_the_project_is_the_bot(bot: Matcher, monkeypatch: pytest.MonkeyPatch) -
         ({"parameters": {"projectName": "p", "stringIndexType": "Bytes"}}, "parameters.stringIndexType"),
     ],
 )
-def test_what_is_wrong_is_named(speaker: TestClient, change: dict, target: str) -> None:
-    """Each thing to put right has its place in the request."""
-    answer = speaker.post(URL, json={**task("hello"), **change})
+def test_mistakes_are_located(protocol_client: TestClient, change: dict, target: str) -> None:
+    answer = protocol_client.post(URL, json={**task("hello"), **change})
     error = answer.json()["error"]
     assert (answer.status_code, error["code"]) == (400, "InvalidArgument")
     assert target in {detail["target"] for detail in error["details"]}

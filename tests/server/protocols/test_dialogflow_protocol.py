@@ -1,4 +1,4 @@
-"""Dialogflow's detectIntent, held against its documentation; and the webhook that it calls out to."""
+"""Dialogflow's detectIntent and its fulfillment webhook, checked against their documentation."""
 
 from __future__ import annotations
 
@@ -36,9 +36,8 @@ def detected(client: TestClient, text: str, session: str = SESSION, **parameters
     return answer.json()
 
 
-def test_an_intent_is_detected(speaker: TestClient) -> None:
-    """The documented shape, with the author's response as fulfillment."""
-    response = detected(speaker, "hello")
+def test_response_has_the_documented_shape(protocol_client: TestClient) -> None:
+    response = detected(protocol_client, "hello")
     assert response.keys() == {"responseId", "queryResult"}
     assert response["queryResult"] == {
         "queryText": "hello",
@@ -52,19 +51,20 @@ def test_an_intent_is_detected(speaker: TestClient) -> None:
         "intent": {"name": "projects/shop/agent/intents/greet", "displayName": "greet"},
         "intentDetectionConfidence": 1.0,
     }
-    assert response["responseId"] != detected(speaker, "hello")["responseId"]
+    assert response["responseId"] != detected(protocol_client, "hello")["responseId"]
 
 
-def test_an_action_is_the_authors(speaker: TestClient) -> None:
-    """What bots of Dialogflow switch by stands in the metadata."""
-    assert detected(speaker, "goodbye")["queryResult"]["action"] == "smalltalk.bye"
+def test_action_comes_from_the_metadata(protocol_client: TestClient) -> None:
+    assert detected(protocol_client, "goodbye")["queryResult"]["action"] == "smalltalk.bye"
 
 
 @pytest.mark.parametrize("verdict", ["out_of_scope", "ambiguous"])
-def test_what_is_not_decided_is_the_fallback(speaker: TestClient, answers: Callable[..., None], verdict: str) -> None:
-    """The default fallback intent, of which Dialogflow is always sure."""
+def test_undecided_message_is_the_fallback(
+    protocol_client: TestClient, answers: Callable[..., None], verdict: str
+) -> None:
+    """With confidence 1."""
     answers(verdict=verdict, intent=None, response=None)
-    result = detected(speaker, "hello")["queryResult"]
+    result = detected(protocol_client, "hello")["queryResult"]
     assert result["intent"] == {
         "name": "projects/shop/agent/intents/Default%20Fallback%20Intent",
         "displayName": "Default Fallback Intent",
@@ -74,20 +74,20 @@ def test_what_is_not_decided_is_the_fallback(speaker: TestClient, answers: Calla
     assert (result["fulfillmentText"], result["fulfillmentMessages"]) == ("", [{"text": {"text": [""]}}])
 
 
-def test_entities_are_parameters(speaker: TestClient, answers: Callable[..., None]) -> None:
-    """Every slot is there: with its value, with all of them where there are several, empty where there is none."""
+def test_entities_are_parameters(protocol_client: TestClient, answers: Callable[..., None]) -> None:
+    """Each slot has its value, a list of values, or ""."""
     answers(entities=(BERLIN, TWO, TWO))
-    parameters = detected(speaker, "a train to Berlin")["queryResult"]["parameters"]
+    parameters = detected(protocol_client, "a train to Berlin")["queryResult"]["parameters"]
     assert parameters == {"city": "BER", "seats": [2, 2], "day": ""}
 
 
-def test_what_is_missing_is_asked_for(speaker: TestClient, answers: Callable[..., None]) -> None:
-    """The first question takes the place of the response; without one the response stays."""
+def test_missing_slot_is_asked_for(protocol_client: TestClient, answers: Callable[..., None]) -> None:
+    """The first question replaces the response."""
     answers(missing=(Missing("seats", None), NO_DAY))
-    result = detected(speaker, "a train to Berlin")["queryResult"]
+    result = detected(protocol_client, "a train to Berlin")["queryResult"]
     assert (result["allRequiredParamsPresent"], result["fulfillmentText"]) == (False, "On which day?")
     answers(missing=(Missing("seats", None),))
-    result = detected(speaker, "a train to Berlin")["queryResult"]
+    result = detected(protocol_client, "a train to Berlin")["queryResult"]
     assert (result["allRequiredParamsPresent"], result["fulfillmentText"]) == (False, "A train it is.")
 
 
@@ -101,45 +101,41 @@ def test_what_is_missing_is_asked_for(speaker: TestClient, answers: Callable[...
     ],
 )
 @pytest.mark.parametrize("version", ["v2", "v2beta1"])
-def test_every_form_of_a_session_is_known(speaker: TestClient, session: str, version: str) -> None:
-    """With and without a location and an environment; the intent is named below the same parent."""
+def test_every_form_of_a_session_path_is_accepted(protocol_client: TestClient, session: str, version: str) -> None:
     body = {"queryInput": {"text": {"text": "hello", "languageCode": "en-US"}}}
-    result = speaker.post(f"/{version}/{session}:detectIntent", json=body).json()["queryResult"]
+    result = protocol_client.post(f"/{version}/{session}:detectIntent", json=body).json()["queryResult"]
     assert result["intent"]["name"] == session.partition("/agent")[0] + "/agent/intents/greet"
     assert result["languageCode"] == "en-US"
 
 
-def test_a_snake_is_a_camel_and_null_is_nothing(speaker: TestClient) -> None:
-    """Protocol buffers in JSON may have their own names of fields, and null for a field that is not set."""
+def test_snake_case_and_null_are_accepted(protocol_client: TestClient) -> None:
+    """As protocol buffers in JSON allow."""
     body = {"query_input": {"text": {"text": "hello", "language_code": "de"}, "event": None}, "query_params": None}
-    answer = speaker.post(f"/v2/{SESSION}:detectIntent", json=body)
+    answer = protocol_client.post(f"/v2/{SESSION}:detectIntent", json=body)
     assert answer.json()["queryResult"]["fulfillmentText"] == "Hallo!"
 
 
-def test_contexts_are_tags(speaker: TestClient) -> None:
-    """An intent that waits for a tag answers where a context of that name is alive."""
+def test_contexts_are_tags(protocol_client: TestClient) -> None:
     context = {"name": f"{SESSION}/contexts/checkout", "lifespanCount": "2"}
-    assert detected(speaker, "let me pay")["queryResult"]["intent"].get("isFallback")
-    assert detected(speaker, "let me pay", contexts=[context])["queryResult"]["intent"]["displayName"] == "pay"
+    assert detected(protocol_client, "let me pay")["queryResult"]["intent"].get("isFallback")
+    assert detected(protocol_client, "let me pay", contexts=[context])["queryResult"]["intent"]["displayName"] == "pay"
     over = {**context, "lifespanCount": 0}
-    assert detected(speaker, "let me pay", contexts=[over])["queryResult"]["intent"].get("isFallback")
+    assert detected(protocol_client, "let me pay", contexts=[over])["queryResult"]["intent"].get("isFallback")
 
 
 @pytest.mark.parametrize(
     "query", [{}, {"text": {}}, {"text": {"text": ""}}, {"event": {"name": "WELCOME"}}, {"audioConfig": {}}]
 )
-def test_only_text_is_understood(speaker: TestClient, query: dict) -> None:
-    """As Dialogflow says it where there is none."""
-    answer = speaker.post(f"/v2/{SESSION}:detectIntent", json={"queryInput": query})
+def test_only_text_is_supported(protocol_client: TestClient, query: dict) -> None:
+    answer = protocol_client.post(f"/v2/{SESSION}:detectIntent", json={"queryInput": query})
     error = answer.json()["error"]
     assert (answer.status_code, error["code"], error["status"]) == (400, 400, "INVALID_ARGUMENT")
     assert error["message"].startswith("Input text not set")
 
 
-def test_what_is_wrong_is_named(speaker: TestClient) -> None:
-    """As violations of fields, which Google's clients show."""
+def test_mistakes_are_field_violations(protocol_client: TestClient) -> None:
     body = {"queryInput": {"text": {"text": 1}}, "queryParams": {"contexts": [{"lifespanCount": "x"}]}}
-    error = speaker.post(f"/v2/{SESSION}:detectIntent", json=body).json()["error"]
+    error = protocol_client.post(f"/v2/{SESSION}:detectIntent", json=body).json()["error"]
     (detail,) = error["details"]
     assert detail["@type"] == "type.googleapis.com/google.rpc.BadRequest"
     assert {violation["field"] for violation in detail["fieldViolations"]} == {
@@ -160,8 +156,8 @@ def test_what_is_wrong_is_named(speaker: TestClient) -> None:
         ("", {"authorization": "Bearer wrong"}, 401),
     ],
 )
-def test_a_key_opens(guarded: TestClient, query: str, headers: dict, status: int) -> None:
-    """An API key or a token, as Google's clients send them."""
+def test_valid_key_is_accepted(guarded: TestClient, query: str, headers: dict, status: int) -> None:
+    """As API key or token, as Google's clients send them."""
     body = {"queryInput": {"text": {"text": "hello"}}}
     answer = guarded.post(f"/v2/{SESSION}:detectIntent{query}", json=body, headers=headers)
     assert answer.status_code == status
@@ -169,9 +165,7 @@ def test_a_key_opens(guarded: TestClient, query: str, headers: dict, status: int
         assert answer.json()["error"]["status"] == "UNAUTHENTICATED"
 
 
-def test_the_project_is_the_bot(speaker: TestClient, bot: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A project that there is not is not found."""
-
+def test_project_names_the_bot(protocol_client: TestClient, bot: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
     async def bot_named(only: Bot, request: Request, name: str | None) -> Bot:
         raise ProblemError(ProblemDetails.for_status(404, str(UnknownNameError("bot", str(name), ["store"]))))
 
@@ -183,49 +177,48 @@ def test_the_project_is_the_bot(speaker: TestClient, bot: Matcher, monkeypatch: 
 
 
 @contextmanager
-def webhook(said: bytes, status: int = 200, seconds: float = 0.0) -> Iterator[tuple[str, list[dict]]]:
-    """A server that says this to whoever posts to it; its URL, and what it was asked."""
-    asked: list[dict] = []
+def webhook(reply: bytes, status: int = 200, seconds: float = 0.0) -> Iterator[tuple[str, list[dict]]]:
+    """A server with this reply: its URL, and the requests it gets."""
+    requests: list[dict] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             length = int(self.headers["content-length"])
-            asked.append({"path": self.path, **json.loads(self.rfile.read(length))})
+            requests.append({"path": self.path, **json.loads(self.rfile.read(length))})
             time.sleep(seconds)
-            with suppress(BrokenPipeError):  # by a caller who does not wait
+            with suppress(BrokenPipeError):  # by a client that has gone
                 self.send_response(status)
                 self.send_header("location", self.path)
-                self.send_header("content-length", str(len(said)))
+                self.send_header("content-length", str(len(reply)))
                 self.end_headers()
-                self.wfile.write(said)
+                self.wfile.write(reply)
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}/fulfil?a=b", asked
+        yield f"http://127.0.0.1:{server.server_port}/fulfil?a=b", requests
     finally:
         server.shutdown()
         thread.join()
         server.server_close()
 
 
-def test_a_webhook_fulfils_the_intent_that_asks_for_it(bot: Matcher) -> None:
-    """It is asked in Dialogflow's words, and what it says takes the place of our own."""
-    said = {
+def test_webhook_fulfils_the_intent_that_asks_for_it(bot: Matcher) -> None:
+    reply = {
         "fulfillmentText": "The 10:04.",
         "source": "timetable",
         "payload": {"platform": 5},
         "outputContexts": [{"name": f"{SESSION}/contexts/booking", "lifespanCount": 5}],
     }
-    with webhook(json.dumps(said).encode()) as (url, asked):
-        speaking = client(bot, fulfillment=url)
-        response = detected(speaking, "a train to Berlin", payload={"user": 7})
-        detected(speaking, "hello")
-    (request,) = asked
+    with webhook(json.dumps(reply).encode()) as (url, requests):
+        caller = client(bot, fulfillment=url)
+        response = detected(caller, "a train to Berlin", payload={"user": 7})
+        detected(caller, "hello")
+    (request,) = requests
     assert request["path"] == "/fulfil?a=b"
     assert (request["session"], request["responseId"]) == (SESSION, response["responseId"])
     assert request["originalDetectIntentRequest"] == {"payload": {"user": 7}}
@@ -235,30 +228,28 @@ def test_a_webhook_fulfils_the_intent_that_asks_for_it(bot: Matcher) -> None:
     assert (result["fulfillmentText"], result["webhookSource"]) == ("The 10:04.", "timetable")
     assert result["fulfillmentMessages"] == [{"text": {"text": ["The 10:04."]}}]
     assert result["webhookPayload"] == {"platform": 5}
-    assert result["outputContexts"] == said["outputContexts"]
+    assert result["outputContexts"] == reply["outputContexts"]
     assert result["diagnosticInfo"].keys() == {"webhook_latency_ms"}
     assert response["webhookStatus"] == {"message": "Webhook execution successful"}
 
 
-@pytest.mark.parametrize("said", ["{}", '{"fulfillmentText": "", "fulfillmentMessages": null, "payload": {}}'])
-def test_what_a_webhook_leaves_empty_stays(bot: Matcher, said: str) -> None:
-    """An empty answer is an answer: ours is kept."""
-    with webhook(said.encode()) as (url, _):
+@pytest.mark.parametrize("reply", ["{}", '{"fulfillmentText": "", "fulfillmentMessages": null, "payload": {}}'])
+def test_empty_webhook_fields_keep_our_values(bot: Matcher, reply: str) -> None:
+    with webhook(reply.encode()) as (url, _):
         response = detected(client(bot, fulfillment=url), "a train to Berlin")
     assert response["queryResult"]["fulfillmentText"] == "A train it is."
     assert "code" not in response["webhookStatus"]
 
 
-def test_a_webhook_waits_until_nothing_is_missing(bot: Matcher, answers: Callable[..., None]) -> None:
-    """While a slot is asked for there is nothing to fulfil."""
+def test_webhook_is_called_once_no_slot_is_missing(bot: Matcher, answers: Callable[..., None]) -> None:
     answers(missing=(NO_DAY,))
-    with webhook(b"{}") as (url, asked):
+    with webhook(b"{}") as (url, requests):
         response = detected(client(bot, fulfillment=url), "a train to Berlin")
-    assert (asked, response["queryResult"]["fulfillmentText"]) == ([], "On which day?")
+    assert (requests, response["queryResult"]["fulfillmentText"]) == ([], "On which day?")
 
 
 @pytest.mark.parametrize(
-    ("said", "status", "code", "told"),
+    ("reply", "status", "code", "message"),
     [
         (b'{"fulfillmentText": "x"}', 500, 14, "status 500"),
         (b'{"fulfillmentText": "x"}', 302, 14, "status 302"),
@@ -273,27 +264,26 @@ def test_a_webhook_waits_until_nothing_is_missing(bot: Matcher, answers: Callabl
         (b'{"source": "' + b"x" * 70_000 + b'"}', 200, 14, "65536 bytes"),
     ],
 )
-def test_a_webhook_that_fails_is_told_of_and_the_response_stays(
-    bot: Matcher, caplog: pytest.LogCaptureFixture, said: bytes, status: int, code: int, told: str
+def test_failed_webhook_keeps_the_response_and_is_reported(
+    bot: Matcher, caplog: pytest.LogCaptureFixture, reply: bytes, status: int, code: int, message: str
 ) -> None:
-    """Whatever it answers, the user gets an answer, and the log the reason without the message."""
-    with webhook(said, status) as (url, asked), caplog.at_level(logging.WARNING):
+    """The log shows the reason without the message."""
+    with webhook(reply, status) as (url, requests), caplog.at_level(logging.WARNING):
         response = detected(client(bot, fulfillment=url), "a train to Berlin")
-    assert len(asked) == 1
+    assert len(requests) == 1
     assert response["queryResult"]["fulfillmentText"] == "A train it is."
     assert response["webhookStatus"]["code"] == code
-    assert told in response["webhookStatus"]["message"]
-    assert told in caplog.text
+    assert message in response["webhookStatus"]["message"]
+    assert message in caplog.text
     assert "Berlin" not in caplog.text
 
 
-def test_a_slow_webhook_is_not_waited_for(bot: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It has its time, as in Dialogflow, and no more."""
+def test_slow_webhook_times_out(bot: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dialogflow, "FULFILLMENT_SECONDS", 0.2)
     with webhook(b"{}", seconds=2.0) as (url, _):
-        speaking = client(bot, fulfillment=url)
+        caller = client(bot, fulfillment=url)
         start = time.perf_counter()
-        response = detected(speaking, "a train to Berlin")
+        response = detected(caller, "a train to Berlin")
         took = time.perf_counter() - start
     assert response["webhookStatus"]["code"] == 4
     assert "within 0.2 seconds" in response["webhookStatus"]["message"]
@@ -301,8 +291,7 @@ def test_a_slow_webhook_is_not_waited_for(bot: Matcher, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1/", "http://nowhere.invalid/"])
-def test_a_webhook_that_is_not_there_is_told_of(bot: Matcher, url: str) -> None:
-    """A refused connection, and a name that nobody has."""
+def test_unreachable_webhook_is_reported(bot: Matcher, url: str) -> None:
     response = detected(client(bot, fulfillment=url), "a train to Berlin")
     assert response["webhookStatus"]["code"] == 14
     assert response["queryResult"]["fulfillmentText"] == "A train it is."
@@ -312,13 +301,11 @@ def test_a_webhook_that_is_not_there_is_told_of(bot: Matcher, url: str) -> None:
     "url", ["", "bot.example", "file:///etc/passwd", "http://", "http://[", "http://a:99999/", "http://a:0/",
             "http://me:secret@bot.example/", "http://bot.example/a b", "http://bot.example/\r\nX: y", "http://bücher/"]
 )  # fmt: skip
-def test_only_a_url_of_the_web_can_be_called(bot: Matcher, url: str) -> None:
-    """Another is refused at the start."""
+def test_fulfillment_must_be_an_http_url(bot: Matcher, url: str) -> None:
     with pytest.raises(InputError, match="fulfillment must be a URL"):
         create_app(bot, protocols=["dialogflow"], fulfillment=url)
 
 
-def test_fulfillment_goes_with_dialogflow(bot: Matcher) -> None:
-    """Nobody else would call it."""
+def test_fulfillment_needs_the_protocol_dialogflow(bot: Matcher) -> None:
     with pytest.raises(InputError, match="goes with the protocol dialogflow"):
         create_app(bot, protocols=["rasa"], fulfillment="http://bot.example/")

@@ -1,4 +1,4 @@
-"""OpenAI's embeddings, held against its documentation."""
+"""OpenAI's embeddings API, checked against its documentation."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def embedded(client: TestClient, given: Any, **options: Any) -> dict:
     return answer.json()
 
 
-def test_a_text_is_embedded_by_the_encoder_in_use(speaker: TestClient, bot: Matcher) -> None:
-    """The documented shape; the model's name comes back as it was sent, and words are counted."""
-    answer = embedded(speaker, "where is my order")
+def test_response_has_the_documented_shape(protocol_client: TestClient, bot: Matcher) -> None:
+    """The model name is echoed, and words are counted as tokens."""
+    answer = embedded(protocol_client, "where is my order")
     (data,) = answer.pop("data")
     assert answer == {
         "object": "list",
@@ -36,35 +36,32 @@ def test_a_text_is_embedded_by_the_encoder_in_use(speaker: TestClient, bot: Matc
     np.testing.assert_allclose(data["embedding"], bot.encoder.encode(["where is my order"])[0], atol=1e-6)
 
 
-def test_texts_are_embedded_in_their_order(speaker: TestClient, bot: Matcher) -> None:
-    """A list gives a list, and a text alone the same as in company."""
+def test_texts_keep_their_order(protocol_client: TestClient, bot: Matcher) -> None:
+    """Alone or in a list, a text has the same vector."""
     texts = ["hello", "wo ist mein Paket", "hello"]
-    answer = embedded(speaker, texts)
+    answer = embedded(protocol_client, texts)
     assert [data["index"] for data in answer["data"]] == [0, 1, 2]
     np.testing.assert_allclose([data["embedding"] for data in answer["data"]], bot.encoder.encode(texts), atol=1e-6)
     assert answer["usage"]["total_tokens"] == 6
 
 
-def test_base64_holds_the_same_numbers(speaker: TestClient) -> None:
-    """Little-endian float32, as OpenAI's own client reads it."""
-    (plain,) = embedded(speaker, "hello", encoding_format="float")["data"]
-    (packed,) = embedded(speaker, "hello", encoding_format="base64")["data"]
+def test_base64_is_little_endian_float32(protocol_client: TestClient) -> None:
+    (plain,) = embedded(protocol_client, "hello", encoding_format="float")["data"]
+    (packed,) = embedded(protocol_client, "hello", encoding_format="base64")["data"]
     numbers = np.frombuffer(base64.b64decode(packed["embedding"]), dtype="<f4")
     np.testing.assert_array_equal(numbers, np.array(plain["embedding"], dtype=np.float32))
 
 
 @pytest.mark.parametrize("dimensions", [1, 64, 256])
-def test_the_first_numbers_are_a_vector_too(speaker: TestClient, bot: Matcher, dimensions: int) -> None:
-    """They are cut and scaled to unit length."""
-    (data,) = embedded(speaker, "where is my order", dimensions=dimensions)["data"]
+def test_dimensions_shorten_and_normalize(protocol_client: TestClient, bot: Matcher, dimensions: int) -> None:
+    (data,) = embedded(protocol_client, "where is my order", dimensions=dimensions)["data"]
     first = bot.encoder.encode(["where is my order"])[0, :dimensions]
     np.testing.assert_allclose(data["embedding"], first / np.linalg.norm(first), atol=1e-6)
 
 
 @pytest.mark.parametrize("options", [{}, {"dimensions": 8}])
-def test_what_says_nothing_stays_zeros(speaker: TestClient, options: dict) -> None:
-    """A text that the encoder knows nothing of has no direction to be scaled."""
-    (data,) = embedded(speaker, "\0", **options)["data"]
+def test_unknown_text_stays_zeros(protocol_client: TestClient, options: dict) -> None:
+    (data,) = embedded(protocol_client, "\0", **options)["data"]
     assert set(data["embedding"]) == {0.0}
 
 
@@ -90,32 +87,28 @@ def test_what_says_nothing_stays_zeros(speaker: TestClient, options: dict) -> No
         ({"encoding_format": "int8"}, "encoding_format"),
     ],
 )
-def test_what_is_wrong_is_named(speaker: TestClient, change: dict, parameter: str) -> None:
-    """In OpenAI's shape, with the parameter."""
-    answer = speaker.post(URL, json={"model": "m", "input": "a", **change})
+def test_mistakes_name_the_parameter(protocol_client: TestClient, change: dict, parameter: str) -> None:
+    answer = protocol_client.post(URL, json={"model": "m", "input": "a", **change})
     error = answer.json()["error"]
     assert answer.status_code == 400
     assert error.keys() == {"message", "type", "param", "code"}
     assert (error["type"], error["param"].split(".")[0]) == ("invalid_request_error", parameter)
 
 
-def test_tokens_are_refused_with_the_reason(speaker: TestClient) -> None:
-    """Those who count on tokens of another model have to be told."""
-    message = speaker.post(URL, json={"model": "m", "input": [[1, 2]]}).json()["error"]["message"]
+def test_tokens_are_refused(protocol_client: TestClient) -> None:
+    message = protocol_client.post(URL, json={"model": "m", "input": [[1, 2]]}).json()["error"]["message"]
     assert message == "The encoder in use does not accept tokens; send text."
 
 
-def test_vectors_that_cannot_be_cut_are_not() -> None:
-    """An encoder has to say that its first numbers are worth something on their own."""
-    speaking = client(Matcher.load(REGISTRY, encoder=WordHashEncoder(), cache="off"))
-    answer = speaking.post(URL, json={"model": "m", "input": "a", "dimensions": 8})
+def test_dimensions_are_refused_if_the_encoder_is_not_nested() -> None:
+    caller = client(Matcher.load(REGISTRY, encoder=WordHashEncoder(), cache="off"))
+    answer = caller.post(URL, json={"model": "m", "input": "a", "dimensions": 8})
     assert (answer.status_code, answer.json()["error"]["param"]) == (400, "dimensions")
     assert "cannot be shortened" in answer.json()["error"]["message"]
-    assert len(embedded(speaking, "a", dimensions=64)["data"][0]["embedding"]) == 64
+    assert len(embedded(caller, "a", dimensions=64)["data"][0]["embedding"]) == 64
 
 
-def test_a_key_opens(guarded: TestClient) -> None:
-    """As a bearer token; without it the error is the one that OpenAI's client knows."""
+def test_bearer_key_is_accepted(guarded: TestClient) -> None:
     body = {"model": "m", "input": "a"}
     assert guarded.post(URL, json=body, headers={"authorization": f"Bearer {KEY}"}).status_code == 200
     for headers in ({}, {"authorization": "Bearer wrong"}, {"authorization": KEY}):

@@ -1,4 +1,4 @@
-"""What holds for every protocol: off unless asked for, its own shape for every error, never a 500."""
+"""What holds for every protocol: off by default, errors in its own shape, never a 500."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from intentmatch.server.protocols.load import PROTOCOLS
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a protocol is asked, and how it says that something is wrong."""
+    """How to call a protocol, and what its errors look like."""
 
     path: str
     body: Callable[[Any], Any]
@@ -114,55 +114,51 @@ UNREADABLE = {
 
 
 def refused(name: str, answer: Any, *statuses: int) -> None:
-    """The answer is an error in the protocol's shape, with one of these statuses."""
+    """Assert that the response is an error in the protocol's shape, with one of these statuses."""
     assert answer.status_code in (statuses or (400,))
     assert answer.headers["content-type"] == "application/json"
     assert DIALECTS[name].code(answer.json()) in (answer.status_code, 400, None)
     assert len(answer.content) < 20_000
 
 
-def test_every_protocol_is_held_to_this() -> None:
-    """A new one needs a dialect here, and a real client that asks it."""
+def test_every_protocol_has_a_dialect_and_a_real_client() -> None:
     assert DIALECTS.keys() == PROTOCOLS.keys()
     clients = Path(__file__).parents[2] / "clients"
     assert {file.stem for file in clients.glob("ask_*.py")} == {f"ask_{name}" for name in PROTOCOLS}
 
 
 @every
-def test_a_protocol_is_off_unless_asked_for(bot: Matcher, name: str) -> None:
-    """Each is there alone, and without it its paths are nothing, told in our own shape."""
+def test_protocol_is_off_by_default(bot: Matcher, name: str) -> None:
+    """Each works alone; without it its paths are 404 in our own shape."""
     dialect = DIALECTS[name]
-    asked = dialect.body("hello")
-    assert client(bot, protocols=[name]).post(dialect.path, json=asked).status_code == 200
+    called = dialect.body("hello")
+    assert client(bot, protocols=[name]).post(dialect.path, json=called).status_code == 200
     others = client(bot, protocols=[other for other in DIALECTS if other != name])
-    answer = others.post(dialect.path, json=asked)
+    answer = others.post(dialect.path, json=called)
     assert answer.status_code in (404, 405)
-    without = client(bot, protocols=()).post(dialect.path, json=asked)
+    without = client(bot, protocols=()).post(dialect.path, json=called)
     assert (without.status_code, without.headers["content-type"]) == (404, "application/problem+json")
 
 
-def test_an_unknown_protocol_is_refused_at_the_start(bot: Matcher) -> None:
-    """With the known ones."""
+def test_unknown_protocol_is_refused_at_the_start(bot: Matcher) -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'rasa'"):
         create_app(bot, protocols=["raza"])
 
 
-def test_a_protocol_named_twice_is_one(bot: Matcher) -> None:
-    """Asking again changes nothing."""
+def test_protocol_named_twice_is_loaded_once(bot: Matcher) -> None:
     assert client(bot, protocols=["rasa", "rasa"]).get("/version").status_code == 200
 
 
-def test_the_command_line_speaks_what_it_is_told_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`serve --protocol`, several times, and the URL of fulfillment; what cannot be is one sentence and exit code 2."""
+def test_serve_takes_protocols_and_fulfillment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bot.yaml").write_text("intents: {greet: {utterances: [hello]}}", encoding="utf-8")
     served = []
     monkeypatch.setattr(uvicorn, "run", lambda app, **_: served.append(app))
     options = ["--protocol", "rasa", "--protocol", "dialogflow", "--fulfillment", "http://127.0.0.1:1/"]
 
     assert CliRunner().invoke(cli, ["serve", str(tmp_path), *options]).exit_code == 0
-    speaking = TestClient(served[0])
-    assert speaking.get("/version").status_code == 200
-    assert speaking.post("/v1/embeddings").status_code == 404
+    caller = TestClient(served[0])
+    assert caller.get("/version").status_code == 200
+    assert caller.post("/v1/embeddings").status_code == 404
 
     for wrong in (["--protocol", "luis"], ["--protocol", "rasa", "--fulfillment", "http://127.0.0.1:1/"]):
         done = CliRunner().invoke(cli, ["serve", str(tmp_path), *wrong])
@@ -170,74 +166,66 @@ def test_the_command_line_speaks_what_it_is_told_to(tmp_path: Path, monkeypatch:
         assert len(served) == 1
 
 
-def test_our_own_routes_stay_as_they_are(speaker: TestClient) -> None:
-    """With every protocol there, our routes answer, err in our shape, and are all that is documented."""
-    assert speaker.post("/match", json={"text": "hello"}).json()["intent"] == "greet"
-    answer = speaker.post("/match", json={"text": 5})
+def test_own_routes_are_unaffected_by_protocols(protocol_client: TestClient) -> None:
+    assert protocol_client.post("/match", json={"text": "hello"}).json()["intent"] == "greet"
+    answer = protocol_client.post("/match", json={"text": 5})
     assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
-    assert "/model/parse" not in speaker.get("/openapi.json").json()["paths"]
+    assert "/model/parse" not in protocol_client.get("/openapi.json").json()["paths"]
 
 
 @every
 @pytest.mark.parametrize("body", UNREADABLE)
-def test_an_unreadable_body_is_the_callers_fault(speaker: TestClient, name: str, body: str) -> None:
-    """Bytes that are no request are a 400 in the protocol's own shape."""
-    refused(name, speaker.post(DIALECTS[name].path, content=UNREADABLE[body]))
+def test_unreadable_body_gets_400(protocol_client: TestClient, name: str, body: str) -> None:
+    refused(name, protocol_client.post(DIALECTS[name].path, content=UNREADABLE[body]))
 
 
 @every
 @pytest.mark.parametrize("declared", [None, "text/plain", "application/json", "multipart/form-data", "\xff;;", ""])
-def test_the_content_type_does_not_matter(speaker: TestClient, name: str, declared: str | None) -> None:
-    """Clients of these protocols call JSON what they like."""
+def test_content_type_does_not_matter(protocol_client: TestClient, name: str, declared: str | None) -> None:
     headers = {} if declared is None else {"content-type": declared.encode("latin-1")}
     body = json.dumps(DIALECTS[name].body("hello"))
-    assert speaker.post(DIALECTS[name].path, content=body, headers=headers).status_code == 200
+    assert protocol_client.post(DIALECTS[name].path, content=body, headers=headers).status_code == 200
 
 
 @every
-def test_half_a_surrogate_pair_is_no_text(speaker: TestClient, name: str) -> None:
-    """It could not be sent back."""
+def test_half_a_surrogate_pair_is_refused(protocol_client: TestClient, name: str) -> None:
     body = json.dumps(DIALECTS[name].body("\ud83d"))
-    refused(name, speaker.post(DIALECTS[name].path, content=body))
+    refused(name, protocol_client.post(DIALECTS[name].path, content=body))
 
 
 @every
 @pytest.mark.parametrize("text", ["a\0b", "\0", " ", "👩\u200d👩", "\u202e", "a" * 2000])
-def test_every_text_is_answered(speaker: TestClient, name: str, text: str) -> None:
-    """Whatever can be sent."""
-    assert speaker.post(DIALECTS[name].path, json=DIALECTS[name].body(text)).status_code == 200
+def test_every_text_is_answered(protocol_client: TestClient, name: str, text: str) -> None:
+    assert protocol_client.post(DIALECTS[name].path, json=DIALECTS[name].body(text)).status_code == 200
 
 
 @every
-def test_the_limits_hold(bot: Matcher, name: str) -> None:
-    """Of a text and of a body, announced or not."""
-    speaking = client(bot, max_text=5, max_body=300)
+def test_limits_hold(bot: Matcher, name: str) -> None:
+    caller = client(bot, max_text=5, max_body=300)
     dialect = DIALECTS[name]
-    assert speaking.post(dialect.path, json=dialect.body("hello")).status_code == 200
-    refused(name, speaking.post(dialect.path, json=dialect.body("hello!")))
-    refused(name, speaking.post(dialect.path, json=dialect.body("a" * 1000)), 413)
-    refused(name, speaking.post(dialect.path, content=iter([b" " * 200] * 5)), 413)
+    assert caller.post(dialect.path, json=dialect.body("hello")).status_code == 200
+    refused(name, caller.post(dialect.path, json=dialect.body("hello!")))
+    refused(name, caller.post(dialect.path, json=dialect.body("a" * 1000)), 413)
+    refused(name, caller.post(dialect.path, content=iter([b" " * 200] * 5)), 413)
 
 
 @every
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
-def test_another_method_is_refused_in_the_shape(speaker: TestClient, name: str, method: str) -> None:
-    """Whatever the Host header holds."""
-    answer = speaker.request(method, DIALECTS[name].path, headers={"host": "["})
+def test_wrong_method_is_refused_in_the_shape(protocol_client: TestClient, name: str, method: str) -> None:
+    answer = protocol_client.request(method, DIALECTS[name].path, headers={"host": "["})
     refused(name, answer, 405)
     assert answer.headers["allow"] == "POST"
 
 
 @every
-def test_what_is_not_there_is_told_in_the_shape(speaker: TestClient, name: str) -> None:
-    """A path below the protocol's that has nothing is still its own."""
-    refused(name, speaker.get(f"{DIALECTS[name].path}/nothing"), 404)
+def test_unknown_path_is_refused_in_the_shape(protocol_client: TestClient, name: str) -> None:
+    refused(name, protocol_client.get(f"{DIALECTS[name].path}/nothing"), 404)
 
 
 @every
 @pytest.mark.parametrize("key", [KEY, "another"])
-def test_any_of_the_keys_opens(guarded: TestClient, name: str, key: str) -> None:
-    """Where the protocol's clients put it."""
+def test_any_key_is_accepted(guarded: TestClient, name: str, key: str) -> None:
+    """In the header that the protocol's clients use."""
     dialect = DIALECTS[name]
     header, before = dialect.header
     answer = guarded.post(dialect.path, json=dialect.body("hello"), headers={header: before + key})
@@ -246,8 +234,8 @@ def test_any_of_the_keys_opens(guarded: TestClient, name: str, key: str) -> None
 
 @every
 @pytest.mark.parametrize("key", [None, "", "wrong", KEY[:-1], KEY + "x", "\xff", KEY.upper()])
-def test_a_wrong_key_is_refused(guarded: TestClient, name: str, key: str | None) -> None:
-    """In the protocol's shape, and without a word of the key."""
+def test_wrong_key_is_refused(guarded: TestClient, name: str, key: str | None) -> None:
+    """The answer does not show it."""
     dialect = DIALECTS[name]
     header, before = dialect.header
     headers = {} if key is None else {header: (before + key).encode("latin-1")}
@@ -257,35 +245,33 @@ def test_a_wrong_key_is_refused(guarded: TestClient, name: str, key: str | None)
 
 
 @every
-def test_before_the_bot_is_loaded_it_is_not_there(name: str) -> None:
-    """An app without its lifespan has no bot yet, and says so."""
+def test_bot_that_is_not_loaded_gets_503(name: str) -> None:
     answer = client("intents").post(DIALECTS[name].path, json=DIALECTS[name].body("hello"))  # type: ignore[arg-type]
     refused(name, answer, 503)
 
 
 @every
 @pytest.mark.parametrize(
-    ("error", "status", "told"),
+    ("error", "status", "message"),
     [
         (ModelUnavailableError("download it first"), 503, "download it first"),
         (IntentMatchError("the encoder broke its protocol"), 500, "the encoder broke its protocol"),
         (RuntimeError("secret"), 500, "the request is not at fault"),
     ],
 )
-def test_our_own_faults_have_the_shape_too(name: str, error: Exception, status: int, told: str) -> None:
-    """Errors meant for users are told, others are kept inside."""
+def test_server_errors_have_the_shape(name: str, error: Exception, status: int, message: str) -> None:
+    """Only errors meant for users show their text."""
     encoder = FlakyEncoder()
-    speaking = client(Matcher.load(REGISTRY, encoder=encoder, cache="off"))
+    caller = client(Matcher.load(REGISTRY, encoder=encoder, cache="off"))
     encoder.error = error
-    answer = speaking.post(DIALECTS[name].path, json=DIALECTS[name].body("the price of tea"))
+    answer = caller.post(DIALECTS[name].path, json=DIALECTS[name].body("the price of tea"))
     refused(name, answer, status)
-    assert told in answer.text
+    assert message in answer.text
     assert "secret" not in answer.text
 
 
 @pytest.mark.parametrize("name", DIALECTS)
-def test_a_slow_encoder_does_not_hold_up_the_others(name: str) -> None:
-    """While a protocol waits for the encoder, the event loop goes on answering."""
+def test_slow_encoder_does_not_block_the_event_loop(name: str) -> None:
     encoder = FlakyEncoder()
     app = create_app(Matcher.load(REGISTRY, encoder=encoder, cache="off"), protocols=list(DIALECTS))
     dialect = DIALECTS[name]
@@ -306,11 +292,10 @@ VALUES = st.recursive(
 @example(value=float("nan"))
 @example(value=[float("inf")])
 @example(value=["\ud800"])
-def test_no_json_leads_to_a_500(speaker: TestClient, name: str, value: Any) -> None:
-    """Any JSON value, as the body or in the place of a text or of another key, is answered or refused in the shape."""
+def test_no_json_leads_to_a_500(protocol_client: TestClient, name: str, value: Any) -> None:
     dialect = DIALECTS[name]
     for body in (value, dialect.body(value), *({**dialect.body("hello"), key: value} for key in dialect.keys)):
-        answer = speaker.post(dialect.path, content=json.dumps(body).encode())
+        answer = protocol_client.post(dialect.path, content=json.dumps(body).encode())
         if answer.status_code != 200:
             refused(name, answer)
 
@@ -318,6 +303,5 @@ def test_no_json_leads_to_a_500(speaker: TestClient, name: str, value: Any) -> N
 @every
 @settings(max_examples=60)
 @given(body=st.binary(max_size=80))
-def test_no_bytes_lead_to_a_500(speaker: TestClient, name: str, body: bytes) -> None:
-    """Nor do any bytes."""
-    refused(name, speaker.post(DIALECTS[name].path, content=body))
+def test_no_bytes_lead_to_a_500(protocol_client: TestClient, name: str, body: bytes) -> None:
+    refused(name, protocol_client.post(DIALECTS[name].path, content=body))

@@ -1,4 +1,4 @@
-"""The protocols where there are several bots: whom a request is for, and whether its key is."""
+"""Protocols with several bots: which bot a request is for, and whether the key is valid for it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEYS = ["shop:one", "bank:two", "*:all"]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two bots that know of themselves, and a broken one."""
+    """Two bots, each with an intent of its own name, and a broken one."""
     folder = tmp_path_factory.mktemp("several")
     for name in ("bank", "shop", "torn"):
         (folder / name).mkdir()
@@ -36,7 +36,7 @@ def open_to_all(folder: Path) -> Iterator[TestClient]:
 
 @pytest.fixture(scope="module")
 def with_keys(folder: Path) -> Iterator[TestClient]:
-    """A client of a server with keys for each."""
+    """A client of a server with a key for each bot."""
     with TestClient(create_app(BotFolder(folder), protocols=list(PROTOCOLS), keys=KEYS)) as client:
         yield client
 
@@ -69,9 +69,9 @@ def openai(client: TestClient, bot: str, key: str = "") -> Any:
 
 
 SAID = {
-    clu: lambda said: said["result"]["prediction"]["topIntent"],
-    dialogflow: lambda said: said["queryResult"]["intent"]["displayName"],
-    rasa: lambda said: said["intent"]["name"],
+    clu: lambda body: body["result"]["prediction"]["topIntent"],
+    dialogflow: lambda body: body["queryResult"]["intent"]["displayName"],
+    rasa: lambda body: body["intent"]["name"],
 }
 CODES = {
     clu: {403: "Forbidden", 404: "NotFound", 503: "ServiceUnavailable"},
@@ -81,32 +81,29 @@ CODES = {
 }
 
 
-def code(said: dict[str, Any]) -> str:
-    """What an error is called, wherever the protocol has that."""
-    error = said.get("error", said)
+def code(body: dict[str, Any]) -> str:
+    """The code of an error, wherever the protocol has it."""
+    error = body.get("error", body)
     return str(error.get("reason") or error.get("status") or error.get("type") or error["code"])
 
 
 @pytest.mark.parametrize("ask", SAID)
 @pytest.mark.parametrize("bot", ["bank", "shop"])
-def test_the_bot_that_is_named_answers(open_to_all: TestClient, ask: Any, bot: str) -> None:
-    """By the project or, where a protocol knows of none, by the path in front."""
+def test_project_or_path_names_the_bot(open_to_all: TestClient, ask: Any, bot: str) -> None:
     answer = ask(open_to_all, bot)
     assert (answer.status_code, SAID[ask](answer.json())) == (200, bot)
 
 
-def test_embeddings_are_of_the_encoder_that_the_bots_share(open_to_all: TestClient) -> None:
-    """So that they are the same, whichever is asked."""
+def test_embeddings_of_bots_with_one_encoder_are_the_same(open_to_all: TestClient) -> None:
     first, second = (openai(open_to_all, bot).json()["data"][0]["embedding"] for bot in ("bank", "shop"))
     assert first == second
 
 
 @pytest.mark.parametrize("ask", CODES)
 @pytest.mark.parametrize(("bot", "status"), [("nobody", 404), ("torn", 503)])
-def test_a_bot_that_cannot_answer_says_so_in_the_shape_of_the_protocol(
+def test_broken_bot_reports_in_the_shape_of_the_protocol(
     open_to_all: TestClient, ask: Any, bot: str, status: int
 ) -> None:
-    """As its clients expect to be told."""
     answer = ask(open_to_all, bot)
     assert (answer.status_code, code(answer.json())) == (status, CODES[ask][status])
     assert "retry-after" in answer.headers or status == 404
@@ -118,16 +115,15 @@ def test_a_bot_that_cannot_answer_says_so_in_the_shape_of_the_protocol(
     [("shop", "one", 200), ("shop", "all", 200), ("shop", "two", 403), ("nobody", "two", 403), ("shop", "", 401),
      ("shop", "none", 401)],
 )  # fmt: skip
-def test_a_key_is_good_for_its_bot_only(with_keys: TestClient, ask: Any, bot: str, key: str, status: int) -> None:
-    """Also where the bot is known only once the body is read; in the shape of the protocol."""
+def test_key_is_valid_for_its_bot_only(with_keys: TestClient, ask: Any, bot: str, key: str, status: int) -> None:
+    """Even if only the body names the bot."""
     answer = ask(with_keys, bot, key)
     assert answer.status_code == status
     if status == 403:
         assert code(answer.json()) == CODES[ask][403]
 
 
-def test_what_is_below_no_bot_is_not_there(open_to_all: TestClient) -> None:
-    """A protocol that names no bot has no place of its own; and what is not there is told in our shape."""
+def test_protocol_without_bot_names_has_no_path_of_its_own(open_to_all: TestClient) -> None:
     for path in ("/model/parse", "/v1/embeddings"):
         answer = open_to_all.post(path, json={"text": "hello"})
         assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")

@@ -1,4 +1,4 @@
-"""Rasa's HTTP API, held against what its documentation and its clients say."""
+"""Rasa's HTTP API, checked against its documentation and its clients."""
 
 from __future__ import annotations
 
@@ -14,25 +14,24 @@ from intentmatch import Matcher
 
 
 def parse(client: TestClient, text: str) -> dict:
-    """What the server makes of a text."""
+    """The parsed result of a text."""
     answer = client.post("/model/parse", json={"text": text})
     assert answer.status_code == 200
     return answer.json()
 
 
-def test_the_server_says_what_it_speaks(speaker: TestClient) -> None:
-    """Clients look at these before the first message; opsdroid wants the minimum to be 2 or more."""
-    hello = speaker.get("/")
+def test_version_is_reported(protocol_client: TestClient) -> None:
+    """Clients check it first; opsdroid needs a minimum of 2."""
+    hello = protocol_client.get("/")
     assert (hello.status_code, hello.headers["content-type"]) == (200, "text/plain; charset=utf-8")
     assert hello.text.startswith("Hello from Rasa: 3.")
-    version = speaker.get("/version").json()
+    version = protocol_client.get("/version").json()
     assert version.keys() == {"version", "minimum_compatible_version"}
     assert int(version["minimum_compatible_version"][0]) >= 2
 
 
-def test_the_status_names_the_registry_as_the_model(speaker: TestClient, bot: Matcher) -> None:
-    """The fingerprint stands for the model file; nothing is ever being trained."""
-    status = speaker.get("/status").json()
+def test_status_names_the_registry_as_the_model(protocol_client: TestClient, bot: Matcher) -> None:
+    status = protocol_client.get("/status").json()
     fingerprint = bot.registry.fingerprint
     assert status == {
         "model_file": f"{fingerprint}.intentmatch",
@@ -42,9 +41,9 @@ def test_the_status_names_the_registry_as_the_model(speaker: TestClient, bot: Ma
     }
 
 
-def test_a_message_is_parsed(speaker: TestClient, bot: Matcher) -> None:
-    """The intent, the ranking that it leads, and a list of entities even where there are none."""
-    parsed = parse(speaker, "hello")
+def test_message_is_parsed(protocol_client: TestClient, bot: Matcher) -> None:
+    """Intent, ranking, and a list of entities, even an empty one."""
+    parsed = parse(protocol_client, "hello")
     assert parsed.keys() == {"text", "intent", "entities", "intent_ranking"}
     assert (parsed["text"], parsed["entities"]) == ("hello", [])
     assert parsed["intent"] == parsed["intent_ranking"][0]
@@ -54,28 +53,26 @@ def test_a_message_is_parsed(speaker: TestClient, bot: Matcher) -> None:
     assert [each["name"] for each in parsed["intent_ranking"]] == expected
 
 
-def test_out_of_scope_is_the_fallback(speaker: TestClient, bot: Matcher) -> None:
-    """The fallback leads, with the cut as its confidence, and what was refused comes after it."""
+def test_out_of_scope_is_the_fallback(protocol_client: TestClient, bot: Matcher) -> None:
+    """With the threshold as its confidence, before the refused intents."""
     result = bot.match("the price of tea in China", top_k=10)
     assert result.verdict == "out_of_scope"
-    parsed = parse(speaker, result.message)
+    parsed = parse(protocol_client, result.message)
     assert parsed["intent"] == {"name": "nlu_fallback", "confidence": result.trace.threshold}
     assert parsed["intent_ranking"][0] == parsed["intent"]
     assert [each["name"] for each in parsed["intent_ranking"][1:]] == [each.intent for each in result.candidates]
 
 
-def test_ambiguous_is_the_fallback_too(speaker: TestClient, bot: Matcher, answers: Callable[..., None]) -> None:
-    """Rasa's classifier falls back where the two best are too close; both stand in the ranking."""
+def test_ambiguous_is_the_fallback(protocol_client: TestClient, bot: Matcher, answers: Callable[..., None]) -> None:
     answers(verdict="ambiguous", intent=None)
-    parsed = parse(speaker, "hello")
+    parsed = parse(protocol_client, "hello")
     assert parsed["intent"]["name"] == parsed["intent_ranking"][0]["name"] == "nlu_fallback"
     assert parsed["intent_ranking"][1]["name"] == "greet"
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])
-def test_an_empty_text_has_no_intent(speaker: TestClient, text: str) -> None:
-    """As a Rasa server answers it: an intent that is there and has no name."""
-    parsed = parse(speaker, text)
+def test_empty_text_has_an_intent_without_name(protocol_client: TestClient, text: str) -> None:
+    parsed = parse(protocol_client, text)
     assert parsed == {
         "text": text,
         "intent": {"name": None, "confidence": 0.0},
@@ -84,17 +81,16 @@ def test_an_empty_text_has_no_intent(speaker: TestClient, text: str) -> None:
     }
 
 
-def test_a_text_without_words_is_the_fallback(speaker: TestClient, bot: Matcher) -> None:
-    """Where there is nothing to score, nothing is surer than that it is no intent."""
-    parsed = parse(speaker, "¿?")
+def test_text_without_words_is_the_fallback(protocol_client: TestClient, bot: Matcher) -> None:
+    """With confidence 1."""
+    parsed = parse(protocol_client, "¿?")
     assert bot.match("¿?").trace.threshold is None
     assert parsed["intent"] == {"name": "nlu_fallback", "confidence": 1.0}
 
 
-def test_entities_have_rasas_keys(speaker: TestClient, answers: Callable[..., None]) -> None:
-    """Places count in characters; opsdroid wants a confidence or an extractor."""
+def test_entities_have_rasas_keys(protocol_client: TestClient, answers: Callable[..., None]) -> None:
     answers(entities=(BERLIN, TWO))
-    city, seats = parse(speaker, "a train to Berlin two")["entities"]
+    city, seats = parse(protocol_client, "a train to Berlin two")["entities"]
     assert city == {
         "entity": "city",
         "value": "BER",
@@ -106,21 +102,19 @@ def test_entities_have_rasas_keys(speaker: TestClient, answers: Callable[..., No
     assert seats["value"] == 2
 
 
-def test_confidence_is_a_share_even_where_the_score_is_none(
-    speaker: TestClient, bot: Matcher, answers: Callable[..., None]
-) -> None:
-    """A registry without calibration gives its scores, and no client is to see a negative one."""
+def test_confidence_is_within_0_and_1(protocol_client: TestClient, bot: Matcher, answers: Callable[..., None]) -> None:
+    """Even of a score, in a registry without calibration."""
     leading, *_ = bot.match("hello").candidates
     answers(candidates=(leading, replace(leading, intent="far", confidence=None, score=-0.3)))
-    assert parse(speaker, "hello")["intent_ranking"][1] == {"name": "far", "confidence": 0.0}
+    assert parse(protocol_client, "hello")["intent_ranking"][1] == {"name": "far", "confidence": 0.0}
 
 
 @pytest.mark.parametrize("declared", [None, "text/plain; charset=utf-8", "application/json", "application/x-yaml"])
-def test_json_is_read_whatever_it_is_called(speaker: TestClient, declared: str | None) -> None:
+def test_json_is_read_whatever_the_content_type(protocol_client: TestClient, declared: str | None) -> None:
     """opsdroid posts JSON as text."""
     headers = {} if declared is None else {"content-type": declared}
     body = json.dumps({"text": "hello", "message_id": None, "token": None})
-    answer = speaker.post("/model/parse", content=body, headers=headers)
+    answer = protocol_client.post("/model/parse", content=body, headers=headers)
     assert answer.json()["intent"]["name"] == "greet"
 
 
@@ -134,15 +128,14 @@ def test_json_is_read_whatever_it_is_called(speaker: TestClient, declared: str |
         ("", {}, {"token": KEY}),
     ],
 )
-def test_a_token_is_taken_wherever_it_stands(guarded: TestClient, query: str, headers: dict, body: dict) -> None:
-    """opsdroid writes it into the address, Rasa into the body, others into a header."""
+def test_token_is_read_from_query_body_or_header(guarded: TestClient, query: str, headers: dict, body: dict) -> None:
     answer = guarded.post(f"/model/parse{query}", json={"text": "hello", **body}, headers=headers)
     assert (answer.status_code, answer.json()["intent"]["name"]) == (200, "greet")
 
 
 @pytest.mark.parametrize("query", ["", "?token=", "?token=wrong", f"?token={KEY}x", "?token=%00%ff"])
-def test_a_wrong_token_is_refused(guarded: TestClient, query: str) -> None:
-    """In the words and the shape of a Rasa server, and without telling the token."""
+def test_wrong_token_is_refused(guarded: TestClient, query: str) -> None:
+    """The answer does not show it."""
     for answer in (guarded.post(f"/model/parse{query}", json={"text": "hello"}), guarded.get(f"/status{query}")):
         assert answer.status_code == 401
         assert answer.json() == {
@@ -157,20 +150,17 @@ def test_a_wrong_token_is_refused(guarded: TestClient, query: str) -> None:
     assert guarded.get("/version").status_code == guarded.get("/").status_code == 200
 
 
-def test_an_empty_body_is_a_bad_request(speaker: TestClient) -> None:
-    """As Rasa says it."""
-    answer = speaker.post("/model/parse")
+def test_empty_body_is_a_bad_request(protocol_client: TestClient) -> None:
+    answer = protocol_client.post("/model/parse")
     assert (answer.status_code, answer.json()["reason"], answer.json()["code"]) == (400, "BadRequest", 400)
 
 
-def test_what_is_wrong_with_a_body_is_listed(speaker: TestClient) -> None:
-    """The details name each key and what is wrong with it."""
-    answer = speaker.post("/model/parse", json={"text": 5, "token": []})
+def test_mistakes_are_listed_by_key(protocol_client: TestClient) -> None:
+    answer = protocol_client.post("/model/parse", json={"text": 5, "token": []})
     assert answer.status_code == 400
     assert answer.json()["details"].keys() == {"text", "token"}
 
 
-def test_emulation_is_refused(speaker: TestClient) -> None:
-    """Another shape than the caller counts on would be worse than none."""
-    answer = speaker.post("/model/parse?emulation_mode=LUIS", json={"text": "hello"})
+def test_emulation_mode_is_refused(protocol_client: TestClient) -> None:
+    answer = protocol_client.post("/model/parse?emulation_mode=LUIS", json={"text": "hello"})
     assert (answer.status_code, answer.json()["reason"]) == (400, "BadRequest")

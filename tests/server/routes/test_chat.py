@@ -1,4 +1,4 @@
-"""A conversation over HTTP."""
+"""Conversations over HTTP."""
 
 from __future__ import annotations
 
@@ -54,64 +54,60 @@ def say(client: TestClient, text: str, conversation: str = "anna", **more: objec
     return answer.json()
 
 
-def test_what_is_clear_is_answered_at_once(bot: TestClient) -> None:
-    """With all keys there, and what the matcher said."""
-    said = say(bot, "where is my order")
+def test_clear_message_is_answered_at_once(bot: TestClient) -> None:
+    turn = say(bot, "where is my order")
 
-    assert (said["intent"], said["reply"], said["text"], said["understood"]) == (
+    assert (turn["intent"], turn["reply"], turn["text"], turn["understood"]) == (
         "order_status",
         "On its way.",
         "On its way.",
         True,
     )
-    assert (said["choices"], said["asks_for"], said["pending"], said["entities"]) == ([], None, None, [])
-    assert said["result"] == bot.post("/match", json={"text": "where is my order"}).json() | {
-        "trace": said["result"]["trace"]
+    assert (turn["choices"], turn["asks_for"], turn["pending"], turn["entities"]) == ([], None, None, [])
+    assert turn["result"] == bot.post("/match", json={"text": "where is my order"}).json() | {
+        "trace": turn["result"]["trace"]
     }
 
 
 @pytest.mark.parametrize("by", ["number", "button", "words"])
-def test_a_doubt_is_asked_about_and_the_answer_taken(bot: TestClient, by: str) -> None:
-    """By number, by button, in words."""
-    asked = say(bot, "my order please")
-    choice = next(choice for choice in asked["choices"] if choice["intent"] == "cancel_order")
-    number = asked["choices"].index(choice) + 1
-    said = {"number": {"text": str(number)}, "button": {"chosen": choice["id"]}, "words": {"text": choice["title"]}}[by]
+def test_ambiguous_message_is_asked_about(bot: TestClient, by: str) -> None:
+    """The answer may be a number, a button or words."""
+    question = say(bot, "my order please")
+    choice = next(choice for choice in question["choices"] if choice["intent"] == "cancel_order")
+    number = question["choices"].index(choice) + 1
+    turn = {"number": {"text": str(number)}, "button": {"chosen": choice["id"]}, "words": {"text": choice["title"]}}[by]
 
-    answered = bot.post("/chat", json={"conversation": "anna", **said}).json()
+    answered = bot.post("/chat", json={"conversation": "anna", **turn}).json()
 
-    assert asked["text"].startswith("Did you mean:\n1. ")
-    assert (asked["intent"], asked["understood"], asked["choices"][-1]["intent"]) == (None, True, None)
+    assert question["text"].startswith("Did you mean:\n1. ")
+    assert (question["intent"], question["understood"], question["choices"][-1]["intent"]) == (None, True, None)
     assert (answered["intent"], answered["reply"], answered["result"]) == ("cancel_order", "Cancelled.", None)
 
 
-def test_a_slot_is_asked_for_and_filled(bot: TestClient) -> None:
-    """The response comes with its value."""
-    asked = say(bot, "book a table")
+def test_missing_slot_is_asked_for_and_filled(bot: TestClient) -> None:
+    question = say(bot, "book a table")
     answered = say(bot, "rome")
 
-    assert (asked["reply"], asked["asks_for"], asked["pending"]) == ("In which city?", "city", "book")
+    assert (question["reply"], question["asks_for"], question["pending"]) == ("In which city?", "city", "book")
     assert (answered["intent"], answered["reply"]) == ("book", "A table in Rome.")
     assert [entity["value"] for entity in answered["entities"]] == ["Rome"]
 
 
-def test_conversations_do_not_know_of_each_other(bot: TestClient) -> None:
-    """What Anna was asked, Bert does not answer."""
+def test_conversations_are_separate(bot: TestClient) -> None:
     say(bot, "book a table", "anna")
 
     assert say(bot, "Rome", "bert")["intent"] is None
     assert say(bot, "Rome", "anna")["intent"] == "book"
 
 
-def test_what_the_caller_knows_is_used(bot: TestClient) -> None:
-    """The language of the user, and the tags that are active."""
+def test_language_and_context_are_used(bot: TestClient) -> None:
     assert say(bot, "", chosen="im:gone:1", language="de_AT")["reply"].startswith("Diese Frage ist vorbei.")
     assert say(bot, "put it on my card")["intent"] is None
     assert say(bot, "put it on my card", context=["checkout"])["intent"] == "pay"
 
 
-def test_no_text_is_no_error(bot: TestClient) -> None:
-    """A sticker, say: there is nothing to do, and what waits goes on waiting."""
+def test_empty_text_leaves_the_question_open(bot: TestClient) -> None:
+    """Such as a sticker."""
     say(bot, "book a table")
     nothing = bot.post("/chat", json={"conversation": "anna"}).json()
 
@@ -131,16 +127,14 @@ def test_no_text_is_no_error(bot: TestClient) -> None:
         ({"text": "hello", "conversation": "anna", "user": 1}, "body.user"),
     ],
 )
-def test_a_request_that_is_none_is_told_what_is_wrong(bot: TestClient, body: dict, location: str) -> None:
-    """In the shape of every error."""
+def test_invalid_request_is_a_problem(bot: TestClient, body: dict, location: str) -> None:
     answer = bot.post("/chat", json=body)
 
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["location"] == location
 
 
-def test_a_key_is_asked_for_as_everywhere(talkative: Matcher) -> None:
-    """Where the app has any."""
+def test_chat_needs_a_key_if_the_app_has_any(talkative: Matcher) -> None:
     with TestClient(create_app(talkative, keys=["a-good-key"])) as client:
         body = {"text": "hello", "conversation": "anna"}
 
@@ -149,16 +143,14 @@ def test_a_key_is_asked_for_as_everywhere(talkative: Matcher) -> None:
 
 
 @pytest.mark.parametrize("shared", [MemoryStore, lambda: RedisStore(fakeredis.FakeRedis())])
-def test_processes_may_share_what_waits(talkative: Matcher, shared) -> None:
-    """One asks, another hears the answer."""
+def test_processes_share_conversations_through_a_store(talkative: Matcher, shared) -> None:
     store = shared()
     with TestClient(create_app(talkative, store=store)) as one, TestClient(create_app(talkative, store=store)) as two:
         assert say(one, "book a table")["asks_for"] == "city"
         assert say(two, "Munich")["intent"] == "book"
 
 
-def test_what_is_missed_is_kept_and_what_answers_is_not(talkative: Matcher, tmp_path: Path) -> None:
-    """An answer is no message that was not understood, whatever it would be on its own."""
+def test_misses_go_to_the_inbox_but_answers_do_not(talkative: Matcher, tmp_path: Path) -> None:
     file = tmp_path / "bot.yaml"
     file.write_text(INTENTS, encoding="utf-8")
     with TestClient(create_app(Matcher.load(file, cache="off", inbox=tmp_path / "inbox.sqlite"))) as client:
@@ -168,15 +160,14 @@ def test_what_is_missed_is_kept_and_what_answers_is_not(talkative: Matcher, tmp_
     assert [message.text for message in Inbox(tmp_path / "inbox.sqlite").messages()] == ["quantum chromodynamics"]
 
 
-def test_bots_of_one_server_do_not_answer_for_each_other(several: Path) -> None:
-    """Each has conversations of its own, whatever they are called."""
+def test_bots_have_separate_conversations(several: Path) -> None:
     for name in ("bank", "shop"):
         (several / name / "bot.yaml").write_text(INTENTS, encoding="utf-8")
     with TestClient(create_app(several)) as client:
 
-        def told(bot: str, text: str) -> dict:
+        def chat(bot: str, text: str) -> dict:
             return client.post(f"/bots/{bot}/chat", json={"text": text, "conversation": "anna"}).json()
 
-        assert told("shop", "book a table")["asks_for"] == "city"
-        assert told("bank", "Munich")["intent"] is None
-        assert told("shop", "Munich")["intent"] == "book"
+        assert chat("shop", "book a table")["asks_for"] == "city"
+        assert chat("bank", "Munich")["intent"] is None
+        assert chat("shop", "Munich")["intent"] == "book"

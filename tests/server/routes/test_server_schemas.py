@@ -1,4 +1,4 @@
-"""The OpenAPI document: complete, sound, and true to what is answered."""
+"""The OpenAPI document: complete, sound, and true."""
 
 from __future__ import annotations
 
@@ -36,7 +36,6 @@ def openapi(client: TestClient) -> dict[str, Any]:
 
 
 def test_every_route_is_described(openapi: dict[str, Any]) -> None:
-    """The document lists these routes with these answers and no other, each under its own id."""
     operations = {(verb, path): op for path, verbs in openapi["paths"].items() for verb, op in verbs.items()}
     assert {key: set(op["responses"]) for key, op in operations.items()} == ROUTES
     assert len({op["operationId"] for op in operations.values()}) == len(operations)
@@ -46,7 +45,6 @@ def test_every_route_is_described(openapi: dict[str, Any]) -> None:
 
 
 def test_errors_are_problem_details(openapi: dict[str, Any]) -> None:
-    """Every error of every route has the one shape, under its own media type."""
     for path, verbs in openapi["paths"].items():
         for operation in verbs.values():
             for status, response in operation["responses"].items():
@@ -59,8 +57,7 @@ def test_errors_are_problem_details(openapi: dict[str, Any]) -> None:
     assert "HTTPValidationError" not in openapi["components"]["schemas"]
 
 
-def test_every_reference_leads_somewhere(openapi: dict[str, Any]) -> None:
-    """The document is one of OpenAPI 3.1, and no `$ref` in it points at nothing."""
+def test_every_reference_resolves(openapi: dict[str, Any]) -> None:
     assert openapi["openapi"].startswith("3.1")
     assert openapi["info"]["title"] == "intentmatch"
     references = set(found(openapi, "$ref"))
@@ -68,8 +65,8 @@ def test_every_reference_leads_somewhere(openapi: dict[str, Any]) -> None:
     assert {ref.removeprefix("#/components/schemas/") for ref in references} <= openapi["components"]["schemas"].keys()
 
 
-def test_the_limits_are_documented(matcher: Matcher) -> None:
-    """The limits of an app stand in its own document, and asking twice gives the same."""
+def test_limits_are_documented(matcher: Matcher) -> None:
+    """A second call gives the same document."""
     app = create_app(matcher, max_text=7, max_batch=3)
     models = app.openapi()["components"]["schemas"]
     assert models["MatchRequest"]["properties"]["text"]["maxLength"] == 7
@@ -79,16 +76,15 @@ def test_the_limits_are_documented(matcher: Matcher) -> None:
     assert app.openapi() == app.openapi()
 
 
-def test_the_answer_is_the_documented_model(matcher: Matcher) -> None:
-    """`MatchResponse` is what `MatchResult.to_dict` gives, key by key: neither can change alone."""
+def test_response_model_equals_the_result(matcher: Matcher) -> None:
+    """Key by key, so that neither can change alone."""
     for text in ("hello", "the price of tea", ""):
         result = matcher.match(text).to_dict()
         assert MatchResponse.from_result(matcher.match(text)).model_dump().keys() == result.keys()
         assert MatchResponse.model_validate(result).model_dump() == result
 
 
-def test_sendable_text_is_left_alone() -> None:
-    """Only what UTF-8 cannot carry is escaped."""
+def test_only_unsendable_text_is_escaped() -> None:
     for text in ("", "ü", "\0", "👋", "a\\b"):
         assert sendable(text) == text
     assert sendable("a\udcffb") == "a\\udcffb"
@@ -96,7 +92,7 @@ def test_sendable_text_is_left_alone() -> None:
 
 
 def found(value: Any, key: str) -> Iterator[Any]:
-    """Every value under a key, however deep."""
+    """Every value of a key, at any depth."""
     if isinstance(value, dict):
         if key in value:
             yield value[key]

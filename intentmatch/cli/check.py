@@ -36,7 +36,7 @@ _NO_UTTERANCES = "-"
     help="Output format; github prints annotations for a pull request.",
 )
 def validate(intents: str, form: str) -> None:
-    """Report every error in the YAML.
+    """Report every problem in the YAML.
 
     Each problem has its file, line and column, and a hint how to correct it. `lint` checks the meaning as well.
 
@@ -112,7 +112,7 @@ def lint(intents: str, form: str, fail_on: str, rules: bool, settings: tuple[str
       intentmatch lint shop/ --format sarif --fail-on warning > lint.sarif
       intentmatch lint shop/ --set lint=near-duplicate=off,few-utterances=error
 
-    Exit codes: 0 no findings of that severity, 1 findings.
+    Exit codes: 0 no findings of the severity --fail-on or higher, 1 findings.
     """
     from intentmatch.lint import CATALOGUE, to_sarif
     from intentmatch.lint import lint as examine

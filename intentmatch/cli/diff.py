@@ -94,8 +94,10 @@ def diff(
         before, after = (load_side(side, explicit, update) for side in sides)
     cases = cases_of(tests, [intent.name for intent in after.registry])
     names = str(sides[0]), str(sides[1])
-    with progress.stages(progress.QUIET_SECONDS) as tell:
-        found = compare(before, after, names=names, tests=cases, messages=logged, folds=folds, seed=seed, progress=tell)
+    with progress.stages(progress.QUIET_SECONDS) as update:
+        found = compare(
+            before, after, names=names, tests=cases, messages=logged, folds=folds, seed=seed, progress=update
+        )
     failed = found.failed(fail_on)
     if as_json is not None:
         write_text(as_json, to_json(found))

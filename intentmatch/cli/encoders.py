@@ -120,7 +120,7 @@ def distill(
 
     The new encoder maps a sentence and its translations to the vector that the teacher gives the English sentence.
     Files are tab-separated UTF-8, plain or compressed (.xz, .gz, .bz2); one more column may name the source of a line.
-    All file options are repeatable, except --recipe. An interrupted run continues if it is started again with the same
+    --pairs, --english and --held-out are repeatable. An interrupted run continues if it is started again with the same
     options. A GPU is used if torch finds one.
 
     \b
@@ -136,10 +136,10 @@ def distill(
     chosen = read_recipe(recipe) if recipe else Recipe()
     resolved = resolve({**settings_from(settings), "encoder": teacher})
     encoder = load_encoder(resolved)
-    with progress.stages() as tell:
-        corpus = read_corpus(pairs, english, held_out=held_out, progress=tell)
-        tell(f"{len(corpus.sentences):,} English sentences, {len(corpus.translations):,} pairs", 0, None)
+    with progress.stages() as update:
+        corpus = read_corpus(pairs, english, held_out=held_out, progress=update)
+        update(f"{len(corpus.sentences):,} English sentences, {len(corpus.translations):,} pairs", 0, None)
         folder = work or target.with_name(f"{target.name}.work")
-        train(corpus, encoder, target, chosen, work=folder, device=resolved.device, progress=tell)
+        train(corpus, encoder, target, chosen, work=folder, device=resolved.device, progress=update)
     size = sum(file.stat().st_size for file in target.iterdir()) / 1e6
     click.echo(f"{target}: {size:.1f} MB. Use it with the setting encoder=static:{target}")

@@ -103,8 +103,8 @@ def evaluate(
     before = read_report(baseline) if baseline else None
     matcher = load(intents, settings)
     cases = cases_of(tests, [intent.name for intent in matcher.registry]) if tests else None
-    with progress.stages(progress.QUIET_SECONDS) as tell:
-        report = measure(matcher, tests=cases, folds=folds, seed=seed, curve=curve, progress=tell)
+    with progress.stages(progress.QUIET_SECONDS) as update:
+        report = measure(matcher, tests=cases, folds=folds, seed=seed, curve=curve, progress=update)
     checks = _checks(report, fail_under, before, DEFAULT_DROP if max_drop is None else max_drop)
     _write_reports(report, checks, as_json, junit, html)
     evaluation.report(report)

@@ -225,8 +225,8 @@ def _compare(matcher: Matcher, changes: Changes, messages: Sequence[Missed], set
     edited = Matcher.load(changes.registry, **settings)
     asked = [Case(message.text, None, message.language) for message in messages if message.text]
     names = ("intents before", "intents after")
-    with progress.stages(progress.QUIET_SECONDS) as tell:
-        found = compare(matcher, edited, names=names, messages=asked, progress=tell)
+    with progress.stages(progress.QUIET_SECONDS) as update:
+        found = compare(matcher, edited, names=names, messages=asked, progress=update)
     click.echo()
     comparison.diff(found, found.failed("worse"))
 

@@ -59,8 +59,8 @@ def tune(intents: str, more: tuple[str, ...], write: bool, named: Path | None, s
     resolved = resolve(explicit, registry=registry.settings, locations=registry.setting_locations)
     target = _target_file(intents, registry, named) if write else None
     encoders = _encoders(resolved, more)
-    with progress.stages(progress.QUIET_SECONDS) as tell:
-        found = try_all(registry, resolved, encoders, cache=VectorCache.at(resolved.cache), progress=tell)
+    with progress.stages(progress.QUIET_SECONDS) as update:
+        found = try_all(registry, resolved, encoders, cache=VectorCache.at(resolved.cache), progress=update)
     _show(found)
     values = _values(found)
     click.echo("\n" + _block(values, resolved))

@@ -410,7 +410,7 @@ def test_corpus_without_translations_is_refused(small: Recipe, tmp_path: Path) -
 
 def test_unknown_device_is_refused(toy: Corpus, small: Recipe, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason=NEEDED)
-    with pytest.raises(SettingsError, match="device 'abacus' is not known"):
+    with pytest.raises(SettingsError, match="device 'abacus' is unknown"):
         distill(toy, WordHashEncoder(), tmp_path / "m", small, work=tmp_path / "work", device="abacus")
 
 

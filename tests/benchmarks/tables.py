@@ -1,4 +1,4 @@
-"""How the benchmarks print: a table as rich draws it on a terminal, plain text elsewhere."""
+"""Print tables: drawn by rich on a terminal, as plain text elsewhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.table import Table
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> None:
-    """The first `left` columns aligned left and the others right; plain too where the terminal is too narrow."""
+    """Print a table, the first `left` columns aligned left; as plain text if the terminal is too narrow."""
     table = Table()
     for number, heading in enumerate(header):
         table.add_column(heading, justify="left" if number < left else "right", no_wrap=True)
@@ -25,5 +25,5 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int)
 
 
 def write(text: str) -> None:
-    """To standard output as it is: nothing wrapped, nothing coloured."""
+    """Write text to standard output without wrapping or colours."""
     sys.stdout.write(text + "\n")

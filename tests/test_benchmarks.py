@@ -244,7 +244,7 @@ def test_accuracy_of_a_yaml_registry(run, tmp_path, yaml_registry):
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [("nonsense", "valid.jsonl:1: "), ('{"intent": "a"}', "valid.jsonl:1: "), ("", "holds no message")],
+    [("nonsense", "valid.jsonl:1: "), ('{"intent": "a"}', "valid.jsonl:1: "), ("", "has no message")],
 )
 def test_invalid_file_is_reported(run, tmp_path, yaml_registry, line, message):
     (tmp_path / "valid.jsonl").write_text(line + "\n", encoding="utf-8")
@@ -329,7 +329,7 @@ def test_every_storage_type_is_measured(run):
 def test_growth_reports_the_failed_phase(run):
     done = run("bench_growth", "--size", "100x4", "--runs", 1, "--setting", "margin=9")
     assert done.returncode == 1
-    assert "build ended with exit code 1: " in done.stderr
+    assert "build failed with exit code 1: " in done.stderr
     assert "setting 'margin' cannot be '9'" in done.stderr
 
 

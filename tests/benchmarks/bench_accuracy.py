@@ -1,9 +1,9 @@
-"""Measure accuracy, out-of-scope detection and calibration on sets of messages with known intents.
+"""Measure how often intentmatch is right, on sets of messages with known intents.
 
     python tests/benchmarks/bench_accuracy.py --data FOLDER
     python tests/benchmarks/bench_accuracy.py --registry intents --valid messages.jsonl
 
-README.md beside this file says what each column means.
+README.md beside this file explains the columns.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from intentmatch.core.types import Encoder
 from intentmatch.encoders import load_encoder
 from intentmatch.text.normalize import fold
 
-# Progress is told after each so many messages.
+# Messages between two progress reports.
 _AT_ONCE = 500
 
 
 class Choice(NamedTuple):
-    """A set, and the part of it that makes the registry."""
+    """A set, and the part of it that becomes the registry."""
 
     name: str
     train: str = "train"
     language: str | None = None
-    """Only train rows of this language, so that the others measure what crosses over."""
+    """Use only train rows of this language, so that messages in other languages measure cross-lingual transfer."""
     valid: str = "valid"
 
     @property
     def train_label(self) -> str:
-        """As it is written after `--set`."""
+        """The train file and language, as written after `--set`."""
         return f"{self.train}@{self.language}" if self.language else self.train
 
 
@@ -73,7 +73,7 @@ SETS = (
     Choice("rasa_ru_cadaxapy"),
     Choice("rasa_zh_faq"),
 )
-"""What `--data` measures when no `--set` is given."""
+"""The sets that `--data` measures without `--set`."""
 
 
 class Row(NamedTuple):
@@ -81,24 +81,24 @@ class Row(NamedTuple):
 
     text: str
     intent: str | None
-    """None for a message out of scope."""
+    """None for an out-of-scope message."""
     language: str | None
 
 
 @dataclass(frozen=True)
 class Report:
-    """One set measured: its own row of the table, and one for each language where it has several."""
+    """The results of one set: its own row of the table, and one per language if it has several."""
 
     name: str
     train: str
     facts: dict[str, Any]
     rows: dict[str, dict[str, float | None]]
-    """Language, or "all", to the numbers of `summarise`."""
+    """Numbers of `summarise` by language, or for "all"."""
     notes: list[str]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, and write; the exit code is 0, or that of the error."""
+    """Measure, print and write; return 0, or the exit code of the error."""
     options = _parser().parse_args(arguments)
     progress = Console(stderr=True, highlight=False, markup=False)
     return run_benchmark(lambda: _numbers(options, progress), _print, options.json)
@@ -108,17 +108,19 @@ def _parser() -> argparse.ArgumentParser:
     parser = option_parser(__doc__)
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--data", type=Path, metavar="FOLDER", help="a folder of sets, each a folder of jsonl files")
-    source.add_argument("--registry", metavar="PATH", help="a registry in YAML, or an artefact; needs --valid")
+    source.add_argument("--registry", metavar="PATH", help="a registry in YAML or an artefact; needs --valid")
     parser.add_argument("--valid", type=Path, metavar="FILE", help="jsonl messages for --registry")
     parser.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="NAME[:TRAIN[@LANGUAGE][:VALID]]",
-        help="a set below --data, its files without .jsonl; NAME alone as in the table of this script",
+        help="a set below --data, files without .jsonl; NAME alone uses the files listed in this script",
     )
-    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="value of the setting `encoder`")
-    parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="any other setting")
+    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="the setting `encoder`")
+    parser.add_argument(
+        "--setting", action="append", default=[], metavar="NAME=VALUE", help="any other setting, repeatable"
+    )
     add_json_option(parser)
     return parser
 
@@ -134,7 +136,7 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _numbers(options: argparse.Namespace, progress: Console) -> dict[str, Any]:
-    """Where the numbers come from, and under `sets` a report for each set."""
+    """Return where the numbers come from and, under `sets`, a report per set."""
     settings = dict(map(_setting, options.setting))
     if options.encoder:
         settings["encoder"] = options.encoder
@@ -146,7 +148,7 @@ def _numbers(options: argparse.Namespace, progress: Console) -> dict[str, Any]:
 def _measure_all(
     options: argparse.Namespace, settings: dict[str, Any], progress: Console
 ) -> tuple[Encoder, Settings, list[Report]]:
-    """The encoder and settings that were used, and a report for each set."""
+    """Return the encoder and settings in use, and a report per set."""
     if options.registry is not None:
         if options.valid is None:
             raise InputError("--registry needs --valid FILE.jsonl")
@@ -185,7 +187,7 @@ def _choices(text: str) -> list[Choice]:
 
 
 def read_rows(path: Path) -> Iterator[Row | None]:
-    """The lines of a jsonl file; None for one with several intents, which no single answer can be right about."""
+    """Read the lines of a jsonl file; None for a line with several intents, which no single answer can match."""
     return read_jsonl(path, "text and intent", _row)
 
 
@@ -195,10 +197,10 @@ def _row(values: Any) -> Row | None:
 
 
 def registry_of(rows: Iterator[Row | None], language: str | None = None) -> tuple[Registry, list[str]]:
-    """A registry of train rows, and in words what had to be left out of it.
+    """Build a registry of train rows; return it with notes on the rows that were left out.
 
-    Out are rows that a registry must not hold (`intentmatch.registry.checks`): without words, the same line in another
-    intent (the first one stays), or again in the same language of its own intent.
+    Left out are rows that a registry must not contain (`intentmatch.registry.checks`): rows without words, texts that
+    another intent already has, and duplicates within an intent and language.
     """
     owners: dict[str, str] = {}
     utterances: dict[str, dict[tuple[str, str | None], Utterance]] = {}
@@ -227,12 +229,12 @@ def _measure(matcher: Matcher, name: str, train: str, valid: Path, progress: Con
     read = list(read_rows(valid))
     rows = [row for row in read if row is not None]
     if not rows:
-        raise InputError(f"{valid} holds no message with a single intent")
+        raise InputError(f"{valid} has no message with a single intent")
     notes = [f"messages skipped: {len(read) - len(rows)} with several intents"] if len(rows) < len(read) else []
     unknown = Counter(row.intent for row in rows if row.intent is not None and row.intent not in matcher.registry)
     if unknown:
         some = ", ".join(sorted(unknown)[:3])
-        notes.append(f"messages that count as wrong, for the registry lacks their intent: {unknown.total()} ({some})")
+        notes.append(f"messages counted as wrong because the registry lacks their intent: {unknown.total()} ({some})")
     start = perf_counter()
     results = []
     for first in range(0, len(rows), _AT_ONCE):
@@ -289,14 +291,14 @@ COLUMNS: dict[str, tuple[str, Callable[[float | None], str]]] = {
     "+asked": ("overall_asked", _percent),
     "ECE": ("ece", _three),
 }
-"""Heading of a column to the number in it and how that is written."""
+"""By heading of a column: its number, and the function that formats it."""
 
 _HEADER = ("set", "train", "lang", "intents", "cut", *COLUMNS)
 _WORDS = 3
 
 
 def _print(numbers: dict[str, Any]) -> None:
-    """The table as rich draws it on a terminal wide enough, as plain text elsewhere; then what was left out."""
+    """Print the table, as rich draws it on a wide terminal or as plain text elsewhere, and the notes."""
     encoder, reports = numbers["encoder"], numbers["sets"]
     write(f"intentmatch {numbers['version']}, encoder {encoder['name']} @ {encoder['fingerprint']}")
     rows = [cells for report in reports for cells in _cells(report)]

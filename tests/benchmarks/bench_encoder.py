@@ -1,9 +1,9 @@
-"""Measure the quality of an encoder's vectors, without a matcher.
+"""Measure how good the vectors of an encoder are, without a matcher.
 
     python tests/benchmarks/bench_encoder.py --data FOLDER
     python tests/benchmarks/bench_encoder.py --data FOLDER --speed
 
-README.md beside this file says what each row means.
+README.md beside this file explains the rows.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from intentmatch.text.normalize import clean
 
 Vectors = NDArray[np.floating[Any]]
 Encode = Callable[[list[str]], Vectors]
-"""Texts to rows of unit length, or of zeros."""
+"""Encodes texts as rows of length 1, or of zeros."""
 
 EACH = "each"
-"""In the place of a train language: every language is asked of a regression of its own."""
+"""As a train language: each language has a regression of its own."""
 
 
 class Row(NamedTuple):
@@ -67,20 +67,19 @@ ROWS = (
     Row("arbanking77", "arbanking77/train", "arbanking77/valid"),
     Row("msskills", "msskills_general/train", "msskills_general/valid", EACH, ("de", "es", "fr", "it", "zh")),
 )
-"""What is measured with `--data`, in this order."""
+"""The rows that `--data` measures, in this order."""
 RETRIEVAL = "tatoeba"
 """The row that `--retrieval` adds."""
 LEAST_PAIRS = 300
-"""Languages with fewer translations are left out of it: among few sentences the right one is found by chance."""
+"""Fewest translations of a language in that row: among few sentences the right one is found by chance."""
 
 TYPO_LETTERS = 4
-"""Messages with fewer letters are left as they are."""
+"""Messages with fewer letters get no typing mistakes."""
 
 _LOADS = 9
 _WARM_UP = 50
 _SPEED_SET = "clinc150/valid"
-# Of scikit-learn's defaults only these are changed. A tolerance of 1e-3 would move the results by up to 0.6 points, one
-# of 1e-6 by up to 0.2.
+# The only changes to scikit-learn's defaults. A tolerance of 1e-3 would move results by up to 0.6 points, 1e-6 by 0.2.
 _INVERSE_PENALTY = 30
 _ITERATIONS = 1000
 
@@ -107,7 +106,7 @@ class Messages(NamedTuple):
     vectors: Vectors
 
     def of(self, language: str | None) -> Messages:
-        """Those of one language; None for all."""
+        """Return the messages of one language; None for all."""
         if language is None:
             return self
         keep = self.languages == language
@@ -141,7 +140,7 @@ def measure(
     retrieval: Path | None = None,
     disturb: Callable[[str], str] | None = None,
 ) -> Iterator[Result]:
-    """The rows of the table as they are ready. Each file is encoded, and each regression fitted, once."""
+    """Yield the rows of the table as they are ready. Each file is encoded and each regression fitted once."""
     known = [*(row.name for row in ROWS), RETRIEVAL]
     names = known if rows is None else rows
     if unknown := [name for name in names if name not in known]:
@@ -212,7 +211,7 @@ class _Work:
 
 
 def _row(values: Any) -> tuple[str, str, str] | None:
-    """None for a row that is out of scope, or has several intents."""
+    """Return text, intent and language; None for a row that is out of scope or has several intents."""
     text, intent, language = clean(values["text"]), values["intent"], values.get("lang") or ""
     return None if values.get("oos") or intent is None or "intents" in values else (text, intent, language)
 
@@ -236,9 +235,9 @@ def _retrieval(encode: Encode, path: Path, disturb: Callable[[str], str] | None)
 
 
 def read_pairs(path: Path) -> dict[str, list[tuple[str, str]]]:
-    """The English sentences and their translations of each language, from lines of language, English, translation.
+    """Read translations by language from lines of language, English and translation.
 
-    Without the languages that have fewer than `LEAST_PAIRS`.
+    Languages with fewer than `LEAST_PAIRS` translations are left out.
     """
     pairs: dict[str, list[tuple[str, str]]] = {}
     try:
@@ -259,16 +258,16 @@ def read_pairs(path: Path) -> dict[str, list[tuple[str, str]]]:
 
 
 def shorten(vectors: Vectors, dim: int) -> Vectors:
-    """The first `dim` numbers of each row, again of unit length; a row of zeros stays one."""
+    """Keep the first `dim` numbers of each row and normalise; a row of zeros stays zeros."""
     kept = vectors[:, :dim]
     lengths = np.linalg.norm(kept, axis=1, keepdims=True)
     return kept / np.where(lengths > 0, lengths, 1)
 
 
 def with_typos(text: str, count: int, seed: int = 0) -> str:
-    """The text with so many typing mistakes in its letters; the same text and seed give the same mistakes.
+    """Return the text with `count` typing mistakes; the same text and seed give the same mistakes.
 
-    Two neighbours swapped, a letter dropped, doubled, or replaced by another letter of the text, each as likely.
+    Each mistake swaps two letters, drops one, doubles one, or replaces one by another letter of the text.
     """
     if sum(map(str.isalpha, text)) < TYPO_LETTERS:
         return text
@@ -296,7 +295,7 @@ def _typo(text: str, chance: random.Random) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, and write; the exit code is 0, or that of the error."""
+    """Measure, print and write; return 0, or the exit code of the error."""
     options = _parser().parse_args(arguments)
     progress = Console(stderr=True, highlight=False, markup=False)
     return run_benchmark(
@@ -318,17 +317,19 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--data", type=Path, required=True, metavar="FOLDER", help="a folder of sets, each a folder of jsonl files"
     )
-    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="value of the setting `encoder`")
+    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="the setting `encoder`")
     parser.add_argument(
-        "--retrieval", type=Path, metavar="FILE", help="language, English and translation between tabs; .tsv or .tsv.xz"
+        "--retrieval", type=Path, metavar="FILE", help="tab-separated language, English, translation; .tsv or .tsv.xz"
     )
-    parser.add_argument("--dim", type=int, metavar="N", help="keep the first N dimensions of each vector")
+    parser.add_argument("--dim", type=int, metavar="N", help="use only the first N numbers of each vector")
     parser.add_argument("--typos", type=int, default=0, metavar="K", help="typing mistakes in each message (0)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the typing mistakes (0)")
     names = ", ".join([*(row.name for row in ROWS), RETRIEVAL])
-    parser.add_argument("--only", nargs="+", action="extend", metavar="ROW", help=f"these rows: {names}")
-    parser.add_argument("--languages", action="store_true", help="also print a line for each language")
-    parser.add_argument("--speed", action="store_true", help="measure loading and encoding time instead, on one thread")
+    parser.add_argument("--only", nargs="+", action="extend", metavar="ROW", help=f"measure only these rows: {names}")
+    parser.add_argument("--languages", action="store_true", help="also print a line per language")
+    parser.add_argument(
+        "--speed", action="store_true", help="measure the time to load and to encode instead, on one thread"
+    )
     add_json_option(parser)
     return parser
 
@@ -393,7 +394,7 @@ _WORDS = 3
 
 
 def _print(content: dict[str, Any], languages: bool) -> None:
-    """The table as rich draws it on a terminal wide enough, as plain text elsewhere."""
+    """Print the table, as rich draws it on a wide terminal or as plain text elsewhere."""
     encoder = content["encoder"]
     write(f"intentmatch {content['version']}, encoder {encoder['name']} @ {encoder['fingerprint']}")
     if "speed" in content:
@@ -420,7 +421,7 @@ def _cells(result: dict[str, Any], languages: bool) -> Iterator[list[str]]:
 
 
 def _words(result: dict[str, Any]) -> tuple[str, str]:
-    """What the regression was fitted on, and what it was asked."""
+    """Describe what the regression was fitted on, and which messages it classified."""
     mean = f"mean of {len(result['languages'])} languages"
     row = next((row for row in ROWS if row.name == result["name"]), None)
     if row is None:

@@ -1,9 +1,9 @@
-"""Compare encoding on a GPU with sentence-transformers, and measure the time of an exact search.
+"""Compare a build on a GPU with sentence-transformers at its best batch size, and time exact search there.
 
     python tests/benchmarks/bench_gpu.py --model NAME_OR_FOLDER
     python tests/benchmarks/bench_gpu.py --model NAME_OR_FOLDER --device cpu --count 2000
 
-README.md beside this file says what is measured and how.
+README.md beside this file explains the method.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _INDEXES, _QUERIES, _LEADERS, _DIM = ("exact", "torch"), (1, 64, 4096), 15, 256
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, and write; the exit code is 0, or that of the error."""
+    """Measure, print and write; return 0, or the exit code of the error."""
     options = _parser().parse_args(arguments)
     return run_benchmark(lambda: _numbers(options), _print, options.json)
 
@@ -65,18 +65,18 @@ def _print(numbers: dict[str, Any]) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = option_parser(__doc__)
-    parser.add_argument("--model", required=True, metavar="NAME_OR_FOLDER", help="model of sentence-transformers")
-    parser.add_argument("--device", default="cuda", help="value of the setting `device` (cuda)")
-    parser.add_argument("--precision", default="auto", help="value of the setting `precision` (auto)")
-    parser.add_argument("--count", type=int, default=100_000, help="distinct texts (100000)")
-    parser.add_argument("--rows", type=int, default=1_000_000, help="number of vectors to search (1000000)")
+    parser.add_argument("--model", required=True, metavar="NAME_OR_FOLDER", help="a model of sentence-transformers")
+    parser.add_argument("--device", default="cuda", help="the setting `device` (cuda)")
+    parser.add_argument("--precision", default="auto", help="the setting `precision` (auto)")
+    parser.add_argument("--count", type=int, default=100_000, help="number of distinct texts (100000)")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="number of rows to search (1000000)")
     parser.add_argument("--runs", type=int, default=3, help="rounds, of which the median counts (3)")
     add_json_option(parser)
     return parser
 
 
 def _texts(wanted: int) -> list[str]:
-    """Distinct lines of made-up intents."""
+    """Return distinct lines of synthetic intents."""
     lines_of = texts(SOURCE, _INTENTS, random.Random(_SEED))
     lines = (text for number in count() for text, _ in islice(lines_of(number), _EACH))
     return list(islice(dict.fromkeys(islice(lines, 2 * wanted)), wanted))
@@ -85,7 +85,7 @@ def _texts(wanted: int) -> list[str]:
 def measured(
     encoder: SentenceTransformerEncoder, lines: list[str], options: argparse.Namespace
 ) -> tuple[dict[str, float], float]:
-    """Texts a second of a build and of the library alone, and how far any number is from the CPU's."""
+    """Return texts per second of a build and of the library alone, and the largest difference from the CPU."""
     library: Any = encoder.model
     calls: dict[str, Callable[[], object]] = {
         "build": lambda: encode_all(encoder, lines, "utterance", VectorCache(None)),
@@ -97,7 +97,7 @@ def measured(
         },
     }
     taken: dict[str, list[float]] = {name: [] for name in calls}
-    # The first round warms kernels and allocator.
+    # The first round warms up kernels and the allocator.
     for run in range(options.runs + 1):
         for name, call in calls.items():
             start = perf_counter()
@@ -111,7 +111,7 @@ def measured(
 
 
 def search_times(options: argparse.Namespace) -> dict[int, dict[str, float]]:
-    """Seconds of an exact search among made-up rows, by how many messages are looked up at once and by index."""
+    """Return seconds of exact searches among random rows, by number of queries and by index."""
     chance = np.random.default_rng(_SEED)
     rows = chance.normal(size=(options.rows, _DIM)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)

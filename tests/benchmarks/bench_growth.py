@@ -1,9 +1,9 @@
-"""Measure how time, memory and artefact size of builds, edits and matches grow with a registry.
+"""Measure what grows with a registry: build, rebuild after an edit, matching, memory and the artefact.
 
     python tests/benchmarks/bench_growth.py
     python tests/benchmarks/bench_growth.py --size 1000000x1000 --runs 1
 
-README.md beside this file says what is measured and how.
+README.md beside this file explains the method.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from metrics import percentiles, plain_table, provenance  # noqa: E402
 from plots import panels  # noqa: E402
 
 from intentmatch import Matcher, Registry, load_artefact, read_registry, save_artefact  # noqa: E402
-from intentmatch.artefact.build import build, known_vectors  # noqa: E402, known_vectors
+from intentmatch.artefact.build import build, known_vectors  # noqa: E402
 from intentmatch.core.settings import Settings, resolve  # noqa: E402
 from intentmatch.core.types import Intent, Utterance  # noqa: E402
 from intentmatch.encoders import load_encoder  # noqa: E402
@@ -47,14 +47,14 @@ SIZES = ("1000x10", "1000x100", "10000x10", "10000x100", "10000x1000", "100000x1
 SOURCE = Path(__file__).parents[2] / "intents"
 _SEED = 20240501
 _OWN_WORDS, _INTENTS_A_FILE = 6, 20
-_WARM_UP, _PATIENCE = 20, 50
+_WARM_UP, _ATTEMPTS = 20, 50
 _LOOKS, _LEADERS, _SEARCHED = 9, 15, 200
 _SECONDS = 14_400
 _DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, and write; the exit code is 1 where a process failed."""
+    """Measure, print and write; return 1 if a process failed, otherwise 0."""
     options = _parser().parse_args(arguments)
     if options.phase:
         sys.stdout.write(json.dumps(_PHASES[options.phase](options.folder, options)) + "\n")
@@ -79,21 +79,28 @@ def _parser() -> argparse.ArgumentParser:
     parser = option_parser(__doc__)
     parser.add_argument("--size", action="append", metavar="UTTERANCESxINTENTS", help=f"({' '.join(SIZES)})")
     parser.add_argument("--runs", type=int, default=3, help="runs of each process, of which the median counts (3)")
-    parser.add_argument("--count", type=int, default=500, help="messages (500)")
-    parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="any other setting")
+    parser.add_argument("--count", type=int, default=500, help="number of messages (500)")
+    parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="any setting, repeatable")
     add_json_option(parser)
-    parser.add_argument("--picture", type=Path, metavar="SVG", help="draw the results as SVG")
-    parser.add_argument("--add", type=Path, action="append", default=[], metavar="JSON", help="results of other runs")
+    parser.add_argument("--picture", type=Path, metavar="SVG", help="draw the numbers as SVG")
+    parser.add_argument(
+        "--add",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="JSON",
+        help="add the numbers of another run, repeatable",
+    )
     parser.add_argument("--phase", choices=sorted(_PHASES), help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     return parser
 
 
 def texts(source: Path, intents: int, chance: random.Random) -> Callable[[int], Iterator[tuple[str, str]]]:
-    """For the number of an intent, its lines without end, each with its language.
+    """Return a function from the number of an intent to its endless lines, each with its language.
 
-    An intent borrows the lines of an intent of the source, in four of its languages, puts words of its own into them
-    (a handful a language, of the source's vocabulary), and lets some go on like another line of the language.
+    An intent borrows the lines of a source intent in four of its languages. A few words of the source's vocabulary
+    replace words in them, and some lines continue like another line of the language.
     """
     frames = [_by_language(intent) for intent in read_registry(source)]
     said: dict[str, list[list[str]]] = {}
@@ -127,7 +134,7 @@ def _by_language(intent: Intent) -> dict[str, list[list[str]]]:
 
 
 def made_up(folder: Path, utterances: int, intents: int, count: int) -> None:
-    """Files of so many utterances, and `messages.json` with `count` messages that are none of them."""
+    """Write YAML files with synthetic utterances, and `messages.json` with `count` other messages."""
     chance = random.Random(_SEED)
     lines_of = texts(SOURCE, intents, chance)
     each = max(1, utterances // intents)
@@ -146,7 +153,7 @@ def made_up(folder: Path, utterances: int, intents: int, count: int) -> None:
                 by_language.setdefault(language, []).append(text)
             found[f"intent_{number}"] = {"utterances": by_language}
         with (folder / f"{start:05}.yaml").open("w", encoding="utf-8") as file:
-            # Each line stays on one of its own, as people write them.
+            # One utterance per line, as authors write them.
             yaml.dump({"intents": found}, file, _DUMPER, allow_unicode=True, sort_keys=False, width=10_000)
     chance.shuffle(messages)
     folder.with_name("messages.json").write_text(json.dumps(messages[:count], ensure_ascii=False), encoding="utf-8")
@@ -154,7 +161,7 @@ def made_up(folder: Path, utterances: int, intents: int, count: int) -> None:
 
 def _new(lines: Iterator[tuple[str, str]], wanted: int, seen: set[str]) -> list[tuple[str, str]]:
     new = []
-    for _, (text, language) in zip(range(wanted * _PATIENCE), lines, strict=False):
+    for _, (text, language) in zip(range(wanted * _ATTEMPTS), lines, strict=False):
         key = fold(text)
         if key and key not in seen:
             seen.add(key)
@@ -165,7 +172,7 @@ def _new(lines: Iterator[tuple[str, str]], wanted: int, seen: set[str]) -> list[
 
 
 def _measured(utterances: int, intents: int, options: argparse.Namespace) -> dict[str, Any]:
-    """Every phase in a process of its own, so that none has the memory or the caches of another."""
+    """Run every phase in a process of its own, so that none inherits the memory or caches of another."""
     with tempfile.TemporaryDirectory(prefix="intentmatch-") as temporary:
         folder = Path(temporary)
         made_up(folder / "intents", utterances, intents, options.count)
@@ -178,7 +185,7 @@ def _measured(utterances: int, intents: int, options: argparse.Namespace) -> dic
                 done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
                 if done.returncode:
                     says = done.stderr.strip().rpartition("\n")[2]
-                    sys.stderr.write(f"{phase} ended with exit code {done.returncode}: {says}\n")
+                    sys.stderr.write(f"{phase} failed with exit code {done.returncode}: {says}\n")
                     return row
                 runs.append(json.loads(done.stdout))
             row |= {name: median(run[name] for run in runs) for name in runs[0]}
@@ -190,7 +197,7 @@ def _settings(options: argparse.Namespace) -> Settings:
 
 
 def _build(folder: Path, options: argparse.Namespace) -> dict[str, float]:
-    """Read, build without a cache, write; the cache that is left is full."""
+    """Read, build without a cache, and write the artefact; leaves a full cache behind."""
     settings = _settings(options)
     encoder = load_encoder(settings)
     encoder.encode(["a"])
@@ -213,7 +220,7 @@ def _build(folder: Path, options: argparse.Namespace) -> dict[str, float]:
 
 
 def _rebuild(folder: Path, options: argparse.Namespace) -> dict[str, float]:
-    """Build again after one line has changed, as a bot under `Matcher.watch` does before it answers."""
+    """Build again after an edit of one line, as `Matcher.watch` does."""
     settings = _settings(options)
     encoder = load_encoder(settings)
     old = load_artefact(folder / "built.intentmatch")
@@ -230,7 +237,7 @@ def _rebuild(folder: Path, options: argparse.Namespace) -> dict[str, float]:
 
 
 def _serve(folder: Path, options: argparse.Namespace) -> dict[str, float]:
-    """Load the artefact, and match messages one at a time."""
+    """Load the artefact and match messages one at a time."""
     began = process_time()
     matcher = Matcher.load(folder / "built.intentmatch", **dict(s.split("=", 1) for s in options.setting))
     loaded = process_time() - began
@@ -257,7 +264,7 @@ def _serve(folder: Path, options: argparse.Namespace) -> dict[str, float]:
 
 
 def _searched(matcher: Matcher, messages: Sequence[str]) -> dict[str, float]:
-    """What an exact search takes in units of reading the rows once; and what an approximate index finds."""
+    """Time an exact search in units of reading all rows once, and measure the recall of an approximate index."""
     artefact, vectors = matcher.artefact, matcher.artefact.vectors
     queries = matcher.encoder.encode([clean(message) for message in messages], kind="query")
     exact = load_index("exact", vectors, artefact.registry.owners, artefact.settings.aggregation)
@@ -293,7 +300,7 @@ def _peak_mebibytes() -> float:
 
 
 def _resident_mebibytes() -> tuple[float, float]:
-    """Held by this process alone, and of files, which the system shares and may take back; where Linux tells."""
+    """Return the resident memory of this process, and that of mapped files, which the system shares; Linux only."""
     try:
         status = Path("/proc/self/status").read_text(encoding="utf-8")
     except OSError:
@@ -332,7 +339,7 @@ def _table(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _picture(rows: Sequence[dict[str, Any]]) -> str:
-    """A panel for each number that matters, against utterances, with a line for each number of intents."""
+    """Draw a panel per number against utterances, with a line per number of intents."""
     of: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for key in ("build", "rebuild", "p50", "p99", "memory", "artefact"):
         lines = of.setdefault(_COLUMNS[key][0], {})

@@ -70,12 +70,12 @@ class Signals(NamedTuple):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and print; the exit code is 0, or that of the error."""
+    """Measure and print; return 0, or the exit code of the error."""
     parser = option_parser(__doc__)
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="a folder of sets of jsonl files")
-    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="value of the setting `encoder`")
-    parser.add_argument("--seeds", type=int, default=3, help="random samples for each number of utterances (3)")
-    parser.add_argument("--shots", type=int, nargs="+", default=SHOTS, help="utterances of each intent")
+    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="the setting `encoder`")
+    parser.add_argument("--seeds", type=int, default=3, help="samples for each number of utterances (3)")
+    parser.add_argument("--shots", type=int, nargs="+", default=SHOTS, help="utterances per intent")
     parser.add_argument("--sets", nargs="+", default=SETS, help="sets to sample from")
     parser.add_argument(
         "--sure", nargs="*", default=SURE, metavar="SET:TRAIN", help="sets for the comparison of calibrations"

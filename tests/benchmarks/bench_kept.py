@@ -1,9 +1,9 @@
-"""Check that the hot paths are not slower than a recorded baseline, in units of a fixed workload.
+"""Check that the hot paths are as fast as a recorded baseline, in units of fixed work in the same process.
 
     python tests/benchmarks/bench_kept.py
     python tests/benchmarks/bench_kept.py --record
 
-README.md beside this file says what is measured and how.
+README.md beside this file explains the method.
 """
 
 from __future__ import annotations
@@ -28,23 +28,25 @@ from intentmatch import Intent, Matcher, Registry, Utterance, load_artefact, rea
 
 BASELINE = Path(__file__).with_name("kept.json")
 WORSE = 1.6
-"""What is slower than its baseline by this factor has regressed; other machines and busy ones differ by less."""
+"""A path slower than its baseline by this factor has regressed; other or busy machines differ by less."""
 _ROUNDS, _ATTEMPTS = 15, 3
 _SEED = 20240501
-_INTENTS, _UTTERANCES, _TAUGHT = 70, 65, (12, 12)
+_INTENTS, _UTTERANCES, _SMALL = 70, 65, (12, 12)
 _WORDS = """
 order parcel invoice refund cancel track ship address password login account card bill price stock size colour broken
 late missing gift voucher coupon delivery store hours phone agent help complaint subscribe newsletter data light room
 kitchen music song volume alarm timer weather rain flight train ticket hotel seat table pizza recipe exchange rate tax
-""".split()  # noqa: SIM905 - one word a line is no easier to read
+""".split()  # noqa: SIM905 - a list with one word per line is harder to read
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and compare, or record; the exit code is 1 for a regression."""
+    """Measure and compare, or record; return 1 for a regression, otherwise 0."""
     parser = option_parser(__doc__)
-    parser.add_argument("--record", action="store_true", help="rewrite the baseline")
-    parser.add_argument("--baseline", type=Path, default=BASELINE, metavar="FILE", help=f"({BASELINE.name})")
-    parser.add_argument("--rounds", type=int, default=_ROUNDS, help=f"of which the median counts ({_ROUNDS})")
+    parser.add_argument("--record", action="store_true", help="record a new baseline")
+    parser.add_argument(
+        "--baseline", type=Path, default=BASELINE, metavar="FILE", help=f"the recorded baseline ({BASELINE.name})"
+    )
+    parser.add_argument("--rounds", type=int, default=_ROUNDS, help=f"rounds, of which the median counts ({_ROUNDS})")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="intentmatch-") as folder:
         paths = hot_paths(Path(folder))
@@ -54,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options.baseline.write_text(json.dumps(least, indent=1) + "\n", encoding="utf-8")
             return 0
         baseline = json.loads(options.baseline.read_text(encoding="utf-8"))
-        # Chance makes a path slower now and then, a regression makes it so every time.
+        # Only a regression makes a path slow in every attempt.
         least = dict.fromkeys(baseline, float("inf"))
         for _ in range(_ATTEMPTS):
             slow = {name: paths[name] for name, cost in least.items() if cost > WORSE * baseline[name]}
@@ -63,13 +65,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def hot_paths(folder: Path) -> dict[str, Callable[[], object]]:
-    """What a bot does all day, and what an author waits for; each call is some milliseconds of work."""
+    """Return what bots do all day and what authors wait for; each call takes some milliseconds."""
     chance = random.Random(_SEED)
-    large, small = made_up(chance, _INTENTS, _UTTERANCES), made_up(chance, *_TAUGHT)
+    large, small = made_up(chance, _INTENTS, _UTTERANCES), made_up(chance, *_SMALL)
     bot = Matcher.load(large, cache="off")
     save_artefact(bot.artefact, folder / "bot.intentmatch")
     lines = {intent.name: {"utterances": [u.text for u in intent.utterances]} for intent in large}
-    # JSON is YAML, too.
+    # JSON is also YAML.
     (folder / "bot.yaml").write_text(json.dumps({"intents": lines}, indent=1), encoding="utf-8")
     known = {u.text for u in large.utterances}
     utterances = [u.text for u in large.utterances[::40]]
@@ -87,7 +89,7 @@ def hot_paths(folder: Path) -> dict[str, Callable[[], object]]:
 
 
 def made_up(chance: random.Random, intents: int, utterances: int) -> Registry:
-    """Each intent has four words of which it speaks mostly; no line is twice there."""
+    """Return a synthetic registry: each intent mostly uses four words of its own, and no line occurs twice."""
     found, seen = [], set[str]()
     for number in range(intents):
         liked = chance.sample(_WORDS, 4) * 20 + _WORDS
@@ -99,12 +101,12 @@ def made_up(chance: random.Random, intents: int, utterances: int) -> Registry:
 
 
 def sentence(chance: random.Random, words: Sequence[str]) -> str:
-    """Four to eight of the words."""
+    """Join four to eight of the words."""
     return " ".join(chance.choices(words, k=chance.randint(4, 8)))
 
 
 def costs(paths: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Of each path in units of the fixed work, both in processor time: the median of rounds in which all take turns."""
+    """Measure each path in units of the fixed work, in processor time: the median of rounds in turns."""
     found: dict[str, list[float]] = {name: [] for name in paths}
     for path in paths.values():
         path()
@@ -116,7 +118,7 @@ def costs(paths: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, f
 
 
 def fixed_work() -> int:
-    """Some 10 ms of what matching is made of: dictionaries and short strings, short arrays, a product of a matrix."""
+    """Do about 10 ms of work as in matching: dictionaries, short strings and arrays, a matrix product."""
     counts: dict[str, int] = {}
     for number in range(12_000):
         word = f"{number % 997:03d}"

@@ -1,9 +1,9 @@
-"""Measure latency and memory of intentmatch on one thread.
+"""Measure how long intentmatch takes and how much memory it needs, on one thread.
 
     python tests/benchmarks/bench_latency.py --registry intents
     python tests/benchmarks/bench_latency.py --train train.jsonl --messages valid.jsonl
 
-README.md beside this file says what is measured and how.
+README.md beside this file explains the method.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ONE_THREAD = {
     "RAYON_NUM_THREADS": "1",
     "TOKENIZERS_PARALLELISM": "false",
 }
-"""Read by numpy, torch and tokenizers when they are imported, so they are set before."""
+"""Set before the imports, because numpy, torch and tokenizers read them when they are imported."""
 os.environ.update(ONE_THREAD)
 
 from bench_accuracy import read_rows, registry_of  # noqa: E402 - see ONE_THREAD
@@ -44,13 +44,13 @@ from intentmatch.text.normalize import clean, fold  # noqa: E402
 _SEED = 20240501
 _WARM_UP = 50
 _REPEATS = 3
-# Attempts to make a new message, for each one wanted; a small registry runs out of them.
-_PATIENCE = 50
+# Attempts per synthetic message; a small registry runs out of new ones.
+_ATTEMPTS = 50
 _SECONDS_FOR_A_PROCESS = 600
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, and write; the exit code is 0, or that of the error."""
+    """Measure, print and write; return 0, or the exit code of the error."""
     options = _parser().parse_args(arguments)
     return run_benchmark(lambda: _numbers(options), _print, options.json)
 
@@ -64,20 +64,24 @@ def _numbers(options: argparse.Namespace) -> dict[str, Any]:
 def _parser() -> argparse.ArgumentParser:
     parser = option_parser(__doc__)
     parser.add_argument("--registry", default="intents", metavar="PATH", help="YAML or an artefact (intents)")
-    parser.add_argument("--train", type=Path, metavar="FILE", help="jsonl with text and intent: build a registry of it")
-    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="value of the setting `encoder`")
-    parser.add_argument("--messages", type=Path, metavar="FILE", help="jsonl with a field text; otherwise generated")
-    parser.add_argument("--runs", type=int, default=5, help="cold starts of each kind (5); 0 leaves them out")
-    parser.add_argument("--count", type=int, default=2000, help="distinct messages (2000)")
+    parser.add_argument(
+        "--train", type=Path, metavar="FILE", help="jsonl with text and intent, used instead of --registry"
+    )
+    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="the setting `encoder`")
+    parser.add_argument(
+        "--messages", type=Path, metavar="FILE", help="jsonl with a field text; the default is synthetic messages"
+    )
+    parser.add_argument("--runs", type=int, default=5, help="cold starts of each kind (5); 0 skips them")
+    parser.add_argument("--count", type=int, default=2000, help="number of distinct messages (2000)")
     add_json_option(parser)
     return parser
 
 
 def _learn(options: argparse.Namespace, artefact: Path) -> dict[str, Any]:
-    """Build a registry of train rows into an artefact, which is measured in its place; how long that took."""
+    """Build a registry of train rows into an artefact, which is then measured; return how long the build took."""
     registry, _ = registry_of(read_rows(options.train))
     settings = {"encoder": options.encoder} if options.encoder else {}
-    _tell(f"building {len(registry.utterances)} utterances")
+    _report_progress(f"building {len(registry.utterances)} utterances")
     start, began = perf_counter(), process_time()
     matcher = Matcher.load(registry, cache="off", **settings)
     taken = {"wall": perf_counter() - start, "processor": process_time() - began}
@@ -94,10 +98,10 @@ def _measure(options: argparse.Namespace) -> dict[str, Any]:
     given = options.messages and read_jsonl(options.messages, "a text", lambda values: str(values["text"]))
     messages = distinct(matcher, given or made_up(matcher, random.Random(_SEED)), options.count)
     if not messages:
-        raise InputError("there is no message that is not an utterance of the registry")
-    _tell(f"{len(messages)} messages, one at a time")
+        raise InputError("no message differs from every utterance of the registry")
+    _report_progress(f"{len(messages)} messages, one at a time")
     one_by_one = _latency(matcher, messages)
-    _tell(f"{len(messages)} messages at once")
+    _report_progress(f"{len(messages)} messages at once")
     at_once = _throughput(matcher, messages)
     memory["matched"] = _peak_mebibytes()
     results = matcher.match_many(messages, top_k=1)
@@ -114,7 +118,7 @@ def _measure(options: argparse.Namespace) -> dict[str, Any]:
         "peak_memory_mebibytes": memory,
     }
     if options.runs > 0:
-        # A message that is matched, so that no exit code says "not understood".
+        # A message that matches, because the command's exit code is not 0 for others.
         message = next((r.message for r in results if r.verdict == "matched"), messages[0])
         with tempfile.TemporaryDirectory() as folder:
             numbers["cold_start_milliseconds"] = _cold_starts(options, matcher, message, Path(folder))
@@ -122,7 +126,7 @@ def _measure(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def made_up(matcher: Matcher, chance: random.Random) -> Iterator[str]:
-    """Utterances of the registry with a word dropped or two neighbours swapped, without end."""
+    """Yield utterances of the registry with a word dropped or two neighbouring words swapped, without end."""
     lines = [u.text.split() for u in matcher.registry.utterances]
     lines = [words for words in lines if len(words) > 1]
     while lines:
@@ -136,10 +140,10 @@ def made_up(matcher: Matcher, chance: random.Random) -> Iterator[str]:
 
 
 def distinct(matcher: Matcher, texts: Iterator[str], count: int) -> list[str]:
-    """The first `count` texts that differ from each other and from every utterance, also when folded."""
+    """Return the first `count` texts that differ from each other and from every utterance, also when folded."""
     seen = {fold(u.text) for u in matcher.registry.utterances} | {""}
     found: list[str] = []
-    for _, text in zip(range(count * _PATIENCE), texts, strict=False):
+    for _, text in zip(range(count * _ATTEMPTS), texts, strict=False):
         if (key := fold(text)) not in seen:
             seen.add(key)
             found.append(text)
@@ -149,9 +153,9 @@ def distinct(matcher: Matcher, texts: Iterator[str], count: int) -> list[str]:
 
 
 def _latency(matcher: Matcher, messages: Sequence[str]) -> dict[str, Any]:
-    """Of `Matcher.match` and of the encoder alone, in turns, and every second time the other way round.
+    """Time `Matcher.match` and the encoder alone, in alternating order.
 
-    So neither of the two has the tokenizer's memory of the text, or a cooler processor, to itself.
+    So neither of them always profits from the tokenizer's cache or from a cooler processor.
     """
     encoder = matcher.encoder
     matching, encoding = [], []
@@ -188,16 +192,15 @@ def _throughput(matcher: Matcher, messages: Sequence[str]) -> dict[str, float]:
 
 
 def _peak_mebibytes() -> float:
-    """The most memory that this process has held so far."""
+    """Return the largest memory of this process so far."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 def _cold_starts(options: argparse.Namespace, matcher: Matcher, message: str, folder: Path) -> dict[str, Any]:
-    """Whole processes, in turns, so that a slow moment of the machine falls on all of them.
+    """Time whole processes in turns, so that a slow moment of the machine affects all of them.
 
-    A first round is not counted: it compiles the bytecode, as installing does, and brings the files into the memory of
-    the system.
+    A first round is not counted: it compiles bytecode, as an installation does, and fills the system's file cache.
     """
     artefact = folder / "registry.intentmatch"
     save_artefact(matcher.artefact, artefact)
@@ -214,7 +217,7 @@ def _cold_starts(options: argparse.Namespace, matcher: Matcher, message: str, fo
     }
     taken: dict[str, list[float]] = {name: [] for name in commands}
     for run in range(options.runs + 1):
-        _tell(f"cold starts, round {run} of {options.runs}")
+        _report_progress(f"cold starts, round {run} of {options.runs}")
         with tempfile.TemporaryDirectory() as cache:
             for name, command in commands.items():
                 milliseconds = _process(command, environment | {"INTENTMATCH_CACHE": cache})
@@ -235,13 +238,13 @@ def _process(command: Sequence[str], environment: dict[str, str]) -> float:
     return milliseconds
 
 
-def _tell(what: str) -> None:
-    sys.stderr.write(f"{what}\n")
+def _report_progress(message: str) -> None:
+    sys.stderr.write(f"{message}\n")
 
 
 def _print(numbers: dict[str, Any]) -> None:
     encoder, memory = numbers["encoder"], numbers["peak_memory_mebibytes"]
-    told = [
+    lines = [
         f"intentmatch {numbers['version']}, encoder {encoder['name']} @ {encoder['fingerprint']}",
         f"{numbers['intents']} intents, {numbers['utterances']} utterances, {numbers['messages']} distinct messages "
         f"that are not among them ({_counts(numbers['decided_by'])}; {_counts(numbers['verdicts'])})",
@@ -260,24 +263,26 @@ def _print(numbers: dict[str, Any]) -> None:
             [names.get(name, name), *(f"{times[key]:.0f}" for key in ("median", "min", "max"))]
             for name, times in numbers["cold_start_milliseconds"].items()
         ]
-        told += ["", plain_table(["whole process, ms", "median", "min", "max"], rows)]
+        lines += ["", plain_table(["whole process, ms", "median", "min", "max"], rows)]
     one = numbers["microseconds"]
     rows = [
         ["Matcher.match", *(f"{one['match'][p]:.0f}" for p in ("p50", "p99"))],
         ["encode([text])", *(f"{one['encode'][p]:.0f}" for p in ("p50", "p99"))],
         ["ratio", *(f"{one['ratio'][p]:.2f}" for p in ("p50", "p99"))],
     ]
-    told += ["", plain_table(["one message, µs", "p50", "p99"], rows)]
+    lines += ["", plain_table(["one message, µs", "p50", "p99"], rows)]
     speed = numbers["messages_per_second"]
-    told += ["", f"match_many: {speed['median']:.0f} messages a second ({speed['min']:.0f} to {speed['max']:.0f})"]
+    lines += ["", f"match_many: {speed['median']:.0f} messages a second ({speed['min']:.0f} to {speed['max']:.0f})"]
     if "build_seconds" in numbers:
         built = numbers["build_seconds"]
-        told += [f"built, with head and thresholds, in {built['wall']:.1f} s ({built['processor']:.1f} s of processor)"]
-    told += [
+        lines += [
+            f"built, with head and thresholds, in {built['wall']:.1f} s ({built['processor']:.1f} s of processor)"
+        ]
+    lines += [
         f"peak memory: {memory['imports']:.0f} MiB after imports, {memory['loaded']:.0f} with the registry loaded, "
         f"{memory['matched']:.0f} after matching"
     ]
-    sys.stdout.write("\n".join(told) + "\n")
+    sys.stdout.write("\n".join(lines) + "\n")
 
 
 def _counts(counts: dict[str, int]) -> str:

@@ -1,8 +1,8 @@
-"""Compare an exported transformer with sentence-transformers: one message, batches, threads and start time.
+"""Compare an exported transformer with sentence-transformers: single messages, batches, threads and start-up.
 
     python tests/benchmarks/bench_onnx.py --model NAME_OR_FOLDER
 
-README.md beside this file says what is measured and how.
+README.md beside this file explains the method.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from statistics import median
 from time import perf_counter, thread_time
 from typing import Any
 
-import bench_latency  # noqa: F401 - it limits numpy to one thread, which has to be done before numpy is imported
+import bench_latency  # noqa: F401 - limits numpy to one thread, so it comes before the import of numpy
 
 # isort: split
 import numpy as np
@@ -40,7 +40,7 @@ _SECONDS_FOR_A_PROCESS = 600
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, and write; the exit code is 0, or that of the error."""
+    """Measure, print and write; return 0, or the exit code of the error."""
     options = _parser().parse_args(arguments)
     with tempfile.TemporaryDirectory() as work:
         return run_benchmark(lambda: _measure(options, Path(work)), _print, options.json)
@@ -48,19 +48,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = option_parser(__doc__)
-    parser.add_argument("--model", required=True, metavar="NAME_OR_FOLDER", help="model of sentence-transformers")
+    parser.add_argument("--model", required=True, metavar="NAME_OR_FOLDER", help="a model of sentence-transformers")
     parser.add_argument(
-        "--registry", default="intents", metavar="PATH", help="registry whose English utterances are encoded"
+        "--registry",
+        default="intents",
+        metavar="PATH",
+        help="the registry whose English utterances are encoded (intents)",
     )
-    parser.add_argument("--count", type=int, default=300, help="distinct texts (300)")
-    parser.add_argument("--runs", type=int, default=5, help="starts of each kind (5); 0 leaves them out")
+    parser.add_argument("--count", type=int, default=300, help="number of distinct texts (300)")
+    parser.add_argument("--runs", type=int, default=5, help="starts of each kind (5); 0 skips them")
     add_json_option(parser)
     return parser
 
 
 def _measure(options: argparse.Namespace, work: Path) -> dict[str, Any]:
     utterances = read_registry(options.registry).utterances
-    # With a word before them, for what the author has written is matched without a vector.
+    # A word is added, because utterances of the author are matched without a vector.
     texts = list(dict.fromkeys(f"so {clean(u.text)}" for u in utterances if u.language in {None, "en"}))
     texts = texts[:: max(1, len(texts) // options.count)][: options.count]
     original = SentenceTransformerEncoder(options.model, device="cpu")
@@ -99,7 +102,7 @@ def _match(registry: str, encoder: Any) -> Callable[[str], Callable[[], Any]]:
 
 
 def _forward(encoder: SentenceTransformerEncoder) -> Callable[[str], Callable[[], Any]]:
-    """The model alone, its pieces made before."""
+    """The model alone; texts are tokenized before."""
     import torch
 
     def prepare(text: str) -> Callable[[], Any]:
@@ -115,7 +118,7 @@ def _forward(encoder: SentenceTransformerEncoder) -> Callable[[str], Callable[[]
 
 
 def _run(encoder: OnnxEncoder) -> Callable[[str], Callable[[], Any]]:
-    """onnxruntime alone, its inputs made before."""
+    """onnxruntime alone; its inputs are prepared before."""
 
     def prepare(text: str) -> Callable[[], Any]:
         ids = np.array([encoder._pieces(text)], dtype=np.int64)
@@ -127,10 +130,9 @@ def _run(encoder: OnnxEncoder) -> Callable[[str], Callable[[], Any]]:
 
 
 def one_by_one(calls: dict[str, Callable[[str], Callable[[], Any]]], texts: Sequence[str]) -> dict[str, Any]:
-    """Median time of the processor that each call takes over the texts, one kind after the other, in milliseconds.
+    """Return the median processor time of each call over the texts, in milliseconds, one kind after the other.
 
-    Calls with what is done before and after lie next to the same call without, in turns, every second time the other
-    way round.
+    Calls of one kind alternate, in changing order, so that what a call adds to another is measured at the same time.
     """
     kinds = [[name for name in calls if name.startswith(f"{kind},")] for kind in dict.fromkeys(map(_kind, calls))]
     times: dict[str, list[float]] = {name: [] for name in calls}
@@ -151,7 +153,7 @@ def _kind(name: str) -> str:
 
 
 def throughput(encode: Callable[[Sequence[str]], Any], texts: Sequence[str]) -> float:
-    """Texts in a second of the processor, all of them in one call; the median of three."""
+    """Return texts per processor second, all of them in one call; the median of three runs."""
     speeds = []
     for _ in range(_REPEATS):
         start = thread_time()
@@ -161,7 +163,7 @@ def throughput(encode: Callable[[Sequence[str]], Any], texts: Sequence[str]) -> 
 
 
 def threads(folder: Path, texts: Sequence[str], cores: int) -> list[dict[str, float]]:
-    """Streams of single messages at once, each call with so many threads: messages a second, and how long one takes."""
+    """Run several streams of single messages at once, by threads per call; return messages per second and latency."""
     rows = []
     for streams, each in ((1, 1), (1, cores), (cores, 1), (cores, cores)):
         encoder = OnnxEncoder(folder, threads=each)
@@ -200,7 +202,7 @@ def _processor_seconds() -> float:
 
 
 def starts(encoders: dict[str, str], registry: str, message: str, runs: int) -> dict[str, float]:
-    """Whole processes `intentmatch match`, in turns, with a warm cache; a first round is not counted."""
+    """Time whole processes of `intentmatch match`, in turns, with a warm cache; the first round is not counted."""
     taken: dict[str, list[float]] = {name: [] for name in encoders}
     with tempfile.TemporaryDirectory() as cache:
         for run in range(runs + 1):
@@ -226,7 +228,7 @@ def _print(numbers: dict[str, Any]) -> None:
         more = [f"{100 * (of / bare - 1):.1f} %" for of in (encode, match)]
         speed = f"{numbers['texts_per_second'][kind]:.0f}"
         rows.append([kind, f"{bare:.2f}", f"{encode:.2f}", more[0], f"{match:.2f}", more[1], speed])
-    told = [
+    lines = [
         f"{numbers['texts']} texts of {numbers['pieces']:.0f} pieces (median), {numbers['cores']} cores",
         *(
             f"{p}: {numbers['megabytes'][p]:.0f} MB, off by {numbers['difference'][p]:.1e} at most, "
@@ -243,11 +245,11 @@ def _print(numbers: dict[str, Any]) -> None:
         for row in numbers["threads"][p]
     ]
     header = ["streams at once", "streams", "threads", "messages/s", "ms, p50", "ms, p99", "processor ms"]
-    told += ["", plain_table(header, streams)]
+    lines += ["", plain_table(header, streams)]
     if "start_milliseconds" in numbers:
         rows = [[name, f"{milliseconds:.0f}"] for name, milliseconds in numbers["start_milliseconds"].items()]
-        told += ["", plain_table(["intentmatch match, warm cache", "ms"], rows)]
-    sys.stdout.write("\n".join(told) + "\n")
+        lines += ["", plain_table(["intentmatch match, warm cache", "ms"], rows)]
+    sys.stdout.write("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

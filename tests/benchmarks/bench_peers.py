@@ -1,9 +1,9 @@
-"""Compare intentmatch with other matchers: same sets, same machine, one run, separate environments.
+"""Compare intentmatch with other matchers: the same sets on the same machine, each in an environment of its own.
 
     python tests/benchmarks/bench_peers.py --data FOLDER --model FOLDER --work FOLDER [--picture FILE.svg]
     python tests/benchmarks/bench_peers.py --data FOLDER --model FOLDER --work FOLDER --peer tfidf --set NAME:TRAIN
 
-README.md beside this file says what each column means.
+README.md beside this file explains the columns.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ ROOT = Path(__file__).parents[2]
 
 
 class Peer(NamedTuple):
-    """How one peer is had and run."""
+    """How one peer is installed and run."""
 
     title: str
     script: str
     requires: tuple[str, ...]
-    """What pip is told; a name with .json stands for npm."""
+    """Arguments of pip; a name that ends with .json is a package.json for npm."""
     slow: bool = False
-    """Trained for minutes: only asked about the sets of --slow-set."""
+    """Trains for minutes, so only the sets of --slow-set are measured."""
 
 
 PEERS = {
@@ -56,7 +56,7 @@ SETS = ("clinc150:train_5", "clinc150:train_10", "banking77:train_10", "banking7
 SLOW_SETS = ("clinc150:train_5",)
 _STEPS = 250
 _OWN_WEIGHTS = frozenset({"nearest", "ours_onnx"})
-"""Those that need the shared weights in another form."""
+"""Peers that need the shared weights in another form."""
 
 COLUMNS = (
     "set", "peer", "first", "AUROC", "overall", "best", "p50 ms", "p99 ms", "build s", "start s", "again s", "MB",
@@ -65,13 +65,13 @@ COLUMNS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Install, ask, print, and write; the exit code is 0, or that of the error."""
+    """Install, measure, print and write; return 0, or the exit code of the error."""
     options = _parser().parse_args(arguments)
     return run_benchmark(lambda: _numbers(options), lambda numbers: _show(numbers["rows"], options), options.json)
 
 
 def _numbers(options: argparse.Namespace) -> dict[str, Any]:
-    """The command, and under `rows` the numbers of each peer on each set."""
+    """Return the command and, under `rows`, the numbers of each peer on each set."""
     console = Console(stderr=True, highlight=False, markup=False)
     work = options.work.resolve()
     sets = options.set or SETS
@@ -99,12 +99,14 @@ def _show(rows: list[dict[str, Any]], options: argparse.Namespace) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = option_parser(__doc__)
     parser.add_argument("--data", type=Path, metavar="FOLDER", required=True, help="a folder of sets")
-    parser.add_argument("--model", type=Path, metavar="FOLDER", required=True, help="the transformer that peers share")
-    parser.add_argument("--work", type=Path, metavar="FOLDER", required=True, help="folder that keeps the environments")
-    parser.add_argument("--peer", action="append", choices=list(PEERS), help="only this one; may be repeated")
-    parser.add_argument("--set", action="append", metavar="NAME:TRAIN", help="only this set; may be repeated")
     parser.add_argument(
-        "--slow-set", action="append", metavar="NAME:TRAIN", help="sets for peers that train for minutes"
+        "--model", type=Path, metavar="FOLDER", required=True, help="the transformer that all peers use"
+    )
+    parser.add_argument("--work", type=Path, metavar="FOLDER", required=True, help="where environments are kept")
+    parser.add_argument("--peer", action="append", choices=list(PEERS), help="only this peer, repeatable")
+    parser.add_argument("--set", action="append", metavar="NAME:TRAIN", help="only this set, repeatable")
+    parser.add_argument(
+        "--slow-set", action="append", metavar="NAME:TRAIN", help="sets for peers that train for minutes, repeatable"
     )
     add_json_option(parser)
     parser.add_argument("--picture", type=Path, metavar="OUT.svg", help="draw accuracy against latency")
@@ -112,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _environment(name: str, work: Path, model: Path, console: Console) -> Path:
-    """The folder of a peer's environment, made where it is not there; what came with it is in its `installed.json`."""
+    """Return the folder of a peer's environment, made if missing; `installed.json` describes what was installed."""
     folder = work / name
     if (folder / "installed.json").exists():
         return folder
@@ -134,7 +136,7 @@ def _environment(name: str, work: Path, model: Path, console: Console) -> Path:
 
 
 def _pip(folder: Path, requires: Sequence[str]) -> int:
-    """Bytes that an install adds to a fresh environment."""
+    """Install packages; return the bytes that they add to a fresh environment."""
     venv.create(folder, with_pip=True, clear=True)
     (packages,) = folder.glob("lib/python*/site-packages")
     before = _bytes(packages)
@@ -149,7 +151,7 @@ def _bytes(folder: Path) -> int:
 def _measured(
     name: str, chosen: str, environment: Path, options: argparse.Namespace, console: Console
 ) -> dict[str, Any]:
-    """One peer on one set."""
+    """Measure one peer on one set."""
     set_name, _, train = chosen.partition(":")
     registry, _ = registry_of(read_rows(options.data / set_name / f"{train}.jsonl"))
     rows = [row for row in read_rows(options.data / set_name / "valid.jsonl") if row is not None]

@@ -1,9 +1,9 @@
-"""Measure the time from a saved edit to its first match under `Matcher.watch`, and to its calibration.
+"""Measure how long a saved edit takes to be answered under `Matcher.watch`, and until thresholds are trained for it.
 
     python tests/benchmarks/bench_reload.py --size 100000x500
     python tests/benchmarks/bench_reload.py --registry intents
 
-README.md beside this file says what is measured and how.
+README.md beside this file explains the method.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from statistics import median
 from time import perf_counter, process_time, sleep
 from typing import Any
 
-from bench_growth import made_up  # limits numpy to one thread, and so comes before it
+from bench_growth import made_up  # limits numpy to one thread, so it comes before the import of numpy
 from entry import add_json_option, option_parser, run_benchmark
 from metrics import plain_table, provenance
 
@@ -30,11 +30,11 @@ from intentmatch.registry.editing.edits import AddUtterance
 from intentmatch.registry.editing.folder import Folder
 
 _MEASURED = ("answers", "worked", "learned")
-_PATIENCE = 3600.0
+_TIMEOUT = 3600.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, and write; the exit code is 0, or that of the error."""
+    """Measure, print and write; return 0, or the exit code of the error."""
     options = _parser().parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="intentmatch-") as temporary:
         folder = Path(temporary, "intents")
@@ -48,11 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = option_parser(__doc__)
-    parser.add_argument("--registry", metavar="FOLDER", help="YAML; otherwise generated")
+    parser.add_argument("--registry", metavar="FOLDER", help="a registry in YAML; the default is a synthetic one")
     parser.add_argument(
-        "--size", default="100000x500", metavar="UTTERANCESxINTENTS", help="size of the generated registry (100000x500)"
+        "--size", default="100000x500", metavar="UTTERANCESxINTENTS", help="size of the synthetic registry (100000x500)"
     )
-    parser.add_argument("--edits", type=int, default=5, help="number of edits, one after the other (5)")
+    parser.add_argument("--edits", type=int, default=5, help="number of edits (5)")
     add_json_option(parser)
     return parser
 
@@ -66,7 +66,7 @@ def _measure(folder: Path, edits: int) -> dict[str, Any]:
 
 
 def _edit(matcher: Matcher, intent: Intent) -> dict[str, float]:
-    """Save a file with one more line of an intent; wait until it answers, and until what it teaches is learned."""
+    """Save a file with one more utterance; wait until it is answered, and until training for it is finished."""
     answered = threading.Event()
     first = intent.utterances[0]
     line = AddUtterance(intent.name, f"{first.text} that was not there before", first.language)
@@ -75,18 +75,18 @@ def _edit(matcher: Matcher, intent: Intent) -> dict[str, float]:
     aside.write_text(_edited(file, line), encoding="utf-8")
     calibration = matcher.artefact.calibration
     with matcher.watch(on_reload=lambda registry: answered.set()):
-        began, worked = perf_counter(), process_time()
+        start, worked = perf_counter(), process_time()
         aside.replace(file)
-        if not answered.wait(_PATIENCE) or matcher.match(line.text).intent != intent.name:
+        if not answered.wait(_TIMEOUT) or matcher.match(line.text).intent != intent.name:
             raise IntentMatchError("an edit did not answer")
-        row = {"answers": perf_counter() - began, "worked": process_time() - worked}
-        while matcher.artefact.calibration is calibration and perf_counter() - began < _PATIENCE:
+        row = {"answers": perf_counter() - start, "worked": process_time() - worked}
+        while matcher.artefact.calibration is calibration and perf_counter() - start < _TIMEOUT:
             sleep(0.01)
-        return row | {"learned": perf_counter() - began}
+        return row | {"learned": perf_counter() - start}
 
 
 def _edited(file: Path, line: AddUtterance) -> str:
-    """What a file holds with one line more."""
+    """Return the text of a file with one more utterance."""
     documents = {file: Document(str(file), file.read_text(encoding="utf-8"))}
     return line.apply(Folder(file, documents)).documents[file].text
 

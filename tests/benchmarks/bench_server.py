@@ -1,9 +1,9 @@
-"""Measure throughput and latency of the webhook, beside a FastAPI endpoint that returns a constant.
+"""Measure how many requests the webhook answers and how fast, beside a FastAPI endpoint that returns a constant.
 
     python tests/benchmarks/bench_server.py --registry intents
     python tests/benchmarks/bench_server.py --encoder sentence_transformer:FOLDER --clients 1 8 64
 
-README.md beside this file says what is measured and how.
+README.md beside this file explains the method.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 
 _SEED = 20240501
 _MESSAGES = 2000
-_PATIENCE = 120.0
+_TIMEOUT = 120.0
 _MEASURED = ("per_second", "p50", "p99", "work", "memory", "client")
 _OURS, _UNBATCHED, _CEILING = "intentmatch", "one by one", "constant"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, and write; the exit code is 0, or that of the error."""
+    """Measure, print and write; return 0, or the exit code of the error."""
     options = _parser().parse_args(arguments)
     if options.serve:
         _serve(options)
@@ -55,13 +55,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = option_parser(__doc__)
     parser.add_argument("--registry", default="intents", metavar="PATH", help="YAML or an artefact (intents)")
-    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="value of the setting `encoder`")
-    parser.add_argument("--language", help="use utterances and messages of this language only")
-    parser.add_argument("--call-seconds", type=float, help="use a stand-in encoder whose calls take this long")
-    parser.add_argument("--workers", type=int, default=1, help="processes of each server (1)")
-    parser.add_argument("--clients", type=int, nargs="+", default=[1, 8, 64, 256], help="connections (1 8 64 256)")
-    parser.add_argument("--seconds", type=float, default=3.0, help="duration of each measurement (3)")
-    parser.add_argument("--rounds", type=int, default=3, help="repetitions of all measurements, in turns (3)")
+    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="the setting `encoder`")
+    parser.add_argument("--language", help="use only utterances, and so messages, in this language")
+    parser.add_argument(
+        "--call-seconds", type=float, help="replace the encoder by a stand-in whose calls take this long"
+    )
+    parser.add_argument("--workers", type=int, default=1, help="worker processes of each server (1)")
+    parser.add_argument(
+        "--clients", type=int, nargs="+", default=[1, 8, 64, 256], help="numbers of connections (1 8 64 256)"
+    )
+    parser.add_argument("--seconds", type=float, default=3.0, help="seconds per measurement (3)")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of all measurements, in turns (3)")
     add_json_option(parser)
     parser.add_argument("--serve", choices=["constant", "standin"], help=argparse.SUPPRESS)
     parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
@@ -71,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 class StandIn(StaticEncoder):
-    """The embedded encoder, but that a call takes as long as that of a model on a GPU, whatever number of texts."""
+    """The embedded encoder, except that each call takes a fixed time, like a model on a GPU."""
 
     batches = True
 
@@ -80,14 +84,14 @@ class StandIn(StaticEncoder):
         self.seconds = seconds
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
-        """After a while, as the embedded one does."""
+        """Encode as the embedded encoder does, after the fixed time."""
         if kind == "query":
             time.sleep(self.seconds)
         return super().encode(texts, kind=kind)
 
 
 def _serve(options: argparse.Namespace) -> None:
-    """Answer under uvicorn as `intentmatch serve` sets it up: with a constant, or with the stand-in."""
+    """Serve a constant, or the stand-in, with uvicorn configured as in `intentmatch serve`."""
     import uvicorn
     from fastapi import FastAPI
     from pydantic import BaseModel
@@ -104,7 +108,7 @@ def _serve(options: argparse.Namespace) -> None:
         class Message(BaseModel):
             text: str
 
-        # The annotation as a value: FastAPI looks for names among those of the module.
+        # Set as a value, because FastAPI resolves annotations in the module's namespace.
         async def match(body):  # type: ignore[no-untyped-def]
             return constant
 
@@ -146,7 +150,7 @@ def _measure(options: argparse.Namespace, folder: str) -> dict[str, Any]:
 
 
 def _in_language(registry: Registry, language: str) -> Registry:
-    """The intents with their utterances of one language, those that have some."""
+    """Return the intents that have utterances in one language, with those utterances only."""
     spoken = [(intent, tuple(u for u in intent.utterances if u.language == language)) for intent in registry]
     found = tuple(replace(intent, utterances=utterances) for intent, utterances in spoken if utterances)
     if not found:
@@ -170,13 +174,13 @@ def _script(options: argparse.Namespace, *words: str) -> list[str]:
 
 @contextmanager
 def _running(command: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """The port and the process of a server, until it answers, and to its end."""
+    """Run a server inside a `with` block; gives its port and process once it answers."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     with subprocess.Popen([*command, "--port", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as it:
         try:
-            deadline = time.monotonic() + _PATIENCE
+            deadline = time.monotonic() + _TIMEOUT
             while it.poll() is None and time.monotonic() < deadline:
                 try:
                     socket.create_connection(("127.0.0.1", port)).close()
@@ -191,7 +195,7 @@ def _running(command: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 class _Client(asyncio.Protocol):
-    """One that asks again as soon as it is answered; as little as can be beside that, not to be what is measured."""
+    """A client that sends the next request as soon as it is answered, with as little work of its own as possible."""
 
     def __init__(self, requests: Iterator[bytes], end: float, taken: list[float]) -> None:
         self._requests, self._end, self._taken = requests, end, taken
@@ -255,7 +259,7 @@ def _requests(messages: Sequence[str]) -> Iterator[bytes]:
 
 
 def _family(process: int) -> list[int]:
-    """A process and those that it started, as far as /proc tells."""
+    """Return a process and its descendants, as far as /proc shows them."""
     try:
         children = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="utf-8").split()
     except OSError:
@@ -264,18 +268,18 @@ def _family(process: int) -> list[int]:
 
 
 def _mebibytes(process: int) -> float:
-    """The most memory that a server has had; 0 where /proc does not tell."""
-    peaks = (_told(one, "status").partition("VmHWM:")[2].split() for one in _family(process))
+    """Return the peak memory of a server in MiB; 0 without /proc."""
+    peaks = (_proc_file(one, "status").partition("VmHWM:")[2].split() for one in _family(process))
     return sum(int(peak[0]) / 1024 for peak in peaks if peak)
 
 
 def _worked(process: int) -> float:
-    """Seconds of processor that a server has had; 0 where /proc does not tell."""
-    fields = (_told(one, "stat").rpartition(")")[2].split() for one in _family(process))
+    """Return the processor seconds of a server; 0 without /proc."""
+    fields = (_proc_file(one, "stat").rpartition(")")[2].split() for one in _family(process))
     return sum((int(each[11]) + int(each[12])) / os.sysconf("SC_CLK_TCK") for each in fields if each)
 
 
-def _told(process: int, name: str) -> str:
+def _proc_file(process: int, name: str) -> str:
     try:
         return Path(f"/proc/{process}/{name}").read_text(encoding="utf-8")
     except OSError:

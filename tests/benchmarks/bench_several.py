@@ -1,8 +1,8 @@
-"""Measure the effect of `several_intents` on messages with several requests and with one.
+"""Measure what `several_intents` gains on messages with several requests, and what it costs on other messages.
 
     python tests/benchmarks/bench_several.py --data FOLDER
 
-README.md beside this file says what the columns mean.
+README.md beside this file explains the columns.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ SINGLE = (Choice("clinc150", "train_10"), Choice("banking77", "train_10"), Choic
 
 
 class Asked(NamedTuple):
-    """A message and all that it asks for."""
+    """A message and the set of its intents."""
 
     text: str
     intents: frozenset[str]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and print; the exit code is 0, or that of the error."""
+    """Measure and print; return 0, or the exit code of the error."""
     parser = option_parser(__doc__)
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="a folder of sets of jsonl files")
-    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="value of the setting `encoder`")
+    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="the setting `encoder`")
     parser.add_argument("--mixed", default=MIXED, metavar="SET", help="a set with messages of several intents")
     parser.add_argument("--single", nargs="*", metavar="SET[:TRAIN]", help="sets with one intent for each message")
     options = parser.parse_args(arguments)

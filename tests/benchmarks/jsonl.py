@@ -1,4 +1,4 @@
-"""Files with a JSON object on each line."""
+"""Read files with a JSON object per line."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Made = TypeVar("Made")
 
 
 def read_jsonl(path: Path, fields: str, make: Callable[[Any], Made]) -> Iterator[Made]:
-    """What `make` makes of each line that is not blank; `fields` says in words what it needs.
+    """Yield what `make` returns for each line that is not blank; `fields` names the required fields for the error.
 
-    Raises `InputError` with file and line where a line is no JSON or lacks a field.
+    Raises `InputError` with file and line if a line is not JSON or lacks a field.
     """
     try:
         lines = path.read_text(encoding="utf-8").split("\n")

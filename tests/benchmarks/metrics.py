@@ -1,4 +1,4 @@
-"""Metrics of the benchmarks and their text form."""
+"""Numbers that the benchmarks compute from answers, and plain tables."""
 
 from __future__ import annotations
 
@@ -32,31 +32,31 @@ __all__ = [
 ]
 
 BINS = 10
-"""Of equal width, for the calibration error."""
+"""Number of bins of equal width for the calibration error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one answer was worth."""
+    """How one answer is judged."""
 
     in_scope: bool
     first_right: bool
-    """The first candidate is the true intent, whatever the verdict; never so for a message out of scope."""
+    """Whether the first candidate is the true intent, whatever the verdict; False for out-of-scope messages."""
     answered: bool
-    """Rightly: matched with the true intent."""
+    """Whether the verdict is matched, with the true intent."""
     asked: bool
-    """Ambiguous, with the true intent among the rivals."""
+    """Whether the verdict is ambiguous, with the true intent among the rivals."""
     refused: bool
     ambiguous: bool
     score: float
     confidence: float | None
-    """None where the registry is too small to calibrate on."""
+    """None if the registry is too small for calibration."""
 
     @classmethod
     def from_result(cls, result: MatchResult, truth: str | None) -> Outcome:
-        """Judge an answer; `truth` is None for a message out of scope."""
+        """Judge a result; `truth` is None for an out-of-scope message."""
         known = truth is not None
-        # A message without words, or without a piece that the encoder knows, is refused with certainty.
+        # Messages without words or known pieces are refused with certainty.
         certain = result.trace.decided_by == "empty"
         return cls(
             in_scope=known,
@@ -71,7 +71,7 @@ class Outcome:
 
 
 def summarise(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
-    """Every number of a row of the accuracy table. None stands where there is nothing to measure on."""
+    """Return every number of a row of the accuracy table; None if there is nothing to compute it from."""
     inside = [o for o in outcomes if o.in_scope]
     outside = [o for o in outcomes if not o.in_scope]
     scope = [o.in_scope for o in outcomes]
@@ -97,7 +97,7 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
 
 
 def best_overall(in_scope: Sequence[bool], right: Sequence[bool], values: Sequence[float]) -> float | None:
-    """The greatest share rightly answered or rightly refused that one cut on `values` gives; None of none."""
+    """Return the largest share of right answers and refusals for any threshold on `values`; None without values."""
     if not values:
         return None
     order = np.argsort(-np.asarray(values, dtype=np.float64), kind="stable")
@@ -109,7 +109,7 @@ def best_overall(in_scope: Sequence[bool], right: Sequence[bool], values: Sequen
 
 
 def ece(confidences: Sequence[float], right: Sequence[bool], bins: int = BINS) -> float | None:
-    """Expected calibration error: distance of mean confidence from share right, over bins, weighted by their rows.
+    """Return the expected calibration error: the mean distance of confidence and accuracy per bin, weighted by size.
 
     Naeini et al. 2015, "Obtaining Well Calibrated Probabilities Using Bayesian Binning". A confidence on the edge of
     two bins belongs to the upper one; 1.0 to the last.
@@ -123,7 +123,7 @@ def ece(confidences: Sequence[float], right: Sequence[bool], bins: int = BINS) -
 
 
 def provenance(command: Sequence[str], encoder: Encoder) -> dict[str, Any]:
-    """What a reader needs to get the same numbers again."""
+    """Return what a reader needs to repeat the numbers."""
     return {
         "command": shlex.join(command),
         "version": __version__,
@@ -134,7 +134,7 @@ def provenance(command: Sequence[str], encoder: Encoder) -> dict[str, Any]:
 
 
 def plain_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Columns in plain text, the first `left` of them aligned left and the others right."""
+    """Format columns as plain text, the first `left` of them aligned left and the others right."""
     lines = [list(header), *map(list, rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     aligned = (
@@ -145,6 +145,6 @@ def plain_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int 
 
 
 def compiling(folder: Path) -> dict[str, str]:
-    """The environment, but that processes keep their bytecode there, whatever it says."""
+    """Return the environment, changed so that processes keep their bytecode in this folder."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return environment | {"PYTHONPYCACHEPREFIX": str(folder / "bytecode")}

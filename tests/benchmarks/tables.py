@@ -1,4 +1,4 @@
-"""Print results: a rich table on a terminal, plain text elsewhere."""
+"""Print tables: drawn by rich on a terminal, as plain text elsewhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.table import Table
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> None:
-    """Print a table with the first `left` columns aligned left; use plain text if the terminal is too narrow."""
+    """Print a table, the first `left` columns aligned left; as plain text if the terminal is too narrow."""
     table = Table()
     for number, heading in enumerate(header):
         table.add_column(heading, justify="left" if number < left else "right", no_wrap=True)
@@ -25,5 +25,5 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int)
 
 
 def write(text: str) -> None:
-    """Write to standard output without wrapping or colour."""
+    """Write text to standard output without wrapping or colours."""
     sys.stdout.write(text + "\n")

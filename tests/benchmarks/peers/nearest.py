@@ -1,4 +1,4 @@
-"""model2vec and the nearest example: what a few lines of one's own come to."""
+"""model2vec and the nearest example: a baseline of a few lines."""
 
 from __future__ import annotations
 

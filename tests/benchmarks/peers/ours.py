@@ -1,4 +1,4 @@
-"""intentmatch, with its embedded encoder or, where NAME says `minilm`, with the weights that the peers share."""
+"""intentmatch, with its embedded encoder or, if NAME contains `minilm`, with the weights that all peers use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from peer import Answer, Peer, run
 
 
 class Ours(Peer):
-    """As it comes: thresholds learned from the examples, vectors kept in the cache folder for the next start."""
+    """With default settings: thresholds are learned from the examples, vectors are cached for the next start."""
 
     def load(self, encoder: str, steps: int) -> None:
         from intentmatch import Intent, Matcher, Registry, Utterance

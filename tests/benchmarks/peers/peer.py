@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 
 
 class Answer(NamedTuple):
-    """What a peer says of a message."""
+    """The answer of a peer to a message."""
 
     intent: str | None
-    """The one that it ranks first, whatever its threshold."""
+    """The intent that it ranks first, whatever its threshold."""
     score: float
     verdict: str
-    """By the thresholds that it comes with: "matched", "ambiguous" or "out_of_scope"."""
+    """The verdict by its default thresholds: "matched", "ambiguous" or "out_of_scope"."""
 
 
 class Peer:
@@ -34,7 +34,7 @@ class Peer:
         """Import the packages and load the model."""
 
     def build(self, texts: list[str], intents: list[str]) -> None:
-        """Take up the examples."""
+        """Take the examples."""
         raise NotImplementedError
 
     def answer(self, message: str) -> Answer:
@@ -43,7 +43,7 @@ class Peer:
 
 
 def run(peer: Peer) -> None:
-    """Ask a peer what the task says, and write down its answers."""
+    """Run a peer on the task and write its answers."""
     task: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     texts, intents = (list(column) for column in zip(*task["train"], strict=True))
     times = [perf_counter()]

@@ -1,4 +1,4 @@
-"""semantic-router: cosine to the nearest examples, no threshold unless one is given."""
+"""semantic-router: cosine similarity to the nearest examples, without a threshold unless one is given."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from peer import Answer, Peer, run
 
 
 class SemanticRouterPeer(Peer):
-    """As it comes, apart from `aggregation`, which is told to be the better of its two."""
+    """With default settings except `aggregation`, which is set to the better of its two values."""
 
     def load(self, encoder: str, steps: int) -> None:
         from semantic_router import Route

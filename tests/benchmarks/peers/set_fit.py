@@ -1,4 +1,4 @@
-"""SetFit: contrastive tuning of the shared weights, capped at `steps` steps of 16 pairs, then its own head."""
+"""SetFit: contrastive fine-tuning of the shared weights for at most `steps` steps of 16 pairs, then its own head."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from peer import Answer, Peer, run
 
 
 class SetFitPeer(Peer):
-    """Defaults, but for the cap: its own default is one epoch over all pairs, thousands of steps."""
+    """With default settings except the cap: the default is one epoch over all pairs, thousands of steps."""
 
     def load(self, encoder: str, steps: int) -> None:
         import setfit

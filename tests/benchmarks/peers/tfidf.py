@@ -6,7 +6,7 @@ from peer import Answer, Peer, run
 
 
 class TfIdf(Peer):
-    """Words of one and two, characters of two to five, C = 10: set beforehand."""
+    """Word 1- and 2-grams, character 2- to 5-grams, C = 10, chosen before measuring."""
 
     def load(self, encoder: str, steps: int) -> None:
         from sklearn.feature_extraction.text import TfidfVectorizer

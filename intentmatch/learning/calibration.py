@@ -122,7 +122,7 @@ def calibrate(
     common = _chosen(chances, target)
     spoken = np.array([languages[row] or "" for row in held_out.rows]) if languages else np.full(cases, "")
     by_language = _parts(chances, spoken, sorted({*spoken.tolist()} - {""}), target, common)
-    named = np.array([intents[number] for number in held_out.leading]) if intents else np.full(cases, "")
+    named = np.array([intents[number] for number in held_out.first]) if intents else np.full(cases, "")
     by_intent = _parts(chances, named, sorted({*named.tolist()} - {""}), target, common)
     # With a single language there is nothing to tell apart.
     by_language = by_language if len({*spoken.tolist()} - {""}) > 1 else {}

@@ -38,7 +38,7 @@ class HeldOut:
     """Evidence of the first intent."""
     gap: NDArray[np.float64]
     """Its lead over the second intent; infinite without a second."""
-    leading: NDArray[np.int64]
+    first: NDArray[np.int64]
     """Position of the first intent."""
     second: NDArray[np.int64]
     """Position of the second intent."""
@@ -182,7 +182,7 @@ class _Cases(NamedTuple):
 
     rows: NDArray[np.int64]
     evidence: NDArray[np.float64]
-    leading: NDArray[np.int64]
+    first: NDArray[np.int64]
     known: NDArray[np.bool_]
 
 
@@ -222,14 +222,14 @@ def _held_out(rounds: Sequence[_Cases], owner: NDArray[np.int64]) -> HeldOut:
         nothing = np.empty(0)
         whole = nothing.astype(np.int64)
         return HeldOut(nothing, nothing, whole, whole, nothing.astype(bool), nothing.astype(bool), whole)
-    rows, evidences, leading, known = map(np.concatenate, zip(*rounds, strict=True))
+    rows, evidences, first_two, known = map(np.concatenate, zip(*rounds, strict=True))
     best, second = evidences.T
     return HeldOut(
         evidence=best,
         gap=np.where(np.isfinite(second), best - second, np.inf),
-        leading=leading[:, 0],
-        second=leading[:, 1],
-        right=(leading[:, 0] == owner[rows]) & known,
+        first=first_two[:, 0],
+        second=first_two[:, 1],
+        right=(first_two[:, 0] == owner[rows]) & known,
         known=known,
         rows=rows,
     )

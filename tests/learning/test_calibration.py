@@ -21,7 +21,7 @@ HALF_PRECISE = {"precision": 0.97}
 
 
 def cases(
-    right: list[float], wrong: list[float] = (), out_of_scope: list[float] = (), *, gap: float = 1.0, leading: int = 0
+    right: list[float], wrong: list[float] = (), out_of_scope: list[float] = (), *, gap: float = 1.0, first: int = 0
 ) -> HeldOut:
     """Return held-out cases from their evidence: right, in scope but wrong, and out of scope."""
     evidence = np.array([*right, *wrong, *out_of_scope], dtype=np.float64)
@@ -29,8 +29,8 @@ def cases(
     return HeldOut(
         evidence=evidence,
         gap=np.full(count, gap),
-        leading=np.full(count, leading),
-        second=np.full(count, leading + 1),
+        first=np.full(count, first),
+        second=np.full(count, first + 1),
         right=np.arange(count) < len(right),
         known=np.arange(count) < known,
         rows=np.arange(count),

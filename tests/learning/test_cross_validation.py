@@ -56,7 +56,7 @@ def with_head(vectors: np.ndarray, words: np.ndarray, owners: list[int], aggrega
 def by_row(held_out: HeldOut, *, known: bool) -> dict[int, tuple[float, int]]:
     """Return evidence and first intent by utterance, for the cases in scope or out of scope."""
     kind = held_out.known == known
-    columns = held_out.rows[kind], held_out.evidence[kind], held_out.leading[kind]
+    columns = held_out.rows[kind], held_out.evidence[kind], held_out.first[kind]
     return {int(row): (float(evidence), int(intent)) for row, evidence, intent in zip(*columns, strict=True)}
 
 
@@ -226,9 +226,9 @@ def test_cases_are_labelled_correctly(headed):
 
     assert held_out.known.tolist() == sorted(held_out.known.tolist(), reverse=True)
     assert not held_out.right[~held_out.known].any()
-    assert (held_out.right == ((held_out.leading == owner[held_out.rows]) & held_out.known)).all()
-    assert not (held_out.leading[~held_out.known] == owner[held_out.rows[~held_out.known]]).any()
-    assert (held_out.leading != held_out.second).all()
+    assert (held_out.right == ((held_out.first == owner[held_out.rows]) & held_out.known)).all()
+    assert not (held_out.first[~held_out.known] == owner[held_out.rows[~held_out.known]]).any()
+    assert (held_out.first != held_out.second).all()
     assert (held_out.gap >= 0.0).all()
     assert 0.8 < held_out.right[held_out.known].mean() <= 1.0
 
@@ -343,12 +343,12 @@ def test_sentences_of_a_line_are_held_out_together(aggregation):
 
     known = by_row(held_out, known=True)
     assert sorted(known) == [*range(12)]
-    for row, (score, leading) in known.items():
+    for row, (score, first) in known.items():
         rest = [other for other, line in enumerate(lines) if line != lines[row]]
         index = ExactIndex(vectors[rest], [owners[other] for other in rest], aggregation)
         scores = index.scores(vectors[[row]])[0][0]
         assert score == pytest.approx(float(scores.max()), abs=1e-6)
-        assert leading == index.owners[scores.argmax()]
+        assert first == index.owners[scores.argmax()]
 
 
 @given(st.lists(st.integers(0, 8), max_size=60))
@@ -382,7 +382,7 @@ def test_every_fifth_intent_is_left_out_together():
     held_out = with_head(vectors, words, owners)
 
     out_of_scope = ~held_out.known
-    own, led = np.array(owners)[held_out.rows[out_of_scope]], held_out.leading[out_of_scope]
+    own, led = np.array(owners)[held_out.rows[out_of_scope]], held_out.first[out_of_scope]
     assert sorted(held_out.rows[out_of_scope].tolist()) == list(range(36))
     assert (own % 5 != led % 5).all()
 
@@ -404,5 +404,5 @@ def test_results_do_not_depend_on_the_block_size(monkeypatch):
 
     parts = with_head(vectors, words, owners)
     assert np.array_equal(parts.rows, whole.rows)
-    assert np.array_equal(parts.leading, whole.leading)
+    assert np.array_equal(parts.first, whole.first)
     assert parts.evidence == pytest.approx(whole.evidence, abs=1e-5)

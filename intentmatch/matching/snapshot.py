@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -69,14 +69,17 @@ class Answers:
         question = engine.question(MatchOptions(language, top_k, allowed, context, now))
         return [_with_clauses(engine, result, question) for result in engine.match_many(messages, question)]
 
-    def match_each(self, asked: Sequence[tuple[str, MatchOptions]]) -> list[MatchResult | Exception]:
+    def match_each(
+        self, asked: Sequence[tuple[str, MatchOptions | Mapping[str, Any]]]
+    ) -> list[MatchResult | Exception]:
         """Match messages of several callers, each with its own options, all against the same registry.
 
+        Options are `MatchOptions`, or a mapping with the keywords of `match`.
         Messages are encoded and searched together where that saves time. What `match` would raise for one message is
         returned in its place, so that one caller's mistake does not affect the others.
         """
         engine = self._engine
-        questions = [_attempt(engine.question, options) for _, options in asked]
+        questions = [_attempt(_question, engine, options) for _, options in asked]
         ready = [(text, q) for (text, _), q in zip(asked, questions, strict=True) if isinstance(q, Question)]
         precomputed = _precompute(engine, ready) if engine.batching_helps(len(ready)) else None
 
@@ -179,6 +182,10 @@ class Snapshot(Answers):
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+
+
+def _question(engine: Engine, options: MatchOptions | Mapping[str, Any]) -> Question:
+    return engine.question(options if isinstance(options, MatchOptions) else MatchOptions(**options))
 
 
 def _match(engine: Engine, message: str, options: MatchOptions) -> MatchResult:

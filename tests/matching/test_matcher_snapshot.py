@@ -45,3 +45,13 @@ def test_match_each_returns_errors_in_place_of_results(file):
     assert first.intent == "greet"
     assert isinstance(second, InputError)
     assert third.intent is None
+
+
+def test_match_each_takes_options_as_a_mapping_too(file):
+    """Keywords of `match` in a mapping equal `MatchOptions`; an unknown keyword is the answer of its message alone."""
+    first, second, wrong = Matcher.load(file).match_each(
+        [("hello", {"top_k": 1}), ("hello", MatchOptions(top_k=1)), ("hello", {"topk": 1})]
+    )
+
+    assert first == second == Matcher.load(file).match("hello", top_k=1)
+    assert isinstance(wrong, TypeError)

@@ -60,7 +60,7 @@ def test_corrections_are_kept(keeping: TestClient, file: Path) -> None:
         ({"text": "a", "intent": "gret"}, "body.intent", "Did you mean 'greet'?"),
         ({"text": "a"}, "body.intent", "Field required"),
         ({"intent": "greet"}, "body.text", "Field required"),
-        ({"text": "?!", "intent": "greet"}, "body", "needs words"),
+        ({"text": "?!", "intent": "greet"}, "body", "must contain words"),
         ({"text": "a", "intent": "greet", "language": "no code"}, "body", "is not a language code"),
         ({"text": "a" * 2001, "intent": "greet"}, "body.text", "at most 2000"),
         ({"text": "a", "intent": "greet", "extra": 1}, "body.extra", "This key is unknown"),

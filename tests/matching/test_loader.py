@@ -61,7 +61,7 @@ def test_load_raises_the_error_for_its_cause(tmp_path: Path) -> None:
         Matcher.load(tmp_path, treshold=0.7)
     with pytest.raises(UnknownNameError, match="known are onnx, remote, sentence_transformer, static"):
         Matcher.load(tmp_path, encoder="word2vec")
-    with pytest.raises(ArtefactError, match="no artefact"):
+    with pytest.raises(ArtefactError, match="is not an artefact"):
         Matcher.load(tmp_path / "other.bin")
 
 

@@ -20,6 +20,7 @@ from ovos_utils.fakebus import FakeBus
 
 from intentmatch import IntentMatchError
 from intentmatch.integrations.ovos import NAME, IntentPipeline
+from intentmatch.matching.snapshot import Snapshot
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "ovos"
 LEVELS = ("high", "medium", "low")
@@ -176,10 +177,9 @@ def test_sessions_have_conversations_of_their_own(device):
 
 def test_utterance_is_matched_once_for_all_stages(device, monkeypatch):
     """And for all languages."""
-    matcher = device.plugin.dialogue.matcher
     asked = []
-    match = matcher.match
-    monkeypatch.setattr(matcher, "match", lambda text, **more: asked.append(text) or match(text, **more))
+    match = Snapshot.match
+    monkeypatch.setattr(Snapshot, "match", lambda self, text, **more: asked.append(text) or match(self, text, **more))
     device.service.config = {"multilingual_matching": True}
 
     device.send("quantum chromodynamics")

@@ -123,7 +123,8 @@ _REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
             r"(want|wish|like|intend|plan|mean|ask)(?:ed|ned)? (?=(?:you |anyone |anybody )?to\b)",
             r"\1\2\3 \4 ",
         ),
-        (rf"\b(I|we)((?: \w+)?) {_NOT}((?: \w+)?) (want|wanna) ", r"\1\2\3 \4 "),
+        # "I don't want it any more" asks for the end of something.
+        (rf"\b(I|we)((?: \w+)?) {_NOT}((?: \w+)?) (want|wanna) (?!.*any ?more)", r"\1\2\3 \4 "),
         (r"\b(I am|I['’]?m|we are|we['’]?re) not (?=(?:going|trying|looking|planning|here|asking) to \w+)", r"\1 "),
         (r"\b(like|want|wish|prefer|decided|rather|better|please) (?:to not|not to|not) (?=(?:to )?\w)", r"\1 to "),
         (

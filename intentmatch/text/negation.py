@@ -26,11 +26,12 @@ class Refusal(NamedTuple):
 
 # A vowel sign of Hindi is not a word character of `re`.
 _LETTER = r"[\w\u0900-\u0963]"
+_LETTERS_OF_SHORT_WORDS = 3
 _NOT = r"(?:do not|don['’]?t|donot)"
 # Verbs after "don't" that describe a state: "don't know", "don't have" refuse nothing.
 _STATES = (
     "know|have|see|understand|get|think|remember|recall|recogni[sz]e|find|feel|mind|worry|forget|care|believe|seem|"
-    "work|trust|hesitate|agree|own|use|usually|really know|even|exist|show|receive|live"
+    "work|trust|hesitate|agree|own|usually|even|exist|receive|live"
 )
 
 
@@ -88,7 +89,6 @@ _REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
             "",
         ),
         (r"(?<!\w)(?:لا|ما) (?=ت\w+)", ""),
-        (r"(?<!\w)(?:بدون|عدم) (?=\w+)", ""),
     ),
     "bg": (
         (r"\bне (?=(?:искам|желая)\b)", ""),
@@ -110,6 +110,7 @@ _REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
         ),
         (r"\b(möchten?|moechten?|will|wollen|wünsche)" + _WORDS + r" k(ein(?:e[nrms]?)?)\b", r"\1\2 \3"),
         (r"\b(bitte|doch)" + _WORDS + r" nicht\b", r"\1\2"),
+        (r"\b(soll(?:t|en|te|test)?|darf|dürft|brauchs?t|brauchen)" + _WORDS + r" nicht\b", r"\1\2"),
         (_head("") + rf"(?!{_NO_IMPERATIVE_DE})(\w{{2,}})" + _WORDS + r" nicht\b(?! mehr\b)", r"\1\2"),
         (rf"^(?!.*{_FINITE_DE})(.*?)\bnicht (?=(?:[\w-]+ )?\w+(?:en|ern|eln)\b[.!]*$)", r"\1"),
     ),
@@ -124,7 +125,7 @@ _REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
             r"\1\2\3 \4 ",
         ),
         # "I don't want it any more" asks for the end of something.
-        (rf"\b(I|we)((?: \w+)?) {_NOT}((?: \w+)?) (want|wanna) (?!.*any ?more)", r"\1\2\3 \4 "),
+        (rf"\b(I|we)((?: \w+)?) {_NOT}((?: \w+)?) (want|wanna|need) (?!.*(?:any ?more|please \w))", r"\1\2\3 \4 "),
         (r"\b(I am|I['’]?m|we are|we['’]?re) not (?=(?:going|trying|looking|planning|here|asking) to \w+)", r"\1 "),
         (r"\b(like|want|wish|prefer|decided|rather|better|please) (?:to not|not to|not) (?=(?:to )?\w)", r"\1 to "),
         (
@@ -133,12 +134,13 @@ _REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
             "",
         ),
         (
-            _head("please pls plz kindly so but just ok okay hey no actually")
+            _head("please pls plz kindly so but just ok okay hey no actually said you")
             + rf"(?:{_NOT}|never)(?: you dare| ever| please| just)? (?!(?:{_STATES}|\w+ed|been|mind)\b)(?=\w)",
             "",
         ),
         (r"\b((?:can|could|would|will) you(?: please)?) not ", r"\1 "),
         (r"\b(must|should|shall)(?: not|n['’]?t) (?=be \w+ed\b)", r"\1 "),
+        (r"\b(you (?:must|should|shall|may))(?: not|n['’]?t) (?=\w)", r"\1 "),
     ),
     "es": (
         (
@@ -174,6 +176,7 @@ _REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
             r"\1",
         ),
         (r"\bne (?:pas|plus|jamais|rien) (?=\w+)", ""),
+        (r"\b(?:pas besoin|inutile) (?:de |d['’])(?=\w+)", ""),
         (_head("") + r"(\w+(?:ez|e|s)(?: \w+)?) pas\b", r"\1"),
     ),
     "he": (
@@ -210,6 +213,7 @@ _REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
             "て",
         ),
         (r"(?<=[てで])(?:ほしく|欲しく)(?:は)?(?:ない|ありません)(?:です)?", "ほしい"),
+        (r"はしません|しなくて(?:も)?(?:いい|良い|結構)(?:です)?", "します"),
         (r"(?:する)?つもりは(?:ない|ありません)(?:です)?", "するつもりです"),
     ),
     "ko": (
@@ -219,7 +223,7 @@ _REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
             r"(?![가-힣])",
             "세요",
         ),
-        (r"(?<!\w)안 (?=[가-힣]+(?:할래|하고|할게|하겠|해도|하려|시켜)\w*)", ""),
+        (r"(?<!\w)안 (?=[가-힣]*(?:할래|하고|할게|하겠|해도|하려|시켜)\w*)", ""),
     ),
     "nb": _scandinavian("vil ønsker ville skal", "ikke", "vennligst", "la være å|unngå å"),
     "nl": (
@@ -289,7 +293,7 @@ _REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
         (r"(?<!\w)(?:xin )?(?:đừng|chớ|khỏi)(?: có)? (?=\w)", ""),
     ),
     "zh": (
-        (r"不(?:是)?(?=想|打算|需要|愿意|准备)", ""),
+        (r"不(?:是)?(?=想|打算|需要|愿意|准备)|没有?(?=想|要|打算)", ""),
         (r"(?:请勿|千万别|千万不要|不要|不用|先别|勿|別|别(?!的|人|处|家|墅|名))", ""),
         (r"不(?=取消|退|删|改|换|买|注销|订)", ""),
     ),
@@ -361,16 +365,16 @@ _NEGATIVES: Mapping[str, tuple[tuple[str, str], ...]] = {
 
 # By language: words of a folded text, one of which stands in every refusal. A language without words needs `_PARTS`.
 _MARKS: Mapping[str, str] = {
-    "ar": "لا لم ما مش مو لست بدون عدم",
+    "ar": "لا لم ما مش مو لست",
     "bg": "не недей недейте",
     "ca": "no",
     "da": "ikke lade undlad undgå",
     "de": "nicht kein keine keinen keiner keinem keines",
     "el": "δεν μη μην",
-    "en": "not dont donot never no neednt wouldnt didnt mustnt shouldnt shallnt",
+    "en": "not dont donot never no longer neednt wouldnt didnt mustnt shouldnt shallnt",
     "es": "no",
     "fi": "en älä älkää ei alka ala",
-    "fr": "pas plus jamais rien point",
+    "fr": "pas plus jamais rien point inutile",
     "he": "לא אל אינני",
     "hi": "नहीं नही मत ना न",
     "hu": "ne nem",
@@ -390,11 +394,11 @@ _MARKS: Mapping[str, str] = {
 _PARTS: Mapping[str, str] = {
     "cs": "ne",
     "fa": "ن",
-    "ja": "たく|ない|ほしく|欲しく|つもり",
+    "ja": "たく|ない|ほしく|欲しく|つもり|しません|なくて",
     "ko": "지|안 ",
     "th": "ไม่|อย่า|ห้าม",
     "tr": "m[ae]|istem",
-    "zh": "不|请勿|别|別|勿",
+    "zh": "不|没|请勿|别|別|勿",
 }
 """By language with affixes or without spaces: a pattern that is part of every refusal."""
 
@@ -444,14 +448,14 @@ NEGATABLE = frozenset(_NEGATIVES)
 def refusal(text: str, language: str | None) -> Refusal | None:
     """Find a clause of a cleaned text with a refusing negation; None if there is none.
 
-    Without `language`, the rules of all languages apply whose negations are words. At most one negation is taken out.
+    Beside `language`, which is often a guess, the rules of languages apply whose negations stand in the text and are
+    words of no other language. At most one negation is taken out.
     """
     words = fold(text).split()
-    if language is None:
-        languages: Iterable[str] = dict.fromkeys(code for word in words for code in _by_word().get(word, ()))
-    else:
-        known = next((code for code in language_range(language) if code in _REFUSALS), None)
-        languages = (known,) if known is not None and _may_refuse(text, words, known) else ()
+    named = next((code for code in language_range(language) if code in _REFUSALS), None) if language else None
+    languages = [named] if named is not None and _may_refuse(text, words, named) else []
+    for word in words:
+        languages += [code for code in _by_word().get(word, ()) if code not in languages]
     return next((found for code in languages if (found := _refusal(text, code)) is not None), None)
 
 
@@ -515,11 +519,12 @@ def _marks(language: str) -> frozenset[str]:
 
 @cache
 def _by_word() -> Mapping[str, tuple[str, ...]]:
-    """Return the languages of each mark."""
-    found: dict[str, tuple[str, ...]] = {}
+    """Return the languages of each mark that tells them: short Latin words, such as "no", stand in too many."""
+    found: dict[str, tuple[str, ...]] = {"not": ("en",)}
     for language, marks in _MARKS.items():
         for mark in marks.split():
-            found[mark] = (*found.get(mark, ()), language)
+            if len(mark) > _LETTERS_OF_SHORT_WORDS or not mark.isascii():
+                found[mark] = (*found.get(mark, ()), language)
     return found
 
 

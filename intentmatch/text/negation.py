@@ -92,7 +92,7 @@ _REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "bg": (
         (r"\bне (?=(?:искам|желая)\b)", ""),
-        (r"\b(?:не|недей(?:те)?(?: да)?) (?=\w+)", ""),
+        (r"\bне (?=\w+(?:йте|ете|и|й)\b)|\bнедей(?:те)?(?: да)? ", ""),
     ),
     "ca": (
         (r"\bno (?=(?:vull|voldria|volem)\b)", ""),
@@ -448,14 +448,15 @@ NEGATABLE = frozenset(_NEGATIVES)
 def refusal(text: str, language: str | None) -> Refusal | None:
     """Find a clause of a cleaned text with a refusing negation; None if there is none.
 
-    Beside `language`, which is often a guess, the rules of languages apply whose negations stand in the text and are
-    words of no other language. At most one negation is taken out.
+    Beside `language`, which is often a guess, the rules of other languages apply if one of their negations stands in
+    the text and is no negation of `language`. At most one negation is taken out.
     """
     words = fold(text).split()
     named = next((code for code in language_range(language) if code in _REFUSALS), None) if language else None
     languages = [named] if named is not None and _may_refuse(text, words, named) else []
     for word in words:
-        languages += [code for code in _by_word().get(word, ()) if code not in languages]
+        others = _by_word().get(word, ())
+        languages += [code for code in others if named not in others and code not in languages]
     return next((found for code in languages if (found := _refusal(text, code)) is not None), None)
 
 

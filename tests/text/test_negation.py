@@ -82,8 +82,48 @@ def test_harmless_negation_is_no_refusal(language: str, text: str) -> None:
 
 
 def test_language_without_rules_has_no_refusals() -> None:
-    assert refusal("please don't cancel my order", "xx") is None
+    assert refusal("no quiero cancelar", "xx") is None
     assert negated("cancel my order", "xx") is None
+
+
+@pytest.mark.parametrize("language", ["fr", "xx", None])
+def test_negations_that_tell_their_language_are_found_whatever_the_guess(language: str | None) -> None:
+    assert found("please don't unsubscribe", language) == ("don't", "please unsubscribe")
+    assert found("bitte nicht löschen", language) == ("nicht", "bitte löschen")
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [("en", "don't forget to send it"), ("de", "bitte vergiss nicht zu liefern"), ("fr", "n'oubliez pas ma facture")],
+)
+def test_request_not_to_forget_is_no_refusal(language: str, text: str) -> None:
+    assert refusal(text, language) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "without"),
+    [
+        ("en", "where is it? please don't cancel it, I still want it", "please cancel it"),
+        ("en", "I don't want a refund", "I want a refund"),
+        ("en", "I don't need a receipt", "I need a receipt"),
+        ("en", "you must not cancel my order", "you must cancel my order"),
+        ("de", "Ihr sollt meine Bestellung nicht stornieren", "Ihr sollt meine Bestellung stornieren"),
+        ("fr", "pas besoin d'annuler ma commande", "annuler ma commande"),
+        ("ko", "주문 취소 안 할래요", "주문 취소 할래요"),
+        ("zh", "我没有要取消订单", "我要取消订单"),
+        ("th", "อย่ายกเลิกคำสั่งซื้อ", "ยกเลิกคำสั่งซื้อ"),
+        ("bg", "не отменяйте поръчката", "отменяйте поръчката"),
+        ("ca", "no vull cancel·lar la comanda", "vull cancel·lar la comanda"),
+        ("ro", "nu vreau să anulez comanda", "vreau să anulez comanda"),
+        ("nb", "jeg vil ikke avbestille ordren", "jeg vil avbestille ordren"),
+        ("ur", "میرا آرڈر منسوخ مت کریں", "میرا آرڈر منسوخ کریں"),
+    ],
+)
+def test_clause_is_read_without_the_negation(language: str, text: str, without: str) -> None:
+    refused = refusal(text, language)
+
+    assert refused is not None
+    assert refused.without == without
 
 
 @pytest.mark.parametrize(

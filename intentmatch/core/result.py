@@ -15,6 +15,7 @@ StageName = Literal[
     "language",
     "exact",
     "fuzzy",
+    "spelling",
     "encode",
     "coverage",
     "dense",

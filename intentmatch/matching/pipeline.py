@@ -18,6 +18,7 @@ from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.subsampling import beyond_a_head
 from intentmatch.matching.negation import check_negation
+from intentmatch.matching.correction import Corrector
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.policy import Decision, decide
 from intentmatch.matching.reranker import Reranking
@@ -83,6 +84,16 @@ class Engine:
             None if reranker is None else Reranking(reranker, self._scoring, registry, self.settings.reranker_seconds)
         )
         self._lexical = LexicalIndex(registry.folded, registry.owners, self.settings.fuzzy)
+        self._corrector = (
+            Corrector(
+                registry.folded,
+                self._lexical.words,
+                lambda row: self._utterances[row].text,
+                sorted({u.language for u in self._utterances if u.language}),
+            )
+            if self.settings.fuzzy < 1.0
+            else None
+        )
         self._languages = LanguageGuess(registry.folded, [u.language for u in self._utterances])
         self._coverage = Coverage(encoder)
         self._slots: Mapping[str, SlotReader] = {}
@@ -98,7 +109,7 @@ class Engine:
     ) -> MatchResult:
         """Match one message.
 
-        `precomputed` returns what `precompute` found for a cleaned message; it is called at most once.
+        `precomputed` returns what `precompute` found for a cleaned and corrected message; it is called at most once.
         """
         stages = TraceRecorder()
         text = self._clean(message, stages)
@@ -107,7 +118,7 @@ class Engine:
             return self._nothing(message, question, stages, "the message has no words.")
         if question.allowed is not None and not question.allowed:
             return self._nothing(message, question, stages, "no intent may answer.")
-        rows = self._lexical.rows(key)
+        rows = self._rows(key)
         question = self._with_language(question, key, rows, stages)
 
         if decision := self._exact(rows, question, stages):
@@ -116,6 +127,7 @@ class Engine:
         hits = self._lexical.fuzzy(key)
         fuzzy = _only(hits, question.allowed)
         stages.add("fuzzy", _typing_mistakes(len(fuzzy)))
+        text = self._corrected(text, key, question, stages)
 
         vector, shortlist = precomputed(text) if precomputed else Precomputed(self.encode_one(text))
         stages.add("encode", f"encoded by {self.encoder.name}")
@@ -157,6 +169,9 @@ class Engine:
         vector, hits = self.encode_one(text), self._lexical.fuzzy(key) | self._lexical.exact(self._lexical.rows(key))
         candidates = self._scoring.candidates(vector, text, _only(hits, question.allowed), question.allowed)
         return decide(candidates, self.policy, question.language)
+    def _rows(self, key: str) -> Sequence[int]:
+        """Return the rows that equal a folded message; those that equal it but for accents if there are none."""
+        return self._lexical.rows(key) or self._lexical.but_for_accents(key)
 
     def _exact(self, rows: Sequence[int], question: Question, stages: TraceRecorder) -> Decision | None:
         """Decide by the utterances that equal the message; None if there is none that may answer."""
@@ -168,6 +183,13 @@ class Engine:
             return None
         candidates = [self._scoring.candidate(intent, 1.0, hit.row) for intent, hit in allowed.items()]
         return _certain(decide(candidates, self.policy, question.language))
+
+    def _corrected(self, text: str, key: str, question: Question, stages: TraceRecorder) -> str:
+        """Return a cleaned message as it is encoded: without typing mistakes and shorthand."""
+        if self._corrector is None or not (correction := self._corrector.read(text, key, question.language)):
+            return text
+        stages.add("spelling", correction.says)
+        return correction.text
 
     def match_many(self, messages: Sequence[str], question: Question) -> list[MatchResult]:
         """Match each message; those without an exact hit are encoded and searched together."""
@@ -182,7 +204,7 @@ class Engine:
         return messages > 1 and (getattr(self.encoder, "batches", False) or self._scoring.batching_helps(messages))
 
     def precompute(self, asked: Iterable[tuple[str, Question]]) -> dict[str, Precomputed]:
-        """Precompute vectors and shortlists for many messages, keyed by cleaned text.
+        """Precompute vectors and shortlists for many messages, keyed by cleaned and corrected text.
 
         Messages with an exact hit are left out: they need neither.
         """
@@ -190,7 +212,11 @@ class Engine:
         for message, question in asked:
             text = clean(_checked_text(message)[:MAX_CHARACTERS])
             key = fold(text)
-            if key and not _only(self._lexical.exact(self._lexical.rows(key)), question.allowed):
+            rows = self._rows(key) if key else ()
+            if key and not _only(self._lexical.exact(rows), question.allowed):
+                unrecorded = TraceRecorder()
+                question = self._with_language(question, key, rows, unrecorded)
+                text = self._corrected(text, key, question, unrecorded)
                 # If only some intents may answer, the shortlist depends on the question.
                 pending[text] = pending.get(text, False) or question.allowed is None
         texts = sorted(pending)
@@ -206,7 +232,7 @@ class Engine:
         self.answering([intent])
         text = _checked_text(message)[:MAX_CHARACTERS]
         key = fold(text)
-        question = self._with_language(question, key, self._lexical.rows(key), TraceRecorder())
+        question = self._with_language(question, key, self._rows(key), TraceRecorder())
         if intent not in self._slots:
             for name in slots or ():
                 raise UnknownNameError("slot", name, ())

@@ -35,7 +35,7 @@ from intentmatch.storage.atomic import write_file
 from intentmatch.storage.safetensors import tensors_within
 from intentmatch.text.normalize import TEXT_VERSION
 
-FORMAT = 4
+FORMAT = 5
 SUFFIX = ".intentmatch"
 _KEY, _VECTORS, _GRAPH = "intentmatch", "utterances", "graph"
 # Files below this size (64 MiB) are read and closed, so that they can be overwritten while in use on every system.
@@ -58,7 +58,7 @@ class Artefact:
     """Vectors of the intents' titles or names, shape `(intents, dim)`."""
     calibration: Calibration
     trained_head: TrainedHead | None = None
-    """Head and token features; None if scores alone decide."""
+    """Head, token features and words; None if scores alone decide."""
     graph: NDArray[np.uint8] | None = None
     """Serialised graph of an approximate index; None for exact search."""
 

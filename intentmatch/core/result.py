@@ -19,6 +19,7 @@ StageName = Literal[
     "encode",
     "coverage",
     "dense",
+    "words",
     "head",
     "reranker",
     "decide",
@@ -47,6 +48,8 @@ class Candidate:
     """Calibrated probability that the user wants this intent; None if the registry is too small to calibrate."""
     evidence: float | None = field(default=None, repr=False)
     """Fused score that candidates are ranked by, on a scale of its own for each registry; None: ranked by `score`."""
+    words: float | None = field(default=None, repr=False)
+    """Word similarity of message and nearest utterance in [0, 1], a part of the evidence; None if not compared."""
 
     @property
     def measured(self) -> str:

@@ -296,8 +296,10 @@ class Engine:
         return question._replace(language=guessed)
 
     def _add_head(self, candidates: Sequence[Candidate], stages: TraceRecorder) -> None:
-        """Add the head's confidences, or the reason why there is no head although the setting asks for one."""
+        """Add word similarities and confidences, or the reason why the setting asks for a head and there is none."""
         if self.artefact.trained_head is not None:
+            shown = (f"{c.intent} {c.words:.2f}" for c in candidates[:_SHOWN] if c.words is not None)
+            stages.add("words", ", ".join(shown))
             stages.add("head", ", ".join(f"{c.intent} {c.confidence:.0%}" for c in candidates[:_SHOWN]))
         elif self._too_large_for_head:
             stages.add("head", "not trained: too many utterances and intents; cosine similarity decides")

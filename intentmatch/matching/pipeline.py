@@ -17,8 +17,8 @@ from intentmatch.core.types import Encoder, Reranker
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.subsampling import beyond_a_head
-from intentmatch.matching.negation import check_negation
 from intentmatch.matching.correction import Corrector
+from intentmatch.matching.negation import check_negation
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.policy import Decision, decide
 from intentmatch.matching.reranker import Reranking
@@ -169,6 +169,7 @@ class Engine:
         vector, hits = self.encode_one(text), self._lexical.fuzzy(key) | self._lexical.exact(self._lexical.rows(key))
         candidates = self._scoring.candidates(vector, text, _only(hits, question.allowed), question.allowed)
         return decide(candidates, self.policy, question.language)
+
     def _rows(self, key: str) -> Sequence[int]:
         """Return the rows that equal a folded message; those that equal it but for accents if there are none."""
         return self._lexical.rows(key) or self._lexical.but_for_accents(key)

@@ -19,6 +19,7 @@ from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.subsampling import beyond_a_head
 from intentmatch.matching.correction import Corrector
 from intentmatch.matching.negation import check_negation
+from intentmatch.matching.noise import NoiseDetector
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.policy import Decision, decide
 from intentmatch.matching.reranker import Reranking
@@ -95,6 +96,7 @@ class Engine:
             else None
         )
         self._languages = LanguageGuess(registry.folded, [u.language for u in self._utterances])
+        self._noise = NoiseDetector(self._lexical.words, registry.languages)
         self._coverage = Coverage(encoder)
         self._slots: Mapping[str, SlotReader] = {}
         self._conditional = any(intent.when for intent in self._intents)
@@ -127,6 +129,9 @@ class Engine:
         hits = self._lexical.fuzzy(key)
         fuzzy = _only(hits, question.allowed)
         stages.add("fuzzy", _typing_mistakes(len(fuzzy)))
+        if not hits and (reason := self._noise.reason(text, key)):
+            stages.add("noise", reason)
+            return self._nothing(message, question, stages, reason, is_noise=True)
         text = self._corrected(text, key, question, stages)
 
         vector, shortlist = precomputed(text) if precomputed else Precomputed(self.encode_one(text))
@@ -147,11 +152,8 @@ class Engine:
         by_meaning: DecidedBy = "dense" if self.artefact.trained_head is None else "head"
         spelled = hit is not None and hit.similarity >= first.score
         decided_by: DecidedBy = "fuzzy" if spelled else by_meaning
-        if self._reranking and decision.doubtful:
-            reranked, says = self._reranking.rerank(text, vector, decision)
-            stages.add("reranker", says)
-            if reranked:
-                decision, decided_by = decide(reranked, self.policy, question.language), "reranker"
+        if reranked := self._reranked(text, vector, decision, stages):
+            decision, decided_by = decide(reranked, self.policy, question.language), "reranker"
         stages.add("decide", decision.verdict)
         decision, negation = check_negation(
             decision, text, question.language, lambda clause: self._read(clause, question)
@@ -162,6 +164,16 @@ class Engine:
             everything = self._scoring.candidates(vector, text, hits)
             self._add_otherwise(decide(everything, self.policy, question.language), question.allowed, stages)
         return self._result(message, question, decision, stages=stages, decided_by=decided_by)
+
+    def _reranked(
+        self, text: str, vector: NDArray[np.float32], decision: Decision, stages: TraceRecorder
+    ) -> Sequence[Candidate] | None:
+        """Return the candidates as the reranker scores them; None if there is no doubt, no reranker, or no answer."""
+        if not self._reranking or not decision.doubtful:
+            return None
+        reranked, says = self._reranking.rerank(text, vector, decision)
+        stages.add("reranker", says)
+        return reranked
 
     def _read(self, text: str, question: Question) -> Decision:
         """Decide on a text beside the message, without trace or reranker."""
@@ -359,9 +371,18 @@ class Engine:
             for c in candidates
         )
 
-    def _nothing(self, message: str, question: Question, stages: TraceRecorder, reason: str) -> MatchResult:
+    def _nothing(
+        self,
+        message: str,
+        question: Question,
+        stages: TraceRecorder,
+        reason: str,
+        *,
+        is_noise: bool = False,
+    ) -> MatchResult:
+        decided_by: DecidedBy = "noise" if is_noise else "empty"
         decision = replace(decide((), self.policy), reason=reason)
-        return self._result(message, question, decision, stages=stages, decided_by="empty")
+        return self._result(message, question, decision, stages=stages, decided_by=decided_by)
 
 
 def _certain(decision: Decision) -> Decision:

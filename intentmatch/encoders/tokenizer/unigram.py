@@ -271,15 +271,25 @@ def _step(described: Mapping[str, Any]) -> Callable[[str], str]:
 _STEPS = [_step(described) for described in NORMALIZERS]
 
 
-def words_of(text: str) -> list[str]:
-    """Split a normalised text into the units that are tokenized separately: words with "▁" before, marks, digits."""
+def words_of(text: str) -> tuple[str, ...]:
+    """Normalise a text and split it into the units that are tokenized separately: words with "▁" before, marks, digits.
+
+    Cached for short texts, because the same message is split for several purposes.
+    """
+    return _cached_words_of(text) if len(text) <= _LONGEST_CACHED_TEXT else _words_of(text)
+
+
+def _words_of(text: str) -> tuple[str, ...]:
     words: list[str] = []
     for word in normalized(text).split(" "):
         if word.isalpha():
             words.append(SPACE + word)
         elif word:
             words += _split_marks(SPACE + word)
-    return words
+    return tuple(words)
+
+
+_cached_words_of = lru_cache(_CACHED_TEXTS)(_words_of)
 
 
 def _split_marks(word: str) -> list[str]:

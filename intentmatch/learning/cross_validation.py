@@ -29,25 +29,36 @@ from intentmatch.runtime.threads import Each, one_by_one
 _MOST_CASES = 4000
 _FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 3000
 
+RANKED = 5
+"""First intents of a message that share its confidence. Matching ranks at least so many."""
+
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Held-out cases; all arrays have shape `(cases,)`."""
+    """Held-out cases; arrays have shape `(cases,)` unless stated otherwise."""
 
-    evidence: NDArray[np.float64]
-    """Evidence of the first intent."""
-    gap: NDArray[np.float64]
-    """Its lead over the second intent; infinite without a second."""
+    ranked: NDArray[np.float64]
+    """Evidence of the first intents in falling order, -inf if there are fewer; shape `(cases, RANKED)`."""
     first: NDArray[np.int64]
     """Position of the first intent."""
-    second: NDArray[np.int64]
-    """Position of the second intent."""
-    right: NDArray[np.bool_]
-    """Whether the first intent is the utterance's own."""
+    place: NDArray[np.int64]
+    """Place of the utterance's own intent among them, 0 for the first; `RANKED` if it is not among them."""
     known: NDArray[np.bool_]
     """Whether the utterance's own intent was there to be found, so that the message is in scope."""
     rows: NDArray[np.int64]
     """Row of the utterance."""
+
+    @property
+    def evidence(self) -> NDArray[np.float64]:
+        """Evidence of the first intent."""
+        first: NDArray[np.float64] = self.ranked[:, 0]
+        return first
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """Whether the first intent is the utterance's own."""
+        right: NDArray[np.bool_] = self.place == 0
+        return right
 
 
 def representative(lines: Sequence[int]) -> NDArray[np.bool_]:
@@ -178,11 +189,11 @@ def _similarities(
 
 
 class _Cases(NamedTuple):
-    """Cases of one round with their first two intents and the evidence for them."""
+    """Cases of one round with their first intents and the evidence for them, shape `(cases, RANKED)` each."""
 
     rows: NDArray[np.int64]
     evidence: NDArray[np.float64]
-    first: NDArray[np.int64]
+    intents: NDArray[np.int64]
     known: NDArray[np.bool_]
 
 
@@ -207,29 +218,25 @@ def _cases(
         own_logits = logits[:, index.owners]
         present = np.isfinite(scores) & np.isfinite(own_logits)
         total = np.where(present, fused_score(scores, own_logits), -np.inf)
-    order = np.argsort(-total, axis=1, kind="stable")[:, :2][usable]
-    return _Cases(
-        similarities.rows[usable],
-        np.take_along_axis(total[usable], order, axis=1),
-        index.owners[order],
-        np.full(len(order), known),
-    )
+    order = np.argsort(-total, axis=1, kind="stable")[:, :RANKED][usable]
+    evidence = np.full((len(order), RANKED), -np.inf)
+    evidence[:, : order.shape[1]] = np.take_along_axis(total[usable], order, axis=1)
+    intents = np.full((len(order), RANKED), -1)
+    intents[:, : order.shape[1]] = index.owners[order]
+    return _Cases(similarities.rows[usable], evidence, intents, np.full(len(order), known))
 
 
 def _held_out(rounds: Sequence[_Cases], owner: NDArray[np.int64]) -> HeldOut:
     """Return all cases, the known ones first."""
     if not rounds:
-        nothing = np.empty(0)
-        whole = nothing.astype(np.int64)
-        return HeldOut(nothing, nothing, whole, whole, nothing.astype(bool), nothing.astype(bool), whole)
-    rows, evidences, first_two, known = map(np.concatenate, zip(*rounds, strict=True))
-    best, second = evidences.T
+        whole = np.empty(0, dtype=np.int64)
+        return HeldOut(np.empty((0, RANKED)), whole, whole, whole.astype(bool), whole)
+    rows, ranked, intents, known = map(np.concatenate, zip(*rounds, strict=True))
+    own = np.isfinite(ranked) & (intents == owner[rows][:, None])
     return HeldOut(
-        evidence=best,
-        gap=np.where(np.isfinite(second), best - second, np.inf),
-        first=first_two[:, 0],
-        second=first_two[:, 1],
-        right=(first_two[:, 0] == owner[rows]) & known,
+        ranked=ranked,
+        first=intents[:, 0],
+        place=np.where(own.any(axis=1) & known, own.argmax(axis=1), RANKED),
         known=known,
         rows=rows,
     )

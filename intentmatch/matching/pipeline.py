@@ -18,7 +18,7 @@ from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.subsampling import beyond_a_head
 from intentmatch.matching.options import MatchOptions
-from intentmatch.matching.policy import Decision, decide
+from intentmatch.matching.policy import Decision, decide, in_scope
 from intentmatch.matching.reranker import Reranking
 from intentmatch.matching.scoring import Scoring
 from intentmatch.matching.shortlist import SearchResult
@@ -153,8 +153,12 @@ class Engine:
         allowed = _only(hits, question.allowed)
         if not allowed:
             return None
-        candidates = [self._scoring.candidate(intent, 1.0, hit.row) for intent, hit in allowed.items()]
-        return _certain(decide(candidates, self.policy, question.language))
+        # Certain, and divided among the intents that have the same utterance.
+        certain = 1.0 / len(allowed)
+        candidates = [
+            self._scoring.candidate(intent, 1.0, hit.row, confidence=certain) for intent, hit in allowed.items()
+        ]
+        return decide(candidates, self.policy, question.language)
 
     def match_many(self, messages: Sequence[str], question: Question) -> list[MatchResult]:
         """Match each message; those without an exact hit are encoded and searched together."""
@@ -302,9 +306,11 @@ class Engine:
                 threshold=decision.cut.value if decision.cut else None,
                 threshold_origin=decision.cut.origin if decision.cut else "",
                 reason=decision.reason,
+                threshold_on=decision.cut.on if decision.cut else None,
             ),
             entities=reading.entities if reading else (),
             missing=reading.missing if reading else (),
+            in_scope=in_scope(decision.ranked),
         )
 
     def _titled_in(self, candidates: tuple[Candidate, ...], language: str | None) -> tuple[Candidate, ...]:
@@ -319,14 +325,6 @@ class Engine:
     def _nothing(self, message: str, question: Question, stages: TraceRecorder, reason: str) -> MatchResult:
         decision = replace(decide((), self.policy), reason=reason)
         return self._result(message, question, decision, stages=stages, decided_by="empty")
-
-
-def _certain(decision: Decision) -> Decision:
-    """Return the decision with certain candidates: 100%, divided among the intents that have the same utterance."""
-    certain = 1.0 / len(decision.ranked)
-    ranked = tuple(replace(candidate, confidence=certain) for candidate in decision.ranked)
-    rivals = tuple(replace(candidate, confidence=certain) for candidate in decision.rivals)
-    return replace(decision, ranked=ranked, rivals=rivals)
 
 
 def _typing_mistakes(intents: int) -> str:

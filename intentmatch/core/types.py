@@ -115,8 +115,9 @@ class Intent:
     title: str | None = None
     """Shown to users when the bot asks "did you mean ...?"."""
     description: str | None = None
-    threshold: float | None = None
-    """Threshold on the score of this intent; overrides every other threshold."""
+    threshold: float | str | None = None
+    """Threshold of this intent, overrides every other: a number is on the score, a text like "90%" on the
+    confidence."""
     responses: Mapping[str, str] = field(default_factory=dict)
     """Language code to the bot's response; the key "" holds a response without a language."""
     metadata: Mapping[str, Any] = field(default_factory=dict)

@@ -21,7 +21,7 @@ from intentmatch.matching.correction import Corrector
 from intentmatch.matching.negation import check_negation
 from intentmatch.matching.noise import NoiseDetector
 from intentmatch.matching.options import MatchOptions
-from intentmatch.matching.policy import Decision, decide
+from intentmatch.matching.policy import Decision, decide, in_scope
 from intentmatch.matching.reranker import Reranking
 from intentmatch.matching.scoring import Scoring
 from intentmatch.matching.shortlist import SearchResult
@@ -194,8 +194,12 @@ class Engine:
         allowed = _only(hits, question.allowed)
         if not allowed:
             return None
-        candidates = [self._scoring.candidate(intent, 1.0, hit.row) for intent, hit in allowed.items()]
-        return _certain(decide(candidates, self.policy, question.language))
+        # Certain, and divided among the intents that have the same utterance.
+        certain = 1.0 / len(allowed)
+        candidates = [
+            self._scoring.candidate(intent, 1.0, hit.row, confidence=certain) for intent, hit in allowed.items()
+        ]
+        return decide(candidates, self.policy, question.language)
 
     def _corrected(self, text: str, key: str, question: Question, stages: TraceRecorder) -> str:
         """Return a cleaned message as it is encoded: without typing mistakes and shorthand."""
@@ -228,8 +232,8 @@ class Engine:
             rows = self._rows(key) if key else ()
             if key and not _only(self._lexical.exact(rows), question.allowed):
                 unrecorded = TraceRecorder()
-                question = self._with_language(question, key, rows, unrecorded)
-                text = self._corrected(text, key, question, unrecorded)
+                in_language = self._with_language(question, key, rows, unrecorded)
+                text = self._corrected(text, key, in_language, unrecorded)
                 # If only some intents may answer, the shortlist depends on the question.
                 pending[text] = pending.get(text, False) or question.allowed is None
         texts = sorted(pending)
@@ -356,10 +360,12 @@ class Engine:
                 threshold=decision.cut.value if decision.cut else None,
                 threshold_origin=decision.cut.origin if decision.cut else "",
                 reason=decision.reason,
+                threshold_on=decision.cut.on if decision.cut else None,
             ),
             entities=reading.entities if reading else (),
             missing=reading.missing if reading else (),
             confirm=intent is not None and self.artefact.registry[intent].confirm,
+            in_scope=in_scope(decision.ranked),
         )
 
     def _titled_in(self, candidates: tuple[Candidate, ...], language: str | None) -> tuple[Candidate, ...]:
@@ -383,14 +389,6 @@ class Engine:
         decided_by: DecidedBy = "noise" if is_noise else "empty"
         decision = replace(decide((), self.policy), reason=reason)
         return self._result(message, question, decision, stages=stages, decided_by=decided_by)
-
-
-def _certain(decision: Decision) -> Decision:
-    """Return the decision with certain candidates: 100%, divided among the intents that have the same utterance."""
-    certain = 1.0 / len(decision.ranked)
-    ranked = tuple(replace(candidate, confidence=certain) for candidate in decision.ranked)
-    rivals = tuple(replace(candidate, confidence=certain) for candidate in decision.rivals)
-    return replace(decision, ranked=ranked, rivals=rivals)
 
 
 def _typing_mistakes(intents: int) -> str:

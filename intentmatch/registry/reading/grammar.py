@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from intentmatch.core import settings
 from intentmatch.core.errors import InputError, Location, Problem
+from intentmatch.core.threshold import Threshold, parse_threshold
 from intentmatch.core.types import Case, Intent, Rule, Utterance
 from intentmatch.registry.reading.nodes import MAX_DEPTH, Mapping, Node, NodeError, Scalar
 from intentmatch.registry.reading.nodes import Sequence as ListNode
@@ -178,12 +179,12 @@ class FileGrammar:
             confirm=bool("confirm" in entries and page.boolean(entries["confirm"], "`confirm`", "wrong-type")),
         )
 
-    def _threshold(self, node: Node) -> float | None:
+    def _threshold(self, node: Node) -> Threshold | None:
         text = self._page.text(node, "`threshold`")
         if text is None:
             return None
         try:
-            return settings.fraction(text)
+            return parse_threshold(text)
         except ValueError as error:
             self._page.error(node.location, "threshold", f"invalid threshold {text!r}: {error}")
             return None

@@ -36,7 +36,7 @@ _DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "description": "Note for the authors of the bot.",
         "utterances": f"Example messages: a list, or one for each language. {_MARKS}",
         "not": "Negatives, messages that resemble this intent but are not of it: a list, or one for each language.",
-        "threshold": "Lowest score of this intent, 0 to 1. It overrides all other thresholds.",
+        "threshold": "Lowest score (0 to 1) or confidence (as in 90%) of this intent. It overrides other thresholds.",
         "response": "Answer of the bot: a text, or one for each language.",
         "metadata": "Your own data, returned with the result.",
         "slots": "Slots of this intent only, and refinements of slots of the file or folder.",

@@ -89,6 +89,14 @@ def test_refusals_are_asked_about_with_every_scorer(setting):
     assert matcher.match("please cancel my order").intent == "cancel"
 
 
+def test_result_says_that_its_intent_is_to_be_confirmed():
+    cancel = Intent(CANCEL.name, CANCEL.utterances, confirm=True)
+    matcher = Matcher.load(Registry((cancel, ADDRESS)), cache="off")
+
+    assert matcher.match("please cancel my order").to_dict()["confirm"] is True
+    assert matcher.match("change my delivery address").to_dict()["confirm"] is False
+
+
 def test_many_messages_give_what_each_gives(matcher):
     messages = ["please don't cancel my order", "cancel my order", "don't change my delivery address"]
 

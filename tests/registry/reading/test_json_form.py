@@ -50,6 +50,7 @@ INTENTS = st.builds(
     when=st.lists(TEXTS, max_size=2).map(tuple),
     location=PLACES,
     responses=SAID,
+    confirm=st.booleans(),
 )
 REGISTRIES = st.builds(
     Registry,

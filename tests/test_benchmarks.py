@@ -49,6 +49,7 @@ def answer(verdict, *names, confidence=0.5, decided_by="dense"):
         language=None,
         response=None,
         trace=Trace((), decided_by, 0.5, "", ""),
+        in_scope=confidence,
     )
 
 

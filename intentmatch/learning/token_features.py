@@ -103,7 +103,8 @@ def _hashed(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]
 def _neighbours(text: str) -> tuple[list[int], list[int]]:
     """Return first and second member of each pair of neighbouring pieces, and of each single piece.
 
-    Pieces are counted from 1, and the ends of the text count as piece 0. The second member is counted from 1; 0 stands for a single piece.
+    Pieces are counted from 1, and the ends of the text count as piece 0. The second member is counted from 1; 0 stands
+    for a single piece.
     """
     known = [piece + 1 for piece in known_pieces(text)]
     if not known:

@@ -34,7 +34,8 @@ def coverage_plot(curve: Sequence[Step], coverage: float | None, precision: floa
     """Plot precision against coverage, with a mark at the threshold in use."""
     marks = _path([(step.coverage, step.precision) for step in curve], "line")
     for step in curve:
-        says = f"{step.coverage:.1%} answered, {step.precision:.1%} of them right, with threshold {step.cut:.2f}"
+        right = f"{step.coverage:.1%} answered, {step.precision:.1%} of them right"
+        says = f"{right}, with a confidence or score from {step.cut:.2f} on"
         marks += _dot(step.coverage, step.precision, says, radius=1.5)
     if coverage is not None and precision is not None:
         says = f"threshold in use: {coverage:.1%} answered, {precision:.1%} of them right"

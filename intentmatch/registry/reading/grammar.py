@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from intentmatch.core import settings
 from intentmatch.core.errors import InputError, Location, Problem
+from intentmatch.core.threshold import Threshold, parse_threshold
 from intentmatch.core.types import Case, Intent, Rule, Utterance
 from intentmatch.registry.reading.nodes import MAX_DEPTH, Mapping, Node, NodeError, Scalar
 from intentmatch.registry.reading.nodes import Sequence as ListNode
@@ -24,7 +25,7 @@ from intentmatch.registry.templates.syntax import MARKS, Blank, Template, Use, i
 GRAMMAR_VERSION = "1"
 FILE_KEYS = ("version", "language", "include", "settings", "rules", "slots", "intents", "tests")
 INTENT_KEYS = (
-    "title", "description", "utterances", "not", "threshold", "response", "metadata", "slots", "when",
+    "title", "description", "utterances", "not", "threshold", "response", "metadata", "slots", "when", "confirm",
 )  # fmt: skip
 TEST_KEYS = ("text", "intent", "language")
 OUT_OF_SCOPE = "out_of_scope"
@@ -175,14 +176,15 @@ class FileGrammar:
             if "when" in entries
             else (),
             titles=titles,
+            confirm=bool("confirm" in entries and page.boolean(entries["confirm"], "`confirm`", "wrong-type")),
         )
 
-    def _threshold(self, node: Node) -> float | None:
+    def _threshold(self, node: Node) -> Threshold | None:
         text = self._page.text(node, "`threshold`")
         if text is None:
             return None
         try:
-            return settings.fraction(text)
+            return parse_threshold(text)
         except ValueError as error:
             self._page.error(node.location, "threshold", f"invalid threshold {text!r}: {error}")
             return None

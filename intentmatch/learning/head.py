@@ -79,18 +79,21 @@ class TrainedHead:
 
     head: Head
     vectorizer: TokenVectorizer
-    words: WordAlignment
+    words: WordAlignment | None = None
+    """None in an artefact of an earlier release, whose calibration does not count on words."""
 
     def to_tensors(self) -> dict[str, NDArray[Any]]:
         """Return the arrays by name, to be stored in a file."""
-        return {"head": self.head.weights, "rarity": self.vectorizer.rarity, **self.words.to_tensors()}
+        words = {} if self.words is None else self.words.to_tensors()
+        return {"head": self.head.weights, "rarity": self.vectorizer.rarity, **words}
 
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, NDArray[Any]]) -> TrainedHead | None:
         """Make a head from the arrays of `to_tensors`, others are ignored; None if there is no head among them."""
         if "head" not in tensors:
             return None
-        return cls(Head(tensors["head"]), TokenVectorizer(tensors["rarity"]), WordAlignment.from_tensors(tensors))
+        words = WordAlignment.from_tensors(tensors)
+        return cls(Head(tensors["head"]), TokenVectorizer(tensors["rarity"]), words)
 
 
 class Fitting(NamedTuple):

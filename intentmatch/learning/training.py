@@ -155,6 +155,8 @@ def _provisional_head(
     intents = [intent.name for intent in before.registry]
     same = intents == [intent.name for intent in registry]
     if same and len(registry.utterances) * len(intents) > _MOST_NUMBERS_PROVISIONALLY:
+        if before.trained_head.words is None:
+            return before.trained_head
         return replace(before.trained_head, words=WordAlignment.fit(_texts(registry)))
     features = _features(registry, vectors, labels, settings)
     return features and _fit(features, _columns(before.trained_head.head.weights, intents, registry))

@@ -21,11 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
-from intentmatch.encoders.piece_vectors import embedded_piece_vectors
+from intentmatch.encoders.piece_vectors import DIM, embedded_piece_vectors
 from intentmatch.encoders.tokenizer.embedded import known_pieces
 
 LEADING = 5
 """Leading intents of a message whose nearest utterances are aligned with it."""
+
+# Larger than the id of any piece.
+_NO_PIECE = 2**31 - 1
 
 
 class WordAlignment:
@@ -35,14 +38,19 @@ class WordAlignment:
         """Prepare the utterances: `pieces` of all of them in order, and how many pieces each has."""
         self.pieces, self.counts = pieces, counts
         self._ends = np.cumsum(counts)
-        self._vocabulary, places = np.unique(pieces, return_inverse=True)
+        known, places = np.unique(pieces, return_inverse=True)
+        # The last place stands for all pieces that no utterance has.
+        self._unseen = len(known)
+        self._vocabulary = np.append(known, np.int32(_NO_PIECE))
         self._places = places.astype(np.int32)
-        size = max(1, len(self._vocabulary))
+        size = len(self._vocabulary)
         once = np.unique(np.repeat(np.arange(len(counts)), counts) * size + places)
-        utterances = np.bincount(once % size, minlength=len(self._vocabulary))
+        utterances = np.bincount(once % size, minlength=size)
         self._rarity = (np.log((1 + len(counts)) / (1 + utterances)) + 1).astype(np.float32)
-        self._rarity_of_unseen = np.float32(math.log(1 + len(counts)) + 1)
-        self._vectors = embedded_piece_vectors().unit(self._vocabulary)
+        # Of the pieces of an utterance, as if the registry did not have the utterance.
+        self._rarity_elsewhere = (np.log(max(1, len(counts)) / np.maximum(1, utterances)) + 1).astype(np.float32)
+        self._vectors = np.zeros((size, DIM), dtype=np.float32)
+        self._vectors[:-1] = embedded_piece_vectors().unit(known)
 
     @classmethod
     def fit(cls, texts: Sequence[str]) -> WordAlignment:
@@ -54,26 +62,32 @@ class WordAlignment:
     def similarities(self, text: str, rows: Sequence[int]) -> list[float]:
         """Return the similarity in [0, 1] of a cleaned text to each utterance by its row; 0 without known pieces."""
         pieces = np.array(known_pieces(text), dtype=np.int32)
-        if not len(pieces) or not len(self._vocabulary):
+        if not len(pieces):
             return [0.0] * len(rows)
-        places = self._vocabulary.searchsorted(pieces).clip(max=len(self._vocabulary) - 1)
-        rarity = np.where(self._vocabulary[places] == pieces, self._rarity[places], self._rarity_of_unseen)
-        return self._aligned(embedded_piece_vectors().unit(pieces), rarity, rows)
+        places = self._vocabulary.searchsorted(pieces)
+        unseen = self._vocabulary.take(places) != pieces
+        vectors = self._vectors.take(places, axis=0)
+        if np.logical_or.reduce(unseen):
+            places[unseen] = self._unseen
+            vectors[unseen] = embedded_piece_vectors().unit(pieces[unseen])
+        return self._aligned(vectors, self._rarity.take(places), rows)
 
     def similarities_of_row(self, row: int, rows: Sequence[int]) -> list[float]:
         """Return the similarity of an utterance to others, as `similarities` does for its text."""
         places = self._places_of(row)
         if not len(places):
             return [0.0] * len(rows)
-        return self._aligned(self._vectors[places], self._rarity[places], rows)
+        return self._aligned(self._vectors[places], self._rarity_elsewhere[places], rows)
 
     def to_tensors(self) -> dict[str, NDArray[Any]]:
         """Return the arrays by name, to be stored in a file."""
         return {"pieces": self.pieces, "piece_counts": self.counts}
 
     @classmethod
-    def from_tensors(cls, tensors: Mapping[str, NDArray[Any]]) -> WordAlignment:
-        """Make an alignment from the arrays of `to_tensors`."""
+    def from_tensors(cls, tensors: Mapping[str, NDArray[Any]]) -> WordAlignment | None:
+        """Make an alignment from the arrays of `to_tensors`, others are ignored; None if there is none among them."""
+        if "pieces" not in tensors:
+            return None
         return cls(tensors["pieces"], tensors["piece_counts"])
 
     def _places_of(self, row: int) -> NDArray[np.int32]:
@@ -85,7 +99,7 @@ class WordAlignment:
         """Return the similarity of some pieces to each utterance."""
         found = [self._places_of(row) for row in rows]
         lengths = [*map(len, found)]
-        if 0 in lengths:
+        if not rows or 0 in lengths:
             some = [row for row, length in zip(rows, lengths, strict=True) if length]
             values = iter(self._aligned(vectors, rarity, some) if some else ())
             return [next(values) if length else 0.0 for length in lengths]

@@ -315,8 +315,8 @@ class Engine:
     def _add_head(self, candidates: Sequence[Candidate], stages: TraceRecorder) -> None:
         """Add word similarities and confidences, or the reason why the setting asks for a head and there is none."""
         if self.artefact.trained_head is not None:
-            shown = (f"{c.intent} {c.words:.2f}" for c in candidates[:_SHOWN] if c.words is not None)
-            stages.add("words", ", ".join(shown))
+            if aligned := [f"{c.intent} {c.words:.2f}" for c in candidates[:_SHOWN] if c.words is not None]:
+                stages.add("words", ", ".join(aligned))
             stages.add("head", ", ".join(f"{c.intent} {c.confidence:.0%}" for c in candidates[:_SHOWN]))
         elif self._too_large_for_head:
             stages.add("head", "not trained: too many utterances and intents; cosine similarity decides")

@@ -50,6 +50,7 @@ class Scoring:
         self._enough_evidence = _evidence_for(artefact.calibration, lowest_in_scope) - 1e-9
         trained_head = artefact.trained_head
         self._head = None if trained_head is None else trained_head.head.for_vectors(artefact.vectors.shape[1])
+        self._words = None if trained_head is None else trained_head.words
         self._shortlist = self._make_shortlist()
 
     def _make_shortlist(self) -> Shortlist | None:
@@ -164,14 +165,14 @@ class Scoring:
 
     def _with_words(self, found: list[Scored], text: str, needed: Collection[int]) -> list[Scored]:
         """Add word similarity to the evidence of the leading intents and those `needed`; nothing without a head."""
-        if self._artefact.trained_head is None:
+        if self._words is None:
             return found
         order = sorted(found, key=_by_evidence)
         leading, rest = order[:LEADING], order[LEADING:]
         if needed:
             leading += [one for one in rest if one.intent in needed]
             rest = [one for one in rest if one.intent not in needed]
-        similar = self._artefact.trained_head.words.similarities(text, [one.row for one in leading])
+        similar = self._words.similarities(text, [one.row for one in leading])
         return [*map(_with_word_similarity, leading, similar), *rest]
 
     def _pushed(self, found: list[Scored], vector: NDArray[np.float32], least: float) -> list[Scored]:

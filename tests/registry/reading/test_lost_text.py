@@ -69,7 +69,7 @@ def test_comment_behind_a_key_is_lost_text_only_if_a_text_is_missing_there():
 
 
 def test_advice_quotes_the_whole_text():
-    (lost,) = lost_text("      - my \"order\" #123, please\n").values()
+    (lost,) = lost_text('      - my "order" #123, please\n').values()
 
     assert lost.message == "`#123, please` is a comment in YAML and no part of the text"
     assert lost.hint.startswith("put the text in double quotes: `- 'my \"order\" #123, please'`. For a comment,")

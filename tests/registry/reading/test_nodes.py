@@ -17,7 +17,7 @@ from intentmatch.registry import examine, read_registry
         ("\ta: 1", "1:1", "replace the tab by spaces"),
         ("# 😀 é\na:\n  - é\n\t- b", "4:1", "replace the tab by spaces"),
         ("a: @b", "1:4", 'put the text in double quotes: `a: "@b"`'),
-        ("a: 'b\n\n\n", "1:4", "put the text in double quotes: `a: \"'b\"`"),
+        ("a: 'b\n\n\n", "1:4", 'put the text in double quotes: `a: "\'b"`'),
         ("a: [b\nc: d", "1:4", "write a `]` at the end of the list"),
         ("a: [b c]\nb: {c: [d, e", "2:8", "a bracket is never closed, or a comma is missing"),
         ("a: {b: c\n\n", "1:4", "write a `}` at the end of the list"),

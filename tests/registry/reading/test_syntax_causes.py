@@ -67,7 +67,9 @@ def test_many_mistakes_take_a_bounded_time(tmp_path: Path):
     assert time.process_time() - started < 20.0  # without a bound it takes hours
 
 
-@pytest.mark.parametrize("line", [" " * 150_000 + "x: [", "- " * 50 + "\t" * 100_000 + "[", "# " * 90_000 + "\n[", "[#" * 90_000])
+@pytest.mark.parametrize(
+    "line", [" " * 150_000 + "x: [", "- " * 50 + "\t" * 100_000 + "[", "# " * 90_000 + "\n[", "[#" * 90_000]
+)
 def test_long_lines_take_a_bounded_time(tmp_path: Path, line):
     started = time.process_time()
     _, problems = examine(in_file(tmp_path, line))

@@ -195,6 +195,7 @@ class FileGrammar:
             titles = page.localized(entries["title"], "`title`", "title")
         if "slots" in entries:
             self._content.intent_slots += [(name, e) for e in self._slots.read(entries["slots"], refine=True)]
+        responses = page.variants(entries["response"], "`response`", "response") if "response" in entries else {}
         utterances: tuple[Utterance, ...] = ()
         if "utterances" in entries:
             utterances = tuple(self._utterances(entries["utterances"], "utterances", name))
@@ -207,13 +208,14 @@ class FileGrammar:
             title=_first_title(titles, page.language) if titles else text("title"),
             description=text("description"),
             threshold=self._threshold(entries["threshold"]) if "threshold" in entries else None,
-            responses=page.localized(entries["response"], "`response`", "response") if "response" in entries else {},
+            responses={language: texts[0] for language, texts in responses.items()},
             metadata=self._metadata(entries["metadata"]) if "metadata" in entries else {},
             location=key.location,
             when=tuple(dict.fromkeys(tag.text.strip() for tag in page.texts(entries["when"], "`when`")))
             if "when" in entries
             else (),
             titles=titles,
+            more_responses={language: texts[1:] for language, texts in responses.items() if len(texts) > 1},
         )
 
     def _threshold(self, node: Node) -> float | None:

@@ -150,6 +150,20 @@ class Page:
         """Return texts by language, from one text or a mapping; "" is the key of a text without a language."""
         return {language: text.text for language, text in self.texts_by_language(node, what, one).items()}
 
+    def variants(self, node: Node, what: str, one: str) -> dict[str, tuple[str, ...]]:
+        """Return the texts of a list by language, each once; a single text is a list of one."""
+        variants: dict[str, tuple[str, ...]] = {}
+        for code, value in self.entries(node, what) if isinstance(node, Mapping) else [(None, node)]:
+            language = (self.language or "") if code is None else self.canonical(code)
+            texts = tuple(dict.fromkeys(text.text for text in self.texts(value, what if code is None else f"a {one}")))
+            if isinstance(value, ListNode) and not value.items:
+                self.error(value.location, "wrong-type", f"a list of {one}s must not be empty", "write a text in it")
+            if code is not None and language in variants:
+                self.error(code.location, "duplicate-key", f"there are two {one}s for {language}", "keep one of them")
+            elif language is not None and texts:
+                variants[language] = texts
+        return variants
+
     def texts_by_language(self, node: Node, what: str, one: str) -> dict[str, Scalar]:
         """Return the nodes of the texts that `localized` returns."""
         texts: dict[str, Scalar] = {}

@@ -353,7 +353,7 @@ class Engine:
             candidates=self._titled_in(decision.ranked[: question.top_k], question.language),
             rivals=self._titled_in(decision.rivals, question.language),
             language=question.language,
-            response=self.artefact.registry[intent].response(question.language) if intent else None,
+            response=self.artefact.registry[intent].response_to(message, question.language) if intent else None,
             trace=Trace(
                 stages=tuple(stages.done),
                 decided_by=decided_by,

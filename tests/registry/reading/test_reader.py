@@ -76,6 +76,7 @@ def as_plain(found: Registry) -> dict:
                     when=intent.when,
                     titles=dict(intent.titles),
                     confirm=intent.confirm,
+                    more_responses=dict(intent.more_responses),
                 ),
             }
             for intent in found

@@ -521,42 +521,6 @@ def test_shorter_vectors_have_unit_length(bench):
     assert shorter.dtype == np.float32
 
 
-MISTYPED = [
-    "where is my order, please?",
-    "wo bleibt Größe 42?",
-    "где мой заказ?",
-    "أين طلبي؟",
-    "我的包裹在哪里？",
-    "aaaa",
-]
-
-
-@pytest.mark.parametrize("text", MISTYPED)
-@pytest.mark.parametrize("seed", range(8))
-def test_typos_are_deterministic_and_change_only_letters(bench, text, seed):
-    typed = bench.with_typos(text, 1, seed)
-    assert typed == bench.with_typos(text, 1, seed)
-    assert [c for c in typed if not c.isalpha()] == [c for c in text if not c.isalpha()]
-    assert set(typed) <= set(text), "no letter that the text does not have"
-    assert typed != text
-    assert abs(len(typed) - len(text)) <= 1
-
-
-def test_typos_are_of_every_kind_and_as_many_as_requested(bench):
-    once = {bench.with_typos("abcd", 1, seed) for seed in range(500)}
-    dropped, doubled = {"bcd", "acd", "abd", "abc"}, {"aabcd", "abbcd", "abccd", "abcdd"}
-    assert {"bacd", "acbd", "abdc"} | dropped | doubled <= once, "swapped, dropped and doubled, the first letter too"
-    replaced = {"abcd"[:place] + other + "abcd"[place + 1 :] for place in range(4) for other in "abcd"} - {"abcd"}
-    assert replaced <= once
-    assert min(len(bench.with_typos("abcd", 4, seed)) for seed in range(500)) == 0
-    assert bench.with_typos("abcd", 0) == "abcd"
-
-
-@pytest.mark.parametrize("text", ["", "yes", "12:30 ok?", "no 1234567"])
-def test_message_with_few_letters_gets_no_typos(bench, text):
-    assert bench.with_typos(text, 3) == text
-
-
 def test_encoder_table(run, tmp_path, sets):
     (tmp_path / "pairs.tsv").write_text("de\thello\thello\n" * 300, encoding="utf-8")
     out = tmp_path / "out.json"

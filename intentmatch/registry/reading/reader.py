@@ -157,11 +157,17 @@ def _unreadable(path: str | os.PathLike[str], error: OSError) -> Problem:
     return Problem(Location(str(path)), "error", "unreadable", error.strerror or str(error))
 
 
+_NO_INTENTS = (
+    "`intentmatch init` writes a folder of intents, `intentmatch import` makes one from another program's files, and "
+    "`-i` names one that exists"
+)
+
+
 def _not_found(path: Path) -> Problem:
     place = Location(str(path))
     if path.is_dir():
-        return Problem(place, "error", "no-files", "there is no .yaml or .yml file here", "add one with `intents:`")
-    return Problem(place, "error", "not-found", "there is no such file or folder", "name a folder of .yaml files")
+        return Problem(place, "error", "no-files", "there is no .yaml or .yml file here", _NO_INTENTS)
+    return Problem(place, "error", "not-found", "there is no such file or folder", _NO_INTENTS)
 
 
 def _read_files(

@@ -21,6 +21,7 @@ StageName = Literal[
     "head",
     "reranker",
     "decide",
+    "negation",
     "otherwise",
     "slots",
     "parts",

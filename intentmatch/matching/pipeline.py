@@ -17,6 +17,7 @@ from intentmatch.core.types import Encoder, Reranker
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.subsampling import beyond_a_head
+from intentmatch.matching.negation import check_negation
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.policy import Decision, decide
 from intentmatch.matching.reranker import Reranking
@@ -140,10 +141,22 @@ class Engine:
             if reranked:
                 decision, decided_by = decide(reranked, self.policy, question.language), "reranker"
         stages.add("decide", decision.verdict)
+        decision, negation = check_negation(
+            decision, text, question.language, self.policy, lambda clause: self._read(clause, question)
+        )
+        if negation:
+            stages.add("negation", negation)
         if question.allowed is not None:
             everything = self._scoring.candidates(vector, text, hits)
             self._add_otherwise(decide(everything, self.policy, question.language), question.allowed, stages)
         return self._result(message, question, decision, stages=stages, decided_by=decided_by)
+
+    def _read(self, text: str, question: Question) -> Decision:
+        """Decide on a text beside the message, without trace or reranker."""
+        key = fold(text)
+        vector, hits = self.encode_one(text), self._lexical.fuzzy(key) | self._lexical.exact(self._lexical.rows(key))
+        candidates = self._scoring.candidates(vector, text, _only(hits, question.allowed), question.allowed)
+        return decide(candidates, self.policy, question.language)
 
     def _exact(self, rows: Sequence[int], question: Question, stages: TraceRecorder) -> Decision | None:
         """Decide by the utterances that equal the message; None if there is none that may answer."""

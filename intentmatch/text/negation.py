@@ -7,11 +7,12 @@ refuse: a negated wish ("I don't want to cancel") and a prohibition ("don't canc
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from intentmatch.text.normalize import clean, language_range
+from intentmatch.text.clauses import pieces
+from intentmatch.text.normalize import clean, fold, language_range
 
 
 class Refusal(NamedTuple):
@@ -20,10 +21,9 @@ class Refusal(NamedTuple):
     words: str
     """The negation as it stands in the message, for display."""
     without: str
-    """The message without the negation."""
+    """The clause with the negation, without the negation."""
 
 
-_SPACE = re.compile(r"\s")
 # A vowel sign of Hindi is not a word character of `re`.
 _LETTER = r"[\w\u0900-\u0963]"
 _NOT = r"(?:do not|don['’]?t|donot)"
@@ -64,16 +64,16 @@ def _scandinavian(wishes: str, negation: str, please: str, refrain: str) -> tupl
 
 _FINITE_DE = _any(
     "ist sind bin war waren hat habe haben hatte hab kann können könnt konnte konnten könnte wird werden wurde wurden "
-    "darf dürfen lässt lassen läßt soll sollte muss muß geht gehen komme kommt"
+    "darf dürfen lässt lassen soll sollte muss geht gehen komme kommt"
 )
 # Words at the head of a clause that are no imperatives.
 _NO_IMPERATIVE_DE = (
     _FINITE_DE
     + "|"
     + _any(
-        "ich du er sie es wir ihr man das der die den dem des dies diese dieser dieses ein eine einen einer warum wieso "
-        "weshalb wann wo wie was wer heute gestern morgen jetzt alle leider funktioniert klappt stimmt gefällt passt "
-        "warum noch immer seit bei nach in im am auf mit von vom zum zur aber und oder auch so weil wenn dass ob da dann"
+        "ich du er sie es wir ihr man das der die den dem des dies diese dieser dieses ein eine einen einer warum "
+        "wieso weshalb wann wo wie was wer heute gestern morgen jetzt alle leider funktioniert klappt stimmt gefällt "
+        "passt noch immer seit bei nach in im am auf mit von vom zum zur aber oder auch so weil wenn dass ob da"
     )
     + r"|(?:mein|dein|kein|unser|euer|eure)\w*"
 )
@@ -123,16 +123,17 @@ _REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
             r"(want|wish|like|intend|plan|mean|ask)(?:ed|ned)? (?=(?:you |anyone |anybody )?to\b)",
             r"\1\2\3 \4 ",
         ),
-        (rf"\b(I|we)((?: \w+)?) {_NOT}((?: \w+)?) (want|wanna|need) ", r"\1\2\3 \4 "),
-        (r"\b(I am|I['’]?m|we are|we['’]?re) not (?=(?:going to |trying to |looking to |here to )?\w+)", r"\1 "),
-        (r"\b(?:not to|to not|rather not|prefer not to|better not|please not) (?=\w)", ""),
+        # "I don't want it any more" asks for the end of something.
+        (rf"\b(I|we)((?: \w+)?) {_NOT}((?: \w+)?) (want|wanna) (?!.*any ?more)", r"\1\2\3 \4 "),
+        (r"\b(I am|I['’]?m|we are|we['’]?re) not (?=(?:going|trying|looking|planning|here|asking) to \w+)", r"\1 "),
+        (r"\b(like|want|wish|prefer|decided|rather|better|please) (?:to not|not to|not) (?=(?:to )?\w)", r"\1 to "),
         (
             r"(?<!\w)(?:there is |there['’]?s |you have |you )?"
             rf"(?:no need to|{_NOT} (?:have|need) to|need not|needn['’]?t) ",
             "",
         ),
         (
-            _head("please pls plz kindly so but and just then ok okay hey no also actually rather to you")
+            _head("please pls plz kindly so but just ok okay hey no actually")
             + rf"(?:{_NOT}|never)(?: you dare| ever| please| just)? (?!(?:{_STATES}|\w+ed|been|mind)\b)(?=\w)",
             "",
         ),
@@ -265,7 +266,7 @@ _REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "th": (
         (r"ไม่(?=อยาก|ต้องการ|ขอ)", ""),
-        (r"(?:อย่า(?:เพิ่ง)?|ห้าม|ไม่ต้อง)", ""),
+        (r"(?:อย่า(?!ง)(?:เพิ่ง)?|ห้าม|ไม่ต้อง)", ""),
     ),
     "tr": (
         (r"\bistem(?:iyorum|iyoruz|em|eyiz)\b", "istiyorum"),
@@ -358,6 +359,81 @@ _NEGATIVES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "zh": ((r"我(?:想要|想|要)", "我不想"), (r"^(?:请)?帮我", "请不要帮我"), (r"^请", "请不要")),
 }
 
+# By language: words of a folded text, one of which stands in every refusal. A language without words needs `_PARTS`.
+_MARKS: Mapping[str, str] = {
+    "ar": "لا لم ما مش مو لست بدون عدم",
+    "bg": "не недей недейте",
+    "ca": "no",
+    "da": "ikke lade undlad undgå",
+    "de": "nicht kein keine keinen keiner keinem keines",
+    "el": "δεν μη μην",
+    "en": "not dont donot never no neednt wouldnt didnt mustnt shouldnt shallnt",
+    "es": "no",
+    "fi": "en älä älkää ei alka ala",
+    "fr": "pas plus jamais rien point",
+    "he": "לא אל אינני",
+    "hi": "नहीं नही मत ना न",
+    "hu": "ne nem",
+    "id": "tidak tak nggak gak ga enggak jangan jgn",
+    "it": "non",
+    "nb": "ikke la unngå",
+    "nl": "niet geen",
+    "pl": "nie",
+    "pt": "não nao",
+    "ro": "nu",
+    "ru": "не",
+    "sv": "inte ej låt undvik",
+    "uk": "не",
+    "ur": "نہیں مت نہ",
+    "vi": "không ko k chẳng chưa đừng chớ khỏi",
+}
+_PARTS: Mapping[str, str] = {
+    "cs": "ne",
+    "fa": "ن",
+    "ja": "たく|ない|ほしく|欲しく|つもり",
+    "ko": "지|안 ",
+    "th": "ไม่|อย่า|ห้าม",
+    "tr": "m[ae]|istem",
+    "zh": "不|请勿|别|別|勿",
+}
+"""By language with affixes or without spaces: a pattern that is part of every refusal."""
+
+# By language: "don't forget to ..." asks for what it names.
+_FORGET: Mapping[str, str] = {
+    "ar": "تنس",
+    "bg": "забрав",
+    "ca": "oblid",
+    "cs": "zapome",
+    "da": "glem",
+    "de": "verg[ie]ss|versäum",
+    "el": "ξεχάσ",
+    "en": "forget|hesitate|worry",
+    "es": "olvid|preocup|dud",
+    "fa": "فراموش",
+    "fi": "unohd",
+    "fr": "oubli|hésit|inquiét",
+    "he": "תשכח",
+    "hi": "भूल",
+    "hu": "felejts",
+    "id": "lupa",
+    "it": "dimentic|preoccup|esit",
+    "ja": "忘れ",
+    "ko": "잊",
+    "nb": "glem",
+    "nl": "verge(?:et|ten)",
+    "pl": "zapom",
+    "pt": "esque|preocup",
+    "ro": "uita",
+    "ru": "забу|забы",
+    "sv": "glöm",
+    "th": "ลืม",
+    "tr": "unut",
+    "uk": "забу",
+    "ur": "بھول",
+    "vi": "quên",
+    "zh": "忘",
+}
+
 LANGUAGES = frozenset(_REFUSALS)
 """Languages with rules for refusals."""
 
@@ -365,17 +441,18 @@ NEGATABLE = frozenset(_NEGATIVES)
 """Languages in which `negated` can put a request into the negative."""
 
 
-def refusal(text: str, language: str) -> Refusal | None:
-    """Find a refusing negation in a cleaned text; None if there is none, or no rule for the language.
+def refusal(text: str, language: str | None) -> Refusal | None:
+    """Find a clause of a cleaned text with a refusing negation; None if there is none.
 
-    At most one negation is taken out.
+    Without `language`, the rules of all languages apply whose negations are words. At most one negation is taken out.
     """
-    for pattern, positive in _compiled(_REFUSALS, language):
-        match = pattern.search(text)
-        if match is not None:
-            without = clean(text[: match.start()] + match.expand(positive) + text[match.end() :])
-            return Refusal(_difference(text, without), without)
-    return None
+    words = fold(text).split()
+    if language is None:
+        languages: Iterable[str] = dict.fromkeys(code for word in words for code in _by_word().get(word, ()))
+    else:
+        known = next((code for code in language_range(language) if code in _REFUSALS), None)
+        languages = (known,) if known is not None and _may_refuse(text, words, known) else ()
+    return next((found for code in languages if (found := _refusal(text, code)) is not None), None)
 
 
 def negated(text: str, language: str) -> str | None:
@@ -383,12 +460,35 @@ def negated(text: str, language: str) -> str | None:
 
     None if the text is not a request of a form that the rules know.
     """
-    if refusal(text, language) is not None:
+    known = next((code for code in language_range(language) if code in _NEGATIVES), None)
+    if known is None or refusal(text, known) is not None:
         return None
-    for pattern, negative in _compiled(_NEGATIVES, language):
+    return _replaced(text, _compiled_negatives(known))
+
+
+def _refusal(text: str, language: str) -> Refusal | None:
+    for span in pieces(text, language):
+        clause = text[span.start : span.end]
+        without = _replaced(clause, _compiled_refusals(language))
+        if without is not None:
+            forgets = language in _FORGET and re.search(_FORGET[language], clause, re.IGNORECASE)
+            return None if forgets else Refusal(_difference(clause, without), without)
+    return None
+
+
+def _may_refuse(text: str, words: Collection[str], language: str) -> bool:
+    """Return whether a mark of the language stands in the text; it takes less time than the patterns."""
+    if language in _PARTS:
+        return re.search(_PARTS[language], text, re.IGNORECASE) is not None
+    return not _marks(language).isdisjoint(words)
+
+
+def _replaced(text: str, rules: Iterable[tuple[re.Pattern[str], str]]) -> str | None:
+    """Replace what the first matching pattern finds; None if none does."""
+    for pattern, other in rules:
         match = pattern.search(text)
         if match is not None:
-            return clean(text[: match.start()] + match.expand(negative) + text[match.end() :])
+            return clean(text[: match.start()] + match.expand(other) + text[match.end() :])
     return None
 
 
@@ -398,7 +498,7 @@ def _difference(text: str, other: str) -> str:
     start = next((n for n in range(most) if text[n] != other[n]), most)
     left = most - start
     end = len(text) - next((n for n in range(left) if text[-1 - n] != other[-1 - n]), left)
-    if _SPACE.search(text) is not None:
+    if " " in text:
         while start < end and text[start].isspace():
             start += 1
         while start > 0 and not text[start - 1].isspace():
@@ -408,20 +508,30 @@ def _difference(text: str, other: str) -> str:
     return text[start:end].strip()
 
 
-def _compiled(rules: Mapping[str, Iterable[tuple[str, str]]], language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    return _compiled_refusals(language) if rules is _REFUSALS else _compiled_negatives(language)
+@cache
+def _marks(language: str) -> frozenset[str]:
+    return frozenset(_MARKS[language].split())
+
+
+@cache
+def _by_word() -> Mapping[str, tuple[str, ...]]:
+    """Return the languages of each mark."""
+    found: dict[str, tuple[str, ...]] = {}
+    for language, marks in _MARKS.items():
+        for mark in marks.split():
+            found[mark] = (*found.get(mark, ()), language)
+    return found
 
 
 @cache
 def _compiled_refusals(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    return _rules_of(_REFUSALS, language)
+    return _compiled(_REFUSALS[language])
 
 
 @cache
 def _compiled_negatives(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    return _rules_of(_NEGATIVES, language)
+    return _compiled(_NEGATIVES[language])
 
 
-def _rules_of(rules: Mapping[str, Iterable[tuple[str, str]]], language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    known = next((code for code in language_range(language) if code in rules), "")
-    return tuple((re.compile(pattern, re.IGNORECASE), other) for pattern, other in rules.get(known, ()))
+def _compiled(rules: Iterable[tuple[str, str]]) -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(pattern, re.IGNORECASE), other) for pattern, other in rules)

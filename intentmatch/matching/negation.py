@@ -1,0 +1,71 @@
+"""Ask about a message that reads like an utterance but for a negation: "please don't cancel my order"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+from intentmatch.core.result import Candidate
+from intentmatch.matching.policy import Decision, Policy
+from intentmatch.text.negation import Refusal, refusal
+from intentmatch.text.normalize import clean
+
+
+class Checked(NamedTuple):
+    """A decision after the check for a negation."""
+
+    decision: Decision
+    says: str | None
+    """What was found, for the trace; None if the message refuses nothing."""
+
+
+def check_negation(
+    decision: Decision,
+    text: str,
+    language: str | None,
+    policy: Policy,
+    read: Callable[[str], Decision],
+) -> Checked:
+    """Turn a match into a question if only a negation keeps the message from reading like the intent.
+
+    `text` is the cleaned message; `read` decides on another text as the pipeline would. The message refuses the intent
+    if all of this holds:
+
+    - One of its clauses has a negation that refuses ("don't", "I don't want to"), `intentmatch.text.negation`.
+    - The intent's utterance nearest to the message has none. Other utterances may have one.
+    - The clause without the negation is matched as the same intent, and scores at least as high as the message. A
+      negation that belongs to the intent ("I don't want the lamp" for "cancel") lowers the score when it is left out.
+    """
+    if decision.verdict != "matched" or (found := refusal(text, language)) is None:
+        return Checked(decision, None)
+    best = decision.ranked[0]
+    if _refuses(best, language):
+        return Checked(decision, f"“{found.words}” refuses, as does the nearest utterance of {best.intent}")
+    without = read(found.without)
+    if not _is_refused(best, without, language):
+        return Checked(decision, f"“{found.words}” refuses something other than {best.intent}")
+    says = f"“{found.words}” refuses {best.intent}, which “{found.without}” would be"
+    return Checked(_asked_about(decision, found, policy, language), says)
+
+
+def _is_refused(best: Candidate, without: Decision, language: str | None) -> bool:
+    """Return whether the clause without its negation reads like the intent, at least as well as the message."""
+    if without.verdict != "matched":
+        return False
+    first = without.ranked[0]
+    return first.intent == best.intent and first.score >= best.score and not _refuses(first, language)
+
+
+def _refuses(candidate: Candidate, language: str | None) -> bool:
+    line = candidate.utterance
+    return line is not None and refusal(clean(line.text), line.language or language) is not None
+
+
+def _asked_about(decision: Decision, found: Refusal, policy: Policy, language: str | None) -> Decision:
+    """Return the decision to ask about the intent, and about the second if that could answer too."""
+    best, *others = decision.ranked
+    second = [c for c in others[:1] if (cut := policy.cut(c, language)).measure(c) >= cut.value]
+    line = f"“{best.utterance.text}”" if best.utterance else "an utterance"
+    reason = f"it reads like {line} of {best.intent} but for the negation “{found.words}”."
+    return replace(decision, verdict="ambiguous", rivals=(best, *second), reason=reason)

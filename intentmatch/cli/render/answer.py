@@ -11,7 +11,6 @@ from intentmatch.cli.render import output
 
 if TYPE_CHECKING:
     from intentmatch.core.result import Candidate, Entity, MatchResult
-    from intentmatch.core.types import Registry
     from intentmatch.dialogue import Turn
 
 _COLOURS = {"matched": "green", "ambiguous": "yellow", "out_of_scope": "red"}
@@ -55,10 +54,16 @@ def why(found: MatchResult) -> None:
         click.echo(click.style(f"  {stage.name:9} {stage.microseconds:7.0f} µs  {stage.says}", dim=True))
 
 
-def turn(taken: Turn, registry: Registry) -> None:
+def short(found: MatchResult) -> str:
+    """Return the intent or the verdict, with the confidence: "order_status (97%)"."""
+    name = found.intent or found.verdict.replace("_", " ")
+    return name if found.confidence is None else f"{name} ({found.confidence:.0%})"
+
+
+def turn(taken: Turn) -> None:
     """Print one turn of a conversation: the bot's reply, and the reasons in dim lines."""
     if taken.intent is not None:
-        reply = taken.text or registry[taken.intent].title_in(taken.language) or taken.intent
+        reply = taken.text or f"({taken.intent} has no response: here your bot's own code acts)"
     else:
         reply = taken.text or "(out of scope: this is where your bot's fallback answers)"
     colour = "ambiguous" if taken.choices else "matched" if taken.understood else "out_of_scope"

@@ -15,6 +15,7 @@ StageName = Literal[
     "language",
     "exact",
     "fuzzy",
+    "noise",
     "encode",
     "coverage",
     "dense",
@@ -28,8 +29,8 @@ StageName = Literal[
 ]
 """The stages of the pipeline, in the order in which a trace lists them. A message passes only some of them."""
 
-DecidedBy = Literal["exact", "fuzzy", "dense", "head", "reranker", "empty"]
-"""The stage whose scores led to the verdict; "empty" when there was nothing to score."""
+DecidedBy = Literal["exact", "fuzzy", "noise", "dense", "head", "reranker", "empty"]
+"""The stage that led to the verdict; "empty" when there was nothing to score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Trace:
 
     stages: tuple[Stage, ...]
     decided_by: DecidedBy
-    """The stage whose scores led to the verdict: "exact", "fuzzy", "dense", "head", "reranker" or "empty"."""
+    """The stage that led to the verdict: "exact", "fuzzy", "noise", "dense", "head", "reranker" or "empty"."""
     threshold: float | None
     """The threshold that the best candidate was compared with; None if nothing was scored."""
     threshold_origin: str

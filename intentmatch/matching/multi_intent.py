@@ -28,7 +28,7 @@ _MOST_CONFIDENCE = 0.99
 def match_clauses(engine: Engine, whole: MatchResult, question: Question) -> MatchResult:
     """Return the answer to a message, with `parts` if it holds several requests."""
     message = whole.message
-    if whole.trace.decided_by in ("exact", "fuzzy", "empty"):
+    if whole.trace.decided_by in ("exact", "fuzzy", "noise", "empty"):
         return whole
     found = pieces(message[:MAX_CHARACTERS], whole.language)
     if not 1 < len(found) <= _MOST_PIECES:

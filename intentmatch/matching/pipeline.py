@@ -18,6 +18,7 @@ from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.subsampling import beyond_a_head
 from intentmatch.matching.negation import check_negation
+from intentmatch.matching.noise import NoiseDetector
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.policy import Decision, decide
 from intentmatch.matching.reranker import Reranking
@@ -84,6 +85,7 @@ class Engine:
         )
         self._lexical = LexicalIndex(registry.folded, registry.owners, self.settings.fuzzy)
         self._languages = LanguageGuess(registry.folded, [u.language for u in self._utterances])
+        self._noise = NoiseDetector(self._lexical.words, registry.languages)
         self._coverage = Coverage(encoder)
         self._slots: Mapping[str, SlotReader] = {}
         self._conditional = any(intent.when for intent in self._intents)
@@ -116,6 +118,10 @@ class Engine:
         hits = self._lexical.fuzzy(key)
         fuzzy = _only(hits, question.allowed)
         stages.add("fuzzy", _typing_mistakes(len(fuzzy)))
+
+        if not hits and (reason := self._noise.reason(text, key)):
+            stages.add("noise", reason)
+            return self._nothing(message, question, stages, reason, is_noise=True)
 
         vector, shortlist = precomputed(text) if precomputed else Precomputed(self.encode_one(text))
         stages.add("encode", f"encoded by {self.encoder.name}")
@@ -329,9 +335,18 @@ class Engine:
             for c in candidates
         )
 
-    def _nothing(self, message: str, question: Question, stages: TraceRecorder, reason: str) -> MatchResult:
+    def _nothing(
+        self,
+        message: str,
+        question: Question,
+        stages: TraceRecorder,
+        reason: str,
+        *,
+        is_noise: bool = False,
+    ) -> MatchResult:
+        decided_by: DecidedBy = "noise" if is_noise else "empty"
         decision = replace(decide((), self.policy), reason=reason)
-        return self._result(message, question, decision, stages=stages, decided_by="empty")
+        return self._result(message, question, decision, stages=stages, decided_by=decided_by)
 
 
 def _certain(decision: Decision) -> Decision:

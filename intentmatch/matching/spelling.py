@@ -44,7 +44,8 @@ class LexicalIndex:
             known.update(texts.split())
             letters.extend(map(hash, letters_of(texts).split("\n")))
             initials.extend(map(hash, _initials_of_lines(texts).split("\n")))
-        self._words = frozenset(known)
+        self.words = frozenset(known)
+        """The words of the folded utterances."""
         self._by_text = _Rows(array("q", map(hash, folded)))
         self._by_letters, self._by_initials = _Rows(letters), _Rows(initials)
 
@@ -63,7 +64,7 @@ class LexicalIndex:
         near = (*self._by_letters.find(letters_of(folded)), *self._by_initials.find(_initials(folded.split(" "))))
         if not near:
             return {}
-        typos = [text for text in {self._texts[row] for row in near} if only_typos(folded, text, self._words)]
+        typos = [text for text in {self._texts[row] for row in near} if only_typos(folded, text, self.words)]
         similar = [(OSA.normalized_similarity(folded, text), text) for text in typos]
         return self._first_by_owner(
             (row, similarity)

@@ -40,7 +40,7 @@ class Trace(ResponseModel):
     """How the decision was made."""
 
     decided_by: Text = Field(
-        description="The stage that decided: `exact`, `fuzzy`, `head`, `dense`, `reranker` or `empty`."
+        description="The stage that decided: `exact`, `fuzzy`, `noise`, `head`, `dense`, `reranker` or `empty`."
     )
     threshold: float | None = Field(
         description="The threshold for the leading candidate: of scores or, if calibrated, of confidence."

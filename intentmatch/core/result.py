@@ -138,7 +138,8 @@ class MatchResult:
     candidates: tuple[Candidate, ...]
     """Best first."""
     rivals: tuple[Candidate, ...]
-    """The intents to ask the user about if `verdict` is "ambiguous"; otherwise empty."""
+    """The intents to ask the user about if `verdict` is "ambiguous"; otherwise empty. One alone is an intent that the
+    message refuses: "please don't cancel my order"."""
     language: str | None
     """The language that the caller gave; otherwise the most likely one of the registry's languages."""
     response: str | None
@@ -151,6 +152,8 @@ class MatchResult:
     parts: tuple[Part, ...] = ()
     """Two or more requests of one message, if the setting `several_intents` is on. `intent`, `entities` and the like
     are then those of the first part."""
+    confirm: bool = False
+    """Whether the author wants the user to confirm the matched intent before the bot acts (`confirm: true`)."""
 
     def explain(self) -> str:
         """Explain the verdict in a few sentences for the author of the intents."""
@@ -184,6 +187,7 @@ class MatchResult:
             "entities": [asdict(entity) for entity in self.entities],
             "missing": [asdict(missing) for missing in self.missing],
             "parts": [asdict(part) for part in self.parts],
+            "confirm": self.confirm,
             "trace": {
                 "decided_by": self.trace.decided_by,
                 "threshold": self.trace.threshold,

@@ -128,6 +128,8 @@ class Intent:
     """Tags; one of them must be active for the intent to match. Empty: the intent can always match."""
     titles: Mapping[str, str] = field(default_factory=dict)
     """Language code to title, if the author gave more than one; `title` is one of them."""
+    confirm: bool = False
+    """Whether a `Dialogue` asks the user to confirm the intent before the bot acts."""
 
     @property
     def label(self) -> str:
@@ -253,6 +255,7 @@ class Registry:
                 [_slot_content(slot) for slot in intent.slots],
                 intent.when,
                 *([dict(intent.titles)] if intent.titles else []),
+                *(["confirm"] if intent.confirm else []),
             ]
             for intent in self.intents
         ]

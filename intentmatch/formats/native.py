@@ -98,6 +98,7 @@ class _Writer:
             "description": intent.description,
             "when": yaml_writer.InlineList(intent.when),
             "threshold": intent.threshold,
+            "confirm": intent.confirm or None,
             "response": self._by_language(intent.responses, intent.location),
             "slots": own,
             "utterances": self._lines(intent.utterances),

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from intentmatch.core.result import Candidate
-from intentmatch.matching.policy import Decision, Policy
-from intentmatch.text.negation import Refusal, refusal
+from intentmatch.matching.policy import Decision
+from intentmatch.text.negation import refusal
 from intentmatch.text.normalize import clean
 
 
@@ -24,7 +24,6 @@ def check_negation(
     decision: Decision,
     text: str,
     language: str | None,
-    policy: Policy,
     read: Callable[[str], Decision],
 ) -> Checked:
     """Turn a match into a question if only a negation keeps the message from reading like the intent.
@@ -46,7 +45,9 @@ def check_negation(
     if not _is_refused(best, without, language):
         return Checked(decision, f"“{found.words}” refuses something other than {best.intent}")
     says = f"“{found.words}” refuses {best.intent}, which “{found.without}” would be"
-    return Checked(_asked_about(decision, found, policy, language), says)
+    line = f"“{best.utterance.text}”" if best.utterance else "an utterance"
+    reason = f"it reads like {line} of {best.intent} but for the negation “{found.words}”."
+    return Checked(replace(decision, verdict="ambiguous", rivals=(best,), reason=reason), says)
 
 
 def _is_refused(best: Candidate, without: Decision, language: str | None) -> bool:
@@ -60,12 +61,3 @@ def _is_refused(best: Candidate, without: Decision, language: str | None) -> boo
 def _refuses(candidate: Candidate, language: str | None) -> bool:
     line = candidate.utterance
     return line is not None and refusal(clean(line.text), line.language or language) is not None
-
-
-def _asked_about(decision: Decision, found: Refusal, policy: Policy, language: str | None) -> Decision:
-    """Return the decision to ask about the intent, and about the second if that could answer too."""
-    best, *others = decision.ranked
-    second = [c for c in others[:1] if (cut := policy.cut(c, language)).measure(c) >= cut.value]
-    line = f"“{best.utterance.text}”" if best.utterance else "an utterance"
-    reason = f"it reads like {line} of {best.intent} but for the negation “{found.words}”."
-    return replace(decision, verdict="ambiguous", rivals=(best, *second), reason=reason)

@@ -148,7 +148,7 @@ class Engine:
                 decision, decided_by = decide(reranked, self.policy, question.language), "reranker"
         stages.add("decide", decision.verdict)
         decision, negation = check_negation(
-            decision, text, question.language, self.policy, lambda clause: self._read(clause, question)
+            decision, text, question.language, lambda clause: self._read(clause, question)
         )
         if negation:
             stages.add("negation", negation)
@@ -324,6 +324,7 @@ class Engine:
             ),
             entities=reading.entities if reading else (),
             missing=reading.missing if reading else (),
+            confirm=intent is not None and self.artefact.registry[intent].confirm,
         )
 
     def _titled_in(self, candidates: tuple[Candidate, ...], language: str | None) -> tuple[Candidate, ...]:

@@ -76,13 +76,16 @@ def _reasons(taken: Turn) -> Iterator[str]:
     """Yield the reasons for a turn, one per line."""
     result = taken.result
     if result is None or taken.answers:
-        yield f"{taken.intent or taken.pending or 'none of these'}: your answer to the question"
+        answered = "declined" if taken.declined else taken.intent or taken.pending or "none of these"
+        yield f"{answered}: your answer to the question"
     if result is not None:
         confidence = "" if result.confidence is None else f", confidence {result.confidence:.0%}"
         yield f"{result.intent or result.verdict}{confidence}: {result.trace.reason}"
     yield from _entities(taken.entities)
     if taken.asks_for is not None:
         yield f"{taken.asks_for}: missing  “{taken.reply}”"
+    if taken.choices and taken.pending is not None:
+        yield f"{taken.pending}: to be confirmed"
 
 
 def _nearest(candidate: Candidate) -> str:

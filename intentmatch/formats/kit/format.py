@@ -40,6 +40,7 @@ Feature = Literal[
     "thresholds",
     "metadata",
     "when",
+    "confirm",
     "tests",
     "settings",
     "lists",

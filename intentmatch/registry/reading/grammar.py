@@ -24,7 +24,7 @@ from intentmatch.registry.templates.syntax import MARKS, Blank, Template, Use, i
 GRAMMAR_VERSION = "1"
 FILE_KEYS = ("version", "language", "include", "settings", "rules", "slots", "intents", "tests")
 INTENT_KEYS = (
-    "title", "description", "utterances", "not", "threshold", "response", "metadata", "slots", "when",
+    "title", "description", "utterances", "not", "threshold", "response", "metadata", "slots", "when", "confirm",
 )  # fmt: skip
 TEST_KEYS = ("text", "intent", "language")
 OUT_OF_SCOPE = "out_of_scope"
@@ -175,6 +175,7 @@ class FileGrammar:
             if "when" in entries
             else (),
             titles=titles,
+            confirm=bool("confirm" in entries and page.boolean(entries["confirm"], "`confirm`", "wrong-type")),
         )
 
     def _threshold(self, node: Node) -> float | None:

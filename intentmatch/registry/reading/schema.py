@@ -41,6 +41,7 @@ _DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "metadata": "Your own data, returned with the result.",
         "slots": "Slots of this intent only, and refinements of slots of the file or folder.",
         "when": "Tags of which at least one must be active for the intent to match.",
+        "confirm": "Whether a dialogue asks the user to confirm the intent before the bot acts.",
     },
     "slot": {
         "type": "list, pattern, number, date, time or any. `values` imply list, and `pattern` implies pattern.",
@@ -118,6 +119,7 @@ def _intent_properties() -> dict[str, Any]:
         "metadata": {"type": "object"},
         "slots": _SLOTS,
         "when": _TEXTS,
+        "confirm": {"type": "boolean"},
     }
 
 

@@ -99,6 +99,7 @@ class MatchResponse(ResponseModel):
     entities: list[Entity] = Field(description="Slot values of the matched intent, in the order of the message.")
     missing: list[Missing] = Field(description="Required slots of the matched intent that the message does not hold.")
     parts: list[Part] = Field(description="Each of several requests; the other keys then describe the first.")
+    confirm: bool = Field(description="Whether the author wants the matched intent confirmed before the bot acts.")
     trace: Trace
 
     @classmethod

@@ -1,13 +1,18 @@
-"""Variations of a message as people type it: with typing mistakes, and without accents.
+"""Variations of a message as people type it: with typing mistakes, without accents, in shorthand.
 
-All functions are pure: the same arguments always give the same text.
+All functions are pure: the same arguments always give the same text. `text.negation.negated` is the fourth variation.
 """
 
 from __future__ import annotations
 
 import random
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from functools import cache
+
+from intentmatch.text.normalize import fold
+from intentmatch.text.shorthand import shorthand_of
 
 TYPO_LETTERS = 4
 """Messages with fewer letters get no typing mistakes."""
@@ -41,7 +46,8 @@ def with_typos(text: str, count: int, seed: int = 0, *, keyboard: bool = False) 
     """
     if sum(map(str.isalpha, text)) < TYPO_LETTERS:
         return text
-    chance = random.Random(f"{seed} {text}")  # noqa: S311 - mistakes, not secrets
+    # A message may hold a lone surrogate.
+    chance = random.Random(f"{seed} {text}".encode("utf-8", "surrogatepass"))  # noqa: S311 - mistakes, not secrets
     for _ in range(count):
         text = _typo(text, chance, keyboard)
     return text
@@ -103,3 +109,26 @@ def _without_accent(letter: str) -> str:
         return letter
     parts = unicodedata.normalize("NFD", letter)
     return unicodedata.normalize("NFC", "".join(part for part in parts if ord(part) not in _ACCENTS))
+
+
+def in_shorthand(text: str, language: str) -> str:
+    """Return the text with every word that has a shorthand in this language replaced by it: "thx" for "thanks".
+
+    The text stays as it is if none of its words has one. Of several shorthands for a word the shortest is taken, then
+    the first in the alphabet.
+    """
+    pattern, shorts = _shorts(language)
+    return pattern.sub(lambda found: shorts[fold(found[0])], text) if shorts else text
+
+
+@cache
+def _shorts(language: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
+    """Return the pattern of all words and phrases that have a shorthand, and their shorthands by folded word."""
+    shorts: dict[str, str] = {}
+    longs: dict[str, str] = {}
+    for short, long in shorthand_of(language, {}).items():
+        key = fold(long)
+        longs[key] = long
+        shorts[key] = min(shorts.get(key, short), short, key=lambda one: (len(one), one))
+    words = sorted(map(re.escape, longs.values()), key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE), shorts

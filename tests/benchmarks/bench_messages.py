@@ -17,7 +17,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from bench_accuracy import SETS, Choice
+from bench_accuracy import Choice
 from entry import add_json_option, option_parser, run_benchmark
 from message_tables import PARTS, Cell, Subject, Table
 from metrics import provenance
@@ -33,7 +33,7 @@ from intentmatch.encoders import load_encoder
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print and write; return 0, or the exit code of the error."""
     options = _parser().parse_args(arguments)
-    progress = Console(stderr=True, highlight=False, markup=False)
+    progress = Console(stderr=True, highlight=False, markup=False, emoji=False)
     return run_benchmark(lambda: _numbers(options, progress), lambda numbers: _show(numbers, options), options.json)
 
 
@@ -50,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME:TRAIN", help="measure only these of the sets; repeatable"
     )
+    parser.add_argument("--noise", type=int, default=300, metavar="N", help="messages of each kind of noise (300)")
     parser.add_argument("--seed", type=int, default=0, help="seed of everything that is drawn at random (0)")
     parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="write an SVG picture of each table with bars")
     parser.add_argument("--before", type=Path, metavar="FILE", help="an earlier `--json`, shown as before → now")
@@ -65,8 +66,8 @@ def _numbers(options: argparse.Namespace, progress: Console) -> dict[str, Any]:
         raise InputError(f"there is no part {unknown[0]!r}; parts are {', '.join(PARTS)}")
     settings = {"encoder": options.encoder} if options.encoder else {}
     encoder = load_encoder(resolve(settings))
-    sets = [_choice(name) for name in options.set] or SETS
-    subject = Subject(options.data, encoder, options.registry, options.seed, sets, progress.print)
+    sets = [_choice(name) for name in options.set]
+    subject = Subject(options.data, encoder, options.registry, options.seed, sets, options.noise, progress.print)
     tables: list[Table] = []
     seconds = {}
     for name in dict.fromkeys(names):
@@ -95,7 +96,8 @@ def _show(numbers: dict[str, Any], options: argparse.Namespace) -> None:
         options.pictures.mkdir(parents=True, exist_ok=True)
         for table in tables:
             if table.drawn and table.rows:
-                (options.pictures / f"messages-{table.part}.svg").write_text(picture(table), encoding="utf-8")
+                drawn = picture(table, options.earlier.get(table.title, {}))
+                (options.pictures / f"messages-{table.part}.svg").write_text(drawn, encoding="utf-8")
 
 
 def markdown(table: Table, before: dict[str, list[Cell]]) -> str:
@@ -122,10 +124,15 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def picture(table: Table) -> str:
-    """Return the columns that are drawn as bars, one group for each row that has them."""
+def picture(table: Table, before: dict[str, list[Cell]]) -> str:
+    """Return the columns that are drawn as bars: a group for each row, and one for its row of `before`."""
     places = [table.header.index(name) for name in table.drawn]
-    groups = {str(row[0]): [row[place] for place in places] for row in table.rows}
+    groups = {}
+    for row in table.rows:
+        old = before.get(str(row[0]), ())
+        if len(old) == len(row):
+            groups[f"{row[0]}, before"] = [old[place] for place in places]
+        groups[str(row[0])] = [row[place] for place in places]
     known = {name: [float(value) for value in values] for name, values in groups.items() if None not in values}
     return bars(known, table.drawn, "%", table.title)
 

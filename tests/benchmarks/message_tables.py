@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, median
 from time import perf_counter_ns
 
+import yaml
 from bench_accuracy import SETS, Choice, Row, read_rows, registry_of
 from metrics import Outcome, share, summarise
 
-from intentmatch import Matcher, MatchResult
+from intentmatch import Intent, Matcher, MatchResult, Registry
 from intentmatch.core.errors import InputError
 from intentmatch.core.types import Encoder
-from intentmatch.evaluation.variations import with_typos, without_accents
+from intentmatch.evaluation.everyday import everyday_messages
+from intentmatch.evaluation.noise import NOISE, noise_messages
+from intentmatch.evaluation.variations import in_shorthand, with_typos, without_accents
 from intentmatch.text.normalize import fold
+
+NEGATED = Path(__file__).parents[1] / "matching" / "negation.yaml"
+"""Negated requests of the shipped registry: by half and language, pairs of message and intent."""
+NEGATION_SETS = tuple(choice for choice in SETS if choice.name in ("clinc150", "banking77", "massive"))
 
 Cell = str | float | int | None
 
 TYPO_SETS = (Choice("clinc150", "train_10"), Choice("banking77", "train_10"))
-AUROC_SETS = (Choice("clinc150", "train_10"), Choice("banking77_oos"), Choice("msskills_general"))
 
+_SCRIPTS = ("Latin", "Cyrillic", "Arabic", "Devanagari", "Han", "Hangul")
+_SMALL_INTENTS, _SMALL_LANGUAGES = 8, ("en", "de")
 # Candidates of each result: enough to add up the confidences of all likely intents.
 _TOP = 20
 _ROUNDING = 1e-6
@@ -58,16 +67,31 @@ class Subject:
     registry: str
     """The path of the shipped registry."""
     seed: int = 0
-    sets: Sequence[Choice] = SETS
+    sets: Sequence[Choice] = ()
+    """The sets to measure; empty for those that each part measures by default."""
+    noise: int = 300
+    """Messages of each kind of noise."""
     progress: Callable[[str], None] = print
     _matchers: dict[str, Matcher] = field(default_factory=dict)
     _results: dict[str, list[tuple[Row, MatchResult]]] = field(default_factory=dict)
+
+    def chosen(self, default: Sequence[Choice] = SETS) -> Sequence[Choice]:
+        """Return the sets to measure in a part."""
+        return self.sets or default
 
     def shipped(self) -> Matcher:
         """Return the matcher of the shipped registry."""
         if self.registry not in self._matchers:
             self._matchers[self.registry] = Matcher.load(self.registry, encoder=self.encoder)
         return self._matchers[self.registry]
+
+    def small(self) -> Matcher:
+        """Return a matcher of a few intents of the shipped registry, in two languages."""
+        if "" not in self._matchers:
+            intents = sorted(self.shipped().registry, key=lambda intent: intent.name)[:_SMALL_INTENTS]
+            registry = Registry(tuple(map(_in_two_languages, intents)))
+            self._matchers[""] = Matcher.load(registry, encoder=self.encoder)
+        return self._matchers[""]
 
     def matcher(self, choice: Choice) -> Matcher:
         """Return the matcher of a set's train rows."""
@@ -107,6 +131,10 @@ class Subject:
         return share([_is_right(result, row.intent) for row, result in zip(rows, results, strict=True)])
 
 
+def _in_two_languages(intent: Intent) -> Intent:
+    return Intent(intent.name, tuple(u for u in intent.utterances if u.language in _SMALL_LANGUAGES))
+
+
 def label(choice: Choice) -> str:
     """Return a set and its train rows, as written after `--set`."""
     return f"{choice.name}:{choice.train_label}"
@@ -130,7 +158,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 def typos(subject: Subject) -> list[Table]:
     """Overall accuracy on messages as they are, with one typing mistake and with two."""
     rows: list[list[Cell]] = []
-    for choice in _present(subject, TYPO_SETS):
+    for choice in subject.chosen(TYPO_SETS):
         clean = share([_is_right(result, row.intent) for row, result in subject.results(choice)])
         changed = [
             subject.overall(choice, lambda row, count=count: with_typos(row.text, count, subject.seed))
@@ -170,9 +198,110 @@ def accents(subject: Subject) -> list[Table]:
     return [Table("accents", "Accents", about, header, (None, 0, 0, 1), rows)]
 
 
-def strangers(subject: Subject) -> list[Table]:
+def shorthand(subject: Subject) -> list[Table]:
+    """Messages in the shorthand of chats beside the same messages as they are."""
+    rows: list[list[Cell]] = []
+    for choice in subject.chosen(TYPO_SETS):
+        short = [(row, in_shorthand(row.text, row.language or "en")) for row in subject.messages(choice)]
+        short = [(row, text) for row, text in short if fold(text) != fold(row.text)]
+        match = subject.matcher(choice).match_many
+        rights = [
+            share(
+                [_is_right(result, row.intent) for (row, _), result in zip(short, match(texts, top_k=1), strict=True)]
+            )
+            for texts in ([row.text for row, _ in short], [text for _, text in short])
+        ]
+        lost = None if None in rights else 100 * (rights[0] - rights[1])
+        rows.append([label(choice), len(short), *map(_percent, rights), lost])
+    about = (
+        "Valid rows that hold a word with a shorthand in their language; every such word is replaced by its shortest "
+        "shorthand. Percent right, and the points lost."
+    )
+    header = ("set", "messages", "clean", "in shorthand", "lost")
+    return [Table("shorthand", "Shorthand", about, header, (None, 0, 1, 1, 1), rows)]
+
+
+def noise(subject: Subject) -> list[Table]:
+    """Messages that mean nothing, on the shipped registry and on a small one."""
+    large, small = subject.shipped(), subject.small()
+    kinds = [(kind, "") for kind in NOISE if kind != "letters"]
+    kinds[:0] = [("letters", name) for name in _SCRIPTS]
+    rows: list[list[Cell]] = []
+    for kind, name in kinds:
+        texts = list(noise_messages(kind, subject.noise, seed=subject.seed, script=name or "Latin"))
+        counts = [_counts(matcher, texts) for matcher in (large, small)]
+        rows.append(
+            [f"{kind} {name}".rstrip(), len(texts), *(100 * count / len(texts) for two in counts for count in two)]
+        )
+    rows.append(["mean", sum(row[1] for row in rows), *(_mean(row[n] for row in rows) for n in range(2, 6))])
+    about = (
+        f"`noise_messages`, seed {subject.seed}. Percent accepted (matched) and asked about: on `{subject.registry}`, "
+        f"and on its first {_SMALL_INTENTS} intents by name in {' and '.join(_SMALL_LANGUAGES)}."
+    )
+    header = ("kind", "messages", "accepted", "asked", "accepted, small", "asked, small")
+    drawn = ("accepted", "accepted, small")
+    return [Table("noise", "Noise", about, header, (None, 0, 1, 1, 1, 1), rows, drawn)]
+
+
+def everyday(subject: Subject) -> list[Table]:
+    """Everyday talk that is out of scope of the shipped registry."""
+    matcher = subject.shipped()
+    rows: list[list[Cell]] = []
+    for name, half in (("development half", "development"), ("half kept aside", "kept")):
+        texts = [case.text for case in everyday_messages(half=half)]
+        accepted, asked = _counts(matcher, texts)
+        rows.append([name, len(texts), accepted, asked, 100 * accepted / len(texts)])
+    about = (
+        f"The list of everyday out-of-scope messages in ten languages, on `{subject.registry}`: messages accepted "
+        "(matched) and asked about, and percent accepted. Choices are made on the development half only."
+    )
+    header = ("messages of the", "messages", "accepted", "asked", "percent accepted")
+    return [Table("everyday", "Everyday talk", about, header, (None, 0, 0, 0, 1), rows)]
+
+
+def negation(subject: Subject) -> list[Table]:
+    """Negated requests, which are never to be matched, and what the harmless negations of other messages cost."""
+    matcher = subject.shipped()
+    rows: list[list[Cell]] = []
+    for name, half in (("development half", "development"), ("half kept aside", "kept")):
+        listed = yaml.safe_load(NEGATED.read_text(encoding="utf-8"))[half]
+        # A comma in a message divides it where it stands without quotes.
+        texts = [", ".join(words) for own in listed.values() for *words, _ in own]
+        results = matcher.match_many(texts, top_k=1)
+        verdicts = Counter(result.verdict for result in results)
+        counts = [verdicts[verdict] for verdict in ("ambiguous", "out_of_scope", "matched")]
+        rows.append([name, len(listed), len(results), *counts])
+    about = f"Requests in the negative, on `{subject.registry}`: asked about, refused, and matched, which is wrong."
+    header = ("messages of the", "languages", "messages", "asked", "refused", "matched")
+    tables = [Table("negation", "Negated requests", about, header, (None, 0, 0, 0, 0, 0), rows)]
+    costs: list[list[Cell]] = []
+    for choice in subject.chosen(NEGATION_SETS):
+        inside = [(row, result) for row, result in subject.results(choice) if row.intent is not None]
+        asked = [(row, result) for row, result in inside if _is_negated(result)]
+        lost = [row.intent == result.candidates[0].intent for row, result in asked]
+        right = share([_is_right(result, row.intent) for row, result in inside])
+        costs.append([label(choice), len(inside), _percent(right), len(asked), 100 * sum(lost) / len(inside)])
+    about = (
+        "Valid rows in scope: percent right; messages asked about because of a negation; points of the percent right "
+        "that this costs, as their first candidate is right."
+    )
+    header = ("set", "messages", "right", "asked for a negation", "points lost")
+    return [*tables, Table("negation", "Harmless negations", about, header, (None, 0, 1, 0, 2), costs)]
+
+
+def _is_negated(result: MatchResult) -> bool:
+    return result.verdict == "ambiguous" and any(stage.name == "negation" for stage in result.trace.stages)
+
+
+def _counts(matcher: Matcher, texts: Sequence[str]) -> tuple[int, int]:
+    """Return how many messages are matched, and how many asked about."""
+    verdicts = Counter(result.verdict for result in matcher.match_many(texts, top_k=1))
+    return verdicts["matched"], verdicts["ambiguous"]
+
+
+def out_of_scope(subject: Subject) -> list[Table]:
     """In-scope against out-of-scope messages: AUROC, and the learned threshold against the best one."""
-    choices = [choice for choice in _present(subject, subject.sets) if _outside(subject, choice)]
+    choices = [choice for choice in subject.chosen() if _outside(subject, choice)]
     rows: list[list[Cell]] = []
     for choice in choices:
         numbers = summarise(subject.outcomes(choice))
@@ -195,13 +324,13 @@ def strangers(subject: Subject) -> list[Table]:
         "set", "messages", "out of scope", "AUROC c", "AUROC s", "right", "refused", "overall", "best", "below best",
     )  # fmt: skip
     digits = (None, 0, 0, 3, 3, 1, 1, 1, 1, 1)
-    return [Table("strangers", "Out-of-scope messages", about, header, digits, rows, ("overall", "best"))]
+    return [Table("out-of-scope", "Out-of-scope messages", about, header, digits, rows, ("overall", "best"))]
 
 
 def confidence(subject: Subject) -> list[Table]:
     """Calibration error of the confidence, and the sum of the confidences of one message."""
     rows: list[list[Cell]] = []
-    for choice in _present(subject, subject.sets):
+    for choice in subject.chosen():
         numbers = summarise(subject.outcomes(choice))
         sums = [_sum(result) for _, result in subject.results(choice)]
         known = [value for value in sums if value is not None]
@@ -223,7 +352,7 @@ def confidence(subject: Subject) -> list[Table]:
 def asking(subject: Subject) -> list[Table]:
     """How often the bot asks, and whether the right intent is among the choices or even first."""
     rows: list[list[Cell]] = []
-    for choice in _present(subject, subject.sets):
+    for choice in subject.chosen():
         found = subject.results(choice)
         asked = [(row, result) for row, result in found if result.verdict == "ambiguous"]
         among = [row.intent in {rival.intent for rival in result.rivals[:3]} for row, result in asked]
@@ -247,36 +376,33 @@ def asking(subject: Subject) -> list[Table]:
 def latency(subject: Subject) -> list[Table]:
     """Median time of one match: clean, with one mistake, with two, as ratios to encoding the clean message."""
     rows: list[list[Cell]] = []
-    for choice in _present(subject, TYPO_SETS):
+    for choice in subject.chosen(TYPO_SETS):
         matcher, clean = subject.matcher(choice), [row.text for row in subject.messages(choice)][:_TIMED]
-        calls: list[tuple[Callable[[str], object], list[str]]] = [
-            (lambda text, encode=matcher.encoder.encode: encode([text], kind="query"), clean)
-        ]
-        calls += [(matcher.match, [with_typos(text, count, subject.seed) for text in clean]) for count in (0, 1, 2)]
-        encode, *times = _fastest(calls)
+        medians: list[list[float]] = []
+        for number in range(_ROUNDS):
+            # Mistakes differ from round to round, so that no cache knows them.
+            typed = [[with_typos(text, count, subject.seed + number) for text in clean] for count in (0, 1, 2)]
+            encode = _median(lambda text, encoder=matcher.encoder: encoder.encode([text], kind="query"), clean)
+            medians.append([encode, *(_median(matcher.match, texts) for texts in typed)])
+        encode, *times = (min(values) for values in zip(*medians, strict=True))
         rows.append([label(choice), len(clean), times[0], *(time / encode for time in times), times[1] / times[0]])
     about = (
-        f"`match` on the first {_TIMED} valid rows, the fastest of {_ROUNDS} calls each; median over the messages. "
-        "Ratios are to encoding the clean message, measured in turn with the matches; the last column is one mistake to "
-        "clean."
+        f"`match` on the first {_TIMED} valid rows: median over the messages, the best of {_ROUNDS} rounds with new "
+        "mistakes in each. Ratios are to encoding the clean message in the same rounds; the last column is one "
+        "mistake to clean."
     )
     header = ("set", "messages", "clean, µs", "clean", "one mistake", "two mistakes", "one to clean")
     return [Table("latency", "Time of a match", about, header, (None, 0, 0, 2, 2, 2, 2), rows)]
 
 
-def _fastest(calls: Sequence[tuple[Callable[[str], object], Sequence[str]]]) -> list[float]:
-    """Return the median microseconds of each call over its texts, each text's fastest round.
-
-    The calls take turns, so that a busy machine slows all of them alike.
-    """
-    fastest = [[float("inf")] * len(texts) for _, texts in calls]
-    for _ in range(_ROUNDS):
-        for times, (call, texts) in zip(fastest, calls, strict=True):
-            for number, text in enumerate(texts):
-                start = perf_counter_ns()
-                call(text)
-                times[number] = min(times[number], (perf_counter_ns() - start) / 1000)
-    return [median(times) for times in fastest]
+def _median(call: Callable[[str], object], texts: Sequence[str]) -> float:
+    """Return the median microseconds of a call over texts."""
+    times = []
+    for text in texts:
+        start = perf_counter_ns()
+        call(text)
+        times.append((perf_counter_ns() - start) / 1000)
+    return median(times)
 
 
 def _sum(result: MatchResult) -> float | None:
@@ -288,18 +414,16 @@ def _outside(subject: Subject, choice: Choice) -> bool:
     return any(row.intent is None for row in subject.messages(choice))
 
 
-def _present(subject: Subject, choices: Iterable[Choice]) -> list[Choice]:
-    """Return the sets of a part that are measured in this run."""
-    wanted = {label(choice) for choice in subject.sets}
-    return [choice for choice in choices if label(choice) in wanted]
-
-
 PARTS: dict[str, Callable[[Subject], list[Table]]] = {
     "typos": typos,
     "accents": accents,
-    "strangers": strangers,
+    "shorthand": shorthand,
+    "out-of-scope": out_of_scope,
+    "noise": noise,
+    "everyday": everyday,
     "confidence": confidence,
     "asking": asking,
+    "negation": negation,
     "latency": latency,
 }
 """The parts of the benchmark, in the order in which they are printed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from intentmatch.evaluation.variations import with_typos, without_accents
+from intentmatch.evaluation.variations import in_shorthand, with_typos, without_accents
 
 MISTYPED = [
     "where is my order, please?",
@@ -35,6 +35,10 @@ def test_typos_are_of_every_kind_and_as_many_as_requested():
     assert replaced <= once
     assert min(len(with_typos("abcd", 4, seed)) for seed in range(500)) == 0
     assert with_typos("abcd", 0) == "abcd"
+
+
+def test_text_with_a_lone_surrogate_can_be_mistyped():
+    assert len(with_typos("where is \ud800 my order", 1)) > 0
 
 
 @pytest.mark.parametrize("text", ["", "yes", "12:30 ok?", "no 1234567"])
@@ -97,3 +101,22 @@ def test_accents_are_left_out(text, typed):
 @pytest.mark.parametrize("text", ["where is my order?", "नमस्ते", "ガイドが欲しい", "반품하고 싶어요", "我的包裹"])
 def test_scripts_without_accents_stay_as_they_are(text):
     assert without_accents(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "typed"),
+    [
+        ("Please tell me when you are back, thank you!", "en", "pls tell me whn u r back, ty!"),
+        ("por favor, quiero pagar", "es-MX", "pls, qro pagar"),
+        ("pourquoi s'il vous plaît ?", "fr", "pk pls ?"),
+        ("vielleicht später", "de", "vlt später"),
+    ],
+)
+def test_words_become_their_shorthand(text, language, typed):
+    assert in_shorthand(text, language) == typed
+
+
+@pytest.mark.parametrize(("text", "language"), [("thankful youth", "en"), ("请帮我", "zh"), ("thank you", "fr")])
+def test_text_without_shorthand_stays_as_it_is(text, language):
+    """Parts of words, languages without a table, and words of another language."""
+    assert in_shorthand(text, language) == text

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from intentmatch.core.settings import Settings
 from intentmatch.learning.cross_validation import HeldOut
 
 # Fewest held-out cases of either kind, right and wrong, that a curve is fitted to.
 _FEWEST_CASES = 20
-# Expected out-of-scope messages per message in scope. On development sets this weight gives the best calibrated
-# confidence. Left-out intents are harder than most out-of-scope messages: with full weight they lower the confidence.
-_OUT_OF_SCOPE_SHARE = 0.1
+_LEAST_ODDS = 1e-6
 _RIDGE = 1e-3
 _NEWTON_STEPS = 50
 # Fewest cases, and fewest wrong ones, for which a language or an intent gets a threshold of its own. A threshold from a
@@ -104,18 +103,19 @@ def calibrate(
     target: Mapping[str, Any],
     intents: Sequence[str] = (),
     languages: Sequence[str | None] = (),
+    out_of_scope_share: float = Settings.out_of_scope_share,
 ) -> Calibration:
     """Fit the confidence curve and choose thresholds that meet a target. Deterministic.
 
     `intents` are the intents' names by position, `languages` the utterances' languages by row. A target is
     `{"precision": p}`, `{"precision": p, "give_up": g}`, `{"false_accept": share}` or `{"balance": True}`; see
-    `settings.Settings.target`.
+    `settings.Settings.target`. `out_of_scope_share` is the expected share of out-of-scope messages, from 0 to below 1.
     """
     right = held_out.right
     cases = len(right)
     if min(right.sum(), (~right).sum()) < _FEWEST_CASES:
         return Calibration(cases=cases)
-    shares = shares_of(held_out)
+    shares = shares_of(held_out, out_of_scope_share)
     curve = _fit_curve(held_out, shares)
     confidences = _sigmoid(curve[0] + curve[1] * held_out.evidence)
     chances = _Chances(confidences, right, held_out.known, shares)
@@ -129,10 +129,14 @@ def calibrate(
     return Calibration(curve, common, by_language, by_intent, _margin(held_out), cases)
 
 
-def shares_of(held_out: HeldOut) -> NDArray[np.float64]:
-    """Return the weight of each case: 1 in scope; out of scope, so that they sum to their expected number."""
+def shares_of(held_out: HeldOut, out_of_scope_share: float = Settings.out_of_scope_share) -> NDArray[np.float64]:
+    """Return the weight of each case: 1 in scope; out of scope, so that these weigh `out_of_scope_share` of all.
+
+    Without out-of-scope messages their cases weigh next to nothing, so that rates among them stay defined.
+    """
     known = held_out.known
-    return np.where(known, 1.0, _OUT_OF_SCOPE_SHARE * known.sum() / max(1, (~known).sum()))
+    odds = max(out_of_scope_share / (1.0 - out_of_scope_share), _LEAST_ODDS)
+    return np.where(known, 1.0, odds * known.sum() / max(1, (~known).sum()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,10 +229,10 @@ def _correct(
     held_out: HeldOut, calibration: Calibration, out_of_scope_share: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return whether each case is correct at the default threshold, and its weight; shape `(cases,)` each."""
-    known, confidences = held_out.known, calibration.confidences(held_out.evidence)
+    known, confidences = held_out.known, calibration.confidences_many(held_out.ranked)
     if confidences is None or calibration.cut is None:
         return held_out.right.astype(np.float64), known.astype(np.float64)
-    matched = confidences >= calibration.cut.value
+    matched = confidences.sum(axis=1) >= calibration.cut.value
     correct = np.where(known, held_out.right & matched, ~matched).astype(np.float64)
     return correct, shares_of(held_out, out_of_scope_share)
 

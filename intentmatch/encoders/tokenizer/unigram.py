@@ -131,6 +131,16 @@ class UnigramTokenizer:
         ids = [piece for piece in self._cached(word) if piece != self.blank]
         return len(ids), sum(UNKNOWN_SCORE if piece == self.unknown else self._scores[piece] for piece in ids)
 
+    def whole(self, words: Set[str]) -> dict[str, float]:
+        """Return those of the `words` that are one piece, with their log probabilities.
+
+        Each word is written as in `words_of`: "▁" and its letters.
+        """
+        if self._unread is not None:
+            self._look_up({prefix(word) for word in words})
+        scores = self._scores
+        return {word: scores[self._ids[word]] for word in words & self._ids.keys()}
+
     def read_all(self) -> None:
         """Read all pieces that are still unread; takes about 0.1 seconds. A server calls it at start."""
         if (unread := self._unread) is not None:

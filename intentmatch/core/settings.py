@@ -62,6 +62,9 @@ class Settings:
     """What learned thresholds aim for. `precision`: this share of the answers given is right; `give_up` limits the
     share of all messages left unanswered to get there. `false_accept`: at most this share of out-of-scope messages is
     answered. `balance`: the most messages answered or refused correctly."""
+    out_of_scope_share: float = 0.2
+    """Share of all messages that are expected to be out of scope. Confidences, learned thresholds, and the numbers of
+    an evaluation on held-out utterances are made for it."""
     threshold: Mapping[str, float | str] = field(default_factory=dict)
     """Threshold per language, `default` for all others: a number is on the score, a text like "90%" on the confidence;
     empty: learned for `target`."""
@@ -163,6 +166,13 @@ def fraction(value: Any) -> float:
         raise ValueError("it must be a number from 0 to 1") from None
     if isinstance(value, bool) or not 0.0 <= number <= 1.0:
         raise ValueError("it must be a number from 0 to 1")
+    return number
+
+
+def _share(value: Any) -> float:
+    number = fraction(value)
+    if number == 1.0:
+        raise ValueError("it must be a number from 0 to 1, 1 excluded")
     return number
 
 
@@ -320,6 +330,7 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "index": _one_of(*INDEXES),
     "vectors": _one_of(*VECTORS),
     "target": _target,
+    "out_of_scope_share": _share,
     "threshold": _threshold,
     "margin": _learned,
     "fuzzy": fraction,

@@ -104,6 +104,8 @@ class Tuning:
     chosen: Trial
     current: Choice
     targets: tuple[TargetRow, ...]
+    out_of_scope_share: float
+    """Share of all messages that `overall` and the targets expect to be out of scope."""
 
     @property
     def best(self) -> Trial:
@@ -154,11 +156,11 @@ def tune(
             if progress is not None:
                 progress("trying settings", len(trials), total)
             results[choice] = _cross_validate(registry, vectors, label_vectors, settings, choice)
-            trials.append(_trial(choice, results[choice], settings.target, microseconds))
+            trials.append(_trial(choice, results[choice], settings, microseconds))
     trials.sort(key=lambda trial: (-trial.overall, trial.choice))
     chosen = choose(trials, current)
-    targets = _target_rows(results[chosen.choice], settings.target)
-    return Tuning(tuple(trials), chosen, current, tuple(targets))
+    targets = _target_rows(results[chosen.choice], settings)
+    return Tuning(tuple(trials), chosen, current, tuple(targets), settings.out_of_scope_share)
 
 
 def choose(trials: Sequence[Trial], current: Choice) -> Trial:
@@ -204,10 +206,11 @@ def _cross_validate(
     return cross_validate_registry(registry, vectors, labels, chosen).held_out
 
 
-def _trial(choice: Choice, held_out: HeldOut, target: Mapping[str, Any], microseconds: float) -> Trial:
+def _trial(choice: Choice, held_out: HeldOut, settings: Settings, microseconds: float) -> Trial:
     known = held_out.known
-    calibration = calibrate(held_out, target)
-    correct, weights = _correct(held_out, calibration)
+    share = settings.out_of_scope_share
+    calibration = calibrate(held_out, settings.target, out_of_scope_share=share)
+    correct, weights = _correct(held_out, calibration, share)
     keys = zip(known.tolist(), held_out.rows.tolist(), strict=True)
     results = dict(zip(keys, zip(correct.tolist(), weights.tolist(), strict=True), strict=True))
     total = float(weights.sum())
@@ -222,19 +225,23 @@ def _trial(choice: Choice, held_out: HeldOut, target: Mapping[str, Any], microse
     )
 
 
-def _correct(held_out: HeldOut, calibration: Calibration) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _correct(
+    held_out: HeldOut, calibration: Calibration, out_of_scope_share: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return whether each case is correct at the default threshold, and its weight; shape `(cases,)` each."""
     known, confidences = held_out.known, calibration.confidences_many(held_out.ranked)
     if confidences is None or calibration.cut is None:
         return held_out.right.astype(np.float64), known.astype(np.float64)
     matched = confidences.sum(axis=1) >= calibration.cut.value
-    return np.where(known, held_out.right & matched, ~matched).astype(np.float64), shares_of(held_out)
+    correct = np.where(known, held_out.right & matched, ~matched).astype(np.float64)
+    return correct, shares_of(held_out, out_of_scope_share)
 
 
-def _target_rows(held_out: HeldOut, current: Mapping[str, Any]) -> Iterator[TargetRow]:
+def _target_rows(held_out: HeldOut, settings: Settings) -> Iterator[TargetRow]:
     """Yield a row for each target; only the threshold is fitted again."""
+    current = settings.target
     for target in (*TARGETS, *([] if current in TARGETS else [current])):
-        cut = calibrate(held_out, target).cut
+        cut = calibrate(held_out, target, out_of_scope_share=settings.out_of_scope_share).cut
         if cut is None:
             yield TargetRow(target, target == current, None, None, None, None, "too few utterances to calibrate")
         else:

@@ -130,14 +130,14 @@ class Engine:
         hits = self._lexical.fuzzy(key)
         fuzzy = _only(hits, question.allowed)
         stages.add("fuzzy", _typing_mistakes(len(fuzzy)))
-        if not hits and (reason := self._noise.reason(text, key)):
-            stages.add("noise", reason)
-            return self._nothing(message, question, stages, reason, is_noise=True)
-        written, text = text, self._corrected(text, key, question, stages)
-        if text != written and not fuzzy and (rows := self._rows(fold(text))):
+        typed, text = text, self._corrected(text, key, question, stages)
+        if text != typed and not fuzzy and (rows := self._rows(fold(text))):
             # The corrected message is an utterance.
             hits = self._lexical.alike(key, rows)
             fuzzy = _only(hits, question.allowed)
+        if not hits and (reason := self._noise.reason(typed, key, text)):
+            stages.add("noise", reason)
+            return self._nothing(message, question, stages, reason, is_noise=True)
 
         vector, shortlist = precomputed(text) if precomputed else Precomputed(self.encode_one(text))
         stages.add("encode", f"encoded by {self.encoder.name}")

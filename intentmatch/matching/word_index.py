@@ -119,7 +119,7 @@ class WordIndex:
         near = _edits(typed, counted.letters(word[0])) | _without_repeats(typed)
         near.discard(typed)
         registry = near & counted.words.keys()
-        common = {} if known or units != [typed] else tokenizer.whole(near)
+        common = {} if known or units != (typed,) else tokenizer.whole(near)
         found = {other: self._score(typed, other, common) for other in registry | common.keys()}
         for other in counted.accented(word):
             found[other] = self._prior(other, common) + _MISTAKES["accents"]

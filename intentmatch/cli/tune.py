@@ -92,7 +92,8 @@ def _show(found: Tuning) -> None:
     output.table(head, rows)
     click.echo(
         "  overall: accuracy at the target in use, in scope and out of scope. Within one standard error of the best,\n"
-        "  the faster and simpler candidate is chosen (→). top 1: the best-ranked intent is right, without a threshold."
+        "  the one that refuses more out-of-scope messages is chosen (→), then the faster and simpler one.\n"
+        "  top 1: the best-ranked intent is right, without a threshold."
     )
     if not found.chosen.calibrated:
         click.echo("  Too few utterances to calibrate: the settings in use stay, and overall is the same as top 1.")

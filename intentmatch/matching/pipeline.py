@@ -127,21 +127,16 @@ class Engine:
         if decision := self._exact(rows, key, question, stages):
             return self._result(message, question, decision, stages=stages, decided_by="exact")
 
-        hits = self._lexical.fuzzy(key)
+        typed = text
+        text, hits = self._spelled(text, key, question, stages)
         fuzzy = _only(hits, question.allowed)
-        stages.add("fuzzy", _typing_mistakes(len(fuzzy)))
-        typed, text = text, self._corrected(text, key, question, stages)
-        if text != typed and not fuzzy and (rows := self._rows(fold(text))):
-            # The corrected message is an utterance.
-            hits = self._lexical.alike(key, rows)
-            fuzzy = _only(hits, question.allowed)
         if not hits and (reason := self._noise.reason(typed, key, text)):
             stages.add("noise", reason)
             return self._nothing(message, question, stages, reason, is_noise=True)
 
         vector, shortlist = precomputed(text) if precomputed else Precomputed(self.encode_one(text))
         stages.add("encode", f"encoded by {self.encoder.name}")
-        if gap := self._coverage.gap(written, question.language):
+        if gap := self._coverage.gap(typed, question.language):
             stages.add("coverage", gap)
         if not vector.any() and not fuzzy:
             reason = f"the encoder {self.encoder.name} knows no part of this message."
@@ -206,6 +201,18 @@ class Engine:
             self._scoring.candidate(intent, 1.0, hit.row, confidence=certain) for intent, hit in allowed.items()
         ]
         return decide(candidates, self.policy, question.language)
+
+    def _spelled(
+        self, text: str, key: str, question: Question, stages: TraceRecorder
+    ) -> tuple[str, dict[int, SpellingHit]]:
+        """Return a cleaned message without its typing mistakes, and the utterances that it then equals."""
+        hits = self._lexical.fuzzy(key)
+        allowed = _only(hits, question.allowed)
+        stages.add("fuzzy", _typing_mistakes(len(allowed)))
+        corrected = self._corrected(text, key, question, stages)
+        if corrected != text and not allowed:
+            hits = self._lexical.alike(key, self._rows(fold(corrected))) or hits
+        return corrected, hits
 
     def _corrected(self, text: str, key: str, question: Question, stages: TraceRecorder) -> str:
         """Return a cleaned message as it is encoded: without typing mistakes and shorthand."""

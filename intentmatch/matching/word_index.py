@@ -148,9 +148,9 @@ class WordIndex:
 def familiarity(known: int, common: int, others: int) -> float:
     """Return how much the other words of a message raise the scores of a word's candidates.
 
-    `known` of the others are words of the registry, `common` are words of some language, and `others` neither. A message
-    with few known words is likely to be in another language or about something else; its words are then unknown without
-    being mistyped. Words that are in no language say half as much, for they may be mistyped too.
+    `known` of the others are words of the registry, `common` are words of some language, and `others` neither. A
+    message with few known words is likely to be in another language or about something else; its words are then unknown
+    without being mistyped. Words that are in no language say half as much, for they may be mistyped too.
     """
     share = (known + 0.5) / (known + common + 0.5 * others + 1)
     return _FAMILIARITY * log(share / (1.02 - share))

@@ -98,9 +98,7 @@ class _Session:
             output.error(raised)
 
     def _answer(self, message: str) -> None:
-        self._last = taken = self._dialogue.take(
-            message, _CONVERSATION, language=self._language, context=self._context
-        )
+        self._last = taken = self._dialogue.take(message, _CONVERSATION, language=self._language, context=self._context)
         answer.turn(taken)
         if self._inbox is not None and taken.result is not None and not taken.answers:
             self._inbox.record(taken.result)

@@ -118,8 +118,9 @@ class Intent:
     title: str | None = None
     """Shown to users when the bot asks "did you mean ...?"."""
     description: str | None = None
-    threshold: float | None = None
-    """Threshold on the score of this intent; overrides every other threshold."""
+    threshold: float | str | None = None
+    """Threshold of this intent, overrides every other: a number is on the score, a text like "90%" on the
+    confidence."""
     responses: Mapping[str, str] = field(default_factory=dict)
     """Language code to the bot's response; the key "" holds a response without a language."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -131,6 +132,8 @@ class Intent:
     """Tags; one of them must be active for the intent to match. Empty: the intent can always match."""
     titles: Mapping[str, str] = field(default_factory=dict)
     """Language code to title, if the author gave more than one; `title` is one of them."""
+    confirm: bool = False
+    """Whether a `Dialogue` asks the user to confirm the intent before the bot acts."""
     more_responses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Language code to further variants of the response in `responses`, if the author listed several."""
 
@@ -280,6 +283,7 @@ class Registry:
                 [_slot_content(slot) for slot in intent.slots],
                 intent.when,
                 *([dict(intent.titles)] if intent.titles else []),
+                *(["confirm"] if intent.confirm else []),
                 *([{"more_responses": dict(intent.more_responses)}] if intent.more_responses else []),
             ]
             for intent in self.intents

@@ -114,7 +114,7 @@ def measure(outcomes: Sequence[Outcome], calibrated_on: Sequence[Outcome]) -> Nu
         wrong=share([o.verdict == "matched" and not o.right for o in inside]),
         oos_precision=share([not o.in_scope for o in refused]) if outside else None,
         oos_recall=share([o.refused for o in outside]),
-        auroc=auroc([o.in_scope for o in outcomes], certainty(outcomes)),
+        auroc=auroc([o.in_scope for o in outcomes], scopes(outcomes)),
         ece=ece(bins(calibrated_on)),
         coverage=share([o.verdict == "matched" for o in outcomes]),
         precision=share([o.right for o in matched]),
@@ -130,6 +130,12 @@ def certainty(outcomes: Sequence[Outcome]) -> list[float]:
     """Return the confidence of each answer, or the score of each if any confidence is missing."""
     known = [o.confidence for o in outcomes if o.confidence is not None]
     return known if len(known) == len(outcomes) else [o.score for o in outcomes]
+
+
+def scopes(outcomes: Sequence[Outcome]) -> list[float]:
+    """Return the in-scope probability of each message, or its certainty if any is missing."""
+    known = [o.scope for o in outcomes if o.scope is not None]
+    return known if len(known) == len(outcomes) else certainty(outcomes)
 
 
 def auroc(in_scope: Sequence[bool], values: Sequence[float]) -> float | None:

@@ -224,10 +224,10 @@ def _trial(choice: Choice, held_out: HeldOut, target: Mapping[str, Any], microse
 
 def _correct(held_out: HeldOut, calibration: Calibration) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return whether each case is correct at the default threshold, and its weight; shape `(cases,)` each."""
-    known, confidences = held_out.known, calibration.confidences(held_out.evidence)
+    known, confidences = held_out.known, calibration.confidences_many(held_out.ranked)
     if confidences is None or calibration.cut is None:
         return held_out.right.astype(np.float64), known.astype(np.float64)
-    matched = confidences >= calibration.cut.value
+    matched = confidences.sum(axis=1) >= calibration.cut.value
     return np.where(known, held_out.right & matched, ~matched).astype(np.float64), shares_of(held_out)
 
 

@@ -98,6 +98,7 @@ class _Writer:
             "description": intent.description,
             "when": yaml_writer.InlineList(intent.when),
             "threshold": intent.threshold,
+            "confirm": intent.confirm or None,
             "response": self._by_language(
                 {code: list(texts) if len(texts) > 1 else texts[0] for code, texts in intent.all_responses.items()},
                 intent.location,

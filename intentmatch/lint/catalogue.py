@@ -49,7 +49,7 @@ BY_FORM = (
     Rule("language-code", "error", "a language code is not BCP-47"),
     Rule("country-code", "warning", "the code of a country stands in place of the code of its language"),
     Rule("setting", "error", "a setting has an invalid value"),
-    Rule("threshold", "error", "a threshold is not a number from 0 to 1"),
+    Rule("threshold", "error", "a threshold is neither a number from 0 to 1 nor a percentage"),
     Rule("setting-redefined", "error", "two files define the same setting"),
     Rule("intent-redefined", "error", "an intent defines the same property twice"),
     Rule("no-intents", "error", "the registry has no intent"),

@@ -7,6 +7,7 @@ from itertools import groupby
 
 from intentmatch.core import plugins
 from intentmatch.core.errors import NOWHERE, Location, Problem, suggest
+from intentmatch.core.threshold import parse_threshold
 from intentmatch.core.types import Case, Intent, Registry, Utterance
 from intentmatch.text.normalize import fold
 
@@ -36,10 +37,14 @@ def intent_redefined(registry: Registry) -> Iterator[Problem]:
 
 
 def threshold(registry: Registry) -> Iterator[Problem]:
-    """Report thresholds outside 0 to 1. For YAML, the grammar has already checked them."""
+    """Report thresholds outside 0 to 1 or 0% to 100%. For YAML, the grammar has already checked them."""
     for intent in registry:
-        if intent.threshold is not None and not 0.0 <= intent.threshold <= 1.0:
-            message = f"invalid threshold {intent.threshold} of {intent.name!r}: it must be a number from 0 to 1"
+        if intent.threshold is None:
+            continue
+        try:
+            parse_threshold(intent.threshold)
+        except ValueError as error:
+            message = f"invalid threshold {intent.threshold} of {intent.name!r}: {error}"
             yield Problem(_place(intent), "error", "threshold", message)
 
 

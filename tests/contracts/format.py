@@ -149,6 +149,7 @@ FEATURES: Mapping[Feature, Registry] = {
     "titles": registry("hello", title="A greeting", titles={"de": "Ein Gruß", "en": "A greeting"}),
     "descriptions": registry("hello", description="Says hello."),
     "thresholds": registry("hello", threshold=0.25),
+    "confirm": registry("hello", confirm=True),
     "metadata": registry("hello", metadata={"team": "one", "count": 3, "deep": {"list": [1.5, True, None, "x"]}}),
     "when": registry("hello", when=("morning",)),
     "tests": replace(registry("hello"), tests=(Case("hey", "first"), Case("what a day", None))),

@@ -124,6 +124,7 @@ def test_fingerprint_ignores_test_cases():
         Registry((replace(GREETING, metadata={"x": 1}), THANKS), BOT.settings),
         Registry((replace(GREETING, slots=(CITY,)), THANKS), BOT.settings),
         Registry((replace(GREETING, when=("night",)), THANKS), BOT.settings),
+        Registry((replace(GREETING, confirm=True), THANKS), BOT.settings),
         Registry((replace(GREETING, utterances=(replace(HELLO, template="{x=hello}"),)), THANKS), BOT.settings),
         replace(BOT, rules=(Rule("day", {"en": "today"}),)),
     ],

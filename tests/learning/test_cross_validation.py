@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from intentmatch.index import ExactIndex
 from intentmatch.learning import cross_validation as cross_validation_module
 from intentmatch.learning import head, lbfgs
-from intentmatch.learning.cross_validation import HeldOut, cross_validate
+from intentmatch.learning.cross_validation import RANKED, HeldOut, cross_validate
 from intentmatch.learning.fusion import fused_score
 from intentmatch.learning.head import Fitting, fit_head, prepare
 from intentmatch.learning.token_features import DIM
@@ -207,14 +207,15 @@ def test_number_of_cases_of_small_registries(sizes, headed):
     assert int(held_out.known.sum()) == (0 if alone else sum(size for size in sizes if size > 1))
     assert int((~held_out.known).sum()) == (0 if alone else sum(sizes))
     assert np.isfinite(held_out.evidence).all()
-    assert not np.isnan(held_out.gap).any()
+    assert held_out.ranked.shape == (len(held_out.rows), RANKED)
+    assert not np.isnan(held_out.ranked).any()
 
 
-def test_gap_is_infinite_without_a_second_intent():
+def test_evidence_of_missing_intents_is_negative_infinity():
     held_out = with_head(*clusters(3, 3))
 
-    assert np.isposinf(held_out.gap[~held_out.known]).all()
-    assert np.isfinite(held_out.gap[held_out.known]).all()
+    assert np.isfinite(held_out.ranked).sum(axis=1).tolist() == [2] * 6 + [1] * 6
+    assert np.isneginf(held_out.ranked[:, 2:]).all()
 
 
 @pytest.mark.parametrize("headed", [False, True])
@@ -228,8 +229,9 @@ def test_cases_are_labelled_correctly(headed):
     assert not held_out.right[~held_out.known].any()
     assert (held_out.right == ((held_out.first == owner[held_out.rows]) & held_out.known)).all()
     assert not (held_out.first[~held_out.known] == owner[held_out.rows[~held_out.known]]).any()
-    assert (held_out.first != held_out.second).all()
-    assert (held_out.gap >= 0.0).all()
+    assert (np.diff(held_out.ranked, axis=1) <= 0.0).all()
+    assert (held_out.place[~held_out.known] == RANKED).all()
+    assert ((held_out.place < RANKED) == (held_out.known)).mean() > 0.9
     assert 0.8 < held_out.right[held_out.known].mean() <= 1.0
 
 

@@ -10,7 +10,7 @@ import click
 from intentmatch.cli.render import output
 
 if TYPE_CHECKING:
-    from intentmatch.core.result import Candidate, Entity, MatchResult
+    from intentmatch.core.result import Candidate, Entity, MatchResult, Measure
     from intentmatch.dialogue import Turn
 
 _COLOURS = {"matched": "green", "ambiguous": "yellow", "out_of_scope": "red"}
@@ -21,13 +21,12 @@ def result(found: MatchResult) -> None:
     headline = found.intent or found.verdict.replace("_", " ")
     title = found.candidates[0].title if found.intent else None
     click.echo(click.style(headline, fg=_COLOURS[found.verdict], bold=True) + (f"  {title}" if title else ""))
-    facts = [f"score {found.score:.2f}"]
+    facts = [f"score {found.score:.2f}{_threshold(found, 'score')}"]
     if found.confidence is not None:
-        facts.insert(
-            0, f"confidence {found.confidence:.0%}" + ("" if found.intent else f" in {found.candidates[0].intent}")
-        )
-    if found.trace.threshold is not None:
-        facts.append(f"threshold {found.trace.threshold:.2f} ({found.trace.threshold_origin})")
+        nearest = "" if found.intent else f" in {found.candidates[0].intent}"
+        facts.insert(0, f"confidence {found.confidence:.0%}{nearest}{_threshold(found, 'confidence')}")
+    if found.in_scope is not None and found.trace.threshold_on == "in_scope":
+        facts.append(f"in scope {found.in_scope:.0%}{_threshold(found, 'in_scope')}")
     if found.language:
         facts.append(f"language {found.language}")
     click.echo("  " + "   ".join(facts))
@@ -45,6 +44,15 @@ def result(found: MatchResult) -> None:
             ["runners-up" if found.intent else "candidates", measure, "nearest utterance"],
             [[c.intent, c.measured, _nearest(c)] for c in runners_up],
         )
+
+
+def _threshold(found: MatchResult, measure: Measure) -> str:
+    """Return the threshold with its origin if it was compared with this measure; otherwise an empty string."""
+    threshold, trace = found.trace.threshold, found.trace
+    if threshold is None or trace.threshold_on != measure:
+        return ""
+    words = f"{threshold:.2f}" if measure == "score" else f"{threshold:.0%}"
+    return f" (threshold {words}, {trace.threshold_origin})"
 
 
 def why(found: MatchResult) -> None:
@@ -76,13 +84,16 @@ def _reasons(taken: Turn) -> Iterator[str]:
     """Yield the reasons for a turn, one per line."""
     result = taken.result
     if result is None or taken.answers:
-        yield f"{taken.intent or taken.pending or 'none of these'}: your answer to the question"
+        answered = "declined" if taken.declined else taken.intent or taken.pending or "none of these"
+        yield f"{answered}: your answer to the question"
     if result is not None:
         confidence = "" if result.confidence is None else f", confidence {result.confidence:.0%}"
         yield f"{result.intent or result.verdict}{confidence}: {result.trace.reason}"
     yield from _entities(taken.entities)
     if taken.asks_for is not None:
         yield f"{taken.asks_for}: missing  “{taken.reply}”"
+    if taken.choices and taken.pending is not None:
+        yield f"{taken.pending}: to be confirmed"
 
 
 def _nearest(candidate: Candidate) -> str:

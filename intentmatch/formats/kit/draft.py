@@ -80,7 +80,7 @@ class IntentDraft:
         self.location = location
         self.title: str | None = None
         self.description: str | None = None
-        self.threshold: float | None = None
+        self.threshold: float | str | None = None
         self.metadata: dict[str, Any] = {}
         self.when: list[str] = []
         self.responses: dict[str, str] = {}

@@ -41,6 +41,7 @@ Feature = Literal[
     "thresholds",
     "metadata",
     "when",
+    "confirm",
     "tests",
     "settings",
     "lists",

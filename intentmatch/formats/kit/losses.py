@@ -22,6 +22,7 @@ _INTENT_FIELDS: Mapping[Feature, tuple[str, Any]] = {
     "thresholds": ("threshold", None),
     "metadata": ("metadata", {}),
     "when": ("when", ()),
+    "confirm": ("confirm", False),
 }
 """Feature to the field of an intent and its empty value."""
 _SLOT_FIELDS: Mapping[Feature, Any] = {"examples": (), "required": False, "questions": {}}

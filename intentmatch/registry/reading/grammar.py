@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from intentmatch.core import settings
 from intentmatch.core.errors import InputError, Location, Problem
+from intentmatch.core.threshold import Threshold, parse_threshold
 from intentmatch.core.types import Case, Intent, Rule, Utterance
 from intentmatch.registry.reading.line_parts import columns, quoted, shown
 from intentmatch.registry.reading.misplaced import is_intent, keys_below, keys_below_last, languages_below
@@ -26,7 +27,7 @@ from intentmatch.registry.templates.syntax import MARKS, Blank, Template, Use, i
 GRAMMAR_VERSION = "1"
 FILE_KEYS = ("version", "language", "include", "settings", "rules", "slots", "intents", "tests")
 INTENT_KEYS = (
-    "title", "description", "utterances", "not", "threshold", "response", "metadata", "slots", "when",
+    "title", "description", "utterances", "not", "threshold", "response", "metadata", "slots", "when", "confirm",
 )  # fmt: skip
 TEST_KEYS = ("text", "intent", "language")
 _BY_LANGUAGE = ("title", "utterances", "not", "response")
@@ -215,15 +216,16 @@ class FileGrammar:
             if "when" in entries
             else (),
             titles=titles,
+            confirm=bool("confirm" in entries and page.boolean(entries["confirm"], "`confirm`", "wrong-type")),
             more_responses={language: texts[1:] for language, texts in responses.items() if len(texts) > 1},
         )
 
-    def _threshold(self, node: Node) -> float | None:
+    def _threshold(self, node: Node) -> Threshold | None:
         text = self._page.text(node, "`threshold`")
         if text is None:
             return None
         try:
-            return settings.fraction(text)
+            return parse_threshold(text)
         except ValueError as error:
             self._page.error(node.location, "threshold", f"invalid threshold {text!r}: {error}")
             return None

@@ -33,6 +33,7 @@ def to_plain(registry: Registry) -> dict[str, Any]:
                 "slots": [slots.number(_slot(slot)) for slot in intent.slots],
                 "when": list(intent.when),
                 "titles": dict(intent.titles),
+                "confirm": intent.confirm,
                 **({"more_responses": dict(intent.more_responses)} if intent.more_responses else {}),
             }
             for intent in registry

@@ -78,4 +78,5 @@ def _merged(known: Intent, more: Intent) -> Intent:
         metadata={**more.metadata, **known.metadata},
         when=known.when or more.when,
         titles=known.titles if known.title is not None else more.titles,
+        confirm=known.confirm or more.confirm,
     )

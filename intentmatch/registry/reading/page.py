@@ -62,6 +62,13 @@ class Page:
         self.error(node.location, "wrong-type", f"{what} must be text, not {found(node)}", hint)
         return None
 
+    def boolean(self, node: Node, what: str, rule: str) -> bool | None:
+        """Return the value of `true` or `false`; report anything else under a rule and return None."""
+        if isinstance(node, Scalar) and node.text in ("true", "false"):
+            return node.text == "true"
+        self.error(node.location, rule, f"{what} must be true or false", "write `true` or `false`")
+        return None
+
     def items(self, node: Node, what: str, hint: str = "start each line with `- `") -> Iterator[Node]:
         """Yield the items of a list node; report anything else."""
         if not isinstance(node, ListNode):

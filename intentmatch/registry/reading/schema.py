@@ -36,11 +36,12 @@ _DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "description": "Note for the authors of the bot.",
         "utterances": f"Example messages: a list, or one for each language. {_MARKS}",
         "not": "Negatives, messages that resemble this intent but are not of it: a list, or one for each language.",
-        "threshold": "Lowest score of this intent, 0 to 1. It overrides all other thresholds.",
+        "threshold": "Lowest score (0 to 1) or confidence (as in 90%) of this intent. It overrides other thresholds.",
         "response": "Answer of the bot: a text, or a list of variants, or one of these for each language.",
         "metadata": "Your own data, returned with the result.",
         "slots": "Slots of this intent only, and refinements of slots of the file or folder.",
         "when": "Tags of which at least one must be active for the intent to match.",
+        "confirm": "Whether a dialogue asks the user to confirm the intent before the bot acts.",
     },
     "slot": {
         "type": "list, pattern, number, date, time or any. `values` imply list, and `pattern` implies pattern.",
@@ -121,6 +122,7 @@ def _intent_properties() -> dict[str, Any]:
         "metadata": {"type": "object"},
         "slots": _SLOTS,
         "when": _TEXTS,
+        "confirm": {"type": "boolean"},
     }
 
 

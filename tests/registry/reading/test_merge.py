@@ -66,6 +66,15 @@ def test_zero_threshold_and_empty_response_survive_merging(tmp_path: Path):
     assert found["a"].response("en") == ""
 
 
+def test_intent_is_confirmed_if_one_file_says_so(tmp_path: Path):
+    in_file(tmp_path, "intents: {a: {utterances: [hi]}, b: {confirm: true, utterances: [hey]}}", "1.yaml")
+    in_file(tmp_path, "intents: {a: {utterances: [ho], confirm: true}, b: {utterances: [hello]}}", "2.yaml")
+
+    found = read_registry(tmp_path)
+
+    assert (found["a"].confirm, found["b"].confirm) == (True, True)
+
+
 def test_file_language_applies_only_to_its_own_file(tmp_path: Path):
     in_file(tmp_path, "language: de\nintents: {a: {utterances: [hallo]}, b: {utterances: {en: [bye]}}}", "1.yaml")
     in_file(tmp_path, "intents: {c: {utterances: [ciao]}}", "2.yaml")

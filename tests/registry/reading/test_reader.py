@@ -75,6 +75,7 @@ def as_plain(found: Registry) -> dict:
                     slots=slots_as_plain(intent.slots),
                     when=intent.when,
                     titles=dict(intent.titles),
+                    confirm=intent.confirm,
                     more_responses=dict(intent.more_responses),
                 ),
             }

@@ -209,8 +209,8 @@ class Engine:
             rows = self._rows(key) if key else ()
             if key and not _only(self._lexical.exact(rows), question.allowed):
                 unrecorded = TraceRecorder()
-                question = self._with_language(question, key, rows, unrecorded)
-                text = self._corrected(text, key, question, unrecorded)
+                spoken = self._with_language(question, key, rows, unrecorded)
+                text = self._corrected(text, key, spoken, unrecorded)
                 # If only some intents may answer, the shortlist depends on the question.
                 pending[text] = pending.get(text, False) or question.allowed is None
         texts = sorted(pending)

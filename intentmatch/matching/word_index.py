@@ -46,6 +46,7 @@ _LOG_PROBABILITY, _RAREST = 0.37, -15.0
 _MISTAKES = {"accents": 5.0, "double": 3.7, "swap": 3.5, "drop": 2.7, "other": 0.0, "two": -1.0}
 _TWO_IN_SHORT, _LONG = -2.0, 7
 _LAST_LETTER = -0.6
+_PREFIX, _LETTERS_OF_PREFIX, _LETTERS_WITH_PREFIX = -4.0, 3, 6
 _UNKNOWN_PIECES = -0.17
 _KNOWN_PIECE, _KNOWN_WORD = -0.43, -5.8
 _RIVALS = -0.5
@@ -106,35 +107,32 @@ class WordIndex:
         return _Counted(self._folded[::step])
 
     def _find(self, word: str) -> tuple[Candidate, ...]:
-        counted, tokenizer, typed = self._counted, embedded_tokenizer(), SPACE + word
-        units = words_of(word)
-        pieces, probability = 0, 0.0
-        for unit in units:
-            more, logarithm = tokenizer.weigh(unit)
-            pieces, probability = pieces + more, probability + logarithm
-        known = pieces == 1
-        own = _KNOWN_WORD + _KNOWN_PIECE * probability if known else _UNKNOWN_PIECES * probability
+        tokenizer, typed, units = embedded_tokenizer(), SPACE + word, words_of(word)
+        weights = [tokenizer.weigh(unit) for unit in units]
+        pieces, probability = sum(count for count, _ in weights), sum(logarithm for _, logarithm in weights)
+        own = _KNOWN_WORD + _KNOWN_PIECE * probability if pieces == 1 else _UNKNOWN_PIECES * probability
         abjad = _ABJAD if script(word[0]) in _ABJADS else 0.0
-        mistakes = self._in_registry(word)
-        if not mistakes and not known and units == [typed]:
-            near = _edits(typed, counted.letters(word[0])) | _without_repeats(typed)
-            mistakes = {other: _mistake(typed, other) for other in tokenizer.whole(near - {typed})}
+        prefixed = pieces <= 2 and len(word) >= _LETTERS_WITH_PREFIX
+        mistakes = self._in_registry(word, prefixed)
+        if not mistakes and pieces > 1 and units == [typed]:
+            near = _edits(typed, self._counted.letters(word[0])) | _without_repeats(typed)
+            mistakes = {other: _mistake(typed, other, prefixed) for other in tokenizer.whole(near - {typed})}
         mistakes = {other: mistake for other, mistake in mistakes.items() if _is_alphabetic(other[1:])}
         start = _INTERCEPT + own + abjad + _RIVALS * log(len(mistakes) or 1)
-        probabilities = tokenizer.whole(mistakes.keys())
+        counts, probabilities = self._counted.words, tokenizer.whole(mistakes.keys())
         return tuple(
-            Candidate(other[1:], start + mistake + _prior(counted.words.get(other, 0), probabilities.get(other)))
+            Candidate(other[1:], start + mistake + _prior(counts.get(other, 0), probabilities.get(other)))
             for other, mistake in mistakes.items()
         )
 
-    def _in_registry(self, word: str) -> dict[str, float]:
+    def _in_registry(self, word: str, prefixed: bool) -> dict[str, float]:
         """Return words of the registry that are near a word, with how likely the mistake is."""
         counted, typed = self._counted, SPACE + word
         mistakes: dict[str, float] = {}
         two = _MISTAKES["two"] + (_TWO_IN_SHORT if len(word) < _LONG else 0.0)
         for other, distance in counted.near(typed):
             if distance == 1:
-                mistakes[other] = _mistake(typed, other)
+                mistakes[other] = _mistake(typed, other, prefixed)
             elif other[1] == word[0] and len(word) >= _LETTERS_FOR_TWO_MISTAKES:
                 mistakes[other] = two
         repeated = {other: _MISTAKES["double"] for other in _without_repeats(typed) if other in counted.words}
@@ -244,22 +242,24 @@ def _without_repeats(typed: str) -> set[str]:
     return {_REPEATED.sub(r"\1", typed), _REPEATED.sub(r"\1\1", typed)}
 
 
-def _mistake(typed: str, meant: str) -> float:
-    """Return how likely the mistake is by which one word becomes another."""
+def _mistake(typed: str, meant: str, prefixed: bool) -> float:
+    """Return how likely the mistake is by which one word becomes another.
+
+    A `prefixed` word may be a rare word with another prefix ("abmelden" is not "anmelden", "unload" not "upload").
+    """
     length, other = len(typed), len(meant)
     if _REPEATED.search(typed):
         return _MISTAKES["double"]
     same = 0
     while same < min(length, other) and typed[same] == meant[same]:
         same += 1
-    at_end = _LAST_LETTER if same >= max(length, other) - 1 else 0.0
     if length == other + 1 and typed[same] in (typed[same - 1], typed[same + 1 : same + 2]):
         return _MISTAKES["double"]
-    if length == other - 1:
-        return _MISTAKES["drop"] + at_end
     if length == other and typed[same + 1 : same + 2] == meant[same] and typed[same] == meant[same + 1 : same + 2]:
         return _MISTAKES["swap"]
-    return _MISTAKES["other"] + at_end
+    at_end = _LAST_LETTER if same >= max(length, other) - 1 else 0.0
+    in_prefix = _PREFIX if prefixed and same <= _LETTERS_OF_PREFIX else 0.0
+    return _MISTAKES["drop" if length == other - 1 else "other"] + at_end + in_prefix
 
 
 @lru_cache(_CACHED_WORDS)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from typo_pairs import OPPOSITES
 
 from intentmatch.matching.correction import Corrector
 from intentmatch.text.normalize import clean, fold
@@ -142,3 +143,12 @@ def test_own_shorthand_is_read_too():
 
     assert read("gr8 cust", using=mine) == "great customer"
     assert read("send u a new card", using=mine) == "send u a new card"
+
+
+@pytest.mark.parametrize(("message", "opposite"), OPPOSITES)
+def test_a_word_with_another_prefix_is_not_corrected_to_its_opposite(message, opposite):
+    lines = [opposite, "hello there"]
+    words = {word for line in lines for word in fold(line).split()}
+    one = Corrector([fold(line) for line in lines], words, lines.__getitem__)
+
+    assert one.read(message, fold(message), None) is None

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intentmatch.encoders.tokenizer.embedded import EMBEDDED
-from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer, normalized, read_unigram
+from intentmatch.encoders.tokenizer.unigram import UNKNOWN_SCORE, UnigramTokenizer, normalized, read_unigram
 from intentmatch.registry import read_registry
 
 SHIPPED = Path(__file__).parents[3] / "intents"
@@ -135,3 +135,25 @@ def test_unsupported_pipeline_returns_none(tmp_path: Path, change: dict[str, obj
     (tmp_path / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")
 
     assert read_unigram(tmp_path / "tokenizer.json") is None
+
+
+def test_whole_returns_words_of_one_piece_with_their_log_probabilities():
+    """The embedded tokenizer reads the pieces that it needs for it."""
+    tokenizer = read_unigram(EMBEDDED / "tokenizer.json", whole=True)
+    assert tokenizer is not None
+
+    found = tokenizer.whole({"▁because", "▁becuase", "▁confirmation"})
+
+    assert set(found) == {"▁because", "▁confirmation"}
+    assert -10 > found["▁confirmation"] > -15
+    tokenizer.read_all()
+    assert tokenizer.whole({"▁because", "▁becuase", "▁confirmation"}) == found
+
+
+def test_weigh_adds_up_the_log_probabilities_of_the_pieces_of_a_word():
+    tokenizer = UnigramTokenizer([("▁", -1.0), ("▁a", -2.0), ("b", -3.0), ("<unk>", 0.0)], 3)
+
+    assert tokenizer.weigh("▁a") == (1, -2.0)
+    assert tokenizer.weigh("▁ab") == (2, -5.0)
+    assert tokenizer.weigh("▁b") == (1, -3.0)
+    assert tokenizer.weigh("▁ax") == (2, -2.0 + UNKNOWN_SCORE)

@@ -70,7 +70,8 @@ class Settings:
     fuzzy: float = 0.8
     """Typo tolerance: smallest share of characters that must agree; 1.0 turns it off."""
     reranker: str = "none"
-    """Cross-encoder for doubtful messages: none, `cross_encoder:NAME_OR_FOLDER`, or just the name or folder."""
+    """Second opinion on doubtful messages: none, words (word alignment, needs no model), or a cross-encoder as
+    `cross_encoder:NAME_OR_FOLDER` or just its name or folder."""
     band: float | None = None
     """Distance to the threshold within which the reranker is used; None: learned."""
     reranker_seconds: float = 0.5

@@ -12,7 +12,6 @@ Source: Zhang et al. 2020, "BERTScore: Evaluating Text Generation with BERT".
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any

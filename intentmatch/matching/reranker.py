@@ -29,8 +29,8 @@ _FEWEST, _FORGIVEN = 2, 0.9
 def load_reranker(settings: Settings) -> Reranker | None:
     """Return the reranker that `settings.reranker` names; None for "none".
 
-    A name without a known kind before a colon is a cross-encoder, except "words", which has no model. Raises `MissingExtraError` or
-    `ModelUnavailableError`.
+    A name without a known kind before a colon is a cross-encoder, except "words", which has no model. Raises
+    `MissingExtraError` or `ModelUnavailableError`.
     """
     if settings.reranker == "none":
         return None

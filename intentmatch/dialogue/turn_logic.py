@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -51,19 +51,28 @@ class NextTurn:
     pending: Pending | None = None
 
 
+Choose = Callable[[str, Sequence[str]], str]
+"""Chooses one of several responses of an intent: takes the intent's name and the responses."""
+
+
 def next_turn(
-    matcher: Matcher | Snapshot, options: DialogueOptions, user_input: UserInput, pending: Pending | None
+    matcher: Matcher | Snapshot,
+    options: DialogueOptions,
+    user_input: UserInput,
+    pending: Pending | None,
+    choose: Choose,
 ) -> NextTurn:
     """Compute the next turn from a message and the open question, if there is one."""
-    return _TurnLogic(matcher.snapshot(), options, user_input).next_turn(pending)
+    return _TurnLogic(matcher.snapshot(), options, user_input, choose).next_turn(pending)
 
 
 class _TurnLogic:
-    def __init__(self, matcher: Snapshot, options: DialogueOptions, user_input: UserInput) -> None:
+    def __init__(self, matcher: Snapshot, options: DialogueOptions, user_input: UserInput, choose: Choose) -> None:
         self._matcher = matcher
         self._registry = matcher.registry
         self._options = options
         self._input = user_input
+        self._choose = choose
 
     def next_turn(self, pending: Pending | None) -> NextTurn:
         user_input = self._input
@@ -256,8 +265,11 @@ class _TurnLogic:
         if intent.confirm and not confirmed:
             left = self._options.attempts - 1
             return self._ask_whether(Confirmation(name, entities, new_id(), left, language), result, name)
-        response = intent.response(language)
-        reply = _filled(response, entities) if response is not None else None
+        responses = intent.responses_in(language)
+        reply = None
+        if responses:
+            response = responses[0] if len(responses) == 1 else self._choose(name, responses)
+            reply = _filled(response, entities)
         return NextTurn(Turn(self._input.text, name, entities, reply, result=result, language=language))
 
     def _ask_value(self, pending: WhichValue, result: MatchResult | None) -> NextTurn:

@@ -78,6 +78,21 @@ def test_chat_asks_for_a_missing_slot(booking: str) -> None:
     assert "     guests: 3  “3”\n     city: Rome  “Roma”\n" in done.stdout
 
 
+def test_chat_asks_to_confirm(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(
+        "intents:\n"
+        "  erase: {confirm: true, title: Erase everything, utterances: {en: [wipe it]}, response: Erased.}\n"
+        "  stop: {utterances: {en: [stop it now]}, response: Stopped.}\n",
+        encoding="utf-8",
+    )
+    done = run("chat", str(tmp_path), stdin="wipe it\nno\nwipe it\nyes\n")
+
+    assert done.stdout.count("bot> Erase everything?\n     1. Yes\n     2. No\n") == 2
+    assert "     erase: to be confirmed\n" in done.stdout
+    assert "bot> All right, I will not do that.\n     declined: your answer to the question\n" in done.stdout
+    assert "bot> Erased.\n     erase: your answer to the question\n" in done.stdout
+
+
 def test_chat_keeps_no_answer_to_its_questions_in_the_inbox(booking: str, tmp_path: Path) -> None:
     inbox = tmp_path / "inbox.sqlite"
     lines = "book a table\nRoma\nquantum chromodynamics\n/quit\n"

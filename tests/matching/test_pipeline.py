@@ -49,6 +49,17 @@ def test_titles_use_the_language_of_the_result() -> None:
     assert titles["de-AT"] == {"status": "Where is it?", "cancel": "Stornieren"}
 
 
+def test_message_chooses_among_the_variants_of_a_response() -> None:
+    bot = matcher(
+        intent("greet", "hello", "good morning", responses={"en": "Hi."}, more_responses={"en": ("Hello.",)}), CANCEL
+    )
+
+    said = {text: bot.match(text).response for text in ("hello", "Hello!", "HELLO", "good morning", "hello!!")}
+
+    assert set(said.values()) == {"Hi.", "Hello."}
+    assert said == {text: bot.match(text).response for text in said}
+
+
 def test_exact_hit_is_not_encoded() -> None:
     """Case and punctuation do not matter; the score is 1.0."""
     bot = matcher()

@@ -331,3 +331,14 @@ def test_to_dict_leaves_out_local_settings():
     assert set(values) == set(PARSERS) - settings.LOCAL
     assert values["threshold"] == {"de": 0.4}
     assert Settings(**values) == Settings(threshold={"de": 0.4})
+
+
+@pytest.mark.parametrize("value", ["0", 0.0, "0.25", 0.999])
+def test_out_of_scope_share_is_below_one(value):
+    assert parse("out_of_scope_share", value) == float(value)
+
+
+@pytest.mark.parametrize("value", ["1", 1.0, -0.1, "many", None])
+def test_other_out_of_scope_shares_are_errors(value):
+    with pytest.raises(SettingsError, match="out_of_scope_share"):
+        parse("out_of_scope_share", value)

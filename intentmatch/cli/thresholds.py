@@ -117,7 +117,7 @@ def _asks(matcher: Matcher) -> str:
     """Say when the bot asks which intent is meant."""
     margin = matcher.policy.margin
     if margin is not None:
-        return f"asks: between scores closer than {margin:.3f} ({matcher.settings.origin('margin')})"
+        return f"margin: {margin:.3f} of the score ({matcher.settings.origin('margin')})"
     return (
         f"asks: if the best {RIVALS} intents have a confidence of {ASK_FROM:.0%} together, and the first has less than "
         f"{ASK_BELOW:.0%} of that"

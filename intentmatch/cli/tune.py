@@ -96,7 +96,8 @@ def _show(found: Tuning) -> None:
     click.echo(
         f"  overall: accuracy at the target in use, if {percent(found.out_of_scope_share)} of the messages are out of "
         "scope.\n"
-        "  Within one standard error of the best, the faster and simpler candidate is chosen (→).\n"
+        "  Within one standard error of the best,\n"
+        "  the one that refuses more out-of-scope messages is chosen (→), then the faster and simpler one.\n"
         "  top 1: the best-ranked intent is right, without a threshold."
     )
     if not found.chosen.calibrated:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -93,11 +94,14 @@ def cross_validate_registry(
 ) -> CrossValidated:
     """Cross-validate a registry's utterances under the settings `scorer` and `aggregation`."""
     owners, aggregation, lines = registry.owners, settings.aggregation, registry.lines
+    keys = [zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in registry.folded]
     with all_cores() as each:
         features = _features(registry, vectors, labels, settings)
         if features is None:
             rows = sample(registry)
-            held_out = cross_validate(vectors, owners, aggregation, None, lines=lines, sample=rows, each=each)
+            held_out = cross_validate(
+                vectors, owners, aggregation, None, lines=lines, keys=keys, sample=rows, each=each
+            )
             return CrossValidated(held_out, None)
         trained_head = _fit(features, each=each)
         held_out = cross_validate(
@@ -107,6 +111,7 @@ def cross_validate_registry(
             features.fitting,
             lines=lines,
             words=features.words,
+            keys=keys,
             near=nearby(features.fitting, trained_head.head.weights),
             sample=features.sample,
             each=each,

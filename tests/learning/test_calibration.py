@@ -208,7 +208,11 @@ def test_misleading_evidence_gives_a_constant_probability():
 
     calibration = calibrate(held_out, BALANCED)
 
-    assert calibration.in_scope(0.0) == calibration.in_scope(3.0) == pytest.approx(1 - Settings().out_of_scope_share, abs=1e-3)
+    assert (
+        calibration.in_scope(0.0)
+        == calibration.in_scope(3.0)
+        == pytest.approx(1 - Settings().out_of_scope_share, abs=1e-3)
+    )
 
 
 @pytest.mark.parametrize("far", [0.0, 5.0, 30.0])

@@ -244,6 +244,22 @@ def _comment_in_brackets(lines: Sequence[str], number: int) -> Iterator[Repair]:
             yield Repair(number, [before + after], found.start(), message, "put the text with `#` in double quotes")
 
 
+def _bracket_in_brackets(lines: Sequence[str], number: int) -> Iterator[Repair]:
+    """A text with a bracket in a list in brackets."""
+    line = take_apart(lines[number])
+    found = re.fullmatch(r"(.*?)\[(.*)\](\W*)", line.value)
+    if found is None:
+        return
+    items = re.split(r"(,\s*)", found[2])
+    marked = [item for item in items if re.search(r"[\[\]{}]", item) and item[:1] not in ("'", '"', "")]
+    if marked:
+        column = line.start + line.value.index(marked[0])
+        inner = "".join(quoted(item) if item in marked else item for item in items)
+        repaired = f"{lines[number][: line.start]}{found[1]}[{inner}]{found[3]}{line.comment}"
+        message = f"this text holds a bracket, and stands in a list in brackets: `{marked[0]}`"
+        yield Repair(number, [repaired], column, message, f"put the text in double quotes: `{quoted(marked[0])}`")
+
+
 def _open_bracket(lines: Sequence[str], number: int) -> Iterator[Repair]:
     """A bracket after a key that no later line closes."""
     line = take_apart(lines[number])
@@ -262,6 +278,7 @@ FINDERS: tuple[_Finder, ...] = (
     _list_beside_key,
     _dash,
     _colon,
+    _bracket_in_brackets,
     indentation,
     _open_bracket,
 )

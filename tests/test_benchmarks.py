@@ -778,7 +778,7 @@ def messages_data(tmp_path):
 
 def test_messages_tables_and_pictures(run, tmp_path, messages_data, yaml_registry):
     out, pictures = tmp_path / "out.json", tmp_path / "pictures"
-    words = ["--data", messages_data, "--set", "tiny:train", "--registry", yaml_registry, "--noise", 3]
+    words = ["--data", messages_data, "--set", "tiny:train", "--registry", yaml_registry, "--noise", 3, "--edits", 2]
 
     done = run("bench_messages", *words, "--json", out, "--pictures", pictures)
 
@@ -786,7 +786,7 @@ def test_messages_tables_and_pictures(run, tmp_path, messages_data, yaml_registr
     tables = {table["title"]: table for table in json.loads(out.read_text(encoding="utf-8"))["tables"]}
     assert set(tables) >= {
         "Typing mistakes", "Accents", "Shorthand", "Out-of-scope messages", "Noise", "Everyday talk", "Confidence",
-        "Asking", "Negated requests", "Harmless negations", "Time of a match",
+        "Asking", "Stability", "Negated requests", "Harmless negations", "Time of a match",
     }  # fmt: skip
     for table in tables.values():
         assert f"**{table['title']}.** {table['about']}" in done.stdout

@@ -7,12 +7,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from intentmatch import Candidate, MatchResult
+from intentmatch import Candidate, Intent, MatchResult, Registry, Utterance
 from intentmatch.core.errors import InputError
 from intentmatch.core.result import Trace
 
@@ -608,6 +609,43 @@ def test_draw_has_the_requested_utterances_per_intent(monkeypatch, lights):
     assert len(whole.truth) == 6
     assert set(heads.accuracies(whole)) >= {"nearest", "centroid", "ridge", "head", "fused score"}
     assert heads.accuracies(whole)["head"] == 100.0
+
+
+def test_stability_table(run, tmp_path):
+    """Edits of every kind move the threshold of a registry by something, and only numbers of the protocol are shown."""
+    folder = tmp_path / "toy"
+    things = ["order", "parcel", "invoice", "password", "refund", "address"]
+    ways = ["where is my {}", "i need the {} now", "help me with a {}", "the {} is wrong", "change my {} please"]
+    rows = [{"text": way.format(thing), "intent": thing} for thing in things for way in ways]
+    write_jsonl(folder / "train.jsonl", rows)
+    write_jsonl(folder / "valid.jsonl", [{"text": f"my {thing} again", "intent": thing} for thing in things])
+
+    done = run("stability", "--data", tmp_path, "--set", "toy", "--edits", "6", "--json", tmp_path / "out.json")
+
+    assert "rests on the edit" in done.stdout
+    assert "toy" in done.stdout
+    row = json.loads((tmp_path / "out.json").read_text())["rows"][0]
+    assert row["edits"]["kinds"] == ["add", "change", "remove"] * 2
+    assert len(row["edits"]["moves"]) == row["numbers"]["edits"] == 6
+    assert 0.0 <= row["numbers"]["p95"] <= row["numbers"]["largest"] < 1.0
+    assert 0.0 <= row["numbers"]["changed"] <= row["numbers"]["most_changed"] <= 1.0
+
+
+def test_edits_of_a_registry(monkeypatch):
+    """An edit changes one line of one intent, and no two lines become equal."""
+    monkeypatch.syspath_prepend(FOLDER)
+    stability = load("stability")
+    registry = Registry(
+        (Intent("a", tuple(map(Utterance, ["one two three", "four five"]))), Intent("b", (Utterance("six seven"),)))
+    )
+    random = Random(3)
+    for kind, count in (("add", 4), ("change", 3), ("remove", 2)):
+        for _ in range(10):
+            edit = stability.edited(registry, kind, [("eight nine", "a")], random)
+            assert (edit.kind, len(edit.registry.utterances)) == (kind, count)
+            assert len(set(edit.registry.folded)) == count
+            untouched = "b" if edit.intent == "a" else "a"
+            assert edit.registry[untouched] == registry[untouched]
 
 
 def test_several_intents_table(run, lights):

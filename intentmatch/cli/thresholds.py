@@ -30,8 +30,8 @@ def explain_thresholds(intents: str, as_json: bool, settings: tuple[str, ...]) -
     the score, a percentage to the confidence. The effect is measured with held-out utterances:
 
     \b
-    precision  share of right answers among all answers, if one message in
-               eleven is out of scope
+    precision  share of right answers among all answers, if the setting
+               out_of_scope_share holds: so many messages are out of scope
     coverage   share of in-scope messages that are answered
     refused    share of utterances of left-out intents that are out of scope
 
@@ -44,10 +44,13 @@ def explain_thresholds(intents: str, as_json: bool, settings: tuple[str, ...]) -
     matcher = load(intents, settings)
     rows = list(_rows(matcher))
     if as_json:
-        output.as_json({"target": dict(matcher.settings.target), "margin": _margin(matcher), "thresholds": rows})
+        found = {"target": dict(matcher.settings.target), "out_of_scope_share": matcher.settings.out_of_scope_share}
+        output.as_json({**found, "margin": _margin(matcher), "thresholds": rows})
         return
     target = ", ".join(f"{name} {value}" for name, value in matcher.settings.target.items())
     click.echo(f"target: {target} ({matcher.settings.origin('target')})")
+    share = matcher.settings.out_of_scope_share
+    click.echo(f"out of scope: {share:.0%} of all messages ({matcher.settings.origin('out_of_scope_share')})")
     click.echo(_asks(matcher))
     click.echo()
     output.table(
@@ -114,7 +117,7 @@ def _asks(matcher: Matcher) -> str:
     """Say when the bot asks which intent is meant."""
     margin = matcher.policy.margin
     if margin is not None:
-        return f"asks: between scores closer than {margin:.3f} ({matcher.settings.origin('margin')})"
+        return f"margin: {margin:.3f} of the score ({matcher.settings.origin('margin')})"
     return (
         f"asks: if the best {RIVALS} intents have a confidence of {ASK_FROM:.0%} together, and the first has less than "
         f"{ASK_BELOW:.0%} of that"

@@ -28,7 +28,7 @@ class PieceVectors:
 
     def unit(self, pieces: NDArray[np.integer[Any]]) -> Vectors:
         """Return the unit vectors of pieces by their ids, shape `(len(pieces), DIM)`."""
-        vectors = self._rows[self._row_of_piece.take(pieces)].astype(np.float32)
+        vectors: Vectors = self._rows[self._row_of_piece.take(pieces)].astype(np.float32)
         vectors /= np.sqrt(np.add.reduce(vectors * vectors, axis=1, keepdims=True))
         return vectors
 

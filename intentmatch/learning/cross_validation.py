@@ -26,7 +26,7 @@ from intentmatch.runtime.block_sizes import (
 )
 from intentmatch.runtime.threads import Each, one_by_one
 
-# Held-out cases determine only a handful of numbers: so many suffice, evenly spread over the utterances.
+# Held-out cases determine only a handful of numbers: so many suffice.
 _MOST_CASES = 4000
 _FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 3000
 
@@ -101,6 +101,7 @@ def cross_validate(
     *,
     words: WordAlignment | None = None,
     lines: Sequence[int] | None = None,
+    keys: Sequence[int] | None = None,
     near: Near | None = None,
     sample: NDArray[np.int64] | None = None,
     each: Each = one_by_one,
@@ -108,8 +109,10 @@ def cross_validate(
     """Match held-out utterances against the rest of their registry, with and without their own intent. Deterministic.
 
     `vectors` has one row per utterance. `fitting` and `words` are None without a head. The sentences of one of the
-    `lines` are held out together; by default each utterance is a line. `near` holds the weights of a head that is
-    trained on all utterances, from which the heads of the folds are found sooner.
+    `lines` are held out together; by default each utterance is a line. `keys` holds a number for the text of each
+    utterance, such as a hash: folds and cases follow from it, so that an edited line changes the folds of its own
+    intent only. `near` holds the weights of a head that is trained on all utterances, from which the heads of the folds
+    are found sooner.
 
     With a `sample`, rising rows of the utterances, only these are asked about, and `fitting` covers only these.
     """
@@ -123,10 +126,10 @@ def cross_validate(
     line_of = firsts[number]
     folds = _FOLDS if len(chosen) <= _MANY else _FOLDS_OF_MANY
     worth = np.flatnonzero(representative(line_of.tolist()))
-    step = max(1, -(-len(worth) // (_MOST_CASES // 2)))
+    key = _scattered(len(owner)) if keys is None else np.asarray(keys, dtype=np.int64)
     asked = np.zeros(len(chosen), dtype=bool)
-    asked[worth[::step]] = True
-    fold_of = _folds(vectors[chosen], owner[chosen], line_of, folds)
+    asked[worth[np.argsort(key[chosen[worth]], kind="stable")[: _MOST_CASES // 2]]] = True
+    fold_of = _folds(vectors[chosen], owner[chosen], line_of, key[chosen], folds)
     # Neighbouring intents in a file are often similar in meaning: they are left out in different rounds.
     group_of = owner[chosen] % folds
     groups = folds if len(index.owners) > folds else len(index.owners)
@@ -286,22 +289,33 @@ def _held_out(rounds: Sequence[_Cases], owner: NDArray[np.int64]) -> HeldOut:
     )
 
 
-def _folds(vectors: Vectors, owner: NDArray[np.int64], line: NDArray[np.int64], folds: int) -> NDArray[np.int64]:
-    """Return a fold for each utterance: evenly spread within an intent, near-duplicate lines together."""
+def _scattered(count: int) -> NDArray[np.int64]:
+    """Return a different number for each position, in no particular order: multiples of a prime modulo 2^32."""
+    scattered: NDArray[np.int64] = np.arange(count, dtype=np.int64) * 2_654_435_761 % (1 << 32)
+    return scattered
+
+
+def _folds(
+    vectors: Vectors, owner: NDArray[np.int64], line: NDArray[np.int64], key: NDArray[np.int64], folds: int
+) -> NDArray[np.int64]:
+    """Return a fold for each utterance: evenly spread within an intent, near-duplicate lines together.
+
+    The lines of an intent take their turns in the order of their keys, so an edit does not move those of other intents.
+    """
     fold_of = np.zeros(len(owner), dtype=np.int64)
     begins = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
-    place = 0
-    for start, end in zip(begins, np.append(begins[1:], len(owner)), strict=True):
+    for turn, (start, end) in enumerate(zip(begins, np.append(begins[1:], len(owner)), strict=True)):
         numbers = np.arange(end - start)
         near = _first_alike(vectors[start:end])
         links = [*zip(numbers.tolist(), near.tolist(), strict=True)]
         links += zip(numbers.tolist(), (line[start:end] - start).tolist(), strict=True)
-        for row, first in enumerate(connected_components(len(numbers), links)):
-            if first < row:
-                fold_of[start + row] = fold_of[start + first]
-            else:
-                fold_of[start + row] = place % folds
-                place += 1
+        first = np.array(connected_components(len(numbers), links))
+        least = np.full(len(numbers), np.iinfo(np.int64).max)
+        np.minimum.at(least, first, key[start:end])
+        leaders = np.flatnonzero(first == numbers)
+        place = np.zeros(len(numbers), dtype=np.int64)
+        place[leaders[np.argsort(least[leaders], kind="stable")]] = np.arange(len(leaders))
+        fold_of[start:end] = (place[first] + turn) % folds
     return fold_of
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -57,7 +58,7 @@ def train(registry: Registry, vectors: Vectors, labels: Vectors, settings: Setti
     names = [intent.name for intent in registry]
     languages = [utterance.language for utterance in registry.utterances]
     validated = cross_validate_registry(registry, vectors, labels, settings)
-    calibration = calibrate(validated.held_out, settings.target, names, languages)
+    calibration = calibrate(validated.held_out, settings.target, names, languages, settings.out_of_scope_share)
     # A head that could not be cross-validated is not used.
     return Trained(calibration, validated.trained_head if calibration.curve is not None else None)
 
@@ -93,11 +94,14 @@ def cross_validate_registry(
 ) -> CrossValidated:
     """Cross-validate a registry's utterances under the settings `scorer` and `aggregation`."""
     owners, aggregation, lines = registry.owners, settings.aggregation, registry.lines
+    keys = [zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in registry.folded]
     with all_cores() as each:
         features = _features(registry, vectors, labels, settings)
         if features is None:
             rows = sample(registry)
-            held_out = cross_validate(vectors, owners, aggregation, None, lines=lines, sample=rows, each=each)
+            held_out = cross_validate(
+                vectors, owners, aggregation, None, lines=lines, keys=keys, sample=rows, each=each
+            )
             return CrossValidated(held_out, None)
         trained_head = _fit(features, each=each)
         held_out = cross_validate(
@@ -107,6 +111,7 @@ def cross_validate_registry(
             features.fitting,
             lines=lines,
             words=features.words,
+            keys=keys,
             near=nearby(features.fitting, trained_head.head.weights),
             sample=features.sample,
             each=each,
@@ -209,7 +214,8 @@ def _file(
 ) -> Path | None:
     """Return the cache file named after everything `train` uses; None if it must be `there` and cannot be."""
     parts = [
-        [_VERSION, TEXT_VERSION, TOKEN_FEATURES_VERSION, settings.scorer, settings.aggregation, dict(settings.target)],
+        [_VERSION, TEXT_VERSION, TOKEN_FEATURES_VERSION, settings.scorer, settings.aggregation],
+        [dict(settings.target), settings.out_of_scope_share],
         [[intent.name, intent.label] for intent in registry],
         [utterance.text for utterance in registry.utterances],
         [utterance.language for utterance in registry.utterances],

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from intentmatch.matching.word_index import END, WordIndex, familiarity
+from intentmatch.matching.word_index import CARELESS, END, Candidate, WordIndex, familiarity
 from intentmatch.text.normalize import clean, fold
 from intentmatch.text.shorthand import SHORTHAND, shorthand_of
 
@@ -107,35 +107,22 @@ class Corrector:
 
     def _correct(self, words: Sequence[_Word], read: list[str | None]) -> None:
         """Put corrected words into `read`, which holds None for each word that is read as it is written."""
-        folded = [fold(new) if new else word.folded for word, new in zip(words, read, strict=True)]
-        known = [
-            new is not None or all(part in self._known for part in text.split(" "))
-            for new, text in zip(read, folded, strict=True)
-        ]
+        message = _Message(words, read, self._known, self._index)
         found = {
             number: candidates
             for number, word in enumerate(words)
-            if not known[number] and word.folded and _is_plain(word)
+            if not message.known[number] and word.folded and _is_plain(word)
             if (candidates := self._index.candidates(word.folded))
         }
         # A corrected word is evidence for its neighbours, so that words in doubt are looked at twice.
         for number in (*found, *found) if len(found) > 1 else found:
-            if known[number]:
+            if message.known[number]:
                 continue
-            raised = familiarity(sum(known), len(words) - 1)
-            before = folded[number - 1].rpartition(" ")[2] if number else END
-            after = folded[number + 1].partition(" ")[0] if number + 1 < len(words) else END
-            score, meant = max(
-                (candidate.score + raised + self._index.fits(before, candidate.word, after), candidate.word)
-                for candidate in found[number]
-            )
-            if score <= 0.0:
-                continue
-            surface = self._surfaces(meant)
-            if _stands_out(number, words) and not surface[:1].isupper():
-                continue
-            read[number], folded[number] = _in_case_of(words[number].core, surface), meant
-            known[number] = meant in self._known
+            score, meant = max(message.rated(number, candidate) for candidate in found[number])
+            surface = self._surfaces(meant) if score > 0.0 else ""
+            if surface and (surface[0].isupper() or not _stands_out(number, words)):
+                read[number] = _in_case_of(words[number].core, surface)
+                message.corrected(number, meant)
 
     def _table(self, language: str | None) -> Mapping[str, str]:
         """Return the shorthand of a language; of the registry's languages if it is None."""
@@ -166,6 +153,44 @@ class Corrector:
                     if found.folded == word:
                         return found.core
         return word
+
+
+class _Message:
+    """The words of a message as they are read so far, and which of them are known."""
+
+    def __init__(
+        self, words: Sequence[_Word], read: Sequence[str | None], registry: Collection[str], index: WordIndex
+    ) -> None:
+        self._index, self._registry = index, registry
+        self._folded = [fold(new) if new else word.folded for word, new in zip(words, read, strict=True)]
+        self.known = [
+            new is not None or all(part in registry for part in text.split(" "))
+            for new, text in zip(read, self._folded, strict=True)
+        ]
+        """By word: whether the registry has it, or it was read as something else."""
+        self._common = [
+            not known and index.is_common(text) for known, text in zip(self.known, self._folded, strict=True)
+        ]
+        self._mistyped = False
+
+    def corrected(self, number: int, meant: str) -> None:
+        """Note that a word is read as a known word."""
+        self._folded[number], self.known[number], self._mistyped = meant, True, True
+
+    def rated(self, number: int, candidate: Candidate) -> tuple[float, str]:
+        """Return the score of a candidate for a word in this message, and the candidate's word."""
+        folded = self._folded
+        before = folded[number - 1].rpartition(" ")[2] if number else END
+        after = folded[number + 1].partition(" ")[0] if number + 1 < len(folded) else END
+        score = candidate.score + self._raised(number) + self._index.fits(before, candidate.word, after)
+        return score, candidate.word
+
+    def _raised(self, number: int) -> float:
+        others = [other for other in range(len(self.known)) if other != number]
+        known = sum(self.known[other] for other in others)
+        common = sum(self._common[other] and not self.known[other] for other in others)
+        careless = CARELESS if self._mistyped and not self._common[number] else 0.0
+        return familiarity(known, common, len(others) - known - common) + careless
 
 
 def _word(written: str) -> _Word:

@@ -35,21 +35,26 @@ END = "\n"
 # Utterances that are counted; more would hardly change the counts. Letters of a script that mistakes may insert.
 _MOST_UTTERANCES, _MOST_LETTERS = 20_000, 36
 _CACHED_WORDS = 8192
-_LONGEST_WORD = 24
-_LETTERS_FOR_TWO_MISTAKES = 7
+_SHORTEST_WORD, _LONGEST_WORD = 2, 24
+_LETTERS_FOR_TWO_MISTAKES = 5
 
 # Weights of the score.
 _INTERCEPT = -1.6
 _IN_REGISTRY, _LOG_COUNT = 1.8, 0.48
 _LOG_PROBABILITY, _RAREST = 0.37, -15.0
 _MISTAKES = {"accents": 5.0, "double": 3.7, "swap": 3.5, "drop": 2.7, "other": 0.0, "two": -1.0}
+_TWO_IN_SHORT, _LONG = -2.0, 7
 _LAST_LETTER = -0.6
 _UNKNOWN_PIECES, _UNKNOWN_WORD = -0.17, 0.0
-_KNOWN_PIECE, _KNOWN_WORD = -0.43, -5.1
+_KNOWN_PIECE, _KNOWN_WORD = -0.43, -5.8
 _RIVALS = -0.5
 _NEIGHBOURS, _NEIGHBOUR_PRIOR = 0.6, 5.0
 _FAMILIARITY = 0.95
+_ABJAD = -1.1
+CARELESS = 1.5
+"""What is added to the scores of a message in which another word was corrected: its writer mistypes."""
 
+_ABJADS = frozenset({"Arabic", "Hebrew"})
 _REPEATED = re.compile(r"(.)\1{2,}")
 
 
@@ -71,7 +76,12 @@ class WordIndex:
 
     def candidates(self, word: str) -> tuple[Candidate, ...]:
         """Return the known words that a folded word, unknown to the registry, may be a misspelling of."""
-        return self._candidates(word) if 2 <= len(word) <= _LONGEST_WORD and _is_alphabetic(word) else ()
+        return self._candidates(word) if _SHORTEST_WORD <= len(word) <= _LONGEST_WORD and _is_alphabetic(word) else ()
+
+    @staticmethod
+    def is_common(word: str) -> bool:
+        """Return whether the embedded tokenizer has a folded word as one piece."""
+        return len(embedded_tokenizer().encode(word, 2)) == 1
 
     def fits(self, before: str, word: str, after: str) -> float:
         """Return how much the neighbours of a word raise its score; `END` is a neighbour too."""
@@ -104,17 +114,21 @@ class WordIndex:
         start = _INTERCEPT + (
             _KNOWN_WORD + _KNOWN_PIECE * probability if known else _UNKNOWN_WORD + _UNKNOWN_PIECES * probability
         )
+        if script(word[0]) in _ABJADS:
+            start += _ABJAD
         near = _edits(typed, counted.letters(word[0])) | _without_repeats(typed)
         near.discard(typed)
         registry = near & counted.words.keys()
-        common = {} if known or units != [typed] else tokenizer.whole(near)
+        common = {} if known or units != (typed,) else tokenizer.whole(near)
         found = {other: self._score(typed, other, common) for other in registry | common.keys()}
         for other in counted.accented(word):
             found[other] = self._prior(other, common) + _MISTAKES["accents"]
         if len(word) >= _LETTERS_FOR_TWO_MISTAKES:
             for other in counted.two_mistakes_away(typed):
                 if other not in found:
-                    found[other] = self._prior(other, common) + _MISTAKES["two"]
+                    found[other] = (
+                        self._prior(other, common) + _MISTAKES["two"] + (_TWO_IN_SHORT if len(word) < _LONG else 0.0)
+                    )
         meant = {other[1:]: score for other, score in found.items() if _is_alphabetic(other[1:])}
         start += _RIVALS * log(len(meant) or 1)
         return tuple(Candidate(other, start + score) for other, score in meant.items())
@@ -131,13 +145,14 @@ class WordIndex:
         return _LOG_COUNT * log(count + 1) + _IN_REGISTRY * (count > 0) + _LOG_PROBABILITY * max(probability, _RAREST)
 
 
-def familiarity(known: int, others: int) -> float:
+def familiarity(known: int, common: int, others: int) -> float:
     """Return how much the other words of a message raise the scores of a word's candidates.
 
-    `known` of the `others` are words of the registry. A message with few of these is likely to be in another language
-    or about something else; its words are then unknown without being mistyped.
+    `known` of the others are words of the registry, `common` are words of some language, and `others` neither. A
+    message with few known words is likely to be in another language or about something else; its words are then unknown
+    without being mistyped. Words that are in no language say half as much, for they may be mistyped too.
     """
-    share = (known + 0.5) / (others + 1)
+    share = (known + 0.5) / (known + common + 0.5 * others + 1)
     return _FAMILIARITY * log(share / (1.02 - share))
 
 

@@ -94,6 +94,7 @@ def _definitions() -> dict[str, Any]:
 
 def _file_properties() -> dict[str, Any]:
     setting = {"anyOf": [_TEXT, {"type": "object", "additionalProperties": _TEXT}]}
+    shorthand = _by_language({"type": "object", "additionalProperties": _TEXT})
     test = _mapping("test", TEST_KEYS, _test_properties())
     return {
         "version": {"enum": [int(GRAMMAR_VERSION), GRAMMAR_VERSION]},
@@ -101,7 +102,7 @@ def _file_properties() -> dict[str, Any]:
         "include": _TEXTS,
         "settings": {
             "type": ["object", "null"],
-            "properties": dict.fromkeys(PARSERS, setting),
+            "properties": dict.fromkeys(PARSERS, setting) | {"spelling": shorthand},
             "additionalProperties": False,
         },
         "rules": _named(_LOCALIZED, names=_NAME),

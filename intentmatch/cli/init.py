@@ -57,8 +57,8 @@ def init(folder: Path, name: str | None, languages: str | None, start: str | Non
     missing = [code for code in codes if code not in LANGUAGES]
     _write(folder, {file: _head(name, missing) + text, folder / SCHEMA_FILE: _json(schema())})
     registry = read_registry(str(folder))
-    counts = {"intent": registry, "utterance": registry.utterances, "test": registry.tests}
-    click.echo(f"{file}: " + ", ".join(output.counted(len(things), thing) for thing, things in counts.items()))
+    counts = {"intent": len(registry), "utterance": len(registry.utterances), "test": len(registry.tests)}
+    click.echo(f"{file}: " + ", ".join(output.counted(count, thing) for thing, count in counts.items()))
     if missing:
         click.echo(
             f"No starting set has lines in {', '.join(missing)}: add yours under such a key below `utterances:`."

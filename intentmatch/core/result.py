@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -10,26 +10,32 @@ from intentmatch.core.types import Utterance
 
 Verdict = Literal["matched", "ambiguous", "out_of_scope"]
 
+Measure = Literal["score", "confidence", "in_scope"]
+"""What a threshold is compared with: the first candidate's score or confidence, or the in-scope probability."""
+
 StageName = Literal[
     "clean",
     "language",
     "exact",
     "fuzzy",
     "spelling",
+    "noise",
     "encode",
     "coverage",
     "dense",
+    "words",
     "head",
     "reranker",
     "decide",
+    "negation",
     "otherwise",
     "slots",
     "parts",
 ]
 """The stages of the pipeline, in the order in which a trace lists them. A message passes only some of them."""
 
-DecidedBy = Literal["exact", "fuzzy", "dense", "head", "reranker", "empty"]
-"""The stage whose scores led to the verdict; "empty" when there was nothing to score."""
+DecidedBy = Literal["exact", "fuzzy", "noise", "dense", "head", "reranker", "empty"]
+"""The stage that led to the verdict; "empty" when there was nothing to score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +49,12 @@ class Candidate:
     """The utterance nearest to the message."""
     title: str | None = None
     confidence: float | None = None
-    """Calibrated probability that the user wants this intent; None if the registry is too small to calibrate."""
+    """Calibrated probability that the user wants this intent; None if the registry is too small to calibrate. The
+    confidences of one message add up to at most 1."""
     evidence: float | None = field(default=None, repr=False)
     """Fused score that candidates are ranked by, on a scale of its own for each registry; None: ranked by `score`."""
+    words: float | None = field(default=None, repr=False)
+    """Word similarity of message and nearest utterance in [0, 1], a part of the evidence; None if not compared."""
 
     @property
     def measured(self) -> str:
@@ -73,13 +82,15 @@ class Trace:
 
     stages: tuple[Stage, ...]
     decided_by: DecidedBy
-    """The stage whose scores led to the verdict: "exact", "fuzzy", "dense", "head", "reranker" or "empty"."""
+    """The stage that led to the verdict: "exact", "fuzzy", "noise", "dense", "head", "reranker" or "empty"."""
     threshold: float | None
     """The threshold that the best candidate was compared with; None if nothing was scored."""
     threshold_origin: str
     """Where the threshold came from, in words."""
     reason: str
     """The reason for the verdict, in words."""
+    threshold_on: Measure | None = None
+    """What was compared with the threshold; None if nothing was scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +133,20 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class WordMatch:
+    """A word of a message and the word of an utterance that it met, made by `Matcher.word_matches`."""
+
+    word: str
+    """As the tokenizer reads it: in lower case, and corrected if it was a typing mistake."""
+    met: str
+    """The nearest word of the utterance, however far."""
+    similarity: float
+    """Cosine similarity of the two in [0, 1]."""
+    weight: float
+    """Share of the word in the message in [0, 1]: words that few utterances have weigh more."""
+
+
+@dataclass(frozen=True, slots=True)
 class MatchResult:
     """The answer to a message. All fields exist for every verdict."""
 
@@ -137,7 +162,8 @@ class MatchResult:
     candidates: tuple[Candidate, ...]
     """Best first."""
     rivals: tuple[Candidate, ...]
-    """The intents to ask the user about if `verdict` is "ambiguous"; otherwise empty."""
+    """The intents to ask the user about if `verdict` is "ambiguous"; otherwise empty. One alone is an intent that the
+    message refuses: "please don't cancel my order"."""
     language: str | None
     """The language that the caller gave; otherwise the most likely one of the registry's languages."""
     response: str | None
@@ -150,13 +176,22 @@ class MatchResult:
     parts: tuple[Part, ...] = ()
     """Two or more requests of one message, if the setting `several_intents` is on. `intent`, `entities` and the like
     are then those of the first part."""
+    confirm: bool = False
+    """Whether the author wants the user to confirm the matched intent before the bot acts (`confirm: true`)."""
+    in_scope: float | None = None
+    """Calibrated probability that the user wants one of the intents: the sum of the confidences of all candidates. None
+    if the registry is too small to calibrate."""
 
-    def explain(self) -> str:
-        """Explain the verdict in a few sentences for the author of the intents."""
+    def explain(self, words: Sequence[WordMatch] = ()) -> str:
+        """Explain the verdict in a few sentences for the author of the intents.
+
+        `words` are what `Matcher.word_matches` returns; `Matcher.explain` passes them.
+        """
         lines = [f"{_HEADLINES[self.verdict]}: {self.trace.reason}"]
         if self.candidates and (nearest := self.candidates[0].utterance) is not None:
             place = f" ({nearest.location.short})" if nearest.location else ""
             lines.append(f"The nearest utterance of {self.candidates[0].intent} is “{nearest.text}”{place}.")
+        lines += _words(words)
         if self.confidence is not None:
             lines.append(f"Confidence that {self.candidates[0].intent} is right: {self.confidence:.0%}.")
         if self.entities:
@@ -176,6 +211,7 @@ class MatchResult:
             "intent": self.intent,
             "score": self.score,
             "confidence": self.confidence,
+            "in_scope": self.in_scope,
             "language": self.language,
             "response": self.response,
             "candidates": [_candidate_dict(c) for c in self.candidates],
@@ -183,9 +219,11 @@ class MatchResult:
             "entities": [asdict(entity) for entity in self.entities],
             "missing": [asdict(missing) for missing in self.missing],
             "parts": [asdict(part) for part in self.parts],
+            "confirm": self.confirm,
             "trace": {
                 "decided_by": self.trace.decided_by,
                 "threshold": self.trace.threshold,
+                "threshold_on": self.trace.threshold_on,
                 "threshold_origin": self.trace.threshold_origin,
                 "reason": self.trace.reason,
                 "stages": [
@@ -196,7 +234,19 @@ class MatchResult:
         }
 
 
+# Least similarity of words that have met, and the most words that are shown: the heaviest.
+_MET, _SHOWN_WORDS = 0.5, 8
+
 _HEADLINES: Mapping[Verdict, str] = {"matched": "Matched", "ambiguous": "Ambiguous", "out_of_scope": "Out of scope"}
+
+
+def _words(matches: Sequence[WordMatch]) -> list[str]:
+    """Return sentences on the words that met a word of the utterance, and on the others, in the message's order."""
+    shown = sorted(sorted(matches, key=lambda one: -one.weight)[:_SHOWN_WORDS], key=matches.index)
+    met = [f"{one.word} ~ {one.met} {one.similarity:.2f}" for one in shown if one.similarity >= _MET]
+    alone = [f"{one.word} {one.similarity:.2f}" for one in shown if one.similarity < _MET]
+    sentences = (("Words that match", met), ("Words without a match", alone))
+    return [f"{what}: {', '.join(listed)}." for what, listed in sentences if listed]
 
 
 def _candidate_dict(candidate: Candidate) -> dict[str, Any]:

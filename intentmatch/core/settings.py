@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from intentmatch.core.errors import InputError, Location, Problem, RegistryError, SettingsError, suggest
+from intentmatch.core.threshold import parse_threshold
 from intentmatch.text.normalize import fold, language_code
 
 ENVIRONMENT_PREFIX = "INTENTMATCH_"
@@ -61,9 +62,12 @@ class Settings:
     """What learned thresholds aim for. `precision`: this share of the answers given is right; `give_up` limits the
     share of all messages left unanswered to get there. `false_accept`: at most this share of out-of-scope messages is
     answered. `balance`: the most messages answered or refused correctly."""
-    threshold: Mapping[str, float] = field(default_factory=dict)
-    """Threshold on the score per language, `default` for all others; empty: thresholds on the confidence, learned for
-    `target`."""
+    out_of_scope_share: float = 0.2
+    """Share of all messages that are expected to be out of scope. Confidences, learned thresholds, and the numbers of
+    an evaluation on held-out utterances are made for it."""
+    threshold: Mapping[str, float | str] = field(default_factory=dict)
+    """Threshold per language, `default` for all others: a number is on the score, a text like "90%" on the confidence;
+    empty: learned for `target`."""
     margin: float | None = None
     """Two intents whose scores are closer than this are ambiguous; None: learned."""
     fuzzy: float = 0.8
@@ -71,7 +75,8 @@ class Settings:
     spelling: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Shorthand of users and what it stands for, per language, `default` for all, in addition to the built-in one."""
     reranker: str = "none"
-    """Cross-encoder for doubtful messages: none, `cross_encoder:NAME_OR_FOLDER`, or just the name or folder."""
+    """Second opinion on doubtful messages: none, words (word alignment, needs no model), or a cross-encoder as
+    `cross_encoder:NAME_OR_FOLDER` or just its name or folder."""
     band: float | None = None
     """Distance to the threshold within which the reranker is used; None: learned."""
     reranker_seconds: float = 0.5
@@ -165,6 +170,13 @@ def fraction(value: Any) -> float:
     return number
 
 
+def _share(value: Any) -> float:
+    number = fraction(value)
+    if number == 1.0:
+        raise ValueError("it must be a number from 0 to 1, 1 excluded")
+    return number
+
+
 def _parse_from(origin: str, name: str, value: Any) -> Any:
     try:
         return parse(name, value)
@@ -214,16 +226,16 @@ def _seconds(value: Any) -> float:
     return seconds
 
 
-def _threshold(value: Any) -> dict[str, float]:
-    """Parse `0.5`, `{default: 0.5, de: 0.45}`, or the mapping as text: `0.5,de=0.45`."""
+def _threshold(value: Any) -> dict[str, float | str]:
+    """Parse `0.5`, `90%`, `{default: 0.5, de: 90%}`, or the mapping as text: `0.5,de=90%`."""
     if value is None or value == "auto":
         return {}
     if isinstance(value, str) and ("=" in value or "," in value):
         pairs = [part.strip().rpartition("=") for part in value.split(",")]
         value = {key.strip() or DEFAULT_LANGUAGE: number for key, _, number in pairs}
     if isinstance(value, Mapping):
-        return {_language(str(code)): fraction(number) for code, number in value.items()}
-    return {DEFAULT_LANGUAGE: fraction(value)}
+        return {_language(str(code)): parse_threshold(number) for code, number in value.items()}
+    return {DEFAULT_LANGUAGE: parse_threshold(value)}
 
 
 def _target(value: Any) -> dict[str, float | bool]:
@@ -319,6 +331,7 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "index": _one_of(*INDEXES),
     "vectors": _one_of(*VECTORS),
     "target": _target,
+    "out_of_scope_share": _share,
     "threshold": _threshold,
     "margin": _learned,
     "fuzzy": fraction,

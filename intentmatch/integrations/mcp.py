@@ -78,7 +78,7 @@ class _ReadTools:
             result = self._matcher.match(message, language=language, context=context or ())
         answer = result.to_dict()
         del answer["trace"]
-        return {**answer, "explanation": result.explain()}
+        return {**answer, "explanation": self._matcher.explain(result)}
 
     def list_intents(self) -> dict[str, Any]:
         """List all intents: title, description, languages and location in the YAML."""
@@ -96,7 +96,9 @@ class _ReadTools:
             "utterances": _lines(intent.utterances),
             "not": _lines(intent.negatives),
             "slots": [{"name": slot.name, "kind": slot.kind, "required": slot.required} for slot in intent.slots],
-            "responses": dict(intent.responses),
+            "responses": {
+                code: list(texts) if len(texts) > 1 else texts[0] for code, texts in intent.all_responses.items()
+            },
         }
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +24,7 @@ from intentmatch.learning.head import Fitting, TrainedHead, fit_head, nearby, pr
 from intentmatch.learning.subsampling import beyond_a_head, sample
 from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSION
 from intentmatch.learning.token_features import TokenVectorizer
+from intentmatch.learning.word_alignment import WordAlignment
 from intentmatch.runtime.threads import Each, all_cores, one_by_one
 from intentmatch.storage.atomic import write_file
 from intentmatch.text.normalize import TEXT_VERSION, clean
@@ -29,7 +32,7 @@ from intentmatch.text.normalize import TEXT_VERSION, clean
 _log = logging.getLogger(__name__)
 
 # Raise with any change that trains something else from the same registry.
-_VERSION = 6
+_VERSION = 7
 # Most cached trainings: a bot, its last edits, and a few other bots.
 _MOST_FILES = 32
 # Least share of labels that are nearest to their own intent. Real names: 0.65 to 0.92; numbered names: up to 0.15.
@@ -55,7 +58,7 @@ def train(registry: Registry, vectors: Vectors, labels: Vectors, settings: Setti
     names = [intent.name for intent in registry]
     languages = [utterance.language for utterance in registry.utterances]
     validated = cross_validate_registry(registry, vectors, labels, settings)
-    calibration = calibrate(validated.held_out, settings.target, names, languages)
+    calibration = calibrate(validated.held_out, settings.target, names, languages, settings.out_of_scope_share)
     # A head that could not be cross-validated is not used.
     return Trained(calibration, validated.trained_head if calibration.curve is not None else None)
 
@@ -75,6 +78,7 @@ class Features(NamedTuple):
     """Rows of the utterances that are trained on."""
     vectorizer: TokenVectorizer
     fitting: Fitting
+    words: WordAlignment
 
 
 class CrossValidated(NamedTuple):
@@ -90,11 +94,14 @@ def cross_validate_registry(
 ) -> CrossValidated:
     """Cross-validate a registry's utterances under the settings `scorer` and `aggregation`."""
     owners, aggregation, lines = registry.owners, settings.aggregation, registry.lines
+    keys = [zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in registry.folded]
     with all_cores() as each:
         features = _features(registry, vectors, labels, settings)
         if features is None:
             rows = sample(registry)
-            held_out = cross_validate(vectors, owners, aggregation, None, lines=lines, sample=rows, each=each)
+            held_out = cross_validate(
+                vectors, owners, aggregation, None, lines=lines, keys=keys, sample=rows, each=each
+            )
             return CrossValidated(held_out, None)
         trained_head = _fit(features, each=each)
         held_out = cross_validate(
@@ -103,6 +110,8 @@ def cross_validate_registry(
             aggregation,
             features.fitting,
             lines=lines,
+            words=features.words,
+            keys=keys,
             near=nearby(features.fitting, trained_head.head.weights),
             sample=features.sample,
             each=each,
@@ -140,7 +149,7 @@ def load_or_train(
 
 def _fit(features: Features, near: Vectors | None = None, each: Each = one_by_one) -> TrainedHead:
     start = None if near is None else nearby(features.fitting, near)
-    return TrainedHead(fit_head(features.fitting, start, each), features.vectorizer)
+    return TrainedHead(fit_head(features.fitting, start, each), features.vectorizer, features.words)
 
 
 def _provisional_head(
@@ -151,7 +160,9 @@ def _provisional_head(
     intents = [intent.name for intent in before.registry]
     same = intents == [intent.name for intent in registry]
     if same and len(registry.utterances) * len(intents) > _MOST_NUMBERS_PROVISIONALLY:
-        return before.trained_head
+        if before.trained_head.words is None:
+            return before.trained_head
+        return replace(before.trained_head, words=WordAlignment.fit(_texts(registry)))
     features = _features(registry, vectors, labels, settings)
     return features and _fit(features, _columns(before.trained_head.head.weights, intents, registry))
 
@@ -166,10 +177,15 @@ def _columns(weights: Vectors, intents: Sequence[str], registry: Registry) -> Ve
 def _features(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings) -> Features | None:
     if settings.scorer != "head" or len(registry) < 2 or beyond_a_head(registry):
         return None
-    texts = [clean(utterance.text) for utterance in registry.utterances]
+    texts = _texts(registry)
     vectorizer = TokenVectorizer.fit(texts)
     chosen = sample(registry)
-    return Features(chosen, vectorizer, _prepared(registry, vectors, labels, vectorizer, chosen))
+    fitting = _prepared(registry, vectors, labels, vectorizer, chosen)
+    return Features(chosen, vectorizer, fitting, WordAlignment.fit(texts))
+
+
+def _texts(registry: Registry) -> list[str]:
+    return [clean(utterance.text) for utterance in registry.utterances]
 
 
 def _prepared(
@@ -198,7 +214,8 @@ def _file(
 ) -> Path | None:
     """Return the cache file named after everything `train` uses; None if it must be `there` and cannot be."""
     parts = [
-        [_VERSION, TEXT_VERSION, TOKEN_FEATURES_VERSION, settings.scorer, settings.aggregation, dict(settings.target)],
+        [_VERSION, TEXT_VERSION, TOKEN_FEATURES_VERSION, settings.scorer, settings.aggregation],
+        [dict(settings.target), settings.out_of_scope_share],
         [[intent.name, intent.label] for intent in registry],
         [utterance.text for utterance in registry.utterances],
         [utterance.language for utterance in registry.utterances],

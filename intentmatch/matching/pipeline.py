@@ -12,20 +12,23 @@ from numpy.typing import NDArray
 
 from intentmatch.artefact.store import Artefact
 from intentmatch.core.errors import InputError, IntentMatchError, UnknownNameError
-from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, Trace
+from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, Trace, WordMatch
 from intentmatch.core.types import Encoder, Reranker
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.subsampling import beyond_a_head
 from intentmatch.matching.correction import Corrector
+from intentmatch.matching.negation import check_negation
+from intentmatch.matching.noise import NoiseDetector
 from intentmatch.matching.options import MatchOptions
-from intentmatch.matching.policy import Decision, decide
+from intentmatch.matching.policy import Decision, decide, in_scope
 from intentmatch.matching.reranker import Reranking
 from intentmatch.matching.scoring import Scoring
 from intentmatch.matching.shortlist import SearchResult
 from intentmatch.matching.spelling import LexicalIndex, SpellingHit
 from intentmatch.matching.thresholds import policy_of
 from intentmatch.matching.trace import TraceRecorder
+from intentmatch.matching.word_matches import word_matches
 from intentmatch.runtime.gc_pause import gc_paused
 from intentmatch.text.language_id import LanguageGuess
 from intentmatch.text.normalize import clean, fold
@@ -95,6 +98,7 @@ class Engine:
             else None
         )
         self._languages = LanguageGuess(registry.folded, [u.language for u in self._utterances])
+        self._noise = NoiseDetector(self._lexical.words, registry.languages)
         self._coverage = Coverage(encoder)
         self._slots: Mapping[str, SlotReader] = {}
         self._conditional = any(intent.when for intent in self._intents)
@@ -124,18 +128,16 @@ class Engine:
         if decision := self._exact(rows, key, question, stages):
             return self._result(message, question, decision, stages=stages, decided_by="exact")
 
-        hits = self._lexical.fuzzy(key)
+        typed = text
+        text, hits = self._spelled(text, key, question, stages)
         fuzzy = _only(hits, question.allowed)
-        stages.add("fuzzy", _typing_mistakes(len(fuzzy)))
-        written, text = text, self._corrected(text, key, question, stages)
-        if text != written and not fuzzy and (rows := self._rows(fold(text))):
-            # The corrected message is an utterance.
-            hits = self._lexical.alike(key, rows)
-            fuzzy = _only(hits, question.allowed)
+        if not hits and (reason := self._noise.reason(typed, key, text)):
+            stages.add("noise", reason)
+            return self._nothing(message, question, stages, reason, is_noise=True)
 
         vector, shortlist = precomputed(text) if precomputed else Precomputed(self.encode_one(text))
         stages.add("encode", f"encoded by {self.encoder.name}")
-        if gap := self._coverage.gap(written, question.language):
+        if gap := self._coverage.gap(typed, question.language):
             stages.add("coverage", gap)
         if not vector.any() and not fuzzy:
             reason = f"the encoder {self.encoder.name} knows no part of this message."
@@ -151,16 +153,35 @@ class Engine:
         by_meaning: DecidedBy = "dense" if self.artefact.trained_head is None else "head"
         spelled = hit is not None and hit.similarity >= first.score
         decided_by: DecidedBy = "fuzzy" if spelled else by_meaning
-        if self._reranking and decision.doubtful:
-            reranked, says = self._reranking.rerank(text, vector, decision)
-            stages.add("reranker", says)
-            if reranked:
-                decision, decided_by = decide(reranked, self.policy, question.language), "reranker"
+        if reranked := self._reranked(text, vector, decision, stages):
+            decision, decided_by = decide(reranked, self.policy, question.language), "reranker"
         stages.add("decide", decision.verdict)
+        decision, negation = check_negation(
+            decision, text, question.language, lambda clause: self._read(clause, question)
+        )
+        if negation:
+            stages.add("negation", negation)
         if question.allowed is not None:
             everything = self._scoring.candidates(vector, text, hits)
             self._add_otherwise(decide(everything, self.policy, question.language), question.allowed, stages)
         return self._result(message, question, decision, stages=stages, decided_by=decided_by)
+
+    def _reranked(
+        self, text: str, vector: NDArray[np.float32], decision: Decision, stages: TraceRecorder
+    ) -> Sequence[Candidate] | None:
+        """Return the candidates as the reranker scores them; None if there is no doubt, no reranker, or no answer."""
+        if not self._reranking or not decision.doubtful:
+            return None
+        reranked, says = self._reranking.rerank(text, vector, decision)
+        stages.add("reranker", says)
+        return reranked
+
+    def _read(self, text: str, question: Question) -> Decision:
+        """Decide on a text beside the message, without trace or reranker."""
+        key = fold(text)
+        vector, hits = self.encode_one(text), self._lexical.fuzzy(key) | self._lexical.exact(self._lexical.rows(key))
+        candidates = self._scoring.candidates(vector, text, _only(hits, question.allowed), question.allowed)
+        return decide(candidates, self.policy, question.language)
 
     def _rows(self, key: str) -> Sequence[int]:
         """Return the rows that equal a folded message; those that equal it but for accents if there are none."""
@@ -175,8 +196,24 @@ class Engine:
         allowed = _only(hits, question.allowed)
         if not allowed:
             return None
-        candidates = [self._scoring.candidate(intent, 1.0, hit.row) for intent, hit in allowed.items()]
-        return _certain(decide(candidates, self.policy, question.language))
+        # Certain, and divided among the intents that have the same utterance.
+        certain = 1.0 / len(allowed)
+        candidates = [
+            self._scoring.candidate(intent, 1.0, hit.row, confidence=certain) for intent, hit in allowed.items()
+        ]
+        return decide(candidates, self.policy, question.language)
+
+    def _spelled(
+        self, text: str, key: str, question: Question, stages: TraceRecorder
+    ) -> tuple[str, dict[int, SpellingHit]]:
+        """Return a cleaned message without its typing mistakes, and the utterances that it then equals."""
+        hits = self._lexical.fuzzy(key)
+        allowed = _only(hits, question.allowed)
+        stages.add("fuzzy", _typing_mistakes(len(allowed)))
+        corrected = self._corrected(text, key, question, stages)
+        if corrected != text and not allowed:
+            hits = self._lexical.alike(key, self._rows(fold(corrected))) or hits
+        return corrected, hits
 
     def _corrected(self, text: str, key: str, question: Question, stages: TraceRecorder) -> str:
         """Return a cleaned message as it is encoded: without typing mistakes and shorthand."""
@@ -209,8 +246,8 @@ class Engine:
             rows = self._rows(key) if key else ()
             if key and not _only(self._lexical.exact(rows), question.allowed):
                 unrecorded = TraceRecorder()
-                spoken = self._with_language(question, key, rows, unrecorded)
-                text = self._corrected(text, key, spoken, unrecorded)
+                in_language = self._with_language(question, key, rows, unrecorded)
+                text = self._corrected(text, key, in_language, unrecorded)
                 # If only some intents may answer, the shortlist depends on the question.
                 pending[text] = pending.get(text, False) or question.allowed is None
         texts = sorted(pending)
@@ -232,6 +269,18 @@ class Engine:
                 raise UnknownNameError("slot", name, ())
             return ()
         return self._slots[intent].fill(text, slots, question.language, question.now)
+
+    def word_matches(self, result: MatchResult) -> tuple[WordMatch, ...]:
+        """Return which words of a message met which words of the first candidate's utterance; see `Answers`."""
+        utterance = result.candidates[0].utterance if result.candidates else None
+        trained_head = self.artefact.trained_head
+        if utterance is None or trained_head is None or trained_head.words is None:
+            return ()
+        text = clean(result.message[:MAX_CHARACTERS])
+        question = Question(1, result.language)
+        if result.trace.decided_by != "exact":
+            text = self._corrected(text, fold(text), question, TraceRecorder())
+        return word_matches(trained_head.words, text, clean(utterance.text))
 
     def question(self, options: MatchOptions) -> Question:
         """Return checked options as the pipeline takes them. Raises `InputError`."""
@@ -290,8 +339,10 @@ class Engine:
         return question._replace(language=guessed)
 
     def _add_head(self, candidates: Sequence[Candidate], stages: TraceRecorder) -> None:
-        """Add the head's confidences, or the reason why there is no head although the setting asks for one."""
+        """Add word similarities and confidences, or the reason why the setting asks for a head and there is none."""
         if self.artefact.trained_head is not None:
+            if aligned := [f"{c.intent} {c.words:.2f}" for c in candidates[:_SHOWN] if c.words is not None]:
+                stages.add("words", ", ".join(aligned))
             stages.add("head", ", ".join(f"{c.intent} {c.confidence:.0%}" for c in candidates[:_SHOWN]))
         elif self._too_large_for_head:
             stages.add("head", "not trained: too many utterances and intents; cosine similarity decides")
@@ -328,16 +379,19 @@ class Engine:
             candidates=self._titled_in(decision.ranked[: question.top_k], question.language),
             rivals=self._titled_in(decision.rivals, question.language),
             language=question.language,
-            response=self.artefact.registry[intent].response(question.language) if intent else None,
+            response=self.artefact.registry[intent].response_to(message, question.language) if intent else None,
             trace=Trace(
                 stages=tuple(stages.done),
                 decided_by=decided_by,
                 threshold=decision.cut.value if decision.cut else None,
                 threshold_origin=decision.cut.origin if decision.cut else "",
                 reason=decision.reason,
+                threshold_on=decision.cut.on if decision.cut else None,
             ),
             entities=reading.entities if reading else (),
             missing=reading.missing if reading else (),
+            confirm=intent is not None and self.artefact.registry[intent].confirm,
+            in_scope=in_scope(decision.ranked),
         )
 
     def _titled_in(self, candidates: tuple[Candidate, ...], language: str | None) -> tuple[Candidate, ...]:
@@ -349,17 +403,18 @@ class Engine:
             for c in candidates
         )
 
-    def _nothing(self, message: str, question: Question, stages: TraceRecorder, reason: str) -> MatchResult:
+    def _nothing(
+        self,
+        message: str,
+        question: Question,
+        stages: TraceRecorder,
+        reason: str,
+        *,
+        is_noise: bool = False,
+    ) -> MatchResult:
+        decided_by: DecidedBy = "noise" if is_noise else "empty"
         decision = replace(decide((), self.policy), reason=reason)
-        return self._result(message, question, decision, stages=stages, decided_by="empty")
-
-
-def _certain(decision: Decision) -> Decision:
-    """Return the decision with certain candidates: 100%, divided among the intents that have the same utterance."""
-    certain = 1.0 / len(decision.ranked)
-    ranked = tuple(replace(candidate, confidence=certain) for candidate in decision.ranked)
-    rivals = tuple(replace(candidate, confidence=certain) for candidate in decision.rivals)
-    return replace(decision, ranked=ranked, rivals=rivals)
+        return self._result(message, question, decision, stages=stages, decided_by=decided_by)
 
 
 def _typing_mistakes(intents: int) -> str:

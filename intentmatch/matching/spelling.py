@@ -47,7 +47,7 @@ class LexicalIndex:
             letters.extend(map(hash, letters_of(texts).split("\n")))
             initials.extend(map(hash, _initials_of_lines(texts).split("\n")))
         self.words = frozenset(known)
-        """All words of the texts."""
+        """The words of the folded utterances."""
         self._by_text = _Rows(array("q", map(hash, folded)))
         self._by_letters, self._by_initials = _Rows(letters), _Rows(initials)
 

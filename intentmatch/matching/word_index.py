@@ -126,7 +126,7 @@ class WordIndex:
         abjad = _ABJAD if script(word[0]) in _ABJADS else 0.0
         prefixed = pieces <= 2 and len(word) >= _LETTERS_WITH_PREFIX
         mistakes = self._in_registry(word, prefixed)
-        if not mistakes and pieces > 1 and units == [typed]:
+        if not mistakes and pieces > 1 and units == (typed,):
             near = _edits(typed, self._counted.letters(word[0])) | _without_repeats(typed)
             mistakes = {other: _mistake(typed, other, prefixed) for other in tokenizer.whole(near - {typed})}
         mistakes = {other: mistake for other, mistake in mistakes.items() if _is_alphabetic(other[1:])}

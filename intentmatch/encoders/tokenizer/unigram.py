@@ -114,6 +114,15 @@ class UnigramTokenizer:
         pieces = self._cached_texts if len(text) <= _LONGEST_CACHED_TEXT else self._pieces
         return [*pieces(text, most)]
 
+    def texts_of(self, ids: Sequence[int]) -> list[str]:
+        """Return the texts of pieces that `encode` has returned; "▁" stands for the beginning of a word.
+
+        Takes milliseconds: the pieces are looked for one by one.
+        """
+        wanted = {*ids}
+        found = {number: piece for piece, number in [*self._ids.items()] if number in wanted}
+        return [found.get(number, "") for number in ids]
+
     def _pieces(self, text: str, most: int) -> tuple[int, ...]:
         ids: list[int] = []
         for word in words_of(text):
@@ -271,15 +280,25 @@ def _step(described: Mapping[str, Any]) -> Callable[[str], str]:
 _STEPS = [_step(described) for described in NORMALIZERS]
 
 
-def words_of(text: str) -> list[str]:
-    """Split a normalised text into the units that are tokenized separately: words with "▁" before, marks, digits."""
+def words_of(text: str) -> tuple[str, ...]:
+    """Normalise a text and split it into the units that are tokenized separately: words with "▁" before, marks, digits.
+
+    Cached for short texts, because the same message is split for several purposes.
+    """
+    return _cached_words_of(text) if len(text) <= _LONGEST_CACHED_TEXT else _words_of(text)
+
+
+def _words_of(text: str) -> tuple[str, ...]:
     words: list[str] = []
     for word in normalized(text).split(" "):
         if word.isalpha():
             words.append(SPACE + word)
         elif word:
             words += _split_marks(SPACE + word)
-    return words
+    return tuple(words)
+
+
+_cached_words_of = lru_cache(_CACHED_TEXTS)(_words_of)
 
 
 def _split_marks(word: str) -> list[str]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from intentmatch.matching.word_index import CARELESS, END, Candidate, WordIndex, familiarity
@@ -22,7 +21,8 @@ from intentmatch.text.shorthand import SHORTHAND, shorthand_of
 _LEAST_SHARE, _LEAST_OF_BEST = 0.02, 0.5
 _SENTENCE_ENDS = (".", "!", "?", "…", ":", "؟", "।")
 _LONGEST_ABBREVIATION = 2
-_CACHED_WORDS = 4096
+_CACHED_WORDS, _CACHED_TABLES = 4096, 64
+_MOST_UTTERANCES = 20_000
 
 
 class Correction(NamedTuple):
@@ -66,8 +66,8 @@ class Corrector:
         self._folded, self._text_of = folded, text_of
         self._languages, self._own = languages, own or {}
         self._index = WordIndex(folded)
-        self._tables = lru_cache(64)(self._table)
-        self._surfaces = lru_cache(_CACHED_WORDS)(self._surface)
+        self._tables: dict[str | None, Mapping[str, str]] = {}
+        self._surfaces: dict[str, str] = {}
 
     def read(self, text: str, key: str, language: str | None) -> Correction | None:
         """Return a cleaned message as it is read, or None if it is read as it is written.
@@ -80,7 +80,7 @@ class Corrector:
         written = text.split(" ")
         folded = [word if word in known else fold(word) for word in written]
         message = _Message(written, folded, known, self._index)
-        shorthand = self._tables(language)
+        shorthand = self._shorthand(language)
         words, found, read = {}, {}, {}
         for number in message.unknown:
             word = words[number] = _word(written[number])
@@ -107,24 +107,28 @@ class Corrector:
             if number not in message.unknown:
                 continue
             score, meant = max(message.rated(number, candidate) for candidate in found[number])
-            surface = self._surfaces(meant) if score > 0.0 else ""
+            surface = self._surface(meant) if score > 0.0 else ""
             if surface and (surface[0].isupper() or not message.stands_out(number)):
                 message.read(number, meant)
                 message.mistyped = True
                 yield number, surface
 
-    def _table(self, language: str | None) -> Mapping[str, str]:
+    def _shorthand(self, language: str | None) -> Mapping[str, str]:
         """Return the shorthand of a language; of the registry's languages if it is None."""
-        languages = [language] if language is not None else self._languages or self._guessed()
-        table: dict[str, str] = {}
-        for code in languages:
-            for short, long in shorthand_of(code, self._own).items():
-                table.setdefault(short, long)
+        table = self._tables.get(language)
+        if table is None:
+            if len(self._tables) >= _CACHED_TABLES:
+                self._tables.clear()
+            codes = [language] if language is not None else self._languages or self._guessed()
+            table = self._tables[language] = {
+                short: long for code in reversed(codes) for short, long in shorthand_of(code, self._own).items()
+            }
         return table
 
     def _guessed(self) -> list[str]:
         """Guess the languages of a registry whose author has named none, the most likely first."""
-        counts = Counter(" ".join(self._folded).split(" "))
+        step = -(-len(self._folded) // _MOST_UTTERANCES) or 1
+        counts = Counter(" ".join(self._folded[::step]).split(" "))
         shares = {}
         for code, table in SHORTHAND.items():
             frequent = {word for long in table.values() for word in fold(long).split(" ")}
@@ -135,6 +139,14 @@ class Corrector:
 
     def _surface(self, word: str) -> str:
         """Return a folded word as the registry writes it within a line: "Konto", "don't"."""
+        surface = self._surfaces.get(word)
+        if surface is None:
+            if len(self._surfaces) >= _CACHED_WORDS:
+                self._surfaces.clear()
+            surface = self._surfaces[word] = self._found_surface(word) if word in self._known else word
+        return surface
+
+    def _found_surface(self, word: str) -> str:
         for row, line in enumerate(self._folded):
             if word in line and word in line.split(" ")[1:]:
                 for written in clean(self._text_of(row)).split(" ")[1:]:

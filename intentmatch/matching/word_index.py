@@ -4,7 +4,13 @@ Known are the words of the registry, and those that the embedded tokenizer has a
 score of a candidate is the logit of the probability that the writer meant it. It follows the noisy channel model
 (Kernighan, Church and Gale 1990, "A Spelling Correction Program Based on a Noisy Channel Model"): how often the
 candidate is used, how likely the mistake is, and how well it fits its neighbours, against how good a word the typed
-letters are themselves. The weights of these were fitted with a logistic regression.
+letters are themselves.
+
+The weights are rounded from a logistic regression on 23,600 words that a registry did not have: clean ones, and ones
+with a swapped, dropped, doubled or replaced letter, of validation messages of clinc150, banking77, massive, mtop, xsid,
+arbanking77, msskills_calendar, rasa_carbon and rasa_ru_cadaxapy. Most clean ones are in languages that their registry
+does not have. The intercept and the weights of two mistakes, prefixes, abjads and careless writers were chosen on
+clinc150 and banking77 with mistakes, and on massive and msskills_general without.
 """
 
 from __future__ import annotations
@@ -75,11 +81,17 @@ class WordIndex:
 
     def __init__(self, folded: Sequence[str]) -> None:
         self._folded = folded
-        self._candidates = lru_cache(_CACHED_WORDS)(self._find)
+        self._cache: dict[str, tuple[Candidate, ...]] = {}
 
     def candidates(self, word: str) -> tuple[Candidate, ...]:
         """Return the known words that a folded word, unknown to the registry, may be a misspelling of."""
-        return self._candidates(word) if _SHORTEST_WORD <= len(word) <= _LONGEST_WORD and _is_alphabetic(word) else ()
+        found = self._cache.get(word)
+        if found is None:
+            if len(self._cache) >= _CACHED_WORDS:
+                self._cache.clear()
+            fits = _SHORTEST_WORD <= len(word) <= _LONGEST_WORD and _is_alphabetic(word)
+            found = self._cache[word] = self._find(word) if fits else ()
+        return found
 
     @staticmethod
     def is_common(word: str) -> bool:

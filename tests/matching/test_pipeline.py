@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +21,8 @@ from intentmatch.learning.word_alignment import LEADING
 from intentmatch.matching.correction import Corrector
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.pipeline import MAX_CHARACTERS
-from intentmatch.text.normalize import clean
+from intentmatch.text.accents import typed_without_accents
+from intentmatch.text.normalize import clean, fold
 
 
 def intent(name: str, *lines: str, **more: object) -> Intent:
@@ -821,3 +823,22 @@ def test_accents_count_if_the_fuzzy_setting_is_one() -> None:
     bye = Intent("bye", (Utterance("até logo", "pt"), Utterance("tchau", "pt")))
 
     assert matcher(ORDERS, CANCEL, bye, fuzzy=1.0).match("ate logo").trace.decided_by != "exact"
+
+
+@pytest.mark.slow
+def test_every_line_of_the_shipped_registry_is_answered_alike_without_its_accents() -> None:
+    """Unless another line reads exactly so."""
+    bot = Matcher.load(Path(__file__).parents[2] / "intents")
+    lines = {fold(line.text): line.text for line in bot.registry.utterances}
+    typed = [(text, form) for key, text in lines.items() for form in typed_without_accents(key) if form not in lines]
+    assert len(typed) > 500
+
+    answers = {message: bot.match(message) for pair in typed for message in pair}
+
+    different = [
+        (text, form)
+        for text, form in typed
+        if (answers[text].verdict, answers[text].intent, answers[text].score)
+        != (answers[form].verdict, answers[form].intent, answers[form].score)
+    ]
+    assert different == []

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 FINDINGS_EXIT_CODE = 1
 """Exit code of `lint` for findings, as with other linters; errors that stop `lint` have the code of their class."""
 
+_FORM_HELP = (
+    "Output format. full shows the source lines, concise one line for each problem; human is full in a terminal and "
+    "concise elsewhere. github prints annotations for a pull request."
+)
+_FOR_PEOPLE = ("human", "full", "concise")
 _SEVERITIES = ("info", "warning", "error")
 _NO_UTTERANCES = "-"
 
@@ -30,10 +35,10 @@ _NO_UTTERANCES = "-"
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["human", "github", "json"]),
+    type=click.Choice([*output.PROBLEM_FORMS, "json"]),
     default="human",
     show_default=True,
-    help="Output format; github prints annotations for a pull request.",
+    help=_FORM_HELP,
 )
 def validate(intents: str, form: str) -> None:
     """Report every problem in the YAML.
@@ -48,8 +53,10 @@ def validate(intents: str, form: str) -> None:
     Exit codes: 0 no errors, 2 errors.
     """
     from intentmatch.registry import examine
+    from intentmatch.registry.checks import unknown_encoder
 
     registry, problems = examine(intents)
+    problems = sorted([*problems, *unknown_encoder(registry)])
     counts = {
         "intents": len(registry),
         "utterances": len(set(registry.lines)),
@@ -62,7 +69,7 @@ def validate(intents: str, form: str) -> None:
         output.as_json({"ok": not errors, **counts, "problems": found})
     else:
         output.problems(problems, form)
-    if form == "human":
+    if form in _FOR_PEOPLE:
         sentences = f" of {counts['sentences']} sentences" if counts["sentences"] != counts["utterances"] else ""
         facts = f"{counts['intents']} intents, {counts['utterances']} utterances{sentences}, languages: "
         click.echo(facts + (" ".join(registry.languages) or "not stated"))
@@ -84,10 +91,10 @@ def _severities(problems: list[Problem]) -> str:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["human", "github", "json", "sarif"]),
+    type=click.Choice([*output.PROBLEM_FORMS, "json", "sarif"]),
     default="human",
     show_default=True,
-    help="Output format; github prints annotations for a pull request.",
+    help=_FORM_HELP,
 )
 @click.option(
     "--fail-on",
@@ -130,7 +137,7 @@ def lint(intents: str, form: str, fail_on: str, rules: bool, settings: tuple[str
         output.as_json({"ok": not failed, **_report_to_dict(report)})
     else:
         output.problems(report.problems, form)
-    if form == "human":
+    if form in _FOR_PEOPLE:
         _tables(report)
         click.echo(click.style(_summary(report), fg="red" if failed else "yellow" if report.problems else "green"))
     sys.exit(FINDINGS_EXIT_CODE if failed else 0)

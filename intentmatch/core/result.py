@@ -18,20 +18,24 @@ StageName = Literal[
     "language",
     "exact",
     "fuzzy",
+    "spelling",
+    "noise",
     "encode",
     "coverage",
     "dense",
+    "words",
     "head",
     "reranker",
     "decide",
+    "negation",
     "otherwise",
     "slots",
     "parts",
 ]
 """The stages of the pipeline, in the order in which a trace lists them. A message passes only some of them."""
 
-DecidedBy = Literal["exact", "fuzzy", "dense", "head", "reranker", "empty"]
-"""The stage whose scores led to the verdict; "empty" when there was nothing to score."""
+DecidedBy = Literal["exact", "fuzzy", "noise", "dense", "head", "reranker", "empty"]
+"""The stage that led to the verdict; "empty" when there was nothing to score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,8 @@ class Candidate:
     confidences of one message add up to at most 1."""
     evidence: float | None = field(default=None, repr=False)
     """Fused score that candidates are ranked by, on a scale of its own for each registry; None: ranked by `score`."""
+    words: float | None = field(default=None, repr=False)
+    """Word similarity of message and nearest utterance in [0, 1], a part of the evidence; None if not compared."""
 
     @property
     def measured(self) -> str:
@@ -76,7 +82,7 @@ class Trace:
 
     stages: tuple[Stage, ...]
     decided_by: DecidedBy
-    """The stage whose scores led to the verdict: "exact", "fuzzy", "dense", "head", "reranker" or "empty"."""
+    """The stage that led to the verdict: "exact", "fuzzy", "noise", "dense", "head", "reranker" or "empty"."""
     threshold: float | None
     """The threshold that the best candidate was compared with; None if nothing was scored."""
     threshold_origin: str
@@ -142,7 +148,8 @@ class MatchResult:
     candidates: tuple[Candidate, ...]
     """Best first."""
     rivals: tuple[Candidate, ...]
-    """The intents to ask the user about if `verdict` is "ambiguous"; otherwise empty."""
+    """The intents to ask the user about if `verdict` is "ambiguous"; otherwise empty. One alone is an intent that the
+    message refuses: "please don't cancel my order"."""
     language: str | None
     """The language that the caller gave; otherwise the most likely one of the registry's languages."""
     response: str | None
@@ -155,6 +162,8 @@ class MatchResult:
     parts: tuple[Part, ...] = ()
     """Two or more requests of one message, if the setting `several_intents` is on. `intent`, `entities` and the like
     are then those of the first part."""
+    confirm: bool = False
+    """Whether the author wants the user to confirm the matched intent before the bot acts (`confirm: true`)."""
     in_scope: float | None = None
     """Calibrated probability that the user wants one of the intents: the sum of the confidences of all candidates. None
     if the registry is too small to calibrate."""
@@ -192,6 +201,7 @@ class MatchResult:
             "entities": [asdict(entity) for entity in self.entities],
             "missing": [asdict(missing) for missing in self.missing],
             "parts": [asdict(part) for part in self.parts],
+            "confirm": self.confirm,
             "trace": {
                 "decided_by": self.trace.decided_by,
                 "threshold": self.trace.threshold,

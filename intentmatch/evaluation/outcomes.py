@@ -37,8 +37,8 @@ class Outcome:
     def from_result(cls, case: Case, result: MatchResult) -> Outcome:
         """Create the outcome of a case from a match result."""
         first = result.candidates[0] if result.candidates else None
-        # A message without words, or without any token known to the encoder, is always refused.
-        is_empty = result.trace.decided_by == "empty"
+        # Noise, and a message without words or without any token known to the encoder, is always refused.
+        is_empty = result.trace.decided_by in ("empty", "noise")
         return cls(
             case=case,
             verdict=result.verdict,

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
 from intentmatch.index import ExactIndex
-from intentmatch.learning.fusion import fused_score
+from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
 from intentmatch.learning.head import Fitting, Near, held_out_logits
 from intentmatch.learning.near_duplicates import SAME_BUT_FOR_SPELLING
+from intentmatch.learning.word_alignment import LEADING, WordAlignment
 from intentmatch.runtime.block_sizes import (
     CROSS_VALIDATION_COSINES,
     CROSS_VALIDATION_MAX_CASES,
@@ -98,6 +99,7 @@ def cross_validate(
     aggregation: str,
     fitting: Fitting | None,
     *,
+    words: WordAlignment | None = None,
     lines: Sequence[int] | None = None,
     keys: Sequence[int] | None = None,
     near: Near | None = None,
@@ -106,10 +108,11 @@ def cross_validate(
 ) -> HeldOut:
     """Match held-out utterances against the rest of their registry, with and without their own intent. Deterministic.
 
-    `vectors` has one row per utterance. `fitting` is None without a head. The sentences of one of the `lines` are held
-    out together; by default each utterance is a line. `keys` holds a number for the text of each utterance, such as a
-    hash: folds and cases follow from it, so that an edited line changes the folds of its own intent only. `near` holds
-    the weights of a head that is trained on all utterances, from which the heads of the folds are found sooner.
+    `vectors` has one row per utterance. `fitting` and `words` are None without a head. The sentences of one of the
+    `lines` are held out together; by default each utterance is a line. `keys` holds a number for the text of each
+    utterance, such as a hash: folds and cases follow from it, so that an edit changes the folds of its own intent
+    only. `near` holds the weights of a head that is trained on all utterances, from which the heads of the folds are
+    found sooner.
 
     With a `sample`, rising rows of the utterances, only these are asked about, and `fitting` covers only these.
     """
@@ -134,11 +137,13 @@ def cross_validate(
     rounds += [_Round(group_of == group, known=False) for group in range(groups)]
     rounds = [one for one in rounds if (one.left_out & asked).any() and not one.left_out.all()]
     similarities = _similarities(index, vectors, chosen[asked], owner, line, each=each)
+    compare = None if words is None else _WordComparison(index, line, words)
 
     def cases(one: _Round) -> _Cases:
         some = one.left_out & asked
         logits = None if fitting is None else held_out_logits(fitting, one.left_out, near, asked=some)
-        return _cases(index, similarities.select(some[asked]), owner[chosen[one.left_out]], logits, known=one.known)
+        part, left_out = similarities.select(some[asked]), owner[chosen[one.left_out]]
+        return _cases(index, part, left_out, logits, compare, known=one.known)
 
     return _held_out(list(each(cases, rounds)), owner)
 
@@ -190,6 +195,43 @@ def _similarities(
     return _Similarities(rows, owner[rows], np.concatenate(list(each(compare, parts))))
 
 
+class _WordComparison(NamedTuple):
+    """Aligns held-out utterances with the nearest remaining utterance of each of their leading intents."""
+
+    utterances: ExactIndex
+    line: NDArray[np.int64]
+    words: WordAlignment
+
+    def add_to(self, evidence: NDArray[np.float64], held_out: _Similarities) -> None:
+        """Add word similarity to the evidence of the leading intents, shape `(rows, owners)`, as matching does."""
+        leading = np.argsort(-evidence, axis=1, kind="stable")[:, :LEADING]
+        present = np.isfinite(np.take_along_axis(evidence, leading, axis=1))
+        nearest = self._nearest(leading, held_out)
+        rows = held_out.rows.tolist()
+        for place, (row, columns, those, near) in enumerate(zip(rows, leading, present, nearest, strict=True)):
+            similarities = self.words.similarities_of_row(row, near[those].tolist())
+            evidence[place, columns[those]] += WORD_WEIGHT * np.array(similarities)
+
+    def _nearest(self, columns: NDArray[np.int64], held_out: _Similarities) -> NDArray[np.int64]:
+        """Return the row of the nearest utterance of each intent, given by column, that is not the same line."""
+        vectors = self.utterances.vectors
+        nearest = np.empty(columns.size, dtype=np.int64)
+        case, column = np.repeat(np.arange(len(columns)), columns.shape[1]), columns.ravel()
+        order = np.argsort(column, kind="stable")
+        for pairs in np.split(order, np.flatnonzero(np.diff(column[order])) + 1) if len(order) else ():
+            span = self.utterances.span(int(column[pairs[0]]))
+            rows, own = (
+                held_out.rows[case[pairs]],
+                held_out.owner[case[pairs]] == self.utterances.owners[column[pairs[0]]],
+            )
+            cosines = vectors[rows] @ vectors[span].T
+            same = (cosines > SAME_BUT_FOR_SPELLING) & own[:, None]
+            same |= self.line[rows][:, None] == self.line[span]
+            cosines[same] = -np.inf
+            nearest[pairs] = span.start + cosines.argmax(axis=1)
+        return nearest.reshape(columns.shape)
+
+
 class _Cases(NamedTuple):
     """Cases of one round with their first intents and the evidence for them, shape `(cases, RANKED)` each."""
 
@@ -204,6 +246,7 @@ def _cases(
     similarities: _Similarities,
     left_out: NDArray[np.int64],
     logits: NDArray[np.float32] | None,
+    words: _WordComparison | None,
     *,
     known: bool,
 ) -> _Cases:
@@ -220,6 +263,8 @@ def _cases(
         own_logits = logits[:, index.owners]
         present = np.isfinite(scores) & np.isfinite(own_logits)
         total = np.where(present, fused_score(scores, own_logits), -np.inf)
+    if words is not None:
+        words.add_to(total, similarities)
     order = np.argsort(-total, axis=1, kind="stable")[:, :RANKED][usable]
     evidence = np.full((len(order), RANKED), -np.inf)
     evidence[:, : order.shape[1]] = np.take_along_axis(total[usable], order, axis=1)

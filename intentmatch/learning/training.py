@@ -7,6 +7,7 @@ import json
 import logging
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ from intentmatch.learning.head import Fitting, TrainedHead, fit_head, nearby, pr
 from intentmatch.learning.subsampling import beyond_a_head, sample
 from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSION
 from intentmatch.learning.token_features import TokenVectorizer
+from intentmatch.learning.word_alignment import WordAlignment
 from intentmatch.runtime.threads import Each, all_cores, one_by_one
 from intentmatch.storage.atomic import write_file
 from intentmatch.text.normalize import TEXT_VERSION, clean
@@ -30,7 +32,7 @@ from intentmatch.text.normalize import TEXT_VERSION, clean
 _log = logging.getLogger(__name__)
 
 # Raise with any change that trains something else from the same registry.
-_VERSION = 7
+_VERSION = 8
 # Most cached trainings: a bot, its last edits, and a few other bots.
 _MOST_FILES = 32
 # Least share of labels that are nearest to their own intent. Real names: 0.65 to 0.92; numbered names: up to 0.15.
@@ -76,6 +78,7 @@ class Features(NamedTuple):
     """Rows of the utterances that are trained on."""
     vectorizer: TokenVectorizer
     fitting: Fitting
+    words: WordAlignment
 
 
 class CrossValidated(NamedTuple):
@@ -108,6 +111,7 @@ def cross_validate_registry(
             features.fitting,
             lines=lines,
             keys=keys,
+            words=features.words,
             near=nearby(features.fitting, trained_head.head.weights),
             sample=features.sample,
             each=each,
@@ -145,7 +149,7 @@ def load_or_train(
 
 def _fit(features: Features, near: Vectors | None = None, each: Each = one_by_one) -> TrainedHead:
     start = None if near is None else nearby(features.fitting, near)
-    return TrainedHead(fit_head(features.fitting, start, each), features.vectorizer)
+    return TrainedHead(fit_head(features.fitting, start, each), features.vectorizer, features.words)
 
 
 def _provisional_head(
@@ -156,7 +160,9 @@ def _provisional_head(
     intents = [intent.name for intent in before.registry]
     same = intents == [intent.name for intent in registry]
     if same and len(registry.utterances) * len(intents) > _MOST_NUMBERS_PROVISIONALLY:
-        return before.trained_head
+        if before.trained_head.words is None:
+            return before.trained_head
+        return replace(before.trained_head, words=WordAlignment.fit(_texts(registry)))
     features = _features(registry, vectors, labels, settings)
     return features and _fit(features, _columns(before.trained_head.head.weights, intents, registry))
 
@@ -171,10 +177,15 @@ def _columns(weights: Vectors, intents: Sequence[str], registry: Registry) -> Ve
 def _features(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings) -> Features | None:
     if settings.scorer != "head" or len(registry) < 2 or beyond_a_head(registry):
         return None
-    texts = [clean(utterance.text) for utterance in registry.utterances]
+    texts = _texts(registry)
     vectorizer = TokenVectorizer.fit(texts)
     chosen = sample(registry)
-    return Features(chosen, vectorizer, _prepared(registry, vectors, labels, vectorizer, chosen))
+    fitting = _prepared(registry, vectors, labels, vectorizer, chosen)
+    return Features(chosen, vectorizer, fitting, WordAlignment.fit(texts))
+
+
+def _texts(registry: Registry) -> list[str]:
+    return [clean(utterance.text) for utterance in registry.utterances]
 
 
 def _prepared(

@@ -17,6 +17,9 @@ from intentmatch.core.types import Encoder, Reranker
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.subsampling import beyond_a_head
+from intentmatch.matching.correction import Corrector
+from intentmatch.matching.negation import check_negation
+from intentmatch.matching.noise import NoiseDetector
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.policy import Decision, decide, in_scope
 from intentmatch.matching.reranker import Reranking
@@ -82,7 +85,18 @@ class Engine:
             None if reranker is None else Reranking(reranker, self._scoring, registry, self.settings.reranker_seconds)
         )
         self._lexical = LexicalIndex(registry.folded, registry.owners, self.settings.fuzzy)
+        self._corrector = (
+            Corrector(
+                registry.folded,
+                self._lexical.words,
+                lambda row: self._utterances[row].text,
+                sorted({u.language for u in self._utterances if u.language}),
+            )
+            if self.settings.fuzzy < 1.0
+            else None
+        )
         self._languages = LanguageGuess(registry.folded, [u.language for u in self._utterances])
+        self._noise = NoiseDetector(self._lexical.words, registry.languages)
         self._coverage = Coverage(encoder)
         self._slots: Mapping[str, SlotReader] = {}
         self._conditional = any(intent.when for intent in self._intents)
@@ -97,7 +111,7 @@ class Engine:
     ) -> MatchResult:
         """Match one message.
 
-        `precomputed` returns what `precompute` found for a cleaned message; it is called at most once.
+        `precomputed` returns what `precompute` found for a cleaned and corrected message; it is called at most once.
         """
         stages = TraceRecorder()
         text = self._clean(message, stages)
@@ -106,7 +120,7 @@ class Engine:
             return self._nothing(message, question, stages, "the message has no words.")
         if question.allowed is not None and not question.allowed:
             return self._nothing(message, question, stages, "no intent may answer.")
-        rows = self._lexical.rows(key)
+        rows = self._rows(key)
         question = self._with_language(question, key, rows, stages)
 
         if decision := self._exact(rows, question, stages):
@@ -115,6 +129,10 @@ class Engine:
         hits = self._lexical.fuzzy(key)
         fuzzy = _only(hits, question.allowed)
         stages.add("fuzzy", _typing_mistakes(len(fuzzy)))
+        if not hits and (reason := self._noise.reason(text, key)):
+            stages.add("noise", reason)
+            return self._nothing(message, question, stages, reason, is_noise=True)
+        text = self._corrected(text, key, question, stages)
 
         vector, shortlist = precomputed(text) if precomputed else Precomputed(self.encode_one(text))
         stages.add("encode", f"encoded by {self.encoder.name}")
@@ -134,16 +152,39 @@ class Engine:
         by_meaning: DecidedBy = "dense" if self.artefact.trained_head is None else "head"
         spelled = hit is not None and hit.similarity >= first.score
         decided_by: DecidedBy = "fuzzy" if spelled else by_meaning
-        if self._reranking and decision.doubtful:
-            reranked, says = self._reranking.rerank(text, vector, decision)
-            stages.add("reranker", says)
-            if reranked:
-                decision, decided_by = decide(reranked, self.policy, question.language), "reranker"
+        if reranked := self._reranked(text, vector, decision, stages):
+            decision, decided_by = decide(reranked, self.policy, question.language), "reranker"
         stages.add("decide", decision.verdict)
+        decision, negation = check_negation(
+            decision, text, question.language, lambda clause: self._read(clause, question)
+        )
+        if negation:
+            stages.add("negation", negation)
         if question.allowed is not None:
             everything = self._scoring.candidates(vector, text, hits)
             self._add_otherwise(decide(everything, self.policy, question.language), question.allowed, stages)
         return self._result(message, question, decision, stages=stages, decided_by=decided_by)
+
+    def _reranked(
+        self, text: str, vector: NDArray[np.float32], decision: Decision, stages: TraceRecorder
+    ) -> Sequence[Candidate] | None:
+        """Return the candidates as the reranker scores them; None if there is no doubt, no reranker, or no answer."""
+        if not self._reranking or not decision.doubtful:
+            return None
+        reranked, says = self._reranking.rerank(text, vector, decision)
+        stages.add("reranker", says)
+        return reranked
+
+    def _read(self, text: str, question: Question) -> Decision:
+        """Decide on a text beside the message, without trace or reranker."""
+        key = fold(text)
+        vector, hits = self.encode_one(text), self._lexical.fuzzy(key) | self._lexical.exact(self._lexical.rows(key))
+        candidates = self._scoring.candidates(vector, text, _only(hits, question.allowed), question.allowed)
+        return decide(candidates, self.policy, question.language)
+
+    def _rows(self, key: str) -> Sequence[int]:
+        """Return the rows that equal a folded message; those that equal it but for accents if there are none."""
+        return self._lexical.rows(key) or self._lexical.but_for_accents(key)
 
     def _exact(self, rows: Sequence[int], question: Question, stages: TraceRecorder) -> Decision | None:
         """Decide by the utterances that equal the message; None if there is none that may answer."""
@@ -160,6 +201,13 @@ class Engine:
         ]
         return decide(candidates, self.policy, question.language)
 
+    def _corrected(self, text: str, key: str, question: Question, stages: TraceRecorder) -> str:
+        """Return a cleaned message as it is encoded: without typing mistakes and shorthand."""
+        if self._corrector is None or not (correction := self._corrector.read(text, key, question.language)):
+            return text
+        stages.add("spelling", correction.says)
+        return correction.text
+
     def match_many(self, messages: Sequence[str], question: Question) -> list[MatchResult]:
         """Match each message; those without an exact hit are encoded and searched together."""
         if not self.batching_helps(len(messages)):
@@ -173,7 +221,7 @@ class Engine:
         return messages > 1 and (getattr(self.encoder, "batches", False) or self._scoring.batching_helps(messages))
 
     def precompute(self, asked: Iterable[tuple[str, Question]]) -> dict[str, Precomputed]:
-        """Precompute vectors and shortlists for many messages, keyed by cleaned text.
+        """Precompute vectors and shortlists for many messages, keyed by cleaned and corrected text.
 
         Messages with an exact hit are left out: they need neither.
         """
@@ -181,7 +229,11 @@ class Engine:
         for message, question in asked:
             text = clean(_checked_text(message)[:MAX_CHARACTERS])
             key = fold(text)
-            if key and not _only(self._lexical.exact(self._lexical.rows(key)), question.allowed):
+            rows = self._rows(key) if key else ()
+            if key and not _only(self._lexical.exact(rows), question.allowed):
+                unrecorded = TraceRecorder()
+                in_language = self._with_language(question, key, rows, unrecorded)
+                text = self._corrected(text, key, in_language, unrecorded)
                 # If only some intents may answer, the shortlist depends on the question.
                 pending[text] = pending.get(text, False) or question.allowed is None
         texts = sorted(pending)
@@ -197,7 +249,7 @@ class Engine:
         self.answering([intent])
         text = _checked_text(message)[:MAX_CHARACTERS]
         key = fold(text)
-        question = self._with_language(question, key, self._lexical.rows(key), TraceRecorder())
+        question = self._with_language(question, key, self._rows(key), TraceRecorder())
         if intent not in self._slots:
             for name in slots or ():
                 raise UnknownNameError("slot", name, ())
@@ -261,8 +313,10 @@ class Engine:
         return question._replace(language=guessed)
 
     def _add_head(self, candidates: Sequence[Candidate], stages: TraceRecorder) -> None:
-        """Add the head's confidences, or the reason why there is no head although the setting asks for one."""
+        """Add word similarities and confidences, or the reason why the setting asks for a head and there is none."""
         if self.artefact.trained_head is not None:
+            if aligned := [f"{c.intent} {c.words:.2f}" for c in candidates[:_SHOWN] if c.words is not None]:
+                stages.add("words", ", ".join(aligned))
             stages.add("head", ", ".join(f"{c.intent} {c.confidence:.0%}" for c in candidates[:_SHOWN]))
         elif self._too_large_for_head:
             stages.add("head", "not trained: too many utterances and intents; cosine similarity decides")
@@ -299,7 +353,7 @@ class Engine:
             candidates=self._titled_in(decision.ranked[: question.top_k], question.language),
             rivals=self._titled_in(decision.rivals, question.language),
             language=question.language,
-            response=self.artefact.registry[intent].response(question.language) if intent else None,
+            response=self.artefact.registry[intent].response_to(message, question.language) if intent else None,
             trace=Trace(
                 stages=tuple(stages.done),
                 decided_by=decided_by,
@@ -310,6 +364,7 @@ class Engine:
             ),
             entities=reading.entities if reading else (),
             missing=reading.missing if reading else (),
+            confirm=intent is not None and self.artefact.registry[intent].confirm,
             in_scope=in_scope(decision.ranked),
         )
 
@@ -322,9 +377,18 @@ class Engine:
             for c in candidates
         )
 
-    def _nothing(self, message: str, question: Question, stages: TraceRecorder, reason: str) -> MatchResult:
+    def _nothing(
+        self,
+        message: str,
+        question: Question,
+        stages: TraceRecorder,
+        reason: str,
+        *,
+        is_noise: bool = False,
+    ) -> MatchResult:
+        decided_by: DecidedBy = "noise" if is_noise else "empty"
         decision = replace(decide((), self.policy), reason=reason)
-        return self._result(message, question, decision, stages=stages, decided_by="empty")
+        return self._result(message, question, decision, stages=stages, decided_by=decided_by)
 
 
 def _typing_mistakes(intents: int) -> str:

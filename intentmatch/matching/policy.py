@@ -69,7 +69,7 @@ class Decision:
     ranked: tuple[Candidate, ...]
     """The winner first, then the others by rank."""
     rivals: tuple[Candidate, ...]
-    """Two or more if the verdict is ambiguous, otherwise none."""
+    """The intents to ask about if the verdict is ambiguous, otherwise none. One alone if the message refuses it."""
     cut: Cut | None
     """The threshold of the first candidate."""
     doubtful: bool

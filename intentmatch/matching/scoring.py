@@ -16,7 +16,8 @@ from intentmatch.core.types import Vectors
 from intentmatch.index import ExactIndex, load_index
 from intentmatch.learning.calibration import Calibration
 from intentmatch.learning.cross_validation import RANKED
-from intentmatch.learning.fusion import fused_score
+from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
+from intentmatch.learning.word_alignment import LEADING
 from intentmatch.matching.policy import Policy
 from intentmatch.matching.shortlist import Scored, SearchResult, Shortlist
 from intentmatch.matching.spelling import SpellingHit
@@ -49,6 +50,7 @@ class Scoring:
         self._enough_evidence = _evidence_for(artefact.calibration, lowest_in_scope) - 1e-9
         trained_head = artefact.trained_head
         self._head = None if trained_head is None else trained_head.head.for_vectors(artefact.vectors.shape[1])
+        self._words = None if trained_head is None else trained_head.words
         self._shortlist = self._make_shortlist()
 
     def _make_shortlist(self) -> Shortlist | None:
@@ -73,14 +75,15 @@ class Scoring:
         if found is None or allowed is not None or (hits and not {one.intent for one in found.scored} >= hits.keys()):
             found = self._search(vector, text, hits, allowed)
         scored, least = found
+        scored = self._with_words(scored, text, hits)
         if len(self._negatives.owners):
             scored = self._pushed(scored, vector, least)
         scored = [_raised(one, hits[one.intent]) if one.intent in hits else one for one in scored] if hits else scored
-        scored.sort(key=lambda one: (-one.evidence, one.intent))
+        scored = sorted(scored, key=_by_evidence)
         kept = [*scored[:RANKED], *filter(self._could_pass, scored[RANKED:])]
         confidences = self._artefact.calibration.confidences([one.evidence for one in kept]) or repeat(None)
         return [
-            self.candidate(one.intent, one.score, one.row, one.evidence, confidence)
+            self.candidate(one.intent, one.score, one.row, one.evidence, confidence=confidence, words=one.words)
             for one, confidence in zip(kept, confidences)  # noqa: B905 - without confidences, None is repeated
         ]
 
@@ -108,12 +111,19 @@ class Scoring:
         return results
 
     def candidate(
-        self, intent: int, score: float, row: int, evidence: float | None = None, confidence: float | None = None
+        self,
+        intent: int,
+        score: float,
+        row: int,
+        evidence: float | None = None,
+        *,
+        confidence: float | None = None,
+        words: float | None = None,
     ) -> Candidate:
         """Return a candidate from an intent's position, score, row of its nearest utterance, and its evidence."""
         named = self._intents[intent]
         score = score if -1.0 <= score <= 1.0 else max(-1.0, min(1.0, score))
-        return Candidate(named.name, score, self._utterances[row], named.title, confidence, evidence)
+        return Candidate(named.name, score, self._utterances[row], named.title, confidence, evidence, words)
 
     def with_confidences(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return all candidates of a message with the confidences that follow from their evidence."""
@@ -153,6 +163,18 @@ class Scoring:
     ) -> Scored:
         return Scored(intent, float(scores[intent]), float(evidence[intent]), self._index.nearest(cosines, intent))
 
+    def _with_words(self, found: list[Scored], text: str, needed: Collection[int]) -> list[Scored]:
+        """Add word similarity to the evidence of the leading intents and those `needed`; nothing without a head."""
+        if self._words is None:
+            return found
+        order = sorted(found, key=_by_evidence)
+        leading, rest = order[:LEADING], order[LEADING:]
+        if needed:
+            leading += [one for one in rest if one.intent in needed]
+            rest = [one for one in rest if one.intent not in needed]
+        similar = self._words.similarities(text, [one.row for one in leading])
+        return [*map(_with_word_similarity, leading, similar), *rest]
+
     def _pushed(self, found: list[Scored], vector: NDArray[np.float32], least: float) -> list[Scored]:
         """Lower the scores of intents that have a negative nearer to the message than any of their utterances.
 
@@ -181,10 +203,25 @@ def _slices(whole: slice, size: int) -> list[slice]:
     return [slice(start, min(start + size, whole.stop)) for start in range(whole.start, whole.stop, size)]
 
 
+def _by_evidence(one: Scored) -> tuple[float, int]:
+    """Sort key: the most evidence first."""
+    return -one.evidence, one.intent
+
+
+def _with_word_similarity(one: Scored, similarity: float) -> Scored:
+    return Scored(one.intent, one.score, one.evidence + WORD_WEIGHT * similarity, one.row, similarity)
+
+
 def _raised(one: Scored, hit: SpellingHit) -> Scored:
-    """Raise the score to the similarity of a spelling hit, and the evidence by the same amount."""
+    """Raise score and word similarity to the similarity of a spelling hit, and the evidence accordingly."""
     more = hit.similarity - one.score
-    return one if more < 0.0 else one._replace(score=hit.similarity, evidence=one.evidence + more, row=hit.row)
+    if more < 0.0:
+        return one
+    raised = one._replace(score=hit.similarity, evidence=one.evidence + more, row=hit.row)
+    if one.words is None or one.words > hit.similarity:
+        return raised
+    evidence = raised.evidence + WORD_WEIGHT * (hit.similarity - one.words)
+    return raised._replace(evidence=evidence, words=hit.similarity)
 
 
 def _evidence_for(calibration: Calibration, in_scope: float) -> float:

@@ -58,8 +58,8 @@ class Outcome:
     def from_result(cls, result: MatchResult, truth: str | None) -> Outcome:
         """Judge a result; `truth` is None for an out-of-scope message."""
         known = truth is not None
-        # Messages without words or known pieces are refused with certainty.
-        certain = result.trace.decided_by == "empty"
+        # Noise and messages without words or known pieces are refused with certainty.
+        certain = result.trace.decided_by in ("empty", "noise")
         return cls(
             in_scope=known,
             first_right=known and bool(result.candidates) and result.candidates[0].intent == truth,

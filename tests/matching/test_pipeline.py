@@ -15,7 +15,8 @@ from intentmatch.core.errors import InputError, IntentMatchError
 from intentmatch.core.result import Candidate
 from intentmatch.core.types import Intent, Registry, Slot, SlotValue, Utterance
 from intentmatch.index import ExactIndex
-from intentmatch.learning.fusion import fused_score
+from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
+from intentmatch.learning.word_alignment import LEADING
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.pipeline import MAX_CHARACTERS
 from intentmatch.text.normalize import clean
@@ -46,6 +47,17 @@ def test_titles_use_the_language_of_the_result() -> None:
 
     assert titles["en"] == {"status": "Where is it?", "cancel": "Cancel it"}
     assert titles["de-AT"] == {"status": "Where is it?", "cancel": "Stornieren"}
+
+
+def test_message_chooses_among_the_variants_of_a_response() -> None:
+    bot = matcher(
+        intent("greet", "hello", "good morning", responses={"en": "Hi."}, more_responses={"en": ("Hello.",)}), CANCEL
+    )
+
+    said = {text: bot.match(text).response for text in ("hello", "Hello!", "HELLO", "good morning", "hello!!")}
+
+    assert set(said.values()) == {"Hi.", "Hello."}
+    assert said == {text: bot.match(text).response for text in said}
 
 
 def test_exact_hit_is_not_encoded() -> None:
@@ -479,7 +491,8 @@ def test_trace_shows_confidences_of_the_head(trained: Matcher) -> None:
     assert result.trace.threshold_origin.startswith("learned ")
 
 
-def test_evidence_is_the_fused_score_of_index_and_head(trained: Matcher) -> None:
+def test_evidence_is_the_fused_score_of_index_head_and_words(trained: Matcher) -> None:
+    """Words count for the leading intents, by their nearest utterance."""
     artefact, text = trained.artefact, "is my parcel lost"
     trained_head = artefact.trained_head
     assert trained_head is not None
@@ -487,10 +500,17 @@ def test_evidence_is_the_fused_score_of_index_and_head(trained: Matcher) -> None
     scores, _ = ExactIndex(artefact.vectors, trained.registry.owners, "mean2").scores(vector[None])
     expected = fused_score(scores[0], trained_head.head.for_vectors(len(vector)).logits(vector, words))
 
-    for candidate in trained.match(text, top_k=10).candidates:
+    candidates = trained.match(text, top_k=10).candidates
+
+    assert trained_head.words is not None
+    assert [c.words is not None for c in candidates] == [True] * LEADING + [False] * (len(candidates) - LEADING)
+    for candidate in candidates:
         number = list(TOPICS).index(candidate.intent)
         assert candidate.score == pytest.approx(scores[0][number], abs=1e-6)
-        assert candidate.evidence == pytest.approx(expected[number], abs=1e-5)
+        row = trained.registry.utterances.index(candidate.utterance)
+        if candidate.words is not None:
+            assert candidate.words == pytest.approx(trained_head.words.similarities(text, [row])[0], abs=1e-6)
+        assert candidate.evidence == pytest.approx(expected[number] + WORD_WEIGHT * (candidate.words or 0.0), abs=1e-5)
 
 
 def test_small_registry_has_no_head_and_uses_fallback_thresholds() -> None:

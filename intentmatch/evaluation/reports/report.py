@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from intentmatch.core.errors import InputError
-from intentmatch.evaluation import metrics
+from intentmatch.evaluation import metrics, robustness
 from intentmatch.evaluation.curve import Hint, Point, hints
 from intentmatch.evaluation.outcomes import Negative, Outcome
+from intentmatch.evaluation.robustness import RobustnessPart
 from intentmatch.evaluation.runner import Latency
 
 SCHEMA = 1
@@ -86,11 +87,13 @@ class Part:
 
 @dataclass(frozen=True)
 class Report:
-    """One or two parts, an optional learning curve, and facts about the evaluated registry."""
+    """One or two parts, an optional learning curve, facts about the evaluated registry, and its robustness."""
 
     parts: tuple[Part, ...]
     curve: tuple[Point, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
+    robustness: tuple[RobustnessPart, ...] = ()
+    """Parts of the robustness, in the order of `robustness.TITLES`; empty if it was not measured."""
 
     @property
     def headline(self) -> Part:
@@ -114,6 +117,10 @@ class Report:
             "parts": [part.to_dict() for part in self.parts],
             "learning_curve": [asdict(point) for point in self.curve],
             "hints": [hint._asdict() for hint in self.hints],
+            "robustness": {
+                "share": robustness.overall(self.robustness),
+                "parts": [part.to_dict() for part in self.robustness],
+            },
         }
 
     @classmethod
@@ -125,6 +132,8 @@ class Report:
             tuple(map(Part.from_dict, values["parts"])),
             tuple(Point(**point) for point in values["learning_curve"]),
             values["facts"],
+            # Reports of earlier releases with this schema lack it.
+            tuple(map(RobustnessPart.from_dict, values.get("robustness", {}).get("parts", ()))),
         )
 
 

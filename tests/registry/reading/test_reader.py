@@ -71,7 +71,13 @@ def as_plain(found: Registry) -> dict:
                 "responses": dict(intent.responses),
                 "metadata": dict(intent.metadata),
                 "location": place(intent),
-                **nonempty(slots=slots_as_plain(intent.slots), when=intent.when, titles=dict(intent.titles)),
+                **nonempty(
+                    slots=slots_as_plain(intent.slots),
+                    when=intent.when,
+                    titles=dict(intent.titles),
+                    confirm=intent.confirm,
+                    more_responses=dict(intent.more_responses),
+                ),
             }
             for intent in found
         },

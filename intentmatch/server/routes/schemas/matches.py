@@ -41,7 +41,7 @@ class Trace(ResponseModel):
     """How the decision was made."""
 
     decided_by: Text = Field(
-        description="The stage that decided: `exact`, `fuzzy`, `head`, `dense`, `reranker` or `empty`."
+        description="The stage that decided: `exact`, `fuzzy`, `noise`, `head`, `dense`, `reranker` or `empty`."
     )
     threshold: float | None = Field(
         description="The threshold for the leading candidate; `threshold_on` says what it is compared with."
@@ -107,6 +107,7 @@ class MatchResponse(ResponseModel):
     entities: list[Entity] = Field(description="Slot values of the matched intent, in the order of the message.")
     missing: list[Missing] = Field(description="Required slots of the matched intent that the message does not hold.")
     parts: list[Part] = Field(description="Each of several requests; the other keys then describe the first.")
+    confirm: bool = Field(description="Whether the author wants the matched intent confirmed before the bot acts.")
     trace: Trace
 
     @classmethod

@@ -594,6 +594,25 @@ def test_heads_table(run, lights):
     assert "curve (in use)" in done.stdout
 
 
+def test_defaults_are_measured_for_each_share_and_target(run, lights, tmp_path):
+    """On a set with out-of-scope messages, and on one without, a third of whose intents is left out."""
+    rows = [json.loads(line) for line in (lights / "toy" / "valid.jsonl").read_text(encoding="utf-8").splitlines()]
+    write_jsonl(lights / "toy" / "known.jsonl", [row for row in rows if row["intent"]])
+    options = ["--share", 0.1, "--share", 0.3, "--target", "balance", "--set", "toy:train", "--set", "toy:train:known"]
+
+    done = run("bench_defaults", "--data", lights, *options)
+
+    assert done.returncode == 0, done.stderr
+    assert "Sets with out-of-scope messages: 1" in done.stdout
+    assert "Two thirds of the intents: 1" in done.stdout
+    cells = [line.split() for line in done.stdout.splitlines() if " balance " in line]
+    assert [row[0] for row in cells] == ["0.10", "0.30"] * 2
+    for row in cells:
+        overall, best, gap, worst = map(float, row[2:6])
+        assert 0 <= overall <= best <= 100
+        assert gap == worst == pytest.approx(best - overall, abs=0.11)
+
+
 def test_draw_has_the_requested_utterances_per_intent(monkeypatch, lights):
     monkeypatch.syspath_prepend(FOLDER)
     heads = load("bench_heads")
@@ -759,7 +778,7 @@ def messages_data(tmp_path):
 
 def test_messages_tables_and_pictures(run, tmp_path, messages_data, yaml_registry):
     out, pictures = tmp_path / "out.json", tmp_path / "pictures"
-    words = ["--data", messages_data, "--set", "tiny:train", "--registry", yaml_registry, "--noise", 3]
+    words = ["--data", messages_data, "--set", "tiny:train", "--registry", yaml_registry, "--noise", 3, "--edits", 2]
 
     done = run("bench_messages", *words, "--json", out, "--pictures", pictures)
 
@@ -767,7 +786,7 @@ def test_messages_tables_and_pictures(run, tmp_path, messages_data, yaml_registr
     tables = {table["title"]: table for table in json.loads(out.read_text(encoding="utf-8"))["tables"]}
     assert set(tables) >= {
         "Typing mistakes", "Accents", "Shorthand", "Out-of-scope messages", "Noise", "Everyday talk", "Confidence",
-        "Asking", "Negated requests", "Harmless negations", "Time of a match",
+        "Asking", "Stability", "Negated requests", "Harmless negations", "Time of a match",
     }  # fmt: skip
     for table in tables.values():
         assert f"**{table['title']}.** {table['about']}" in done.stdout

@@ -10,6 +10,7 @@ import click
 
 import intentmatch
 from intentmatch.cli.commands import cli
+from intentmatch.cli.edit import dry_run_option, planned, write, yes_option
 from intentmatch.cli.options import set_option, settings_from, takes_intents
 from intentmatch.cli.render import output, progress
 from intentmatch.core.errors import InputError, Problem
@@ -104,8 +105,20 @@ def _severities(problems: list[Problem]) -> str:
     help="Exit with 1 for findings of this severity or a higher one.",
 )
 @click.option("--rules", is_flag=True, help="List the rules with their severities, and exit.")
+@click.option("--fix", is_flag=True, help="Remove duplicates, and report what is left; the change is shown first.")
+@dry_run_option
+@yes_option
 @set_option
-def lint(intents: str, form: str, fail_on: str, rules: bool, settings: tuple[str, ...]) -> None:
+def lint(
+    intents: str,
+    form: str,
+    fail_on: str,
+    rules: bool,
+    fix: bool,
+    dry_run: bool,
+    yes: bool,
+    settings: tuple[str, ...],
+) -> None:
     """Report weak spots in the meaning of the intents.
 
     Besides everything that `validate` reports, `lint` finds utterances that are nearer to another intent, overlapping
@@ -118,6 +131,7 @@ def lint(intents: str, form: str, fail_on: str, rules: bool, settings: tuple[str
       intentmatch lint
       intentmatch lint shop/ --format sarif --fail-on warning > lint.sarif
       intentmatch lint shop/ --set lint=near-duplicate=off,few-utterances=error
+      intentmatch lint shop/ --fix --dry-run
 
     Exit codes: 0 no findings of the severity --fail-on or higher, 1 findings.
     """
@@ -127,9 +141,16 @@ def lint(intents: str, form: str, fail_on: str, rules: bool, settings: tuple[str
     if rules:
         output.table(["rule", "severity", "what it finds"], [[*rule] for rule in CATALOGUE.values()])
         return
+    if (dry_run or yes) and not fix:
+        raise click.UsageError("--dry-run and --yes need --fix.")
+    if fix and form not in _FOR_PEOPLE:
+        raise click.UsageError(f"--fix shows a change, which --format {form} cannot; choose full or concise.")
     explicit: dict[str, Any] = settings_from(settings)
     with progress.encoding_bar() as update:
         report = examine(intents, progress=update, **explicit)
+    if fix and _fixed(intents, report, dry_run=dry_run, yes=yes):
+        with progress.encoding_bar() as update:
+            report = examine(intents, progress=update, **explicit)
     failed = any(_fails(problem, fail_on) for problem in report.problems)
     if form == "sarif":
         output.as_json(to_sarif(report.problems, intentmatch.__version__))
@@ -141,6 +162,21 @@ def lint(intents: str, form: str, fail_on: str, rules: bool, settings: tuple[str
         _tables(report)
         click.echo(click.style(_summary(report), fg="red" if failed else "yellow" if report.problems else "green"))
     sys.exit(FINDINGS_EXIT_CODE if failed else 0)
+
+
+def _fixed(intents: str, report: Report, *, dry_run: bool, yes: bool) -> bool:
+    """Show the fixes and write them, unless it is a dry run. Return whether files have changed."""
+    from intentmatch.lint import fixes
+
+    edits = fixes(report.problems, report.registry)
+    changes = planned(intents, edits) if edits else None
+    if changes is None or not changes.files:
+        click.echo("Nothing to fix without a decision of yours.")
+        return False
+    if not dry_run:
+        write(changes, yes=yes)
+    click.echo()
+    return not dry_run
 
 
 def _fails(problem: Problem, fail_on: str) -> bool:

@@ -30,8 +30,8 @@ def explain_thresholds(intents: str, as_json: bool, settings: tuple[str, ...]) -
     the score, a percentage to the confidence. The effect is measured with held-out utterances:
 
     \b
-    precision  share of right answers among all answers, if one message in
-               eleven is out of scope
+    precision  share of right answers among all answers, if the setting
+               out_of_scope_share holds: so many messages are out of scope
     coverage   share of in-scope messages that are answered
     refused    share of utterances of left-out intents that are out of scope
 
@@ -44,10 +44,13 @@ def explain_thresholds(intents: str, as_json: bool, settings: tuple[str, ...]) -
     matcher = load(intents, settings)
     rows = list(_rows(matcher))
     if as_json:
-        output.as_json({"target": dict(matcher.settings.target), "margin": _margin(matcher), "thresholds": rows})
+        found = {"target": dict(matcher.settings.target), "out_of_scope_share": matcher.settings.out_of_scope_share}
+        output.as_json({**found, "margin": _margin(matcher), "thresholds": rows})
         return
     target = ", ".join(f"{name} {value}" for name, value in matcher.settings.target.items())
     click.echo(f"target: {target} ({matcher.settings.origin('target')})")
+    share = matcher.settings.out_of_scope_share
+    click.echo(f"out of scope: {share:.0%} of all messages ({matcher.settings.origin('out_of_scope_share')})")
     click.echo(_asks(matcher))
     click.echo()
     output.table(

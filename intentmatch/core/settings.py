@@ -13,7 +13,7 @@ from typing import Any
 
 from intentmatch.core.errors import InputError, Location, Problem, RegistryError, SettingsError, suggest
 from intentmatch.core.threshold import parse_threshold
-from intentmatch.text.normalize import language_code
+from intentmatch.text.normalize import fold, language_code
 
 ENVIRONMENT_PREFIX = "INTENTMATCH_"
 AGGREGATIONS = ("mean2", "max")
@@ -62,15 +62,21 @@ class Settings:
     """What learned thresholds aim for. `precision`: this share of the answers given is right; `give_up` limits the
     share of all messages left unanswered to get there. `false_accept`: at most this share of out-of-scope messages is
     answered. `balance`: the most messages answered or refused correctly."""
+    out_of_scope_share: float = 0.2
+    """Share of all messages that are expected to be out of scope. Confidences, learned thresholds, and the numbers of
+    an evaluation on held-out utterances are made for it."""
     threshold: Mapping[str, float | str] = field(default_factory=dict)
     """Threshold per language, `default` for all others: a number is on the score, a text like "90%" on the confidence;
     empty: learned for `target`."""
     margin: float | None = None
     """Two intents whose scores are closer than this are ambiguous; None: learned."""
     fuzzy: float = 0.8
-    """Typo tolerance: smallest share of characters that must agree; 1.0 turns it off."""
+    """Typo tolerance: smallest share of characters that must agree; 1.0 turns it off, with `spelling`."""
+    spelling: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Shorthand of users and what it stands for, per language, `default` for all, in addition to the built-in one."""
     reranker: str = "none"
-    """Cross-encoder for doubtful messages: none, `cross_encoder:NAME_OR_FOLDER`, or just the name or folder."""
+    """Second opinion on doubtful messages: none, words (word alignment, needs no model), or a cross-encoder as
+    `cross_encoder:NAME_OR_FOLDER` or just its name or folder."""
     band: float | None = None
     """Distance to the threshold within which the reranker is used; None: learned."""
     reranker_seconds: float = 0.5
@@ -161,6 +167,13 @@ def fraction(value: Any) -> float:
         raise ValueError("it must be a number from 0 to 1") from None
     if isinstance(value, bool) or not 0.0 <= number <= 1.0:
         raise ValueError("it must be a number from 0 to 1")
+    return number
+
+
+def _share(value: Any) -> float:
+    number = fraction(value)
+    if number == 1.0:
+        raise ValueError("it must be a number from 0 to 1, 1 excluded")
     return number
 
 
@@ -255,6 +268,21 @@ def _language(code: str) -> str:
     return language
 
 
+def _spelling(value: Any) -> dict[str, dict[str, str]]:
+    """Parse `{en: {gr8: great}}`."""
+    if not isinstance(value, Mapping) or not all(isinstance(words, Mapping) for words in value.values()):
+        raise ValueError("it must map languages to words, for example {en: {gr8: great}}")
+    parsed: dict[str, dict[str, str]] = {}
+    for code, words in value.items():
+        for short, long in words.items():
+            if len(fold(str(short)).split()) != 1:
+                raise ValueError(f"{short!r} is not one word")
+            if not isinstance(long, str) or not fold(long):
+                raise ValueError(f"{short!r} must stand for words, not {long!r}")
+        parsed[_language(str(code))] = {str(short): long.strip() for short, long in words.items()}
+    return parsed
+
+
 def _prompts(value: Any) -> dict[str, str]:
     if not isinstance(value, Mapping):
         raise ValueError("it must be a mapping with the keys utterance and query")
@@ -303,9 +331,11 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "index": _one_of(*INDEXES),
     "vectors": _one_of(*VECTORS),
     "target": _target,
+    "out_of_scope_share": _share,
     "threshold": _threshold,
     "margin": _learned,
     "fuzzy": fraction,
+    "spelling": _spelling,
     "reranker": _text,
     "band": _learned,
     "reranker_seconds": _seconds,
@@ -321,4 +351,4 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def _plain(value: Any) -> Any:
-    return dict(value) if isinstance(value, Mapping) else value
+    return {key: _plain(inner) for key, inner in value.items()} if isinstance(value, Mapping) else value

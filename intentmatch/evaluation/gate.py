@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from intentmatch.core.errors import InputError
@@ -67,10 +68,13 @@ def _measured(report: Report, measure: str) -> tuple[float, str]:
 def no_drop(report: Report, baseline: Report, points: float) -> Check:
     """Check that the overall accuracy fell by at most `points` percentage points since the baseline.
 
+    Both are weighed by the report's share of out-of-scope messages.
+
     Raises `InputError` if the baseline lacks the headline part of the report.
     """
     part = report.headline
     before = baseline.part(part.name)
+    before = before and replace(before, out_of_scope_share=part.out_of_scope_share)
     if before is None or before.numbers.overall is None or part.numbers.overall is None:
         raise InputError(f"the baseline has no {TITLES[part.name]} to compare with: create it with the same options")
     then, now = 100.0 * before.numbers.overall, 100.0 * part.numbers.overall

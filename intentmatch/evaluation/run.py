@@ -105,7 +105,15 @@ def _cross_validated(
         cases = (case_of(registry, row) for row in rows)
         outside = [replace(case, expected=None) for case in cases if case.expected in names]
         outcomes += runner.run(without_intents(registry, names), outside)
-    return Part(HELD_OUT, tuple(outcomes), tuple(negatives), len(parts.not_asked), runner.latency), tried
+    part = Part(
+        HELD_OUT,
+        tuple(outcomes),
+        tuple(negatives),
+        len(parts.not_asked),
+        runner.latency,
+        matcher.settings.out_of_scope_share,
+    )
+    return part, tried
 
 
 def on_cases(matcher: Matcher, cases: Sequence[Case], *, progress: StepProgress | None = None) -> Part:

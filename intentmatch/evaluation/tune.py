@@ -114,6 +114,8 @@ class Tuning:
     chosen: Trial
     current: Choice
     targets: tuple[TargetRow, ...]
+    out_of_scope_share: float
+    """Share of all messages that `overall` and the targets expect to be out of scope."""
 
     @property
     def best(self) -> Trial:
@@ -166,11 +168,11 @@ def tune(
             if progress is not None:
                 progress("trying settings", len(trials), total)
             results[choice] = _cross_validate(registry, vectors, label_vectors, settings, choice)
-            trials.append(_trial(choice, results[choice], settings.target, microseconds))
+            trials.append(_trial(choice, results[choice], settings, microseconds))
     trials.sort(key=lambda trial: (-trial.overall, trial.choice))
     chosen = choose(trials, current)
-    targets = _target_rows(results[chosen.choice], settings.target)
-    return Tuning(tuple(trials), chosen, current, tuple(targets))
+    targets = _target_rows(results[chosen.choice], settings)
+    return Tuning(tuple(trials), chosen, current, tuple(targets), settings.out_of_scope_share)
 
 
 def choose(trials: Sequence[Trial], current: Choice) -> Trial:
@@ -233,10 +235,11 @@ def _cross_validate(
     return cross_validate_registry(registry, vectors, labels, chosen).held_out
 
 
-def _trial(choice: Choice, held_out: HeldOut, target: Mapping[str, Any], microseconds: float) -> Trial:
+def _trial(choice: Choice, held_out: HeldOut, settings: Settings, microseconds: float) -> Trial:
     known = held_out.known
-    calibration = calibrate(held_out, target)
-    correct, weights = _correct(held_out, calibration)
+    share = settings.out_of_scope_share
+    calibration = calibrate(held_out, settings.target, out_of_scope_share=share)
+    correct, weights = _correct(held_out, calibration, share)
     keys = zip(known.tolist(), held_out.rows.tolist(), strict=True)
     results = dict(zip(keys, zip(correct.tolist(), weights.tolist(), strict=True), strict=True))
     total = float(weights.sum())
@@ -261,7 +264,9 @@ def _refusals(held_out: HeldOut) -> dict[int, tuple[float, float]]:
     return {row: (float(of), 1.0) for row, of in zip(held_out.rows[~known].tolist(), refused.tolist(), strict=True)}
 
 
-def _correct(held_out: HeldOut, calibration: Calibration) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _correct(
+    held_out: HeldOut, calibration: Calibration, out_of_scope_share: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return whether each case is correct at the default threshold, and its weight; shape `(cases,)` each.
 
     A question that offers the right intent is correct.
@@ -271,13 +276,14 @@ def _correct(held_out: HeldOut, calibration: Calibration) -> tuple[NDArray[np.fl
         return held_out.right.astype(np.float64), known.astype(np.float64)
     passes = confidences.sum(axis=1) >= calibration.cut.value
     helped = np.where(asked_about(confidences), held_out.place < RIVALS, held_out.right)
-    return np.where(known, helped & passes, ~passes).astype(np.float64), shares_of(held_out)
+    return np.where(known, helped & passes, ~passes).astype(np.float64), shares_of(held_out, out_of_scope_share)
 
 
-def _target_rows(held_out: HeldOut, current: Mapping[str, Any]) -> Iterator[TargetRow]:
+def _target_rows(held_out: HeldOut, settings: Settings) -> Iterator[TargetRow]:
     """Yield a row for each target; only the threshold is fitted again."""
+    current = settings.target
     for target in (*TARGETS, *([] if current in TARGETS else [current])):
-        cut = calibrate(held_out, target).cut
+        cut = calibrate(held_out, target, out_of_scope_share=settings.out_of_scope_share).cut
         if cut is None:
             yield TargetRow(target, target == current, None, None, None, None, "too few utterances to calibrate")
         else:

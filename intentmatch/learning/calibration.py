@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from intentmatch.core.settings import Settings
 from intentmatch.learning.cross_validation import RANKED, HeldOut
 
 # Fewest held-out cases of either kind, right and wrong, that a curve is fitted to.
 _FEWEST_CASES = 20
-# Expected out-of-scope messages per message in scope. On development sets this weight gives the best calibrated
-# confidence. Left-out intents are harder than most out-of-scope messages: with full weight they lower the confidence.
-_OUT_OF_SCOPE_SHARE = 0.1
+_LEAST_ODDS = 1e-6
 _RIDGE = 1e-3
 _NEWTON_STEPS, _LONGEST_STEP = 50, 2.0
 # Sharpness for artefacts of earlier releases, which do not hold one; 3.4 to 6.7 on development sets.
@@ -135,18 +134,19 @@ def calibrate(
     target: Mapping[str, Any],
     intents: Sequence[str] = (),
     languages: Sequence[str | None] = (),
+    out_of_scope_share: float = Settings.out_of_scope_share,
 ) -> Calibration:
     """Fit the confidence curve and choose thresholds that meet a target. Deterministic.
 
     `intents` are the intents' names by position, `languages` the utterances' languages by row. A target is
     `{"precision": p}`, `{"precision": p, "give_up": g}`, `{"false_accept": share}` or `{"balance": True}`; see
-    `settings.Settings.target`.
+    `settings.Settings.target`. `out_of_scope_share` is the expected share of out-of-scope messages, from 0 to below 1.
     """
     right, known = held_out.right, held_out.known
     cases = len(right)
     if min(right.sum(), (~right).sum()) < _FEWEST_CASES or known.all():
         return Calibration(cases=cases)
-    shares = shares_of(held_out)
+    shares = shares_of(held_out, out_of_scope_share)
     curve = _fit_curve(held_out.evidence, known, shares)
     sharpness = _fit_sharpness(held_out)
     in_scope = _sigmoid(curve[0] + curve[1] * held_out.evidence)
@@ -169,10 +169,14 @@ def asked_about(confidences: NDArray[np.float64]) -> NDArray[np.bool_]:
     return asked
 
 
-def shares_of(held_out: HeldOut) -> NDArray[np.float64]:
-    """Return the weight of each case: 1 in scope; out of scope, so that they sum to their expected number."""
+def shares_of(held_out: HeldOut, out_of_scope_share: float = Settings.out_of_scope_share) -> NDArray[np.float64]:
+    """Return the weight of each case: 1 in scope; out of scope, so that these weigh `out_of_scope_share` of all.
+
+    Without out-of-scope messages their cases weigh next to nothing, so that rates among them stay defined.
+    """
     known = held_out.known
-    return np.where(known, 1.0, _OUT_OF_SCOPE_SHARE * known.sum() / max(1, (~known).sum()))
+    odds = max(out_of_scope_share / (1.0 - out_of_scope_share), _LEAST_ODDS)
+    return np.where(known, 1.0, odds * known.sum() / max(1, (~known).sum()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,9 +110,9 @@ def cross_validate(
 
     `vectors` has one row per utterance. `fitting` and `words` are None without a head. The sentences of one of the
     `lines` are held out together; by default each utterance is a line. `keys` holds a number for the text of each
-    utterance, such as a hash: folds and cases follow from it, so that an edit changes the folds of its own intent
-    only. `near` holds the weights of a head that is trained on all utterances, from which the heads of the folds are
-    found sooner.
+    utterance, such as a hash: folds and cases follow from it, so that an edited line changes the folds of its own
+    intent only. `near` holds the weights of a head that is trained on all utterances, from which the heads of the folds
+    are found sooner.
 
     With a `sample`, rising rows of the utterances, only these are asked about, and `fitting` covers only these.
     """

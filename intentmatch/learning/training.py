@@ -58,7 +58,7 @@ def train(registry: Registry, vectors: Vectors, labels: Vectors, settings: Setti
     names = [intent.name for intent in registry]
     languages = [utterance.language for utterance in registry.utterances]
     validated = cross_validate_registry(registry, vectors, labels, settings)
-    calibration = calibrate(validated.held_out, settings.target, names, languages)
+    calibration = calibrate(validated.held_out, settings.target, names, languages, settings.out_of_scope_share)
     # A head that could not be cross-validated is not used.
     return Trained(calibration, validated.trained_head if calibration.curve is not None else None)
 
@@ -110,8 +110,8 @@ def cross_validate_registry(
             aggregation,
             features.fitting,
             lines=lines,
-            keys=keys,
             words=features.words,
+            keys=keys,
             near=nearby(features.fitting, trained_head.head.weights),
             sample=features.sample,
             each=each,
@@ -214,7 +214,8 @@ def _file(
 ) -> Path | None:
     """Return the cache file named after everything `train` uses; None if it must be `there` and cannot be."""
     parts = [
-        [_VERSION, TEXT_VERSION, TOKEN_FEATURES_VERSION, settings.scorer, settings.aggregation, dict(settings.target)],
+        [_VERSION, TEXT_VERSION, TOKEN_FEATURES_VERSION, settings.scorer, settings.aggregation],
+        [dict(settings.target), settings.out_of_scope_share],
         [[intent.name, intent.label] for intent in registry],
         [utterance.text for utterance in registry.utterances],
         [utterance.language for utterance in registry.utterances],

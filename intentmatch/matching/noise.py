@@ -19,6 +19,7 @@ from rapidfuzz.process import extractOne
 
 from intentmatch.encoders.tokenizer.embedded import embedded_tokenizer
 from intentmatch.encoders.tokenizer.unigram import words_of
+from intentmatch.text.normalize import fold
 from intentmatch.text.stop_words import stop_words
 
 # A shorter word of the registry may stand in random letters by accident.
@@ -149,8 +150,12 @@ class NoiseDetector:
             char for word in words if not word.isalnum() for char in word if unicodedata.category(char) == "So"
         )
 
-    def reason(self, text: str, key: str) -> str:
-        """Say why a cleaned message with the lexical key `key` is noise; "" if it is not or may not be."""
+    def reason(self, text: str, key: str, corrected: str | None = None) -> str:
+        """Say why a cleaned message with the lexical key `key` is noise; "" if it is not or may not be.
+
+        The form is that of the message as it was typed; whether it reads like a language is asked of the `corrected`
+        message, if typing mistakes were corrected.
+        """
         words = key.split()
         if self._stop_words.issuperset(words):
             return "the message has only stop words."
@@ -160,8 +165,10 @@ class NoiseDetector:
             return "the message is markup or source code."
         if not self._words.isdisjoint(words):
             return ""
-        form = _form(text, words)
-        return "" if form and self._mistyped(words) else form
+        found = _form(text, words)
+        if not found and (corrected is None or corrected == text or self._words.isdisjoint(fold(corrected).split())):
+            found = _language(text if corrected is None else corrected)
+        return "" if found and self._mistyped(words) else found
 
     def _mistyped(self, words: Sequence[str]) -> bool:
         """Whether one of the first words is a mistyped word of the registry."""
@@ -189,6 +196,11 @@ def _form(text: str, words: list[str]) -> str:
         return "the message repeats the same letters."
     if any(len(token) > 15 and _is_encoded(token) for token in text.split()):
         return "the message is encoded data."
+    return ""
+
+
+def _language(text: str) -> str:
+    """Say that a message without a known word is random, if it is."""
     # "nooooo" is "no".
     plain = _ELONGATED.sub(r"\1", text)
     sure = _SURE_OF_A_NAME if plain.istitle() else _SURE

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from intentmatch.artefact.store import Artefact
 from intentmatch.core.errors import InputError, IntentMatchError, UnknownNameError
-from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, Trace
+from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, Trace, WordMatch
 from intentmatch.core.types import Encoder, Reranker
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
@@ -28,6 +28,7 @@ from intentmatch.matching.shortlist import SearchResult
 from intentmatch.matching.spelling import LexicalIndex, SpellingHit
 from intentmatch.matching.thresholds import policy_of
 from intentmatch.matching.trace import TraceRecorder
+from intentmatch.matching.word_matches import word_matches
 from intentmatch.runtime.gc_pause import gc_paused
 from intentmatch.text.language_id import LanguageGuess
 from intentmatch.text.normalize import clean, fold
@@ -91,6 +92,7 @@ class Engine:
                 self._lexical.words,
                 lambda row: self._utterances[row].text,
                 sorted({u.language for u in self._utterances if u.language}),
+                self.settings.spelling,
             )
             if self.settings.fuzzy < 1.0
             else None
@@ -123,20 +125,19 @@ class Engine:
         rows = self._rows(key)
         question = self._with_language(question, key, rows, stages)
 
-        if decision := self._exact(rows, question, stages):
+        if decision := self._exact(rows, key, question, stages):
             return self._result(message, question, decision, stages=stages, decided_by="exact")
 
-        hits = self._lexical.fuzzy(key)
+        typed = text
+        text, hits = self._spelled(text, key, question, stages)
         fuzzy = _only(hits, question.allowed)
-        stages.add("fuzzy", _typing_mistakes(len(fuzzy)))
-        if not hits and (reason := self._noise.reason(text, key)):
+        if not hits and (reason := self._noise.reason(typed, key, text)):
             stages.add("noise", reason)
             return self._nothing(message, question, stages, reason, is_noise=True)
-        text = self._corrected(text, key, question, stages)
 
         vector, shortlist = precomputed(text) if precomputed else Precomputed(self.encode_one(text))
         stages.add("encode", f"encoded by {self.encoder.name}")
-        if gap := self._coverage.gap(text, question.language):
+        if gap := self._coverage.gap(typed, question.language):
             stages.add("coverage", gap)
         if not vector.any() and not fuzzy:
             reason = f"the encoder {self.encoder.name} knows no part of this message."
@@ -186,11 +187,12 @@ class Engine:
         """Return the rows that equal a folded message; those that equal it but for accents if there are none."""
         return self._lexical.rows(key) or self._lexical.but_for_accents(key)
 
-    def _exact(self, rows: Sequence[int], question: Question, stages: TraceRecorder) -> Decision | None:
+    def _exact(self, rows: Sequence[int], key: str, question: Question, stages: TraceRecorder) -> Decision | None:
         """Decide by the utterances that equal the message; None if there is none that may answer."""
         hits = self._lexical.exact(rows)
         owners = " and of ".join(self._intents[intent].name for intent in hits)
-        stages.add("exact", f"equals an utterance of {owners}" if hits else "equals no utterance")
+        accents = " but for accents" if rows and self.artefact.registry.folded[rows[0]] != key else ""
+        stages.add("exact", f"equals an utterance of {owners}{accents}" if hits else "equals no utterance")
         allowed = _only(hits, question.allowed)
         if not allowed:
             return None
@@ -200,6 +202,18 @@ class Engine:
             self._scoring.candidate(intent, 1.0, hit.row, confidence=certain) for intent, hit in allowed.items()
         ]
         return decide(candidates, self.policy, question.language)
+
+    def _spelled(
+        self, text: str, key: str, question: Question, stages: TraceRecorder
+    ) -> tuple[str, dict[int, SpellingHit]]:
+        """Return a cleaned message without its typing mistakes, and the utterances that it then equals."""
+        hits = self._lexical.fuzzy(key)
+        allowed = _only(hits, question.allowed)
+        stages.add("fuzzy", _typing_mistakes(len(allowed)))
+        corrected = self._corrected(text, key, question, stages)
+        if corrected != text and not allowed:
+            hits = self._lexical.alike(key, self._rows(fold(corrected))) or hits
+        return corrected, hits
 
     def _corrected(self, text: str, key: str, question: Question, stages: TraceRecorder) -> str:
         """Return a cleaned message as it is encoded: without typing mistakes and shorthand."""
@@ -255,6 +269,18 @@ class Engine:
                 raise UnknownNameError("slot", name, ())
             return ()
         return self._slots[intent].fill(text, slots, question.language, question.now)
+
+    def word_matches(self, result: MatchResult) -> tuple[WordMatch, ...]:
+        """Return which words of a message met which words of the first candidate's utterance; see `Answers`."""
+        utterance = result.candidates[0].utterance if result.candidates else None
+        trained_head = self.artefact.trained_head
+        if utterance is None or trained_head is None or trained_head.words is None:
+            return ()
+        text = clean(result.message[:MAX_CHARACTERS])
+        question = Question(1, result.language)
+        if result.trace.decided_by != "exact":
+            text = self._corrected(text, fold(text), question, TraceRecorder())
+        return word_matches(trained_head.words, text, clean(utterance.text))
 
     def question(self, options: MatchOptions) -> Question:
         """Return checked options as the pipeline takes them. Raises `InputError`."""

@@ -92,6 +92,11 @@ class LexicalIndex:
             for row in self.rows(text)
         )
 
+    def alike(self, folded: str, rows: Iterable[int]) -> dict[int, SpellingHit]:
+        """Return the first of the `rows` of each owner, with its similarity to a folded text."""
+        similar = ((row, OSA.normalized_similarity(folded, self._texts[row])) for row in rows)
+        return self._first_by_owner(similar)
+
     def _first_by_owner(self, rows: Iterable[tuple[int, float]]) -> dict[int, SpellingHit]:
         hits: dict[int, SpellingHit] = {}
         for row, similarity in rows:

@@ -84,7 +84,7 @@ _REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "ar": (
         (
             r"(?<!\w)(?:لا|لم أعد|ما|مش|مو|لست) (?="
-            + _any("أريد اريد أرغب ارغب أود اود عايز عاوز ابغى أبغى ابي بدي")
+            + _any("أريد اريد أرغب ارغب أود اود عايز عاوز ابغى أبغى ابي بدي أحتاج احتاج")
             + ")",
             "",
         ),
@@ -108,7 +108,7 @@ _REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
             r"\b(möchten?|moechten?|will|wollen|wollte|würde|werde|wünsche|mag)" + _WORDS + r" nicht\b(?! mehr\b)",
             r"\1\2",
         ),
-        (r"\b(möchten?|moechten?|will|wollen|wünsche)" + _WORDS + r" k(ein(?:e[nrms]?)?)\b", r"\1\2 \3"),
+        (r"\b(möchten?|moechten?|will|wollen|wünsche|brauchen?)" + _WORDS + r" k(ein(?:e[nrms]?)?)\b", r"\1\2 \3"),
         (r"\b(bitte|doch)" + _WORDS + r" nicht\b", r"\1\2"),
         (r"\b(soll(?:t|en|te|test)?|darf|dürft|brauchs?t|brauchen)" + _WORDS + r" nicht\b", r"\1\2"),
         (_head("") + rf"(?!{_NO_IMPERATIVE_DE})(\w{{2,}})" + _WORDS + r" nicht\b(?! mehr\b)", r"\1\2"),
@@ -130,21 +130,21 @@ _REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
         (r"\b(like|want|wish|prefer|decided|rather|better|please) (?:to not|not to|not) (?=(?:to )?\w)", r"\1 to "),
         (
             r"(?<!\w)(?:there is |there['’]?s |you have |you )?"
-            rf"(?:no need to|{_NOT} (?:have|need) to|need not|needn['’]?t) ",
+            rf"(?:no need to|{_NOT} (?:have|need) to|need not|needn['’]?t) (?!so\b|and\b|but\b)",
             "",
         ),
         (
-            _head("please pls plz kindly so but just ok okay hey no actually said you")
+            _head("please pls plz kindly so but just ok okay hey no actually said")
             + rf"(?:{_NOT}|never)(?: you dare| ever| please| just)? (?!(?:{_STATES}|\w+ed|been|mind)\b)(?=\w)",
             "",
         ),
         (r"\b((?:can|could|would|will) you(?: please)?) not ", r"\1 "),
-        (r"\b(must|should|shall)(?: not|n['’]?t) (?=be \w+ed\b)", r"\1 "),
+        (r"(?<!\bI )\b(must|should|shall)(?: not|n['’]?t) (?=be \w+ed\b)", r"\1 "),
         (r"\b(you (?:must|should|shall|may))(?: not|n['’]?t) (?=\w)", r"\1 "),
     ),
     "es": (
         (
-            r"\b(?:ya )?no (?=(?:quiero|queremos|quisiera|deseo|deseamos|pienso|necesito que|me gustaría|voy a)\b)",
+            r"\b(?:ya )?no (?=(?:quiero|queremos|quisiera|deseo|deseamos|pienso|necesito|me gustaría|voy a)\b)",
             "",
         ),
         (
@@ -165,7 +165,7 @@ _REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "fr": (
         (
-            r"\b(je|nous|on) n(?:e |['’] ?)((?:souhait|veu|voul|voudr|désir|compt|tien)\w*) "
+            r"\b(je|nous|on) n(?:e |['’] ?)((?:souhait|veu|voul|voudr|désir|aimer|compt|tien)\w*) "
             r"(?:vraiment |surtout )?(?:pas|point|plus)\b",
             r"\1 \2",
         ),
@@ -185,7 +185,9 @@ _REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "hi": (
         (rf"(?<!{_LETTER})(?:नहीं|नही) (?=(?:करना|कराना|करवाना|चाह|चाहिए|बंद)\w*)", ""),
-        (rf"(?<!{_LETTER})(?:मत|ना|न) (?={_LETTER}+)", ""),
+        (rf"(?<!{_LETTER})मत (?={_LETTER}+)", ""),
+        # Before a participle it is a prefix: "ना पढ़े हुए" is "unread".
+        (rf"(?<!{_LETTER})(?:ना|न) (?=(?:कर|दें|दो|दीज|भेज|हटा)|{_LETTER}+एं?(?!{_LETTER}))", ""),
         (rf"(?<!{_LETTER})(?:नहीं|नही) (?={_LETTER}+(?:ना|नी|ने)(?!{_LETTER}))", ""),
     ),
     "hu": (
@@ -247,7 +249,7 @@ _REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "pt": (
         (
-            r"\b(?:já )?n[ãa]o (?=(?:quero|queremos|queria|desejo|desejamos|gostaria|pretendo|vou|preciso que)\b)",
+            r"\b(?:já )?n[ãa]o (?=(?:quero|queremos|queria|desejo|desejamos|gostaria|pretendo|vou|preciso)\b)",
             "",
         ),
         (
@@ -263,7 +265,8 @@ _REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "ru": (
         ("не (?=" + _any("хочу хотим хотел хотела хотели желаю собираюсь собираемся планирую буду") + ")", ""),
         (r"(?<!\w)не (?:надо|нужно|стоит|следует)(?: мне| бы)?,? ?", ""),
-        (r"(?<!\w)не (?=\w+(?:йте|ите|ьте|й|и|ь|йтесь|ть|ться)(?!\w))", ""),
+        # "Не могли бы вы" is "could you"; a past plural ends in "ли".
+        (r"(?<!\w)не (?!\w+ли(?!\w))(?=\w+(?:йте|ите|ьте|й|и|ь|йтесь|ть|ться)(?!\w))", ""),
     ),
     "sv": _scandinavian(
         "vill önskar ville tänker ska skulle", "(?:inte|ej)", "snälla|vänligen", "låt bli att|undvik att"
@@ -282,7 +285,7 @@ _REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "uk": (
         ("не (?=" + _any("хочу хочемо хотів хотіла бажаю збираюся збираюсь планую буду") + ")", ""),
         (r"(?<!\w)не (?:треба|потрібно|варто|слід)(?: мені)?,? ?", ""),
-        (r"(?<!\w)не (?=\w+(?:йте|іть|ьте|й|и|ь|те|ти|тися)(?!\w))", ""),
+        (r"(?<!\w)не (?!\w+ли(?!\w))(?=\w+(?:йте|іть|ьте|й|и|ь|те|ти|тися)(?!\w))", ""),
     ),
     "ur": (
         (r"(?<!\w)نہیں (?=(?:چاہ|کرنا|کروانا)\w*)", ""),
@@ -294,7 +297,7 @@ _REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "zh": (
         (r"不(?:是)?(?=想|打算|需要|愿意|准备)|没有?(?=想|要|打算)", ""),
-        (r"(?:请勿|千万别|千万不要|不要|不用|先别|勿|別|别(?!的|人|处|家|墅|名))", ""),
+        (r"(?:请勿|千万别|千万不要|不要|不用|先别|勿|(?<![区區特级級性分差个個])[别別](?!的|人|处|家|墅|名))", ""),
         (r"不(?=取消|退|删|改|换|买|注销|订)", ""),
     ),
 }

@@ -17,6 +17,9 @@ from types import MappingProxyType
 from intentmatch.text.language_id import base_language
 from intentmatch.text.normalize import fold
 
+DEFAULT = "default"
+"""Key of an author's entries for every language."""
+
 _TABLES = {
     "de": """
         aba aber, aufm auf dem, bidde bitte, biste bist du, danköö danke, eig eigentlich, eigtl eigentlich, gehts geht
@@ -140,13 +143,14 @@ SHORTHAND: Mapping[str, Mapping[str, str]] = MappingProxyType(
 
 
 def shorthand_of(language: str, own: Mapping[str, Mapping[str, str]]) -> Mapping[str, str]:
-    """Return the shorthand of a language, with an author's `own` entries by language before it.
+    """Return the folded shorthand of a language, with an author's `own` entries by language before it.
 
-    Regions and scripts share the table of their language: `pt` serves `pt-BR`. Entries of `own` are folded. An entry
-    that is written as it is read ("u" for "u") takes a word out of the table.
+    Entries of `own` under `default` are for every language. Regions and scripts share the table of their language: `pt`
+    serves `pt-BR`. An entry that is read as it is written ("u" for "u") takes a word out of the table.
     """
-    table = dict(SHORTHAND.get(base_language(language), {}))
-    for code, entries in own.items():
-        if base_language(code) == base_language(language):
-            table.update((fold(short), long) for short, long in entries.items())
+    base = base_language(language)
+    table = dict(SHORTHAND.get(base, {}))
+    for code in sorted(own, key=lambda code: code != DEFAULT):
+        if code == DEFAULT or base_language(code) == base:
+            table.update((fold(short), long) for short, long in own[code].items())
     return {short: long for short, long in table.items() if short != fold(long)}

@@ -51,6 +51,7 @@ def _parser() -> argparse.ArgumentParser:
         "--set", action="append", default=[], metavar="NAME:TRAIN", help="measure only these of the sets; repeatable"
     )
     parser.add_argument("--noise", type=int, default=300, metavar="N", help="messages of each kind of noise (300)")
+    parser.add_argument("--edits", type=int, default=20, metavar="N", help="random edits of each registry (20)")
     parser.add_argument("--seed", type=int, default=0, help="seed of everything that is drawn at random (0)")
     parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="write an SVG picture of each table with bars")
     parser.add_argument("--before", type=Path, metavar="FILE", help="an earlier `--json`, shown as before → now")
@@ -67,7 +68,9 @@ def _numbers(options: argparse.Namespace, progress: Console) -> dict[str, Any]:
     settings = {"encoder": options.encoder} if options.encoder else {}
     encoder = load_encoder(resolve(settings))
     sets = [_choice(name) for name in options.set]
-    subject = Subject(options.data, encoder, options.registry, options.seed, sets, options.noise, progress.print)
+    subject = Subject(
+        options.data, encoder, options.registry, options.seed, sets, options.noise, options.edits, progress.print
+    )
     tables: list[Table] = []
     seconds = {}
     for name in dict.fromkeys(names):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, median
@@ -12,9 +12,11 @@ from time import perf_counter_ns
 import yaml
 from bench_accuracy import SETS, Choice, Row, read_rows, registry_of
 from metrics import Outcome, share, summarise
+from stability import FAR, MESSAGES, NEAR, messages_of, stability
 
 from intentmatch import Intent, Matcher, MatchResult, Registry
 from intentmatch.core.errors import InputError
+from intentmatch.core.settings import resolve
 from intentmatch.core.types import Encoder
 from intentmatch.evaluation.everyday import everyday_messages
 from intentmatch.evaluation.noise import NOISE, noise_messages
@@ -71,6 +73,8 @@ class Subject:
     """The sets to measure; empty for those that each part measures by default."""
     noise: int = 300
     """Messages of each kind of noise."""
+    edits: int = 20
+    """Random edits of each registry, for the stability of its answers."""
     progress: Callable[[str], None] = print
     _matchers: dict[str, Matcher] = field(default_factory=dict)
     _results: dict[str, list[tuple[Row, MatchResult]]] = field(default_factory=dict)
@@ -299,6 +303,49 @@ def _counts(matcher: Matcher, texts: Sequence[str]) -> tuple[int, int]:
     return verdicts["matched"], verdicts["ambiguous"]
 
 
+def stable(subject: Subject) -> list[Table]:
+    """How far one-line edits move the learned threshold and the answers that do not rest on them."""
+    rows: list[list[Cell]] = []
+    for name, registry, messages, extra in _edited(subject):
+        subject.progress(f"{name}: {subject.edits} edits")
+        found = stability(
+            registry, messages, subject.encoder, resolve({}), extra=extra, edits=subject.edits, seed=subject.seed
+        )
+        numbers = found.numbers()
+        far = share([move > FAR for move in found.moves])
+        moves = [_percent(numbers["near"]), numbers["p95"], numbers["largest"], _percent(far)]
+        rows.append(
+            [
+                name,
+                int(numbers["edits"]),
+                len(messages),
+                *moves,
+                *map(_percent, (numbers["changed"], numbers["most_changed"])),
+            ]
+        )
+    about = (
+        f"Random one-line edits, seed {subject.seed}: a line is added, changed or removed, each time in the original "
+        f"registry. Percent of edits that move the default threshold by at most {NEAR:g}, the 95th percentile and the "
+        f"largest move, and percent of edits beyond {FAR:g}. Changed: percent of messages that are answered otherwise "
+        "although the edited intent ranks first neither before nor after; mean and largest over the edits."
+    )
+    header = (
+        "registry", "edits", "messages", f"within {NEAR:g}", "95% of moves", "largest move", f"beyond {FAR:g}",
+        "changed", "most changed",
+    )  # fmt: skip
+    return [Table("stability", "Stability", about, header, (None, 0, 0, 1, 4, 4, 1, 2, 2), rows)]
+
+
+def _edited(subject: Subject) -> Iterator[tuple[str, Registry, list[str], list[tuple[str, str]]]]:
+    """Yield the name of each registry to edit, the registry, messages, and messages that may be added as lines."""
+    registry = subject.shipped().registry
+    yield subject.registry, registry, messages_of(registry, seed=subject.seed), []
+    for choice in subject.chosen(TYPO_SETS[:1]):
+        rows = subject.messages(choice)[:MESSAGES]
+        extra = [(row.text, row.intent) for row in rows if row.intent is not None]
+        yield label(choice), subject.matcher(choice).registry, [row.text for row in rows], extra
+
+
 def out_of_scope(subject: Subject) -> list[Table]:
     """In-scope against out-of-scope messages: AUROC, and the learned threshold against the best one."""
     choices = [choice for choice in subject.chosen() if _outside(subject, choice)]
@@ -422,6 +469,7 @@ PARTS: dict[str, Callable[[Subject], list[Table]]] = {
     "noise": noise,
     "everyday": everyday,
     "confidence": confidence,
+    "stability": stable,
     "asking": asking,
     "negation": negation,
     "latency": latency,

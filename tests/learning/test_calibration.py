@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from intentmatch.core.settings import Settings
 from intentmatch.learning import calibration as calibration_module
 from intentmatch.learning.calibration import ASK_BELOW, ASK_FROM, Calibration, LearnedCut, asked_about, calibrate
 from intentmatch.learning.cross_validation import RANKED, HeldOut
@@ -59,9 +60,9 @@ def scattered(seed: int = 7, known: int = 200, out_of_scope: int = 200, *, apart
 
 
 def shares_of(held_out: HeldOut) -> np.ndarray:
-    """Return the weight of each case: out-of-scope cases sum to a tenth of those in scope."""
-    known = held_out.known
-    return np.where(known, 1.0, 0.1 * known.sum() / max(1, (~known).sum()))
+    """Return the weight of each case: out-of-scope cases have the default share of the weight of all."""
+    known, share = held_out.known, Settings().out_of_scope_share
+    return np.where(known, 1.0, share / (1 - share) * known.sum() / max(1, (~known).sum()))
 
 
 def measured(held_out: HeldOut, calibration: Calibration, cut: float) -> dict[str, float]:
@@ -175,7 +176,7 @@ def test_in_scope_probability_separates_cases_in_scope():
 
 @given(HELD_OUT)
 def test_mean_in_scope_probability_is_the_share_of_cases_in_scope(held_out):
-    """Out-of-scope cases are weighted to a tenth."""
+    """Out-of-scope cases are weighted to their expected share."""
     shares, calibration = shares_of(held_out), calibrate(held_out, BALANCED)
 
     found = [calibration.in_scope(evidence) for evidence in held_out.evidence]
@@ -207,7 +208,11 @@ def test_misleading_evidence_gives_a_constant_probability():
 
     calibration = calibrate(held_out, BALANCED)
 
-    assert calibration.in_scope(0.0) == calibration.in_scope(3.0) == pytest.approx(1 / 1.1, abs=1e-3)
+    assert (
+        calibration.in_scope(0.0)
+        == calibration.in_scope(3.0)
+        == pytest.approx(1 - Settings().out_of_scope_share, abs=1e-3)
+    )
 
 
 @pytest.mark.parametrize("far", [0.0, 5.0, 30.0])
@@ -520,3 +525,29 @@ def test_calibration_of_an_earlier_release_is_read():
 @given(st.floats(-1e6, 1e6), st.tuples(st.floats(-1e6, 1e6), st.floats(0.0, 1e6)))
 def test_in_scope_is_a_probability_for_any_curve(evidence, curve):
     assert 0.0 <= Calibration(curve).in_scope(evidence) <= 1.0
+
+
+def test_more_expected_strangers_raise_the_threshold_and_lower_the_confidence():
+    held_out = scattered()
+    few, many = (calibrate(held_out, BALANCED, out_of_scope_share=share) for share in (0.05, 0.5))
+
+    assert few.in_scope(1.4) > many.in_scope(1.4)
+    assert few.evidence(few.cut.value) < many.evidence(many.cut.value)
+
+
+def test_share_is_that_of_all_messages():
+    """A fifth of all messages weighs a quarter of the four fifths in scope."""
+    held_out = scattered(known=200, out_of_scope=50)
+    weights = calibration_module.shares_of(held_out, 0.2)
+
+    assert weights[~held_out.known].sum() / weights.sum() == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("target", [BALANCED, {"false_accept": 0.05}])
+def test_without_strangers_rates_among_them_stay_defined(target):
+    held_out = scattered()
+    cut = calibrate(held_out, target, out_of_scope_share=0.0).cut
+
+    assert 0.0 < cut.refused < 1.0
+    if "false_accept" in target:
+        assert cut.refused >= 0.95 - 1e-9

@@ -63,5 +63,11 @@ def test_own_entries_come_first_and_are_folded():
     assert (table["thx"], table["cust"], table["abt"]) == ("thanks a lot", "customer", "about")
 
 
+def test_own_entries_under_default_are_for_every_language_and_give_way_to_those_of_one():
+    own = {"ja": {"gr8": "すごい"}, "default": {"gr8": "great", "bot": "assistant"}}
+
+    assert shorthand_of("ja", own) == {"gr8": "すごい", "bot": "assistant"}
+
+
 def test_own_entry_that_reads_as_it_is_written_removes_a_word():
     assert "u" not in shorthand_of("en", {"en": {"u": "u"}})

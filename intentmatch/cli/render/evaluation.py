@@ -77,7 +77,7 @@ def _numbers(part: Part, outside: str) -> list[list[str]]:
 
     n = part.numbers
     rows = [
-        ["overall accuracy", percent(n.overall), "right answers among all, out of scope included"],
+        ["overall accuracy", percent(n.overall), f"right answers among all{_weighed(part)}"],
         ["accuracy", percent(n.accuracy), "right intents among those in scope"],
         ["macro F1", decimal(n.macro_f1), "mean over intents, among those in scope"],
         ["asked about", percent(n.asked), "of those in scope: ambiguous, with the right intent among the rivals"],
@@ -93,6 +93,13 @@ def _numbers(part: Part, outside: str) -> list[list[str]]:
         timed = f"for one match, over {part.latency.messages} messages; p99 {part.latency.p99:,.0f} µs"
         rows.append(["latency p50", f"{part.latency.p50:,.0f} µs", timed])
     return rows
+
+
+def _weighed(part: Part) -> str:
+    """Say which share of the messages counts as out of scope."""
+    if part.out_of_scope_share is None:
+        return ", out of scope included"
+    return f", if {part.out_of_scope_share:.0%} of the messages are out of scope"
 
 
 def _languages(rows: Sequence[LanguageRow], outside: str) -> None:

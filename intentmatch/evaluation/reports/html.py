@@ -85,7 +85,7 @@ def _part(part: Part) -> str:
 def _tiles(part: Part) -> str:
     n = part.numbers
     tiles = [
-        (percent(n.overall), "overall accuracy: right, or correctly refused"),
+        (percent(n.overall), f"overall accuracy: right, or correctly refused{_weighed(part)}"),
         (percent(n.accuracy), f"accuracy of {n.in_scope} in scope"),
         (decimal(n.macro_f1), "macro F1"),
         (percent(n.asked), "asked about, with the right intent among the choices"),
@@ -101,6 +101,12 @@ def _tiles(part: Part) -> str:
         tiles.append((f"{part.latency.p99:,.0f} µs", "latency p99"))
     drawn = "".join(f'<div class="tile"><b>{value}</b><span>{escape(what)}</span></div>' for value, what in tiles)
     return f'<div class="tiles">{drawn}</div>'
+
+
+def _weighed(part: Part) -> str:
+    """Say which share of the messages counts as out of scope."""
+    share = part.out_of_scope_share
+    return "" if share is None else f", if {share:.0%} of the messages are out of scope"
 
 
 def _languages(outcomes: Sequence[Outcome]) -> str:

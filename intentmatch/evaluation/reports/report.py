@@ -36,11 +36,14 @@ class Part:
     not_asked: int = 0
     """Utterances that were not held out, because their intent would have no utterances left."""
     latency: Latency | None = None
+    out_of_scope_share: float | None = None
+    """Share of all messages that are expected to be out of scope, by which held-out cases are weighed; None: as many as
+    there are, as among test cases and in reports of release 0.2."""
 
     @cached_property
     def numbers(self) -> metrics.Numbers:
         """Headline metrics."""
-        return metrics.measure(self.outcomes, self.calibrated_on)
+        return metrics.measure(self.outcomes, self.calibrated_on, self.out_of_scope_share)
 
     @cached_property
     def calibrated_on(self) -> tuple[Outcome, ...]:
@@ -57,6 +60,7 @@ class Part:
         return {
             "name": self.name,
             "numbers": self.numbers._asdict(),
+            "out_of_scope_share": self.out_of_scope_share,
             "not_asked": self.not_asked,
             "latency": self.latency and asdict(self.latency),
             "intents": [row._asdict() for row in metrics.intent_rows(outcomes)],
@@ -82,6 +86,7 @@ class Part:
             negatives=tuple(Negative(n["owner"], Outcome.from_dict(n)) for n in values["negatives"]),
             not_asked=int(values["not_asked"]),
             latency=values["latency"] and Latency(**values["latency"]),
+            out_of_scope_share=values.get("out_of_scope_share"),
         )
 
 

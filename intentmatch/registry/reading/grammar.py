@@ -154,11 +154,7 @@ class FileGrammar:
         page = self._page
         values: dict[str, tuple[Any, Location]] = {}
         for key, value_node in page.entries(node, "`settings`"):
-            if isinstance(value_node, Mapping):
-                entries = page.entries(value_node, f"`{key.text}`")
-                value: Any = {inner.text: page.text(v, f"`{inner.text}`") or "" for inner, v in entries}
-            else:
-                value = page.text(value_node, f"`{key.text}`")
+            value = self._setting(value_node, key.text)
             if value is None:
                 continue
             try:
@@ -168,6 +164,14 @@ class FileGrammar:
             else:
                 values[key.text] = (value, key.location)
         return values
+
+    def _setting(self, node: Node, name: str) -> Any:
+        """Return a text, or a mapping of texts or of further mappings; None if it is neither."""
+        page = self._page
+        if not isinstance(node, Mapping):
+            return page.text(node, f"`{name}`")
+        values = ((key.text, self._setting(inner, key.text)) for key, inner in page.entries(node, f"`{name}`"))
+        return {name: "" if value is None else value for name, value in values}
 
     def _rules(self, node: Node) -> Iterator[Rule]:
         for key, value in self._page.entries(node, "`rules`"):

@@ -30,6 +30,8 @@ class Outcome:
     """Threshold that the first candidate had to reach."""
     reason: str = ""
     """The reason for the verdict, from the trace."""
+    threshold_on: str | None = None
+    """What the threshold was compared with: "score", "confidence" or "in_scope"; None if nothing was scored."""
     scope: float | None = None
     """Probability that the message is in scope; None if the registry was too small to calibrate."""
 
@@ -50,6 +52,7 @@ class Outcome:
             nearest=first.utterance if first else None,
             threshold=result.trace.threshold,
             reason=result.trace.reason,
+            threshold_on=result.trace.threshold_on,
             scope=0.0 if is_empty else result.in_scope,
         )
 
@@ -116,6 +119,7 @@ class Outcome:
             },
             "threshold": self.threshold,
             "reason": self.reason,
+            "threshold_on": self.threshold_on,
             "scope": self.scope,
         }
 
@@ -137,9 +141,10 @@ class Outcome:
             score=float(values["score"]),
             confidence=values["confidence"],
             nearest=nearest and Utterance(nearest["text"], nearest["language"], _place_from_list(nearest["location"])),
-            # Reports of earlier releases with this schema lack these three.
+            # Reports of earlier releases with this schema lack these four.
             threshold=values.get("threshold"),
             reason=values.get("reason", ""),
+            threshold_on=values.get("threshold_on"),
             scope=values.get("scope"),
         )
 

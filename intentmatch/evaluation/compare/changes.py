@@ -200,7 +200,7 @@ def _trained(old: Outcome, new: Outcome) -> list[str]:
     elif new.leading is not None and _two_digits(old.score) != _two_digits(new.score):
         found.append(f"the score of {new.leading} changed from {_two_digits(old.score)} to {_two_digits(new.score)}")
     if new.leading == old.leading and _two_digits(old.threshold) != _two_digits(new.threshold):
-        found.append(f"its threshold changed from {_two_digits(old.threshold)} to {_two_digits(new.threshold)}")
+        found.append(f"its threshold changed from {_threshold(old)} to {_threshold(new)}")
     if new.rivals and new.rivals != old.rivals:
         found.append(_doubt(new.rivals, "", "now"))
     elif old.rivals and not new.rivals:
@@ -272,6 +272,13 @@ def _certainties(old: Outcome, new: Outcome) -> str:
     if old.confidence is None or new.confidence is None:
         return f" (score {old.score:.2f} before, {new.score:.2f} now)"
     return f" (confidence {old.confidence:.2f} before, {new.confidence:.2f} now)"
+
+
+def _threshold(outcome: Outcome) -> str:
+    """Return the threshold for display: a percentage of a probability, a number on the score."""
+    if outcome.threshold is None or outcome.threshold_on in (None, "score"):
+        return _two_digits(outcome.threshold)
+    return f"{outcome.threshold:.0%} {'in scope' if outcome.threshold_on == 'in_scope' else 'confidence'}"
 
 
 def _two_digits(value: float | None) -> str:

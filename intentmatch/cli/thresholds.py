@@ -41,16 +41,24 @@ def explain_thresholds(intents: str, as_json: bool, settings: tuple[str, ...]) -
       intentmatch explain-thresholds shop/ --set target=precision=0.98
       intentmatch explain-thresholds shop/ --set target=balance --json
     """
+    from intentmatch.learning.labelled_share import labelled_share
+
     matcher = load(intents, settings)
     rows = list(_rows(matcher))
+    share, labelled = matcher.settings.out_of_scope_share, labelled_share(matcher.registry.tests)
     if as_json:
-        found = {"target": dict(matcher.settings.target), "out_of_scope_share": matcher.settings.out_of_scope_share}
+        found = {
+            "target": dict(matcher.settings.target),
+            "out_of_scope_share": share,
+            "labelled_share": None if labelled is None else labelled._asdict(),
+        }
         output.as_json({**found, "margin": _margin(matcher), "thresholds": rows})
         return
     target = ", ".join(f"{name} {value}" for name, value in matcher.settings.target.items())
     click.echo(f"target: {target} ({matcher.settings.origin('target')})")
-    share = matcher.settings.out_of_scope_share
     click.echo(f"out of scope: {share:.0%} of all messages ({matcher.settings.origin('out_of_scope_share')})")
+    if labelled is not None and not labelled.low <= share <= labelled.high:
+        click.echo(f"  your `tests:` say {labelled}; set out_of_scope_share if they are like your traffic")
     click.echo(_asks(matcher))
     click.echo()
     output.table(

@@ -1,0 +1,41 @@
+"""Estimate the share of out-of-scope messages from messages that an author has labelled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from intentmatch.core.types import Case
+
+FEWEST = 30
+"""Fewest labelled messages that a share is estimated from; the interval of fewer is wider than 30 points."""
+
+# Standard normal quantile of a two-sided 95% interval.
+_NORMAL = 1.959964
+
+
+class LabelledShare(NamedTuple):
+    """Share of out-of-scope messages among labelled ones, with its 95% interval."""
+
+    value: float
+    low: float
+    high: float
+    cases: int
+
+    def __str__(self) -> str:
+        return f"{self.value:.0%} ({self.low:.0%} to {self.high:.0%}) of {self.cases} labelled messages"
+
+
+def labelled_share(cases: Sequence[Case]) -> LabelledShare | None:
+    """Return the share of `cases` without an intent; None for fewer than `FEWEST`.
+
+    The interval is that of Wilson 1927, "Probable Inference, the Law of Succession, and Statistical Inference".
+    """
+    count = len(cases)
+    if count < FEWEST:
+        return None
+    value = sum(case.expected is None for case in cases) / count
+    spread = _NORMAL * math.sqrt(value * (1.0 - value) / count + (_NORMAL / (2 * count)) ** 2)
+    centre, scale = value + _NORMAL**2 / (2 * count), 1.0 + _NORMAL**2 / count
+    return LabelledShare(value, max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale), count)

@@ -143,3 +143,17 @@ def test_weigh_counts_pieces_and_adds_their_scores():
     assert tokenizer.weigh("▁no") == (1, -1.0)
     assert tokenizer.weigh("▁by") == (2, -4.5)  # the lone piece for the beginning counts nothing
     assert tokenizer.weigh("▁noz") == (2, -1.0 + UNKNOWN_SCORE)
+
+
+def test_texts_of_pieces_spell_the_text() -> None:
+    """Each piece that `encode` returned has its text; "▁" stands for the beginning of a word, "" for no piece."""
+    tokenizer = read_unigram(EMBEDDED / "tokenizer.json", whole=True)
+    assert tokenizer is not None
+    pieces = tokenizer.encode("Cancel the unforgettability 42!", 512)
+
+    texts = tokenizer.texts_of(pieces)
+
+    assert "".join(texts) == "▁cancel▁the▁unforgettability▁42!"
+    assert len(texts) == len(pieces)
+    assert tokenizer.texts_of([pieces[0], 10**9]) == [texts[0], ""]
+    assert tokenizer.texts_of([]) == []

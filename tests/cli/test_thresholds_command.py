@@ -100,7 +100,9 @@ def test_table_follows_target_and_margin_with_their_origins(tiny: str) -> None:
 def test_labelled_tests_with_another_share_are_mentioned(tmp_path: Path, share: str, says: bool) -> None:
     """From 30 test cases on, if their interval does not hold the share in use."""
     tests = "".join(f"  - {{text: t{n}, intent: {'out_of_scope' if n % 2 else 'a'}}}\n" for n in range(40))
-    (tmp_path / "bot.yaml").write_text(f"version: 1\nintents:\n  a: {{utterances: [x]}}\n  b: {{utterances: [y]}}\ntests:\n{tests}")
+    (tmp_path / "bot.yaml").write_text(
+        f"version: 1\nintents:\n  a: {{utterances: [x]}}\n  b: {{utterances: [y]}}\ntests:\n{tests}"
+    )
     options = [str(tmp_path), "--set", f"out_of_scope_share={share}"]
 
     shown, found = run(*options).stdout, json.loads(run(*options, "--json").stdout)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         RegistryError,
         UnknownNameError,
     )
-    from intentmatch.core.result import Candidate, Entity, MatchResult, Missing
+    from intentmatch.core.result import Candidate, Entity, MatchResult, Missing, WordMatch
     from intentmatch.core.settings import Settings
     from intentmatch.core.types import Encoder, Intent, Registry, Reranker, Rule, Slot, SlotValue, Utterance
     from intentmatch.dialogue import Choice, Dialogue, MemoryStore, Phrases, Store, Turn
@@ -66,6 +66,7 @@ _HOMES = {
     "Turn": "dialogue",
     "UnknownNameError": "core.errors",
     "Utterance": "core.types",
+    "WordMatch": "core.result",
     "load_artefact": "artefact.store",
     "plan_utterances": "registry.editing.plan",
     "read_registry": "registry",
@@ -100,6 +101,7 @@ __all__ = [
     "Turn",
     "UnknownNameError",
     "Utterance",
+    "WordMatch",
     "load_artefact",
     "plan_utterances",
     "read_registry",

@@ -17,6 +17,11 @@ def rules_in(folder: Path) -> set[tuple[str, str]]:
             constants = [node.value if isinstance(node, ast.Constant) else None for node in call.args]
             if constants[1:2] and constants[1] in SEVERITIES and isinstance(constants[2], str):
                 found.add((constants[2], constants[1]))
-            elif isinstance(call.func, ast.Attribute) and call.func.attr in SEVERITY_BY_METHOD and len(constants) > 2:
+            elif (
+                isinstance(call.func, ast.Attribute)
+                and call.func.attr in SEVERITY_BY_METHOD
+                and len(constants) > 2
+                and isinstance(constants[1], str)  # a rule in a variable is named where the variable is set
+            ):
                 found.add((constants[1], SEVERITY_BY_METHOD[call.func.attr]))
     return found

@@ -594,6 +594,25 @@ def test_heads_table(run, lights):
     assert "curve (in use)" in done.stdout
 
 
+def test_defaults_are_measured_for_each_share_and_target(run, lights, tmp_path):
+    """On a set with out-of-scope messages, and on one without, a third of whose intents is left out."""
+    rows = [json.loads(line) for line in (lights / "toy" / "valid.jsonl").read_text(encoding="utf-8").splitlines()]
+    write_jsonl(lights / "toy" / "known.jsonl", [row for row in rows if row["intent"]])
+    options = ["--share", 0.1, "--share", 0.3, "--target", "balance", "--set", "toy:train", "--set", "toy:train:known"]
+
+    done = run("bench_defaults", "--data", lights, *options)
+
+    assert done.returncode == 0, done.stderr
+    assert "Sets with out-of-scope messages: 1" in done.stdout
+    assert "Two thirds of the intents: 1" in done.stdout
+    cells = [line.split() for line in done.stdout.splitlines() if " balance " in line]
+    assert [row[0] for row in cells] == ["0.10", "0.30"] * 2
+    for row in cells:
+        overall, best, gap, worst = map(float, row[2:6])
+        assert 0 <= overall <= best <= 100
+        assert gap == worst == pytest.approx(best - overall, abs=0.11)
+
+
 def test_draw_has_the_requested_utterances_per_intent(monkeypatch, lights):
     monkeypatch.syspath_prepend(FOLDER)
     heads = load("bench_heads")

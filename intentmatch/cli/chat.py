@@ -110,7 +110,7 @@ class _Session:
         elif self._last.result is None:
             click.echo("Your message answered the bot's question, so no intent was matched.")
         else:
-            answer.why(self._last.result)
+            answer.why(self._last.result, self._matcher)
 
     def correct(self, words: Sequence[str]) -> None:
         """Add the last message to an intent; show the change of the files and the new answer."""

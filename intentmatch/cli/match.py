@@ -54,7 +54,8 @@ def match(
     if texts in ([], ["-"]):
         texts = [line.rstrip("\r\n") for line in standard_input()]
     options: dict[str, Any] = {"language": language, "top_k": top_k, "allowed": allow or None, "context": context}
-    results = load(intents, settings).match_many(texts, **options)
+    matcher = load(intents, settings)
+    results = matcher.match_many(texts, **options)
     for number, result in enumerate(results):
         if as_json:
             output.as_json(result.to_dict())
@@ -64,6 +65,6 @@ def match(
         answer.result(result)
         if why:
             click.echo()
-            answer.why(result)
+            answer.why(result, matcher)
     if len(results) == 1:
         sys.exit(EXIT_CODES[results[0].verdict])

@@ -30,6 +30,7 @@ BUILT_IN: Mapping[Group, Mapping[str, str]] = {
     },
     "rerankers": {
         "cross_encoder": "intentmatch.matching.reranker:load",
+        "words": "intentmatch.matching.word_reranker:load",
     },
     "formats": {
         "intentmatch": "intentmatch.formats.native:FORMAT",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -133,6 +133,20 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class WordMatch:
+    """A word of a message and the word of an utterance that it met, made by `Matcher.word_matches`."""
+
+    word: str
+    """As the tokenizer reads it: in lower case, and corrected if it was a typing mistake."""
+    met: str
+    """The nearest word of the utterance, however far."""
+    similarity: float
+    """Cosine similarity of the two in [0, 1]."""
+    weight: float
+    """Share of the word in the message in [0, 1]: words that few utterances have weigh more."""
+
+
+@dataclass(frozen=True, slots=True)
 class MatchResult:
     """The answer to a message. All fields exist for every verdict."""
 
@@ -168,12 +182,16 @@ class MatchResult:
     """Calibrated probability that the user wants one of the intents: the sum of the confidences of all candidates. None
     if the registry is too small to calibrate."""
 
-    def explain(self) -> str:
-        """Explain the verdict in a few sentences for the author of the intents."""
+    def explain(self, words: Sequence[WordMatch] = ()) -> str:
+        """Explain the verdict in a few sentences for the author of the intents.
+
+        `words` are what `Matcher.word_matches` returns; `Matcher.explain` passes them.
+        """
         lines = [f"{_HEADLINES[self.verdict]}: {self.trace.reason}"]
         if self.candidates and (nearest := self.candidates[0].utterance) is not None:
             place = f" ({nearest.location.short})" if nearest.location else ""
             lines.append(f"The nearest utterance of {self.candidates[0].intent} is “{nearest.text}”{place}.")
+        lines += _words(words)
         if self.confidence is not None:
             lines.append(f"Confidence that {self.candidates[0].intent} is right: {self.confidence:.0%}.")
         if self.entities:
@@ -216,7 +234,19 @@ class MatchResult:
         }
 
 
+# Least similarity of words that have met, and the most words that are shown: the heaviest.
+_MET, _SHOWN_WORDS = 0.5, 8
+
 _HEADLINES: Mapping[Verdict, str] = {"matched": "Matched", "ambiguous": "Ambiguous", "out_of_scope": "Out of scope"}
+
+
+def _words(matches: Sequence[WordMatch]) -> list[str]:
+    """Return sentences on the words that met a word of the utterance, and on the others, in the message's order."""
+    shown = sorted(sorted(matches, key=lambda one: -one.weight)[:_SHOWN_WORDS], key=matches.index)
+    met = [f"{one.word} ~ {one.met} {one.similarity:.2f}" for one in shown if one.similarity >= _MET]
+    alone = [f"{one.word} {one.similarity:.2f}" for one in shown if one.similarity < _MET]
+    sentences = (("Words that match", met), ("Words without a match", alone))
+    return [f"{what}: {', '.join(listed)}." for what, listed in sentences if listed]
 
 
 def _candidate_dict(candidate: Candidate) -> dict[str, Any]:

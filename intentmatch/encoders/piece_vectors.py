@@ -22,15 +22,20 @@ development sets 48 to 96 separate out-of-scope messages as well as all 256, in 
 class PieceVectors:
     """Unit vectors of the embedded tokenizer's pieces. Immutable, safe to use from many threads."""
 
-    def __init__(self, rows: NDArray[Any], row_of_piece: NDArray[Any]) -> None:
-        self._rows = rows[:, :DIM]
-        self._row_of_piece = row_of_piece
+    def __init__(self, rows: NDArray[Any], row_of_piece: NDArray[Any], weights: NDArray[np.float32]) -> None:
+        self._rows, self._row_of_piece, self._weights = rows[:, :DIM], row_of_piece, weights
 
     def unit(self, pieces: NDArray[np.integer[Any]]) -> Vectors:
         """Return the unit vectors of pieces by their ids, shape `(len(pieces), DIM)`."""
         vectors: Vectors = self._rows[self._row_of_piece.take(pieces)].astype(np.float32)
         vectors /= np.sqrt(np.add.reduce(vectors * vectors, axis=1, keepdims=True))
         return vectors
+
+    def lengths(self, pieces: NDArray[np.integer[Any]]) -> NDArray[np.float32]:
+        """Return the lengths that the vectors have in the model, shape `(len(pieces),)`: what counts is long."""
+        vectors = self._rows[self._row_of_piece.take(pieces)].astype(np.float32)
+        lengths: NDArray[np.float32] = np.sqrt(np.add.reduce(vectors * vectors, axis=1)) * self._weights.take(pieces)
+        return lengths
 
 
 @lru_cache(1)
@@ -52,4 +57,4 @@ def embedded_content() -> NDArray[np.uint8]:
 def embedded_piece_vectors() -> PieceVectors:
     """Return the vectors of the embedded model, loaded once per process. Raises `ModelUnavailableError`."""
     tensors = tensors_within(embedded_content())
-    return PieceVectors(tensors["embeddings"], tensors["mapping"])
+    return PieceVectors(tensors["embeddings"], tensors["mapping"], tensors["weights"])

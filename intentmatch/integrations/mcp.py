@@ -78,7 +78,7 @@ class _ReadTools:
             result = self._matcher.match(message, language=language, context=context or ())
         answer = result.to_dict()
         del answer["trace"]
-        return {**answer, "explanation": result.explain()}
+        return {**answer, "explanation": self._matcher.explain(result)}
 
     def list_intents(self) -> dict[str, Any]:
         """List all intents: title, description, languages and location in the YAML."""

@@ -63,11 +63,9 @@ class WordAlignment:
         pieces = np.array(known_pieces(text), dtype=np.int32)
         if not len(pieces):
             return [0.0] * len(rows)
-        places = self._vocabulary.searchsorted(pieces)
-        unseen = self._vocabulary.take(places) != pieces
+        places, unseen = self._looked_up(pieces)
         vectors = self._vectors.take(places, axis=0)
         if np.logical_or.reduce(unseen):
-            places[unseen] = self._unseen
             vectors[unseen] = embedded_piece_vectors().unit(pieces[unseen])
         return self._aligned(vectors, self._rarity.take(places), rows)
 
@@ -77,6 +75,10 @@ class WordAlignment:
         if not len(places):
             return [0.0] * len(rows)
         return self._aligned(self._vectors[places], self._rarity_elsewhere[places], rows)
+
+    def rarity(self, pieces: NDArray[np.int32]) -> NDArray[np.float32]:
+        """Return the inverse document frequency of pieces among the utterances, of the same shape."""
+        return self._rarity[self._looked_up(pieces)[0]]
 
     def to_tensors(self) -> dict[str, NDArray[Any]]:
         """Return the arrays by name, to be stored in a file."""
@@ -88,6 +90,13 @@ class WordAlignment:
         if "pieces" not in tensors:
             return None
         return cls(tensors["pieces"], tensors["piece_counts"])
+
+    def _looked_up(self, pieces: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the positions of pieces in the vocabulary, and which of them no utterance has."""
+        places = self._vocabulary.searchsorted(pieces)
+        unseen = self._vocabulary.take(places) != pieces
+        places[unseen] = self._unseen
+        return places, unseen
 
     def _places_of(self, row: int) -> NDArray[np.int32]:
         """Return the pieces of an utterance as positions in the vocabulary."""
@@ -103,12 +112,26 @@ class WordAlignment:
             values = iter(self._aligned(vectors, rarity, some) if some else ())
             return [next(values) if length else 0.0 for length in lengths]
         places, begins = np.concatenate(found), [0, *accumulate(lengths[:-1])]
-        cosines = vectors.dot(self._vectors.take(places, axis=0).T)
-        weights = self._rarity.take(places)
-        precision = rarity.dot(np.maximum.reduceat(cosines, begins, axis=1)) / np.add.reduce(rarity)
-        met = np.add.reduceat(weights * np.maximum.reduce(cosines, axis=0), begins)
-        recall = met / np.add.reduceat(weights, begins)
-        return [_harmonic_mean(*both) for both in zip(precision.tolist(), recall.tolist(), strict=True)]
+        return aligned(vectors, rarity, self._vectors.take(places, axis=0), self._rarity.take(places), begins)
+
+
+def aligned(
+    vectors: Vectors,
+    weights: NDArray[np.float32],
+    others: Vectors,
+    weights_of_others: NDArray[np.float32],
+    begins: Sequence[int],
+) -> list[float]:
+    """Return the similarity in [0, 1] of a text to each of several others.
+
+    `vectors` are the unit vectors of its pieces, shape `(pieces, dim)`, with their weights. `others` are those of all
+    other texts in order; `begins` holds the first row of each of these, which all have a piece.
+    """
+    cosines = vectors.dot(others.T)
+    precision = weights.dot(np.maximum.reduceat(cosines, begins, axis=1)) / np.add.reduce(weights)
+    found = np.add.reduceat(weights_of_others * np.maximum.reduce(cosines, axis=0), begins)
+    recall = found / np.add.reduceat(weights_of_others, begins)
+    return [_harmonic_mean(*both) for both in zip(precision.tolist(), recall.tolist(), strict=True)]
 
 
 def _harmonic_mean(precision: float, recall: float) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -41,8 +41,6 @@ class _Word(NamedTuple):
     start: int
     end: int
     """Bounds of the word without punctuation around it."""
-    folded: str
-    """May be empty, or hold spaces."""
 
     @property
     def core(self) -> str:
@@ -76,53 +74,44 @@ class Corrector:
 
         `key` is the folded message, and `language` its language if that is known.
         """
-        if self._known.issuperset(key.split(" ")):
+        known = self._known
+        if known.issuperset(key.split(" ")):
             return None
-        words = [_word(written) for written in text.split(" ")]
+        written = text.split(" ")
+        folded = [word if word in known else fold(word) for word in written]
+        message = _Message(written, folded, known, self._index)
         shorthand = self._tables(language)
-        read = [self._expanded(number, words, shorthand) for number in range(len(words))]
-        self._correct(words, read)
-        changed = [(word.core, new) for word, new in zip(words, read, strict=True) if new is not None]
-        if not changed:
+        words, found, read = {}, {}, {}
+        for number in message.unknown:
+            word = words[number] = _word(written[number])
+            if (long := shorthand.get(folded[number])) and not _is_initial_or_unit(word, number, message):
+                read[number] = long
+            elif _is_plain(word.core) and (candidates := self._index.candidates(folded[number])):
+                found[number] = candidates
+        for number, long in read.items():
+            message.read(number, fold(long))
+        for number, meant in self._meant(message, found):
+            read[number] = _in_case_of(words[number].core, meant)
+        if not read:
             return None
-        parts = [
-            word.written if new is None else word.written[: word.start] + new + word.written[word.end :]
-            for word, new in zip(words, read, strict=True)
-        ]
-        said = dict.fromkeys(f'"{old}" as "{new}"' for old, new in changed)
-        return Correction(" ".join(parts), f"read {', '.join(said)}")
+        for number, new in read.items():
+            word = words[number]
+            written[number] = word.written[: word.start] + new + word.written[word.end :]
+        said = dict.fromkeys(f'"{words[number].core}" as "{new}"' for number, new in sorted(read.items()))
+        return Correction(" ".join(written), f"read {', '.join(said)}")
 
-    def _expanded(self, number: int, words: Sequence[_Word], shorthand: Mapping[str, str]) -> str | None:
-        word = words[number]
-        long = shorthand.get(word.folded)
-        if long is None or word.folded in self._known or _stands_out(number, words):
-            return None
-        if len(word.folded) <= _LONGEST_ABBREVIATION:
-            around = words[max(number - 1, 0) : number + 2]
-            if word.written[word.end : word.end + 1] == "." or any(
-                char.isdigit() for other in around if other is not word for char in other.folded
-            ):
-                return None
-        return long
-
-    def _correct(self, words: Sequence[_Word], read: list[str | None]) -> None:
-        """Put corrected words into `read`, which holds None for each word that is read as it is written."""
-        message = _Message(words, read, self._known, self._index)
-        found = {
-            number: candidates
-            for number, word in enumerate(words)
-            if not message.known[number] and word.folded and _is_plain(word)
-            if (candidates := self._index.candidates(word.folded))
-        }
+    def _meant(self, message: _Message, found: Mapping[int, Sequence[Candidate]]) -> Iterator[tuple[int, str]]:
+        """Yield the place of each mistyped word with the word that was meant, as the registry writes it."""
         # A corrected word is evidence for its neighbours, so that words in doubt are looked at twice.
         for number in (*found, *found) if len(found) > 1 else found:
-            if message.known[number]:
+            if number not in message.unknown:
                 continue
             score, meant = max(message.rated(number, candidate) for candidate in found[number])
             surface = self._surfaces(meant) if score > 0.0 else ""
-            if surface and (surface[0].isupper() or not _stands_out(number, words)):
-                read[number] = _in_case_of(words[number].core, surface)
-                message.corrected(number, meant)
+            if surface and (surface[0].isupper() or not message.stands_out(number)):
+                message.read(number, meant)
+                message.mistyped = True
+                yield number, surface
 
     def _table(self, language: str | None) -> Mapping[str, str]:
         """Return the shorthand of a language; of the registry's languages if it is None."""
@@ -149,33 +138,29 @@ class Corrector:
         for row, line in enumerate(self._folded):
             if word in line and word in line.split(" ")[1:]:
                 for written in clean(self._text_of(row)).split(" ")[1:]:
-                    found = _word(written)
-                    if found.folded == word:
-                        return found.core
+                    if fold(written) == word:
+                        return _word(written).core
         return word
 
 
 class _Message:
-    """The words of a message as they are read so far, and which of them are known."""
+    """The words of a message as they are read so far, and which of them the registry does not have."""
 
-    def __init__(
-        self, words: Sequence[_Word], read: Sequence[str | None], registry: Collection[str], index: WordIndex
-    ) -> None:
-        self._index, self._registry = index, registry
-        self._folded = [fold(new) if new else word.folded for word, new in zip(words, read, strict=True)]
-        self.known = [
-            new is not None or all(part in registry for part in text.split(" "))
-            for new, text in zip(read, self._folded, strict=True)
-        ]
-        """By word: whether the registry has it, or it was read as something else."""
-        self._common = [
-            not known and index.is_common(text) for known, text in zip(self.known, self._folded, strict=True)
-        ]
-        self._mistyped = False
+    def __init__(self, written: Sequence[str], folded: list[str], known: frozenset[str], index: WordIndex) -> None:
+        self.mistyped = False
+        """Whether one of its words was corrected."""
+        self._written, self._folded, self._index = written, folded, index
+        self.unknown = {
+            number: text
+            for number, text in enumerate(folded)
+            if text and text not in known and not known.issuperset(text.split(" "))
+        }
+        """Folded words by their places."""
 
-    def corrected(self, number: int, meant: str) -> None:
+    def read(self, number: int, meant: str) -> None:
         """Note that a word is read as a known word."""
-        self._folded[number], self.known[number], self._mistyped = meant, True, True
+        self._folded[number] = meant
+        self.unknown = {place: text for place, text in self.unknown.items() if place != number}
 
     def rated(self, number: int, candidate: Candidate) -> tuple[float, str]:
         """Return the score of a candidate for a word in this message, and the candidate's word."""
@@ -186,35 +171,47 @@ class _Message:
         return score, candidate.word
 
     def _raised(self, number: int) -> float:
-        others = [other for other in range(len(self.known)) if other != number]
-        known = sum(self.known[other] for other in others)
-        common = sum(self._common[other] and not self.known[other] for other in others)
-        careless = CARELESS if self._mistyped and not self._common[number] else 0.0
-        return familiarity(known, common, len(others) - known - common) + careless
+        common = [place for place, text in self.unknown.items() if self._index.is_common(text)]
+        others = len(self.unknown) - 1
+        careless = CARELESS if self.mistyped and number not in common else 0.0
+        in_a_language = len(common) - (number in common)
+        return familiarity(len(self._folded) - 1 - others, in_a_language, others - in_a_language) + careless
+
+    def stands_out(self, number: int) -> bool:
+        """Return whether a word has a capital that no beginning of a sentence explains, among words that have none."""
+        core = _word(self._written[number]).core
+        if not core[:1].isupper() or not any(word[:1].islower() for word in self._written):
+            return False
+        begins = number == 0 or self._written[number - 1].endswith(_SENTENCE_ENDS)
+        return not begins or (len(core) > 1 and core.isupper())
+
+    def has_number_beside(self, number: int) -> bool:
+        """Return whether a word before or after a word has a digit."""
+        beside = self._folded[max(number - 1, 0) : number] + self._folded[number + 1 : number + 2]
+        return any(char.isdigit() for word in beside for char in word)
 
 
 def _word(written: str) -> _Word:
     if written.isalpha():
-        return _Word(written, 0, len(written), fold(written))
+        return _Word(written, 0, len(written))
     places = [place for place, char in enumerate(written) if char.isalnum() or unicodedata.category(char)[0] == "M"]
-    return _Word(written, places[0], places[-1] + 1, fold(written)) if places else _Word(written, 0, 0, "")
+    return _Word(written, places[0], places[-1] + 1) if places else _Word(written, 0, 0)
 
 
-def _is_plain(word: _Word) -> bool:
+def _is_plain(core: str) -> bool:
     """Return whether a word holds only letters, and capitals only where a sentence or a noun begins with one."""
-    core = word.core
-    if not all(char.isalpha() or unicodedata.category(char)[0] == "M" for char in core):
+    if not core.isalpha() and not all(char.isalpha() or unicodedata.category(char)[0] == "M" for char in core):
         return False
     return core[1:] == core[1:].lower() or core.isupper()
 
 
-def _stands_out(number: int, words: Sequence[_Word]) -> bool:
-    """Return whether a word has a capital that no beginning of a sentence explains, among words that have none."""
-    core = words[number].core
-    if not core[:1].isupper() or not any(word.core[:1].islower() for word in words):
+def _is_initial_or_unit(word: _Word, number: int, message: _Message) -> bool:
+    """Return whether a word that reads like shorthand is likely to be a name, an initial, an abbreviation or a unit."""
+    if message.stands_out(number):
+        return True
+    if word.end - word.start > _LONGEST_ABBREVIATION:
         return False
-    begins = number == 0 or words[number - 1].written.endswith(_SENTENCE_ENDS)
-    return not begins or (len(core) > 1 and core.isupper())
+    return word.written[word.end : word.end + 1] == "." or message.has_number_beside(number)
 
 
 def _in_case_of(core: str, meant: str) -> str:

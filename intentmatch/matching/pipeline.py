@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from intentmatch.artefact.store import Artefact
 from intentmatch.core.errors import InputError, IntentMatchError, UnknownNameError
-from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, Trace
+from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, Trace, WordMatch
 from intentmatch.core.types import Encoder, Reranker
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
@@ -28,6 +28,7 @@ from intentmatch.matching.shortlist import SearchResult
 from intentmatch.matching.spelling import LexicalIndex, SpellingHit
 from intentmatch.matching.thresholds import policy_of
 from intentmatch.matching.trace import TraceRecorder
+from intentmatch.matching.word_matches import word_matches
 from intentmatch.runtime.gc_pause import gc_paused
 from intentmatch.text.language_id import LanguageGuess
 from intentmatch.text.normalize import clean, fold
@@ -268,6 +269,18 @@ class Engine:
                 raise UnknownNameError("slot", name, ())
             return ()
         return self._slots[intent].fill(text, slots, question.language, question.now)
+
+    def word_matches(self, result: MatchResult) -> tuple[WordMatch, ...]:
+        """Return which words of a message met which words of the first candidate's utterance; see `Answers`."""
+        utterance = result.candidates[0].utterance if result.candidates else None
+        trained_head = self.artefact.trained_head
+        if utterance is None or trained_head is None or trained_head.words is None:
+            return ()
+        text = clean(result.message[:MAX_CHARACTERS])
+        question = Question(1, result.language)
+        if result.trace.decided_by != "exact":
+            text = self._corrected(text, fold(text), question, TraceRecorder())
+        return word_matches(trained_head.words, text, clean(utterance.text))
 
     def question(self, options: MatchOptions) -> Question:
         """Return checked options as the pipeline takes them. Raises `InputError`."""

@@ -29,13 +29,13 @@ _FEWEST, _FORGIVEN = 2, 0.9
 def load_reranker(settings: Settings) -> Reranker | None:
     """Return the reranker that `settings.reranker` names; None for "none".
 
-    A name without a known kind before a colon is a cross-encoder. Raises `MissingExtraError` or
-    `ModelUnavailableError`.
+    A name without a known kind before a colon is a cross-encoder, except "words", which has no model. Raises
+    `MissingExtraError` or `ModelUnavailableError`.
     """
     if settings.reranker == "none":
         return None
     kind, separator, model = settings.reranker.partition(":")
-    if not separator or kind not in plugins.names("rerankers"):
+    if settings.reranker != "words" and (not separator or kind not in plugins.names("rerankers")):
         kind, model = "cross_encoder", settings.reranker
     reranker: Reranker = plugins.factory("rerankers", kind)(model, settings)
     return reranker

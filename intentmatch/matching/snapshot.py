@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from intentmatch.artefact.build import uncovered
 from intentmatch.artefact.store import Artefact
 from intentmatch.core.errors import Problem, UnavailableError
-from intentmatch.core.result import Entity, MatchResult
+from intentmatch.core.result import Entity, MatchResult, WordMatch
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Registry, Reranker
 from intentmatch.learning.subsampling import subsampling_problems
@@ -123,6 +123,17 @@ class Answers:
         """
         engine = self._engine
         return engine.fill(message, intent, slots, engine.question(MatchOptions(language, now=now)))
+
+    def word_matches(self, result: MatchResult) -> tuple[WordMatch, ...]:
+        """Return which words of a result's message met which words of the first candidate's nearest utterance.
+
+        In the order of the message. Empty without a candidate, and for a registry that is decided by scores alone.
+        """
+        return self._engine.word_matches(result)
+
+    def explain(self, result: MatchResult) -> str:
+        """Explain a result as `result.explain()` does, and say which words met."""
+        return result.explain(self.word_matches(result))
 
     def snapshot(self) -> Snapshot:
         """Return the registry in use as it is now: later reloads do not change its answers."""

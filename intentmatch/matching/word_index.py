@@ -14,7 +14,7 @@ import unicodedata
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import log
@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 from rapidfuzz.distance import OSA
+from rapidfuzz.process import cdist
 
 from intentmatch.encoders.tokenizer.embedded import embedded_tokenizer
 from intentmatch.encoders.tokenizer.unigram import words_of
@@ -39,22 +40,24 @@ _SHORTEST_WORD, _LONGEST_WORD = 2, 24
 _LETTERS_FOR_TWO_MISTAKES = 5
 
 # Weights of the score.
-_INTERCEPT = -1.6
+_INTERCEPT = -1.7
 _IN_REGISTRY, _LOG_COUNT = 1.8, 0.48
 _LOG_PROBABILITY, _RAREST = 0.37, -15.0
 _MISTAKES = {"accents": 5.0, "double": 3.7, "swap": 3.5, "drop": 2.7, "other": 0.0, "two": -1.0}
 _TWO_IN_SHORT, _LONG = -2.0, 7
 _LAST_LETTER = -0.6
-_UNKNOWN_PIECES, _UNKNOWN_WORD = -0.17, 0.0
+_PREFIX, _LETTERS_OF_PREFIX, _LETTERS_WITH_PREFIX = -4.0, 3, 6
+_UNKNOWN_PIECES = -0.17
 _KNOWN_PIECE, _KNOWN_WORD = -0.43, -5.8
 _RIVALS = -0.5
 _NEIGHBOURS, _NEIGHBOUR_PRIOR = 0.6, 5.0
 _FAMILIARITY = 0.95
-_ABJAD = -1.1
+_ABJAD = -2.0
 CARELESS = 1.5
 """What is added to the scores of a message in which another word was corrected: its writer mistypes."""
 
 _ABJADS = frozenset({"Arabic", "Hebrew"})
+_SWAPPED = len(f"{SPACE}ab")
 _REPEATED = re.compile(r"(.)\1{2,}")
 
 
@@ -104,45 +107,42 @@ class WordIndex:
         return _Counted(self._folded[::step])
 
     def _find(self, word: str) -> tuple[Candidate, ...]:
-        counted, tokenizer, typed = self._counted, embedded_tokenizer(), SPACE + word
-        units = words_of(word)
-        pieces, probability = 0, 0.0
-        for unit in units:
-            more, logarithm = tokenizer.weigh(unit)
-            pieces, probability = pieces + more, probability + logarithm
-        known = pieces == 1
-        start = _INTERCEPT + (
-            _KNOWN_WORD + _KNOWN_PIECE * probability if known else _UNKNOWN_WORD + _UNKNOWN_PIECES * probability
+        tokenizer, typed, units = embedded_tokenizer(), SPACE + word, words_of(word)
+        weights = [tokenizer.weigh(unit) for unit in units]
+        pieces, probability = sum(count for count, _ in weights), sum(logarithm for _, logarithm in weights)
+        own = _KNOWN_WORD + _KNOWN_PIECE * probability if pieces == 1 else _UNKNOWN_PIECES * probability
+        abjad = _ABJAD if script(word[0]) in _ABJADS else 0.0
+        prefixed = pieces <= 2 and len(word) >= _LETTERS_WITH_PREFIX
+        mistakes = self._in_registry(word, prefixed)
+        if not mistakes and pieces > 1 and units == (typed,):
+            near = _edits(typed, self._counted.letters(word[0])) | _without_repeats(typed)
+            mistakes = {other: _mistake(typed, other, prefixed) for other in tokenizer.whole(near - {typed})}
+        mistakes = {other: mistake for other, mistake in mistakes.items() if _is_alphabetic(other[1:])}
+        start = _INTERCEPT + own + abjad + _RIVALS * log(len(mistakes) or 1)
+        counts, probabilities = self._counted.words, tokenizer.whole(mistakes.keys())
+        return tuple(
+            Candidate(other[1:], start + mistake + _prior(counts.get(other, 0), probabilities.get(other)))
+            for other, mistake in mistakes.items()
         )
-        if script(word[0]) in _ABJADS:
-            start += _ABJAD
-        near = _edits(typed, counted.letters(word[0])) | _without_repeats(typed)
-        near.discard(typed)
-        registry = near & counted.words.keys()
-        common = {} if known or units != (typed,) else tokenizer.whole(near)
-        found = {other: self._score(typed, other, common) for other in registry | common.keys()}
-        for other in counted.accented(word):
-            found[other] = self._prior(other, common) + _MISTAKES["accents"]
-        if len(word) >= _LETTERS_FOR_TWO_MISTAKES:
-            for other in counted.two_mistakes_away(typed):
-                if other not in found:
-                    found[other] = (
-                        self._prior(other, common) + _MISTAKES["two"] + (_TWO_IN_SHORT if len(word) < _LONG else 0.0)
-                    )
-        meant = {other[1:]: score for other, score in found.items() if _is_alphabetic(other[1:])}
-        start += _RIVALS * log(len(meant) or 1)
-        return tuple(Candidate(other, start + score) for other, score in meant.items())
 
-    def _score(self, typed: str, other: str, common: Mapping[str, float]) -> float:
-        return self._prior(other, common) + _mistake(typed, other)
+    def _in_registry(self, word: str, prefixed: bool) -> dict[str, float]:
+        """Return words of the registry that are near a word, with how likely the mistake is."""
+        counted, typed = self._counted, SPACE + word
+        mistakes: dict[str, float] = {}
+        two = _MISTAKES["two"] + (_TWO_IN_SHORT if len(word) < _LONG else 0.0)
+        for other, distance in counted.near(typed):
+            if distance == 1:
+                mistakes[other] = _mistake(typed, other, prefixed)
+            elif other[1] == word[0] and len(word) >= _LETTERS_FOR_TWO_MISTAKES:
+                mistakes[other] = two
+        repeated = {other: _MISTAKES["double"] for other in _without_repeats(typed) if other in counted.words}
+        return mistakes | repeated | dict.fromkeys(counted.accented(word), _MISTAKES["accents"])
 
-    def _prior(self, other: str, common: Mapping[str, float]) -> float:
-        """Return how often a candidate is used, by the registry and by the scores of pieces."""
-        count = self._counted.words.get(other, 0)
-        probability = common.get(other)
-        if probability is None:
-            probability = embedded_tokenizer().whole({other}).get(other, _RAREST)
-        return _LOG_COUNT * log(count + 1) + _IN_REGISTRY * (count > 0) + _LOG_PROBABILITY * max(probability, _RAREST)
+
+def _prior(count: int, probability: float | None) -> float:
+    """Return how much a candidate is used: by the registry, and by the log probability of its piece if it is one."""
+    common = _RAREST if probability is None else max(probability, _RAREST)
+    return _LOG_COUNT * log(count + 1) + _IN_REGISTRY * (count > 0) + _LOG_PROBABILITY * common
 
 
 def familiarity(known: int, common: int, others: int) -> float:
@@ -199,19 +199,29 @@ class _Counted:
                 found.setdefault(form, []).append(word)
         return found
 
-    def two_mistakes_away(self, typed: str) -> Iterator[str]:
-        """Yield words with the same first letter that are two mistakes away."""
-        for length in range(len(typed) - 1, len(typed) + 2):
-            for other in self._long_words.get((typed[1], length), ()):
-                if OSA.distance(typed, other, score_cutoff=2) == 2:
-                    yield other
+    def near(self, typed: str) -> Iterator[tuple[str, int]]:
+        """Yield words that are one or two mistakes away, with their distance.
+
+        Their first or last letter is that of the typed word, as it is after one mistake in a word of three letters.
+        """
+        sizes = range(len(typed) - 1, len(typed) + 2)
+        keys = [(place, typed[place], size) for size in sizes for place in (1, -1)]
+        words = [word for key in keys for word in self._by_letter.get(key, ())]
+        if words:
+            distances = cdist([typed], words, scorer=OSA.distance, score_cutoff=2, dtype=np.uint8)[0]
+            for place in np.flatnonzero((distances == 1) | (distances == 2)).tolist():
+                yield words[place], int(distances[place])
+        if len(typed) == _SWAPPED and (swapped := SPACE + typed[:0:-1]) in self.words and swapped != typed:
+            yield swapped, 1
 
     @cached_property
-    def _long_words(self) -> dict[tuple[str, int], list[str]]:
-        found: dict[tuple[str, int], list[str]] = {}
+    def _by_letter(self) -> dict[tuple[int, str, int], list[str]]:
+        """Words by place and letter (their first, their last) and length."""
+        found: dict[tuple[int, str, int], list[str]] = {}
         for word in self.words:
-            if len(word) >= _LETTERS_FOR_TWO_MISTAKES:
-                found.setdefault((word[1], len(word)), []).append(word)
+            if len(word) > 1:
+                found.setdefault((1, word[1], len(word)), []).append(word)
+                found.setdefault((-1, word[-1], len(word)), []).append(word)
         return found
 
 
@@ -232,22 +242,24 @@ def _without_repeats(typed: str) -> set[str]:
     return {_REPEATED.sub(r"\1", typed), _REPEATED.sub(r"\1\1", typed)}
 
 
-def _mistake(typed: str, meant: str) -> float:
-    """Return how likely the mistake is by which one word becomes another."""
+def _mistake(typed: str, meant: str, prefixed: bool) -> float:
+    """Return how likely the mistake is by which one word becomes another.
+
+    A `prefixed` word may be a rare word with another prefix ("abmelden" is not "anmelden", "unload" not "upload").
+    """
     length, other = len(typed), len(meant)
     if _REPEATED.search(typed):
         return _MISTAKES["double"]
     same = 0
     while same < min(length, other) and typed[same] == meant[same]:
         same += 1
-    at_end = _LAST_LETTER if same >= max(length, other) - 1 else 0.0
     if length == other + 1 and typed[same] in (typed[same - 1], typed[same + 1 : same + 2]):
         return _MISTAKES["double"]
-    if length == other - 1:
-        return _MISTAKES["drop"] + at_end
     if length == other and typed[same + 1 : same + 2] == meant[same] and typed[same] == meant[same + 1 : same + 2]:
         return _MISTAKES["swap"]
-    return _MISTAKES["other"] + at_end
+    at_end = _LAST_LETTER if same >= max(length, other) - 1 else 0.0
+    in_prefix = _PREFIX if prefixed and same <= _LETTERS_OF_PREFIX else 0.0
+    return _MISTAKES["drop" if length == other - 1 else "other"] + at_end + in_prefix
 
 
 @lru_cache(_CACHED_WORDS)

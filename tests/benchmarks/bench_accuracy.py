@@ -162,7 +162,7 @@ def _measure_all(
     resolved = resolve(settings)
     encoder = load_encoder(resolved)
     others = {name: value for name, value in settings.items() if name != "encoder"}
-    choices = [choice for text in options.set for choice in _choices(text)] or SETS
+    choices = [choice for text in options.set for choice in choices_of(text)] or SETS
     for choice in choices:
         registry, notes = registry_of(read_rows(options.data / choice.name / f"{choice.train}.jsonl"), choice.language)
         start = perf_counter()
@@ -176,7 +176,8 @@ def _measure_all(
     return encoder, resolved, reports
 
 
-def _choices(text: str) -> list[Choice]:
+def choices_of(text: str) -> list[Choice]:
+    """Return the sets that a value of `--set` names. Raises `InputError`."""
     name, *files = text.split(":")
     if not files:
         return [choice for choice in SETS if choice.name == name] or [Choice(name)]

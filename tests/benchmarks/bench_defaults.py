@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from bench_accuracy import SETS, Choice, Row, read_rows, registry_of
+from bench_accuracy import SETS, Choice, Row, choices_of, read_rows, registry_of
 from entry import add_json_option, option_parser, run_benchmark
 from metrics import provenance
 from numpy.typing import NDArray
@@ -65,7 +65,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--data", type=Path, required=True, metavar="FOLDER", help="a folder of sets, as bench_accuracy"
     )
-    parser.add_argument("--set", action="append", default=[], metavar="NAME", help="only these sets, repeatable")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME", help="as bench_accuracy: only these sets, repeatable"
+    )
     parser.add_argument("--share", action="append", default=[], type=float, help="a share to try, repeatable")
     parser.add_argument(
         "--target", action="append", default=[], help="a target to try, as of --set target=, repeatable"
@@ -81,7 +83,7 @@ def _numbers(options: argparse.Namespace, progress: Console) -> dict[str, Any]:
     encoder = load_encoder(resolve({"encoder": options.encoder}))
     shares, targets = options.share or SHARES, options.target or PLAIN_TARGETS
     rows: list[Measured] = []
-    for choice in [choice for choice in SETS if not options.set or choice.name in options.set]:
+    for choice in [choice for text in options.set for choice in choices_of(text)] or SETS:
         rows += _measure(options.data, choice, encoder, shares, targets)
         progress.print(f"{choice.name} {choice.train_label}")
     about = provenance([Path(sys.executable).name, *sys.argv], encoder)

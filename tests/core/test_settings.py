@@ -173,6 +173,17 @@ def test_target_parses_text_and_mappings(written, expected):
         ("device", [], "it must be text"),
         ("precision", "double", "it must be one of auto, float32, float16, bfloat16"),
         ("precision", ["auto"], "it must be one of auto, float32, float16, bfloat16"),
+        ("spelling", "gr8=great", "it must map languages to words, for example {en: {gr8: great}}"),
+        ("spelling", {"gr8": "great"}, "it must map languages to words, for example {en: {gr8: great}}"),
+        (
+            "spelling",
+            {"english": {"gr8": "great"}},
+            "'english' is not `default` or a language code such as en or pt-BR",
+        ),
+        ("spelling", {"en": {"g r": "great"}}, "'g r' is not one word"),
+        ("spelling", {"en": {"!": "great"}}, "'!' is not one word"),
+        ("spelling", {"en": {"gr8": " "}}, "'gr8' must stand for words, not ' '"),
+        ("spelling", {"en": {"gr8": 8}}, "'gr8' must stand for words, not 8"),
         ("prompts", "query: ", "it must be a mapping with the keys utterance and query"),
         ("prompts", {"passage": "x"}, "its keys are utterance and query, not passage"),
         ("prompts", {"query": None}, "each value must be text"),
@@ -295,6 +306,8 @@ def test_unknown_setting_suggests_or_lists_names(name, hint):
         ("cache", False, "off"),
         ("cache", "off", "off"),
         ("cache", Path("folder"), "folder"),
+        ("spelling", {"pt_br": {"Vlw": " valeu "}, "default": {}}, {"pt-BR": {"Vlw": "valeu"}, "default": {}}),
+        ("spelling", {}, {}),
         ("prompts", {"query": "q: "}, {"query": "q: "}),
         ("prompts", {}, {}),
         ("inbox", False, "off"),
@@ -318,3 +331,14 @@ def test_to_dict_leaves_out_local_settings():
     assert set(values) == set(PARSERS) - settings.LOCAL
     assert values["threshold"] == {"de": 0.4}
     assert Settings(**values) == Settings(threshold={"de": 0.4})
+
+
+@pytest.mark.parametrize("value", ["0", 0.0, "0.25", 0.999])
+def test_out_of_scope_share_is_below_one(value):
+    assert parse("out_of_scope_share", value) == float(value)
+
+
+@pytest.mark.parametrize("value", ["1", 1.0, -0.1, "many", None])
+def test_other_out_of_scope_shares_are_errors(value):
+    with pytest.raises(SettingsError, match="out_of_scope_share"):
+        parse("out_of_scope_share", value)

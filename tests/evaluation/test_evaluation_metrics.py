@@ -171,3 +171,26 @@ def test_no_cases_give_no_metrics():
 
 def test_percentiles_match_numpy():
     assert metrics.percentiles([1.0, 2.0, 3.0], 50, 100) == [2.0, 3.0]
+
+
+def test_share_of_strangers_weighs_metrics_over_both_kinds():
+    """Three of four in scope are right and one of two strangers is refused; a fifth of the messages are strangers."""
+    inside = [outcome("a", "a"), outcome("a", "a"), outcome("a", "a"), outcome("a", None)]
+    outcomes = [*inside, outcome(None, None), outcome(None, "a")]
+
+    n = metrics.measure(outcomes, outcomes, 0.2)
+
+    assert n.overall == pytest.approx(0.8 * 3 / 4 + 0.2 * 1 / 2)
+    assert n.coverage == pytest.approx(0.8 * 3 / 4 + 0.2 * 1 / 2)
+    assert n.precision == pytest.approx(0.6 / 0.7)
+    assert n.oos_precision == pytest.approx(0.1 / 0.3)
+    assert (n.accuracy, n.oos_recall) == (0.75, 0.5)
+    assert metrics.measure(outcomes, outcomes).overall == pytest.approx(4 / 6)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, None])
+def test_share_of_strangers_does_not_matter_for_one_kind_alone(share):
+    inside, outside = [outcome("a", "a"), outcome("a", "b")], [outcome(None, None)]
+
+    assert metrics.measure(inside, (), share).overall == 0.5
+    assert metrics.measure(outside, (), share).overall == 1.0

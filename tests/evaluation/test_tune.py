@@ -69,7 +69,7 @@ def test_gain_names_the_refusals() -> None:
     head = with_refusals(trial("e", [1.0, 0.0] * 50), [1.0] * 80 + [0.0] * 20)
     cosine = with_refusals(trial("e", [0.0, 1.0] * 50, scorer="cosine"), [1.0] * 60 + [0.0] * 40)
 
-    said = Tuning((head, cosine), head, head.choice, ()).gain_of("scorer")
+    said = Tuning((head, cosine), head, head.choice, (), 0.1).gain_of("scorer")
 
     assert said == (
         "+0.0 ± 10.0 points against cosine, and +20.0 ± 4.5 points of the out-of-scope messages that are refused"

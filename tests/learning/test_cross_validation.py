@@ -14,9 +14,10 @@ from intentmatch.index import ExactIndex
 from intentmatch.learning import cross_validation as cross_validation_module
 from intentmatch.learning import head, lbfgs
 from intentmatch.learning.cross_validation import RANKED, HeldOut, cross_validate
-from intentmatch.learning.fusion import fused_score
+from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
 from intentmatch.learning.head import Fitting, fit_head, prepare
 from intentmatch.learning.token_features import DIM
+from intentmatch.learning.word_alignment import WordAlignment
 
 AGGREGATIONS = ["mean2", "max"]
 BY_AGGREGATION = pytest.mark.parametrize("aggregation", AGGREGATIONS)
@@ -452,3 +453,51 @@ def test_results_do_not_depend_on_the_block_size(monkeypatch):
     assert np.array_equal(parts.rows, whole.rows)
     assert np.array_equal(parts.first, whole.first)
     assert parts.evidence == pytest.approx(whole.evidence, abs=1e-5)
+
+
+TALK = (
+    ("cancel my order", "stop the purchase", "I do not want it any more", "please cancel"),
+    ("where is my parcel", "track the package", "has it been sent", "when does it come"),
+    ("what are your opening hours", "when do you open", "are you open on sunday"),
+)
+
+
+@BY_AGGREGATION
+@pytest.mark.parametrize("known", [True, False])
+def test_word_similarity_of_the_nearest_remaining_utterance_counts(aggregation, known):
+    """For the leading intents, with the weight it has in matching."""
+    texts = [text for part in TALK for text in part]
+    owners = [owner for owner, part in enumerate(TALK) for _ in part]
+    vectors = unit_rows(np.random.default_rng(3).normal(size=(len(texts), 6)))
+    words = WordAlignment.fit(texts)
+    index = ExactIndex(vectors, owners, aggregation)
+
+    found = by_row(cross_validate(vectors, owners, aggregation, None, words=words), known=known)
+
+    assert sorted(found) == list(range(len(texts)))
+    for row, owner in enumerate(owners):
+        cosines = vectors[row] @ vectors.T
+        cosines[row] = -np.inf
+        if not known:
+            cosines[np.array(owners) == owner] = -np.inf
+        expected = index.aggregate(cosines[None])[0].astype(float)
+        for intent in np.flatnonzero(np.isfinite(expected)).tolist():
+            nearest = max((r for r, o in enumerate(owners) if o == intent), key=cosines.__getitem__)
+            expected[intent] += WORD_WEIGHT * words.similarities_of_row(row, [nearest])[0]
+        assert found[row] == (pytest.approx(expected.max(), abs=1e-5), int(expected.argmax()))
+
+
+def test_words_count_for_the_leading_intents_only(monkeypatch):
+    """The evidence of all others is as without words."""
+    monkeypatch.setattr(cross_validation_module, "LEADING", 1)
+    texts = [text for part in TALK for text in part]
+    owners = [owner for owner, part in enumerate(TALK) for _ in part]
+    vectors = unit_rows(np.random.default_rng(3).normal(size=(len(texts), 6)))
+
+    without = cross_validate(vectors, owners, "max", None)
+    found = cross_validate(vectors, owners, "max", None, words=WordAlignment.fit(texts))
+
+    assert found.first.tolist() == without.first.tolist()
+    assert (found.ranked[:, 0] >= without.ranked[:, 0]).all()
+    assert (found.ranked[:, 0] > without.ranked[:, 0]).any()
+    assert found.ranked[:, 1:].tolist() == without.ranked[:, 1:].tolist()

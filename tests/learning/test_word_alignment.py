@@ -23,9 +23,7 @@ UTTERANCES = (
     "wann habt ihr offen?",
     "cancel cancel cancel",
 )
-WORDS = st.sampled_from(
-    ["cancel", "my", "order", "where", "is", "the", "parcel", "package", "giraffe", "ᚠᚢᚦ", "offen", "?", "42"]
-)
+WORDS = st.sampled_from(["cancel", "my", "order", "where", "the", "parcel", "package", "giraffe", "ᚠᚢᚦ", "offen", "?"])
 TEXTS = st.lists(WORDS, max_size=8).map(" ".join)
 
 

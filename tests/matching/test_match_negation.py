@@ -119,11 +119,17 @@ def test_refused_part_of_several_requests_is_no_part(matcher):
 
 
 MISSED = {
-    # Without its prefix or its particle, the encoder reads each of them as another intent.
-    "development": {"cs: nerušte prosím moji objednávku", "he: אל תבטלו את ההזמנה שלי"},
+    "development": {
+        # Nearest to "please don't ship it", which refuses as well.
+        "en: never mind the rest but please do not refund me",
+        # Without its prefix or its particle, the encoder reads each of them as another intent.
+        "cs: nerušte prosím moji objednávku",
+        "he: אל תבטלו את ההזמנה שלי",
+    },
     "kept": {
         "en: you don't need to call off my order",
         "ar: من فضلك لا تلغوا طلبي",
+        "sv: avboka inte min beställning tack",
         "cs: prosím nemažte můj účet",
     },
 }

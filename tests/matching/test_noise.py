@@ -188,3 +188,10 @@ def test_many_messages_are_judged_as_one_by_one(matcher):
 
     together = [(r.verdict, r.trace.decided_by) for r in matcher.match_many(messages)]
     assert together == [(r.verdict, r.trace.decided_by) for r in map(matcher.match, messages)]
+
+
+def test_form_is_judged_as_typed_and_language_as_corrected():
+    """Correcting a row of keys into a word does not make it a message; correcting a mistyped word does."""
+    assert reason("asdfgh") == DETECTOR.reason("asdfgh", "asdfgh", "order")
+    assert DETECTOR.reason("qkfvhskt pnvx", "qkfvhskt pnvx", "where order") == ""
+    assert DETECTOR.reason("qkfvhskt pnvx", "qkfvhskt pnvx", "qkfvhskt pnvx")

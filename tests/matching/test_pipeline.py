@@ -17,6 +17,7 @@ from intentmatch.core.types import Intent, Registry, Slot, SlotValue, Utterance
 from intentmatch.index import ExactIndex
 from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
 from intentmatch.learning.word_alignment import LEADING
+from intentmatch.matching.correction import Corrector
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.pipeline import MAX_CHARACTERS
 from intentmatch.text.normalize import clean
@@ -607,8 +608,9 @@ def test_author_margin_is_on_the_score(trained: Matcher) -> None:
         assert none.match(message).verdict == "matched"
 
 
-def test_spelling_hit_raises_evidence_by_as_much_as_the_score() -> None:
-    """Other candidates keep theirs."""
+def test_spelling_hit_raises_evidence_by_as_much_as_the_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other candidates keep theirs. The message is encoded as it is written, so that only the hit differs."""
+    monkeypatch.setattr(Corrector, "read", lambda *_: None)
     message = "waht about my parcel then"
     intolerant, tolerant = (
         trained_matcher(fuzzy=1.0).match(message, top_k=10),
@@ -724,3 +726,98 @@ def test_verdict_agrees_with_the_threshold_in_the_trace(words: list[str]) -> Non
 
 
 TRAINED = trained_matcher()
+
+
+def test_corrected_text_is_encoded_and_the_message_is_kept() -> None:
+    """The trace says what was read as what, between the stages `fuzzy` and `encode`."""
+    bot = matcher()
+    encoder = bot.encoder
+    assert isinstance(encoder, WordHashEncoder)
+    encoder.encoded.clear()
+
+    result = bot.match("pls stpo my order")
+
+    assert encoder.encoded == ["please stop my order"]
+    assert result.message == "pls stpo my order"
+    names = [stage.name for stage in result.trace.stages]
+    assert names[names.index("fuzzy") + 1 : names.index("encode")] == ["spelling"]
+    assert [stage.says for stage in result.trace.stages if stage.name == "spelling"] == [
+        'read "pls" as "please", "stpo" as "stop"'
+    ]
+
+
+def test_a_message_without_mistakes_has_no_spelling_stage() -> None:
+    assert "spelling" not in {stage.name for stage in matcher().match("stop my order").trace.stages}
+
+
+def test_fuzzy_setting_of_one_reads_messages_as_written() -> None:
+    bot = matcher(fuzzy=1.0)
+    encoder = bot.encoder
+    assert isinstance(encoder, WordHashEncoder)
+    encoder.encoded.clear()
+
+    result = bot.match("pls stpo my order")
+
+    assert encoder.encoded == ["pls stpo my order"]
+    assert "spelling" not in {stage.name for stage in result.trace.stages}
+
+
+def test_a_message_that_is_an_utterance_once_corrected_is_a_fuzzy_hit() -> None:
+    """The stage `fuzzy` alone does not take a mistake in a word of three letters."""
+    thank = intent("thank", "thank you so much", "cheers")
+    result = matcher(ORDERS, CANCEL, thank).match("thank u so much")
+
+    assert (result.verdict, result.intent, result.trace.decided_by) == ("matched", "thank", "fuzzy")
+    assert result.candidates[0].utterance == thank.utterances[0]
+
+
+def test_corrected_messages_are_answered_alike_one_by_one_and_together() -> None:
+    """Also where the caller names a language, on which shorthand depends."""
+    bot = matcher()
+    messages = ["pls stpo my order", "stop my order", "u stop my order", "cancle it", "hello", "where is teh parcel"]
+
+    for options in ({}, {"language": "en"}, {"language": "nl"}, {"allowed": ["cancel", "greet"]}):
+        assert bot.match_many(messages, **options) == [bot.match(message, **options) for message in messages]
+
+
+def test_spans_of_entities_refer_to_the_message_as_written() -> None:
+    number = Slot("count", "number")
+    order = intent("order", "i want {count} pizzas please", "send me pizzas", slots=(number,))
+    message = "pleease send me 12 piizzas"
+
+    result = matcher(order, GREET, threshold=0.1).match(message)
+
+    assert "spelling" in {stage.name for stage in result.trace.stages}
+    assert [(e.slot, e.text, message[e.start : e.end]) for e in result.entities] == [("count", "12", "12")]
+
+
+def test_shorthand_of_the_author_is_read() -> None:
+    bot = matcher(spelling={"en": {"cxl": "cancel"}})
+
+    assert bot.match("cxl my order").intent == "cancel"
+    assert "spelling" in {stage.name for stage in bot.match("cxl it").trace.stages}
+
+
+@pytest.mark.parametrize("message", ["ate logo", "Ate Logo!", "até logo"])
+def test_utterance_without_its_accents_is_answered_as_the_utterance(message) -> None:
+    bye = Intent("bye", (Utterance("até logo", "pt"), Utterance("tchau", "pt")))
+
+    result = matcher(ORDERS, CANCEL, bye).match(message)
+
+    assert (result.verdict, result.intent, result.score, result.confidence) == ("matched", "bye", 1.0, 1.0)
+    assert result.trace.decided_by == "exact"
+    assert result.language == "pt"
+
+
+def test_an_utterance_that_reads_exactly_so_comes_before_one_with_accents() -> None:
+    papa = Intent("potato", (Utterance("papa", "es"),))
+    father = Intent("father", (Utterance("papá", "es"),))
+    bot = matcher(papa, father)
+
+    assert [bot.match(message).intent for message in ("papa", "papá")] == ["potato", "father"]
+
+
+def test_accents_count_if_the_fuzzy_setting_is_one() -> None:
+    bye = Intent("bye", (Utterance("até logo", "pt"), Utterance("tchau", "pt")))
+
+    assert matcher(ORDERS, CANCEL, bye, fuzzy=1.0).match("ate logo").trace.decided_by != "exact"

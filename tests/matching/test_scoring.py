@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from fakes import WordHashEncoder
 
 from intentmatch import Intent, Registry, Settings, Utterance
 from intentmatch.artefact.build import build
 from intentmatch.core.result import Candidate
+from intentmatch.learning.fusion import WORD_WEIGHT
+from intentmatch.learning.word_alignment import LEADING
 from intentmatch.matching.scoring import RANKED, Scoring
 from intentmatch.matching.shortlist import Scored, SearchResult
 from intentmatch.matching.spelling import SpellingHit
@@ -84,3 +87,110 @@ def test_only_allowed_intents_are_candidates(scoring: Scoring) -> None:
     found = candidates(scoring, "where is the card", {}, allowed)
 
     assert [c.intent for c in found] == ["card", "job"]
+
+
+MANY = (
+    *("order", "refund", "parcel", "card", "address", "hours", "job", "invoice", "password", "account", "delivery"),
+    *("voucher", "return", "warranty", "battery", "screen", "keyboard", "printer", "garden", "kitchen", "table"),
+    *("chair", "window", "door", "roof", "bicycle", "train", "ticket", "hotel", "flight", "breakfast", "dinner"),
+    *("doctor", "dentist", "school"),
+)
+SHOP = Registry(
+    tuple(
+        Intent(
+            name,
+            (
+                Utterance(f"about the {name}"),
+                Utterance(f"my {name} please"),
+                Utterance(f"I have a question on {name}"),
+            ),
+            negatives=(Utterance("the order of the garter"),) if name == "order" else (),
+        )
+        for name in MANY
+    )
+)
+
+
+@pytest.fixture(scope="module")
+def trained() -> Scoring:
+    """With a head and a shortlist, so that words count."""
+    artefact = build(SHOP, WordHashEncoder(), Settings())
+    assert artefact.trained_head is not None
+    return Scoring(artefact, policy_of(SHOP, Settings(), artefact.calibration))
+
+
+def test_word_similarity_adds_to_the_evidence_of_leading_intents(trained: Scoring) -> None:
+    """Of the nearest utterance; each candidate has it."""
+    text = "is the parcel lost"
+    found = trained._search(WordHashEncoder().encode([text])[0], text, (), None)
+    before = {one.intent: one for one in found.scored}
+
+    after = {one.intent: one for one in trained._with_words(found.scored, text, ())}
+
+    aligned = [one for one in after.values() if one.words is not None]
+    assert len(aligned) == LEADING
+    assert min(before[one.intent].evidence for one in aligned) >= max(
+        (one.evidence for one in after.values() if one.words is None), default=-9.0
+    )
+    for one in aligned:
+        assert trained._words is not None
+        assert one.words == pytest.approx(trained._words.similarities(text, [one.row])[0], abs=1e-6)
+        assert one.evidence == pytest.approx(before[one.intent].evidence + WORD_WEIGHT * (one.words or 0.0))
+    assert {c.intent for c in candidates(trained, text) if c.words is not None} == {MANY[one.intent] for one in aligned}
+
+
+def test_batched_search_gives_the_same_word_similarity(trained: Scoring) -> None:
+    texts = [f"where is the {name} now" for name in MANY]
+    vectors = WordHashEncoder().encode(texts)
+    results = [result for _ in range(4) for result in trained.search_many(np.vstack([vectors] * 4), texts * 4)][
+        : len(texts)
+    ]
+
+    assert all(results)
+    for vector, text, result in zip(vectors, texts, results, strict=True):
+        alone, batched = trained.candidates(vector, text), trained.candidates(vector, text, found=result)
+        assert [(c.intent, c.words) for c in batched] == [
+            (c.intent, c.words and pytest.approx(c.words, abs=1e-6)) for c in alone
+        ]
+        assert [c.evidence for c in batched] == pytest.approx([c.evidence for c in alone], abs=1e-5)
+
+
+def test_spelling_hit_raises_word_similarity_too(trained: Scoring) -> None:
+    """Even of an intent that does not lead; a lower hit changes nothing."""
+    text, job = "where is the parcel", MANY.index("job")
+    searched = trained._search(WordHashEncoder().encode([text])[0], text, {job}, None).scored
+    before = {one.intent: one for one in trained._with_words(searched, text, {job})}[job]
+    assert before.words is not None
+
+    found = {c.intent: c for c in candidates(trained, text, {job: SpellingHit(3 * job + 1, 0.95)})}
+    lower = candidates(trained, text, {job: SpellingHit(3 * job + 1, -1.0)})
+
+    assert (found["job"].score, found["job"].words) == (0.95, 0.95)
+    more = 0.95 - before.score + WORD_WEIGHT * (0.95 - before.words)
+    assert found["job"].rank == pytest.approx(before.evidence + more)
+    assert [c.rank for c in lower] == pytest.approx([c.rank for c in candidates(trained, text)], abs=1e-6)
+
+
+def test_negative_takes_the_evidence_from_words_too(trained: Scoring) -> None:
+    order = next(
+        c for c in candidates(trained, "the order of the garter", {0: SpellingHit(0, -1.0)}) if c.intent == "order"
+    )
+
+    assert order.words is not None
+    assert order.words > 0.3
+    assert order.score == pytest.approx(0.0, abs=1e-6)
+    assert order.rank < candidates(trained, "where is my order")[0].rank - WORD_WEIGHT * order.words
+
+
+def test_words_count_among_the_allowed_intents(trained: Scoring) -> None:
+    allowed = frozenset({MANY.index("job"), MANY.index("card")})
+
+    found = candidates(trained, "where is the card", {}, allowed)
+
+    assert [c.intent for c in found] == ["card", "job"]
+    assert all(c.words is not None for c in found)
+
+
+def test_without_a_head_words_do_not_count(scoring: Scoring) -> None:
+    """The setting `scorer: cosine` promises similarity alone."""
+    assert all(c.words is None for c in candidates(scoring, "where is the parcel"))

@@ -107,3 +107,31 @@ def test_fuzzy_equals_a_search_of_every_row(texts, message, cut_off):
         for row, (text, similarity) in enumerate(zip(texts, similarities, strict=True))
         if similarity >= cut_off and only_typos(message, text, known)
     }
+
+
+@pytest.mark.parametrize("message", ["ate logo", "até logo", "atè logo"])
+def test_lines_are_found_but_for_accents(message):
+    """Other accents do not count either."""
+    index = LexicalIndex(["até logo", "olá", "ate amanhã", "até logo"], [0, 1, 2, 3], 0.8)
+
+    assert index.but_for_accents(message) == [0, 3]
+
+
+def test_lines_without_accents_are_found_for_a_message_with_accents():
+    assert LexicalIndex(["cafe", "tea"], [0, 1], 0.8).but_for_accents("café") == [0]
+
+
+def test_umlauts_may_be_spelled_out():
+    index = LexicalIndex(["konto kündigen", "kundin"], [0, 1], 0.8)
+
+    assert index.but_for_accents("konto kuendigen") == index.but_for_accents("konto kundigen") == [0]
+
+
+def test_accents_count_if_the_cut_off_is_one():
+    assert LexicalIndex(["até logo"], [0], 1.0).but_for_accents("ate logo") == []
+
+
+def test_alike_returns_the_first_row_of_each_owner_with_its_similarity():
+    hits = LexicalIndex(["thank you", "thank you"], [4, 5], 0.8).alike("thank u", [0, 1])
+
+    assert {owner: (hit.row, round(hit.similarity, 2)) for owner, hit in hits.items()} == {4: (0, 0.78), 5: (1, 0.78)}

@@ -12,6 +12,7 @@ from intentmatch.cli.render import output
 if TYPE_CHECKING:
     from intentmatch.core.result import Candidate, Entity, MatchResult, Measure
     from intentmatch.dialogue import Turn
+    from intentmatch.matching.matcher import Matcher
 
 _COLOURS = {"matched": "green", "ambiguous": "yellow", "out_of_scope": "red"}
 
@@ -55,9 +56,9 @@ def _threshold(found: MatchResult, measure: Measure) -> str:
     return f" (threshold {words}, {trace.threshold_origin})"
 
 
-def why(found: MatchResult) -> None:
+def why(found: MatchResult, matcher: Matcher) -> None:
     """Print the explanation, and each stage with its duration."""
-    click.echo(found.explain())
+    click.echo(matcher.explain(found))
     for stage in found.trace.stages:
         click.echo(click.style(f"  {stage.name:9} {stage.microseconds:7.0f} µs  {stage.says}", dim=True))
 

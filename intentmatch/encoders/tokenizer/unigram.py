@@ -114,6 +114,15 @@ class UnigramTokenizer:
         pieces = self._cached_texts if len(text) <= _LONGEST_CACHED_TEXT else self._pieces
         return [*pieces(text, most)]
 
+    def texts_of(self, ids: Sequence[int]) -> list[str]:
+        """Return the texts of pieces that `encode` has returned; "▁" stands for the beginning of a word.
+
+        Takes milliseconds: the pieces are looked for one by one.
+        """
+        wanted = {*ids}
+        found = {number: piece for piece, number in [*self._ids.items()] if number in wanted}
+        return [found.get(number, "") for number in ids]
+
     def _pieces(self, text: str, most: int) -> tuple[int, ...]:
         ids: list[int] = []
         for word in words_of(text):

@@ -97,8 +97,9 @@ def parse_all(text: str, path: str, most: int | None = None) -> tuple[Node, ...]
         message = ", ".join(filter(None, (error.problem, error.context))) or "not readable as YAML"
         mark = error.problem_mark or error.context_mark
         reached = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        if mark and mark.index >= len(text):
-            # An unclosed bracket or quote is noticed at the end of the file; report where it begins.
+        if mark and (mark.index >= len(text) or error.context == "while scanning a simple key"):
+            # An unclosed bracket or quote is noticed at the end of the file; report where it begins. A missing colon is
+            # noticed at the next key; report the key that lacks it.
             mark = error.context_mark or mark
         place = Location(path, mark.line + 1, mark.column + 1) if mark else Location(path)
         # libyaml's message does not include the character at fault.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from intentmatch.core.settings import PARSERS
+from intentmatch.core.settings import DEFAULT_LANGUAGE, PARSERS
 from intentmatch.registry.reading.grammar import FILE_KEYS, GRAMMAR_VERSION, INTENT_KEYS, OUT_OF_SCOPE, TEST_KEYS
 from intentmatch.registry.reading.slot_grammar import KINDS, SLOT_KEYS
 
@@ -94,7 +94,7 @@ def _definitions() -> dict[str, Any]:
 
 def _file_properties() -> dict[str, Any]:
     setting = {"anyOf": [_TEXT, {"type": "object", "additionalProperties": _TEXT}]}
-    shorthand = _by_language({"type": "object", "additionalProperties": _TEXT})
+    shorthand = _named({"type": "object", "additionalProperties": _TEXT}, f"^{DEFAULT_LANGUAGE}$|{_CODE}")
     test = _mapping("test", TEST_KEYS, _test_properties())
     return {
         "version": {"enum": [int(GRAMMAR_VERSION), GRAMMAR_VERSION]},

@@ -81,15 +81,21 @@ def _mistake(
     for find in FINDERS:
         for number in suspects:
             if find is indentation and number + 1 != reached[0]:
-                # The parser gives up in the very line that is indented wrongly.
+                # It looks for the line itself, from where the parser gave up.
                 continue
             for repair in find(lines, number):
                 if attempts.over:
                     return None
                 later = attempts.parse(_with(lines, repair))
-                if later is None or later.reached is None or later.reached > max(reached, (repair.first + 1, _END)):
+                if later is None or later.reached is None or later.reached > _passed(repair, reached):
                     return repair, later
     return None
+
+
+def _passed(repair: Repair, reached: tuple[int, int]) -> tuple[int, int]:
+    """Return the place that the parser must pass for a repair to count; columns of repaired lines have changed."""
+    last = reached[0] if len(repair.lines) > 1 else repair.first + 1
+    return max(reached, (last, _END))
 
 
 def _with(lines: list[str], repair: Repair) -> list[str]:

@@ -7,6 +7,7 @@ with which the parser gets further.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -15,6 +16,8 @@ from intentmatch.registry.reading.line_parts import columns, quoted, shown, take
 from intentmatch.registry.reading.slot_grammar import SLOT_KEYS
 from intentmatch.text.normalize import language_code
 
+_STEP = 2
+_DEEPEST = 1 << 30
 # Lines with content around a line, in which its neighbours in a list are looked for.
 _LINES_AROUND = 3
 _LONGEST_KEY = 40
@@ -209,24 +212,55 @@ def _colon(lines: Sequence[str], number: int) -> Iterator[Repair]:
 
 
 def indentation(lines: Sequence[str], number: int) -> Iterator[Repair]:
-    """A line that is indented like no line above it."""
+    """A line that is indented like no line above it, or makes the lines below it so.
+
+    `number` is the line in which the parser gave up. Of this line and those that open its blocks, the likeliest to be
+    wrong is one with an odd indentation, then one nearby, then the one whose indentation is rarest in the file.
+    """
+    depths = Counter(take_apart(line).indent for line in lines if line.strip())
+
+    def unlikely(suspect: int) -> tuple[bool, bool, int]:
+        indent = take_apart(lines[suspect]).indent
+        return indent % _STEP == 0, suspect < number - 1, depths[indent]
+
+    for suspect in sorted(_openers(lines, number), key=unlikely):
+        yield from _reindented(lines, suspect, number if suspect < number else len(lines))
+
+
+def _openers(lines: Sequence[str], number: int) -> list[int]:
+    """Return a line, the line above it, and the lines above that are indented less than all lines in between."""
+    found, least = [number], _DEEPEST
+    for each in range(number - 1, -1, -1):
+        line = lines[each].strip()
+        indent = take_apart(lines[each]).indent
+        if line and line[0] != "#" and indent < least:
+            found.append(each)
+            least = indent
+        if len(found) == _LINES_AROUND + 2 or not least:
+            break
+    return found
+
+
+def _reindented(lines: Sequence[str], number: int, last: int) -> Iterator[Repair]:
+    """Move a line with its block, up to the line `last`, to the depths of other lines, the nearest first."""
     line = take_apart(lines[number])
     above = [take_apart(each) for each in lines[:number] if each.strip() and each.lstrip()[0] != "#"]
-    if not above:
-        return
-    deeper = [above[-1].indent + 2] if above[-1].key is not None and not above[-1].value else []
-    known = [column for each in above[-40:] for column in {each.indent, each.indent + len(each.dashes)}]
+    below = next((take_apart(each) for each in lines[number + 1 :] if each.strip()), None)
+    known = {column for each in above[-40:] for column in (each.indent, each.indent + len(each.dashes))}
+    if above and above[-1].key is not None and not above[-1].value:
+        known.add(above[-1].indent + _STEP)
+    if below is not None:
+        known.add(below.indent)
     end = number + 1
-    while end < len(lines) and (not lines[end].strip() or take_apart(lines[end]).indent > line.indent):
+    while end < last and (not lines[end].strip() or take_apart(lines[end]).indent > line.indent):
         end += 1
     name = f"`{line.key}`" if line.key else "this line"
-    depths = sorted({*known, *deeper} - {line.indent}, key=lambda depth: (abs(depth - line.indent), -depth))
-    for depth in depths[:6]:
+    for depth in sorted(known - {line.indent}, key=lambda depth: (abs(depth - line.indent), -depth))[:6]:
         shift = depth - line.indent
         moved = [_shifted(each, shift) for each in lines[number:end]]
         parent = next((each.key for each in reversed(above) if each.indent < depth and each.key), None)
         advice = f"{name} belongs {columns(shift)}" + (f", below `{parent}`" if parent else "")
-        message = "the indentation of this line fits no line above it"
+        message = "the indentation of this line does not fit the lines around it"
         yield Repair(number, moved, line.indent, message, advice)
 
 
@@ -242,6 +276,17 @@ def _comment_in_brackets(lines: Sequence[str], number: int) -> Iterator[Repair]:
         if re.search(r"[\[{][^\]}]*$", before):
             message = f"`{found[0].rstrip(',]}')}` and the rest of the line are a comment in YAML"
             yield Repair(number, [before + after], found.start(), message, "put the text with `#` in double quotes")
+
+
+def _stray(lines: Sequence[str], number: int) -> Iterator[Repair]:
+    """A character that does not belong there, before a key or after its colon."""
+    line = lines[number]
+    if found := re.match(r"([ ]*(?:- +)*)([^\w\s#])([ ]*[\w-]+:(?:\s.*)?)$", line):
+        message = f"the {found[2]!r} before the key does not belong there"
+        yield Repair(number, [found[1] + found[3]], found.start(2), message, "remove it, or write the key in quotes")
+    if found := re.match(r"([ ]*(?:- +)*[\w-]+:)([^\w\s])([ ].*)?$", line):
+        message = f"the {found[2]!r} after the colon does not belong there"
+        yield Repair(number, [found[1] + (found[3] or "")], found.start(2), message, "remove it")
 
 
 def _bracket_in_brackets(lines: Sequence[str], number: int) -> Iterator[Repair]:
@@ -263,8 +308,9 @@ def _bracket_in_brackets(lines: Sequence[str], number: int) -> Iterator[Repair]:
 def _open_bracket(lines: Sequence[str], number: int) -> Iterator[Repair]:
     """A bracket after a key that no later line closes."""
     line = take_apart(lines[number])
-    closing = {"[": "]", "{": "}"}.get(line.value[:1], "")
-    if line.key is not None and closing and closing not in line.value:
+    opening = line.value[:1]
+    closing = {"[": "]", "{": "}"}.get(opening, "")
+    if line.key is not None and closing and line.value.count(opening) > line.value.count(closing):
         repaired = f"{lines[number][: line.start]}{line.value}{closing}{line.comment}"
         message = f"the `{line.value[0]}` opened here is never closed"
         yield Repair(number, [repaired], line.start, message, f"write a `{closing}` at the end of the list")
@@ -273,12 +319,13 @@ def _open_bracket(lines: Sequence[str], number: int) -> Iterator[Repair]:
 FINDERS: tuple[_Finder, ...] = (
     _comment_in_brackets,
     _two_keys,
+    _stray,
     _start,
     _colons,
     _list_beside_key,
     _dash,
     _colon,
     _bracket_in_brackets,
-    indentation,
     _open_bracket,
+    indentation,
 )

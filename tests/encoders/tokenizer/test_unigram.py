@@ -137,9 +137,23 @@ def test_unsupported_pipeline_returns_none(tmp_path: Path, change: dict[str, obj
     assert read_unigram(tmp_path / "tokenizer.json") is None
 
 
-def test_weigh_counts_pieces_and_adds_their_scores():
-    tokenizer = UnigramTokenizer([("<unk>", 0.0), ("▁", -3.0), ("▁no", -1.0), ("b", -2.5), ("y", -2.0)], 0)
+def test_whole_returns_words_of_one_piece_with_their_log_probabilities():
+    """The embedded tokenizer reads the pieces that it needs for it."""
+    tokenizer = read_unigram(EMBEDDED / "tokenizer.json", whole=True)
+    assert tokenizer is not None
 
-    assert tokenizer.weigh("▁no") == (1, -1.0)
-    assert tokenizer.weigh("▁by") == (2, -4.5)  # the lone piece for the beginning counts nothing
-    assert tokenizer.weigh("▁noz") == (2, -1.0 + UNKNOWN_SCORE)
+    found = tokenizer.whole({"▁because", "▁becuase", "▁confirmation"})
+
+    assert set(found) == {"▁because", "▁confirmation"}
+    assert -10 > found["▁confirmation"] > -15
+    tokenizer.read_all()
+    assert tokenizer.whole({"▁because", "▁becuase", "▁confirmation"}) == found
+
+
+def test_weigh_adds_up_the_log_probabilities_of_the_pieces_of_a_word():
+    tokenizer = UnigramTokenizer([("▁", -1.0), ("▁a", -2.0), ("b", -3.0), ("<unk>", 0.0)], 3)
+
+    assert tokenizer.weigh("▁a") == (1, -2.0)
+    assert tokenizer.weigh("▁ab") == (2, -5.0)
+    assert tokenizer.weigh("▁b") == (1, -3.0)
+    assert tokenizer.weigh("▁ax") == (2, -2.0 + UNKNOWN_SCORE)

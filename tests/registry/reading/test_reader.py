@@ -171,6 +171,16 @@ def test_every_rule_id_has_a_test_case():
         ),
         ("settings: {margin: 2}", "1:12: error [setting] setting 'margin' cannot be '2': it must be a number", None),
         (
+            "settings:\n  spelling: {en: {g r: great}}",
+            "2:3: error [setting] setting 'spelling' cannot be {'en': {'g r': 'great'}}: 'g r' is not one word",
+            None,
+        ),
+        (
+            "settings:\n  spelling: {en: {gr8: [great]}}",
+            "2:3: error [setting] setting 'spelling' cannot be {'en': {'gr8': ''}}: 'gr8' must stand for words, not ''",
+            None,
+        ),
+        (
             "version: 9",
             "1:10: error [version] unsupported grammar version '9'",
             "write `version: 1`, or upgrade intentmatch",

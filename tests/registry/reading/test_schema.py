@@ -101,3 +101,11 @@ def test_schema_accepts_the_names_that_templates_accept(name: str):
     found = list(VALIDATOR.iter_errors({"rules": {name: "x"}, "slots": {name: {"type": "any"}}}))
 
     assert len(found) == (0 if is_name(name) else 2)
+
+
+@pytest.mark.parametrize(
+    ("spelling", "problems"),
+    [({"en": {"gr8": "great"}, "default": {}}, 0), ({"en": "gr8"}, 1), ({"en": {"gr8": ["great"]}}, 1)],
+)
+def test_schema_describes_the_shorthand_of_an_author(spelling: object, problems: int):
+    assert len(list(VALIDATOR.iter_errors({"settings": {"spelling": spelling}}))) == problems

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from pathlib import Path
 
@@ -15,6 +16,63 @@ from intentmatch.registry.reading import nodes
 from intentmatch.registry.reading.syntax_causes import explain
 
 MISTAKES = sorted((Path(__file__).parents[1] / "mistakes").glob("*.yaml"))
+
+
+VALID = sorted((Path(__file__).parents[1] / "data").glob("valid/*.yaml"))
+
+
+def with_a_mistake(text: str, dice: random.Random) -> tuple[int, str] | None:
+    """Make one mistake in a line; return the 1-based number of the line and the text, None if the line has no room."""
+    lines = text.split("\n")
+    number = dice.choice([n for n, line in enumerate(lines) if line.strip() and line.lstrip()[0] != "#"])
+    line = lines[number]
+    begin = len(line) - len(line.lstrip(" -"))
+    marks = [place for place, sign in enumerate(line) if sign in "-:[]{}'\","]
+    kind = dice.choice(
+        ["lost mark", "lost sign", "new sign", "sign at the start", "deeper", "less deep", "tab", "joined"]
+    )
+    if kind == "lost mark" and marks:
+        place = dice.choice(marks)
+        line = line[:place] + line[place + 1 :]
+    elif kind == "lost sign":
+        place = dice.randrange(len(line))
+        line = line[:place] + line[place + 1 :]
+    elif kind == "new sign":
+        place = dice.randrange(len(line) + 1)
+        line = line[:place] + dice.choice(":'\"[{#&*!%@`|>-,]}?") + line[place:]
+    elif kind == "sign at the start":
+        line = line[:begin] + dice.choice("'\"[{*&@!%`|>?,") + line[begin:]
+    elif kind == "deeper":
+        line = " " * dice.randint(1, 3) + line
+    elif kind == "less deep" and line.startswith("  "):
+        line = line[dice.randint(1, 2) :]
+    elif kind == "tab" and line.startswith("  "):
+        line = "\t" + line[2:]
+    elif kind == "joined" and number + 1 < len(lines):
+        line = f"{line} {lines.pop(number + 1).strip()}"
+    else:
+        return None
+    lines[number] = line
+    return number + 1, "\n".join(lines)
+
+
+def test_most_single_mistakes_are_explained_at_their_line():
+    """Measured with 1,500 mistakes of another seed: 97 % are explained, 93 % at the line of the mistake."""
+    dice = random.Random(0)
+    texts = [file.read_text(encoding="utf-8") for file in VALID]
+    found = []
+    while len(found) < 150:
+        mistake = with_a_mistake(dice.choice(texts), dice)
+        try:
+            nodes.parse(mistake[1] if mistake else "", "bot.yaml")
+        except nodes.NodeError as error:
+            if mistake and error.reached is not None:
+                problems = explain(mistake[1], error)
+                right = any(problem.location.line == mistake[0] for problem in problems)
+                found.append((problems != [error.problem], right))
+
+    assert sum(explained for explained, _ in found) >= 0.95 * len(found)
+    assert sum(right for _, right in found) >= 0.85 * len(found)
 
 
 def error_of(text: str) -> nodes.NodeError:

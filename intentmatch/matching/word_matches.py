@@ -1,0 +1,79 @@
+"""Which word of a message met which word of an utterance, to be shown to the author of the utterance."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from intentmatch.core.result import WordMatch
+from intentmatch.encoders.piece_vectors import embedded_piece_vectors
+from intentmatch.encoders.tokenizer.embedded import embedded_tokenizer, known_pieces
+from intentmatch.encoders.tokenizer.vocabulary import SPACE
+from intentmatch.learning.word_alignment import WordAlignment
+from intentmatch.slots.scripts import kind
+
+# Scripts without spaces between words: there each piece is shown as a word.
+_UNSPACED = frozenset({"unspaced", "ideograph", "katakana"})
+
+
+class _Words(NamedTuple):
+    """The words of a text, with the pieces that count for them."""
+
+    texts: list[str]
+    """Lower case, without punctuation marks around them."""
+    pieces: list[int]
+    word_of_piece: list[int]
+    """The number of each piece's word."""
+
+
+def word_matches(alignment: WordAlignment, text: str, utterance: str) -> tuple[WordMatch, ...]:
+    """Return a match for each word of a cleaned text; none if the text or the utterance has no known words.
+
+    A word's pieces meet their nearest pieces of the utterance, as in `WordAlignment`. The word meets the word that has
+    most of these pieces by weight; its similarity is their mean cosine by weight.
+    """
+    message, line = _words(text), _words(utterance)
+    if not message.pieces or not line.pieces:
+        return ()
+    vectors, others = (embedded_piece_vectors().unit(np.array(words.pieces)) for words in (message, line))
+    cosines = np.maximum(vectors @ others.T, 0.0)
+    weights = alignment.rarity(np.array(message.pieces, dtype=np.int32))
+    nearest, found = cosines.argmax(axis=1), weights * cosines.max(axis=1)
+    met = np.zeros((len(message.texts), len(line.texts)))
+    np.add.at(met, (message.word_of_piece, np.array(line.word_of_piece)[nearest]), found)
+    weight = np.bincount(message.word_of_piece, weights, len(message.texts))
+    similarity, best = met.sum(axis=1) / weight, met.argmax(axis=1)
+    share = weight / weight.sum()
+    return tuple(
+        WordMatch(word, line.texts[other], round(float(near), 4), round(float(part), 4))
+        for word, other, near, part in zip(message.texts, best.tolist(), similarity, share, strict=True)
+    )
+
+
+def _words(text: str) -> _Words:
+    """Split a text into words that have a letter or digit; pieces of punctuation marks are left out."""
+    pieces = known_pieces(text)
+    words: list[list[tuple[int, str]]] = []
+    for piece, spelled in zip(pieces, embedded_tokenizer().texts_of(pieces), strict=True):
+        if not words or spelled.startswith(SPACE) or kind(spelled[0]) in _UNSPACED:
+            words.append([])
+        words[-1].append((piece, spelled))
+    found = _Words([], [], [])
+    for word in words:
+        counted = [piece for piece, spelled in word if any(map(_is_part_of_a_word, spelled))]
+        if counted:
+            spelled = "".join(part for _, part in word).lstrip(SPACE)
+            found.pieces.extend(counted)
+            found.word_of_piece.extend([len(found.texts)] * len(counted))
+            found.texts.append(_without_marks(spelled))
+    return found
+
+
+def _without_marks(word: str) -> str:
+    places = [place for place, char in enumerate(word) if _is_part_of_a_word(char)]
+    return word[places[0] : places[-1] + 1]
+
+
+def _is_part_of_a_word(char: str) -> bool:
+    return kind(char) != "sign"

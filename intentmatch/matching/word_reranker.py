@@ -1,0 +1,51 @@
+"""A reranker that needs no model: word alignment with the importance that pieces have in the embedded model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from intentmatch.core.errors import SettingsError
+from intentmatch.core.settings import Settings
+from intentmatch.encoders.piece_vectors import embedded_piece_vectors
+from intentmatch.encoders.tokenizer.embedded import known_pieces
+from intentmatch.learning.word_alignment import aligned
+
+
+def load(model: str, settings: Settings) -> WordReranker:
+    """Return the reranker. Raises `SettingsError` if the setting names a model."""
+    if model:
+        raise SettingsError(f"reranker: words takes no model, so {model!r} must be left out")
+    return WordReranker()
+
+
+class WordReranker:
+    """Scores utterances by word alignment.
+
+    The evidence has word alignment too, but only of one utterance per intent, and weighs pieces by their rarity in the
+    registry. Here they weigh by the length of their vectors, which the model learned from much text.
+    """
+
+    name = "words"
+
+    def score(self, message: str, utterances: Sequence[str]) -> NDArray[np.float32]:
+        """Return scores in [0, 1], shape `(len(utterances),)`; 0 for texts without known pieces."""
+        scores = np.zeros(len(utterances), dtype=np.float32)
+        lines = [known_pieces(utterance) for utterance in utterances]
+        some = [place for place, pieces in enumerate(lines) if pieces]
+        message_pieces = np.array(known_pieces(message), dtype=np.int32)
+        if some and len(message_pieces):
+            vectors = embedded_piece_vectors()
+            pieces = np.array([piece for place in some for piece in lines[place]], dtype=np.int32)
+            begins = [0, *accumulate(len(lines[place]) for place in some[:-1])]
+            scores[some] = aligned(
+                vectors.unit(message_pieces),
+                vectors.lengths(message_pieces),
+                vectors.unit(pieces),
+                vectors.lengths(pieces),
+                begins,
+            )
+        return scores

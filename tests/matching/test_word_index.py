@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import pytest
+
+from intentmatch.matching.word_index import END, WordIndex, familiarity
+
+LINES = [
+    "cancel my order",
+    "cancel the subscription",
+    "where is my order",
+    "i want my money back",
+    "till next time",
+    "order a pizza",
+]
+
+
+def likeliest(index: WordIndex, word: str) -> str | None:
+    found = index.candidates(word)
+    return max(found, key=lambda candidate: candidate.score).word if found else None
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("cancle", "cancel"),
+        ("ordr", "order"),
+        ("orderr", "order"),
+        ("oeder", "order"),
+        ("rder", "order"),
+        ("subsription", "subscription"),
+        ("subcriptoin", "subscription"),
+        ("monyyyy", "mony"),
+        ("moneyyyyy", "money"),
+    ],
+)
+def test_likeliest_candidate_is_a_near_word_of_the_registry(typed, meant):
+    """Swapped, left out, doubled and wrong letters; two mistakes in longer words; letters repeated for emphasis."""
+    assert likeliest(WordIndex([*LINES, "mony"]), typed) == meant
+
+
+def test_common_words_are_candidates_where_the_registry_has_none():
+    assert likeliest(WordIndex(LINES), "becuase") == "because"
+
+
+@pytest.mark.parametrize("word", ["x", "12", "dl123", "c#", "订单", "ขอบคณ", "주문", "a" * 30, ""])
+def test_no_candidates_for_codes_and_scripts_without_letters(word):
+    assert WordIndex(LINES).candidates(word) == ()
+
+
+@pytest.mark.parametrize(
+    ("lines", "typed", "meant"),
+    [
+        (["где мой заказ", "отменить заказ"], "закза", "заказ"),
+        (["πού είναι η παραγγελία μου"], "παραγελία", "παραγγελία"),
+        (["أين طلبي الآن", "إلغاء الاشتراك"], "الاشتراكك", "الاشتراك"),
+        (["לבטל את ההזמנה שלי"], "הזהמנה", "ההזמנה"),
+        (["मेरा ऑर्डर कहाँ है"], "ऑर्डरर", "ऑर्डर"),
+        (["siparişimi iptal et"], "siparisimi", "siparişimi"),
+        (["quero a devolução"], "devolucao", "devolução"),
+    ],
+)
+def test_alphabetic_scripts_have_candidates(lines, typed, meant):
+    assert meant in {candidate.word for candidate in WordIndex(lines).candidates(typed)}
+
+
+def test_frequent_words_score_higher():
+    index = WordIndex(["my cart", *["my card"] * 50])
+
+    assert likeliest(index, "carr") == "card"
+
+
+def test_a_word_of_some_language_scores_lower_than_garbled_letters():
+    """ "alarma" is a Spanish word, "alarmq" is none."""
+    index = WordIndex(["set the alarm"])
+    spanish, garbled = (
+        candidate.score
+        for word in ("alarma", "alarmq")
+        for candidate in index.candidates(word)
+        if candidate.word == "alarm"
+    )
+
+    assert index.is_common("alarma")
+    assert not index.is_common("alarmq")
+    assert spanish < garbled
+
+
+def test_neighbours_raise_words_that_stand_beside_them():
+    index = WordIndex(LINES)
+
+    assert index.fits("my", "order", END) > 0 > index.fits("next", "order", "is")
+    assert index.fits("my", "because", END) == 0.0
+
+
+def test_familiarity_rises_with_known_words_and_falls_with_words_of_languages():
+    assert familiarity(5, 0, 0) > familiarity(3, 0, 2) > familiarity(3, 2, 0) > familiarity(0, 5, 0)
+
+
+def test_an_empty_index_has_only_common_words():
+    assert likeliest(WordIndex([]), "becuase") in (None, "because")

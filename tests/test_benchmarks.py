@@ -786,7 +786,7 @@ def test_messages_tables_and_pictures(run, tmp_path, messages_data, yaml_registr
     tables = {table["title"]: table for table in json.loads(out.read_text(encoding="utf-8"))["tables"]}
     assert set(tables) >= {
         "Typing mistakes", "Accents", "Shorthand", "Out-of-scope messages", "Noise", "Everyday talk", "Confidence",
-        "Asking", "Stability", "Negated requests", "Harmless negations", "Time of a match",
+        "Asking", "Stability", "Foreign languages", "Negated requests", "Harmless negations", "Time of a match",
     }  # fmt: skip
     for table in tables.values():
         assert f"**{table['title']}.** {table['about']}" in done.stdout
@@ -794,6 +794,7 @@ def test_messages_tables_and_pictures(run, tmp_path, messages_data, yaml_registr
     assert tables["Typing mistakes"]["rows"][0][:3] == ["tiny:train", 5, 80.0]
     assert tables["Shorthand"]["rows"][0][1] == 3, "where, forgot, please"
     assert [row[1] for row in tables["Everyday talk"]["rows"]] == [100, 100]
+    assert "\n![Typing mistakes](messages-typos.svg)\n" in done.stdout
     (typed,) = [ElementTree.fromstring(f.read_text()) for f in pictures.iterdir() if "typos" in f.name]
     titles = [title.text for title in typed.iter() if title.tag.endswith("}title")]
     assert titles[:2] == ["Typing mistakes", "tiny:train, clean: 80.0 %"]

@@ -35,7 +35,7 @@ from intentmatch.storage.atomic import write_file
 from intentmatch.storage.safetensors import tensors_within
 from intentmatch.text.normalize import TEXT_VERSION
 
-FORMAT = 4
+FORMAT = 5
 SUFFIX = ".intentmatch"
 _KEY, _VECTORS, _GRAPH = "intentmatch", "utterances", "graph"
 # Files below this size (64 MiB) are read and closed, so that they can be overwritten while in use on every system.
@@ -59,6 +59,8 @@ class Artefact:
     calibration: Calibration
     trained_head: TrainedHead | None = None
     """Head and token features; None if scores alone decide."""
+    foreign: Calibration | None = None
+    """Calibration for messages in languages that the registry does not have; None if `calibration` is for all."""
     graph: NDArray[np.uint8] | None = None
     """Serialised graph of an approximate index; None for exact search."""
 
@@ -110,6 +112,7 @@ def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
         "settings": artefact.settings.to_dict(),
         "origins": {name: origin for name, origin in artefact.settings.origins.items() if name not in LOCAL},
         "calibration": artefact.calibration.to_dict(),
+        "foreign": None if artefact.foreign is None else artefact.foreign.to_dict(),
         "content": _digest(tensors),
     }
     content = save(tensors, {_KEY: json.dumps(manifest, sort_keys=True)})
@@ -151,6 +154,7 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
             negative_vectors=tensors["negatives"],
             label_vectors=tensors["labels"],
             calibration=Calibration.from_dict(manifest["calibration"]),
+            foreign=None if manifest["foreign"] is None else Calibration.from_dict(manifest["foreign"]),
             trained_head=TrainedHead.from_tensors(tensors),
             graph=tensors.get(_GRAPH),
         )

@@ -26,10 +26,14 @@ class Phrases:
     """Reply to a button of a question that is no longer open."""
 
 
-def phrases_for(language: str | None, own: Mapping[str, Phrases]) -> Phrases:
-    """Return the phrases for a language or its fallbacks, at last for English; `own` phrases take precedence."""
+def phrases_for(language: str | None, own: Mapping[str, Phrases], bot: str | None = None) -> Phrases:
+    """Return the phrases for a language or its fallbacks, else for the bot's language, at last for English.
+
+    `own` phrases take precedence over the built-in ones.
+    """
     known = {**shipped(), **own}
-    return next(known[code] for code in [*(language_range(language) if language else []), "en"] if code in known)
+    wanted = [code for one in (language, bot) if one for code in language_range(one)]
+    return next(known[code] for code in [*wanted, "en"] if code in known)
 
 
 @cache

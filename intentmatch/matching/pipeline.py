@@ -17,8 +17,9 @@ from intentmatch.core.types import Encoder, Reranker
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.subsampling import beyond_a_head
+from intentmatch.matching.message_language import MessageLanguage
 from intentmatch.matching.options import MatchOptions
-from intentmatch.matching.policy import Decision, decide
+from intentmatch.matching.policy import Decision, Policy, decide
 from intentmatch.matching.reranker import Reranking
 from intentmatch.matching.scoring import Scoring
 from intentmatch.matching.shortlist import SearchResult
@@ -26,7 +27,6 @@ from intentmatch.matching.spelling import LexicalIndex, SpellingHit
 from intentmatch.matching.thresholds import policy_of
 from intentmatch.matching.trace import TraceRecorder
 from intentmatch.runtime.gc_pause import gc_paused
-from intentmatch.text.language_id import LanguageGuess
 from intentmatch.text.normalize import clean, fold
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ class Question(NamedTuple):
     """Positions of the intents that may answer; None for all."""
     now: datetime | None = None
     """The user's local time, from which "tomorrow" counts; None for this machine's time."""
+    foreign: bool = False
+    """Whether the message is in a language that the registry does not have."""
 
 
 class Precomputed(NamedTuple):
@@ -77,12 +79,17 @@ class Engine:
         self._utterances = registry.utterances
         self._numbers = {intent.name: number for number, intent in enumerate(self._intents)}
         self._scoring = Scoring(artefact, self.policy)
+        self.foreign_policy, self._foreign_scoring = self.policy, self._scoring
+        """Thresholds for messages in languages that the registry does not have."""
+        if (foreign := artefact.foreign) is not None:
+            self.foreign_policy = policy_of(registry, artefact.settings, foreign, "for other languages")
+            self._foreign_scoring = self._scoring.for_translations(foreign, self.foreign_policy)
         self._too_large_for_head = self.settings.scorer == "head" and beyond_a_head(registry)
         self._reranking = (
             None if reranker is None else Reranking(reranker, self._scoring, registry, self.settings.reranker_seconds)
         )
         self._lexical = LexicalIndex(registry.folded, registry.owners, self.settings.fuzzy)
-        self._languages = LanguageGuess(registry.folded, [u.language for u in self._utterances])
+        self._languages = MessageLanguage(registry)
         self._coverage = Coverage(encoder)
         self._slots: Mapping[str, SlotReader] = {}
         self._conditional = any(intent.when for intent in self._intents)
@@ -107,7 +114,8 @@ class Engine:
         if question.allowed is not None and not question.allowed:
             return self._nothing(message, question, stages, "no intent may answer.")
         rows = self._lexical.rows(key)
-        question = self._with_language(question, key, rows, stages)
+        question = self._with_language(question, text, key, rows, stages)
+        policy, scoring = self._deciding(question)
 
         if decision := self._exact(rows, question, stages):
             return self._result(message, question, decision, stages=stages, decided_by="exact")
@@ -124,25 +132,25 @@ class Engine:
             reason = f"the encoder {self.encoder.name} knows no part of this message."
             return self._nothing(message, question, stages, reason)
 
-        candidates = self._scoring.candidates(vector, text, fuzzy, question.allowed, shortlist)
+        candidates = scoring.candidates(vector, text, fuzzy, question.allowed, shortlist)
         stages.add("dense", ", ".join(f"{c.intent} {c.score:.2f}" for c in candidates[:_SHOWN]))
         self._add_head(candidates, stages)
 
-        decision = decide(candidates, self.policy, question.language)
+        decision = decide(candidates, policy, question.language)
         first = decision.ranked[0]
         hit = fuzzy.get(self._numbers[first.intent])
         by_meaning: DecidedBy = "dense" if self.artefact.trained_head is None else "head"
         spelled = hit is not None and hit.similarity >= first.score
         decided_by: DecidedBy = "fuzzy" if spelled else by_meaning
         if self._reranking and decision.doubtful:
-            reranked, says = self._reranking.rerank(text, vector, decision)
+            reranked, says = self._reranking.rerank(text, vector, decision, scoring)
             stages.add("reranker", says)
             if reranked:
-                decision, decided_by = decide(reranked, self.policy, question.language), "reranker"
+                decision, decided_by = decide(reranked, policy, question.language), "reranker"
         stages.add("decide", decision.verdict)
         if question.allowed is not None:
-            everything = self._scoring.candidates(vector, text, hits)
-            self._add_otherwise(decide(everything, self.policy, question.language), question.allowed, stages)
+            everything = scoring.candidates(vector, text, hits)
+            self._add_otherwise(decide(everything, policy, question.language), question.allowed, stages)
         return self._result(message, question, decision, stages=stages, decided_by=decided_by)
 
     def _exact(self, rows: Sequence[int], question: Question, stages: TraceRecorder) -> Decision | None:
@@ -193,12 +201,13 @@ class Engine:
         self.answering([intent])
         text = _checked_text(message)[:MAX_CHARACTERS]
         key = fold(text)
-        question = self._with_language(question, key, self._lexical.rows(key), TraceRecorder())
+        question = self._with_language(question, clean(text), key, self._lexical.rows(key), TraceRecorder())
         if intent not in self._slots:
             for name in slots or ():
                 raise UnknownNameError("slot", name, ())
             return ()
-        return self._slots[intent].fill(text, slots, question.language, question.now)
+        language = question.language or self.artefact.registry.first_language
+        return self._slots[intent].fill(text, slots, language, question.now)
 
     def question(self, options: MatchOptions) -> Question:
         """Return checked options as the pipeline takes them. Raises `InputError`."""
@@ -247,14 +256,20 @@ class Engine:
             stages.add("clean", f"only the first {MAX_CHARACTERS} of {len(message)} characters are used")
         return text
 
-    def _with_language(self, question: Question, key: str, rows: Sequence[int], stages: TraceRecorder) -> Question:
-        if question.language is not None or not self._languages.languages:
-            return question
-        # The author of an equal utterance has named its language; there may be several ("no").
-        languages = [language for row in rows if (language := self._utterances[row].language)]
-        guessed = self._languages.guess(key, languages or None)
-        stages.add("language", f"guessed {guessed}" if guessed else "none of the registry's languages")
-        return question._replace(language=guessed)
+    def _with_language(
+        self, question: Question, text: str, key: str, rows: Sequence[int], stages: TraceRecorder
+    ) -> Question:
+        found = self._languages.find(text, key, rows, question.language)
+        if found.says:
+            calibrated = found.foreign and self.artefact.foreign is not None
+            stages.add("language", f"{found.says}{': calibrated for other languages' if calibrated else ''}")
+        return question._replace(language=found.language, foreign=found.foreign)
+
+    def _deciding(self, question: Question) -> tuple[Policy, Scoring]:
+        """Return the thresholds and the calibrated scoring for the language of a message."""
+        if question.foreign:
+            return self.foreign_policy, self._foreign_scoring
+        return self.policy, self._scoring
 
     def _add_head(self, candidates: Sequence[Candidate], stages: TraceRecorder) -> None:
         """Add the head's confidences, or the reason why there is no head although the setting asks for one."""
@@ -282,9 +297,11 @@ class Engine:
     ) -> MatchResult:
         best = decision.ranked[0] if decision.ranked else None
         intent = best.intent if best and decision.verdict == "matched" else None
+        # "12345" has no language: it is answered in the bot's.
+        language = question.language or self.artefact.registry.first_language
         reading = None
         if intent and intent in self._slots:
-            reading = self._slots[intent].read(message[:MAX_CHARACTERS], question.language, question.now)
+            reading = self._slots[intent].read(message[:MAX_CHARACTERS], language, question.now)
             stages.add("slots", reading.says)
         return MatchResult(
             message=message,
@@ -292,10 +309,10 @@ class Engine:
             intent=intent,
             score=best.score if best else 0.0,
             confidence=best.confidence if best else None,
-            candidates=self._titled_in(decision.ranked[: question.top_k], question.language),
-            rivals=self._titled_in(decision.rivals, question.language),
+            candidates=self._titled_in(decision.ranked[: question.top_k], language),
+            rivals=self._titled_in(decision.rivals, language),
             language=question.language,
-            response=self.artefact.registry[intent].response(question.language) if intent else None,
+            response=self.artefact.registry[intent].response(language) if intent else None,
             trace=Trace(
                 stages=tuple(stages.done),
                 decided_by=decided_by,

@@ -83,8 +83,10 @@ class Reranking:
         self._utterances = registry.utterances
         self._positions = {intent.name: position for position, intent in enumerate(registry.intents)}
 
-    def rerank(self, text: str, vector: NDArray[np.float32], decision: Decision) -> tuple[list[Candidate], str]:
-        """Return reranked candidates and a sentence for the trace.
+    def rerank(
+        self, text: str, vector: NDArray[np.float32], decision: Decision, scoring: Scoring | None = None
+    ) -> tuple[list[Candidate], str]:
+        """Return reranked candidates and a sentence for the trace. `scoring` gives the confidences; None: the usual.
 
         Each score becomes its mean with the reranker's best score among the intent's nearest utterances. Candidates and
         utterances are limited to what the time budget allows; without time for two candidates the list is empty.
@@ -101,16 +103,16 @@ class Reranking:
         self._pace.took(perf_counter() - began, len(texts))
         best = [max((next(scores), row) for row in some) for some in rows]
         reranked = [
-            self._rescored(candidate, (candidate.score + score) / 2, row)
+            self._rescored(candidate, (candidate.score + score) / 2, row, scoring or self._scoring)
             for candidate, (score, row) in zip(first, best, strict=True)
         ]
         changes = zip(first, reranked, strict=True)
         moves = ", ".join(f"{old.intent} {old.score:.2f} to {new.score:.2f}" for old, new in changes)
         return reranked, f"in doubt ({decision.verdict}), {self._reranker.name} moved {moves}"
 
-    def _rescored(self, candidate: Candidate, score: float, row: int) -> Candidate:
+    def _rescored(self, candidate: Candidate, score: float, row: int, scoring: Scoring) -> Candidate:
         """Return the candidate with another score, and its evidence moved by the same amount."""
-        moved = self._scoring.moved(candidate, candidate.rank + score - candidate.score)
+        moved = scoring.moved(candidate, candidate.rank + score - candidate.score)
         return replace(moved, score=score, utterance=self._utterances[row])
 
 

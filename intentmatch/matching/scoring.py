@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -15,6 +16,7 @@ from intentmatch.core.types import Vectors
 from intentmatch.index import ExactIndex, load_index
 from intentmatch.learning.calibration import Calibration
 from intentmatch.learning.fusion import fused_score
+from intentmatch.learning.token_features import NO_WORDS
 from intentmatch.matching.policy import Policy
 from intentmatch.matching.shortlist import Scored, SearchResult, Shortlist
 from intentmatch.matching.spelling import SpellingHit
@@ -43,14 +45,30 @@ class Scoring:
             device=artefact.settings.device,
         )
         self._negatives = ExactIndex(artefact.negative_vectors, registry.negative_owners, "max")
+        self._uses_words = True
+        self._calibrate(artefact.calibration, policy)
+        trained_head = artefact.trained_head
+        self._head = None if trained_head is None else trained_head.head.for_vectors(artefact.vectors.shape[1])
+        self._shortlist = self._make_shortlist()
+
+    def for_translations(self, calibration: Calibration, policy: Policy) -> Scoring:
+        """Return the scoring of messages in languages that the registry does not have. Index and head are shared.
+
+        Such messages have a calibration and thresholds of their own. Their token features are left out: they share few
+        words with the utterances, and these mislead more often than they help.
+        """
+        other = copy(self)
+        other._uses_words = False
+        other._calibrate(calibration, policy)
+        return other
+
+    def _calibrate(self, calibration: Calibration, policy: Policy) -> None:
+        self._calibration = calibration
         cuts = (policy.default, *policy.by_language.values(), *policy.by_intent.values())
         self._lowest_score = min((cut.value for cut in cuts if cut.on == "score"), default=np.inf)
         lowest_confidence = min((cut.value for cut in cuts if cut.on == "confidence"), default=np.inf)
         # Rounded down: whether an intent passes is decided by its confidence.
-        self._enough_evidence = _evidence_for(artefact.calibration, lowest_confidence) - 1e-9
-        trained_head = artefact.trained_head
-        self._head = None if trained_head is None else trained_head.head.for_vectors(artefact.vectors.shape[1])
-        self._shortlist = self._make_shortlist()
+        self._enough_evidence = _evidence_for(calibration, lowest_confidence) - 1e-9
 
     def _make_shortlist(self) -> Shortlist | None:
         """Return a shortlist searcher, or None without a head or below 32 intents."""
@@ -71,7 +89,7 @@ class Scoring:
         An intent with a spelling hit scores at least the similarity of that hit. `allowed` holds the positions of the
         intents that may answer, None for all. `found` is the result of `search_many`, which spares a search here.
         """
-        if found is None or allowed is not None or (hits and not {one.intent for one in found.scored} >= hits.keys()):
+        if found is None or not self._uses_words or allowed is not None or (hits and not {one.intent for one in found.scored} >= hits.keys()):
             found = self._search(vector, text, hits, allowed)
         scored, least = found
         if len(self._negatives.owners):
@@ -109,14 +127,14 @@ class Scoring:
 
     def candidate(self, intent: int, score: float, row: int, evidence: float | None = None) -> Candidate:
         """Return a candidate from an intent's position, score, row of its nearest utterance and evidence."""
-        confidence = None if evidence is None else self._artefact.calibration.confidence(evidence)
+        confidence = None if evidence is None else self._calibration.confidence(evidence)
         named = self._intents[intent]
         score = score if -1.0 <= score <= 1.0 else max(-1.0, min(1.0, score))
         return Candidate(named.name, score, self._utterances[row], named.title, confidence, evidence)
 
     def moved(self, candidate: Candidate, evidence: float) -> Candidate:
         """Return the candidate with other evidence and the confidence that follows from it."""
-        return replace(candidate, evidence=evidence, confidence=self._artefact.calibration.confidence(evidence))
+        return replace(candidate, evidence=evidence, confidence=self._calibration.confidence(evidence))
 
     def nearest_rows(self, vector: NDArray[np.float32], intent: int, count: int) -> list[int]:
         """Return at most `count` rows of an intent's utterances, the nearest to a message first."""
@@ -131,7 +149,7 @@ class Scoring:
             among = None if allowed is None else np.array(sorted(allowed))
             owners = self._index.best_owners(vector[None, :], _BEST_OWNERS, among)[0]
             return self._by_score(vector, {*owners.tolist(), *needed})
-        words = trained_head.vectorizer.sparse(text)
+        words = trained_head.vectorizer.sparse(text) if self._uses_words else NO_WORDS
         if self._shortlist is not None:
             return self._shortlist.search(vector, words, needed, allowed)
         scores, cosines = (array[0] for array in self._index.scores(vector[None, :]))

@@ -251,6 +251,6 @@ def test_provisional_training_with_a_new_intent_trains_the_head(
 def test_provisional_training_without_a_previous_head_has_none(
     registry: Registry, vectors: Vectors, labels: Vectors
 ) -> None:
-    before = PreviousTraining(train(registry, vectors, labels, Settings()).calibration, None, registry)
+    before = PreviousTraining(train(registry, vectors, labels, Settings()).calibration, None, None, registry)
 
     assert load_or_train(registry, vectors, labels, Settings(), None, provisional=before).trained_head is None

@@ -1,0 +1,125 @@
+"""The language of a message: one of the registry's, or one that the registry does not have.
+
+The pieces of the message are weighed for every language that the embedded tokenizer knows, and the words that utterances
+have count for the registry. Only clear evidence makes a message foreign; short and ambiguous ones are taken for the
+registry's. Among the registry's own languages, character bigrams of its utterances have a say too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from intentmatch.core.types import Registry
+from intentmatch.encoders.tokenizer.languages import piece_languages
+from intentmatch.text.language_id import LanguageGuess, base_language
+from intentmatch.text.normalize import clean
+
+# By how many nats another language must be more likely than each of the registry's, and by how many more, divided by
+# the number of words: a short message has little evidence.
+_LEAD, _LEAD_OF_ONE_WORD = 3.0, 8.0
+# What each word that utterances have counts for the registry's languages, and each other word against them, in nats.
+_KNOWN_WORD, _OTHER_WORD = 0.5, 0.6
+# These four were chosen on development sets (clinc150, banking77, mtop, massive, xsid, msskills): at most one message in
+# 200 in a registry's own languages is taken for foreign.
+# Untagged utterances whose languages are guessed at most, evenly spread, and the least share of a language among them.
+_MOST_GUESSED, _LEAST_SHARE = 300, 0.1
+
+
+class Spoken(NamedTuple):
+    """The language of a message."""
+
+    language: str | None
+    """BCP-47 code; None if there is nothing to tell it by."""
+    foreign: bool
+    """Whether the registry does not have the language."""
+    says: str
+    """What was found, for the trace; empty if there is nothing to say."""
+
+
+class MessageLanguage:
+    """Finds the language of messages to one registry. Safe to use from many threads."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._tags = [utterance.language for utterance in registry.utterances]
+        self._guess = LanguageGuess(registry.folded, self._tags)
+
+    def find(self, text: str, key: str, rows: Sequence[int], given: str | None) -> Spoken:
+        """Return the language of a message from its cleaned text and its lexical key.
+
+        `rows` are the utterances that equal the message. `given` is the language that the caller names: it is taken as
+        it is, and the message is foreign if the registry lacks it and the message does not read like the registry.
+        """
+        if given is not None and base_language(given) in self._bases:
+            return Spoken(given, False, "")
+        # The author of an equal utterance has named its language; there may be several ("no").
+        named = {tag for row in rows if (tag := self._tags[row])}
+        if given is None and named:
+            return self._own(self._guess.guess(key, named))
+        evidence = piece_languages().evidence_of(text)
+        if given is not None:
+            foreign = not rows and evidence is not None and self._lead(evidence, key) > 0.0
+            return Spoken(given, foreign, f"{given} is not a language of the registry" if foreign else "")
+        if evidence is None:
+            return Spoken(None, False, "nothing to tell the language by")
+        if not rows and self._lead(evidence, key) > _LEAD + _LEAD_OF_ONE_WORD / (key.count(" ") + 1):
+            language = piece_languages().codes[int((evidence + piece_languages().prior).argmax())]
+            return Spoken(language, True, f"guessed {language}, which the registry does not have")
+        return self._own(self._among(key, evidence))
+
+    def _own(self, language: str | None) -> Spoken:
+        return Spoken(language, False, f"guessed {language}" if language else "nothing to tell the language by")
+
+    def _lead(self, evidence: NDArray[np.float64], key: str) -> float:
+        """Return by how many nats the likeliest language of all leads the likeliest of the registry; 0 if unknown."""
+        if not len(self._columns):
+            return 0.0
+        likely = evidence + piece_languages().prior
+        words = key.split()
+        known = sum(word in self._words for word in words)
+        by_words = _OTHER_WORD * (len(words) - known) - _KNOWN_WORD * known
+        return float(likely.max() - likely[self._columns].max()) + by_words
+
+    def _among(self, key: str, evidence: NDArray[np.float64]) -> str | None:
+        """Return the likeliest of the registry's languages."""
+        if self._guess.languages:
+            return self._guess.guess(key)
+        if not len(self._columns):
+            return None
+        likely = (evidence + piece_languages().prior)[self._columns]
+        return piece_languages().codes[int(self._columns[likely.argmax()])]
+
+    @cached_property
+    def _bases(self) -> frozenset[str]:
+        """The registry's languages without regions and scripts: those that the author names, and guesses for the rest."""
+        tagged = frozenset(base_language(tag) for tag in self._tags if tag)
+        rest = [row for row, tag in enumerate(self._tags) if not tag]
+        return tagged | self._guessed(rest[:: max(1, -(-len(rest) // _MOST_GUESSED))])
+
+    def _guessed(self, rows: Collection[int]) -> frozenset[str]:
+        """Return the languages of utterances without a tag: those of all together, and each with a fair share."""
+        found = [piece_languages().evidence_of(clean(self._registry.utterances[row].text)) for row in rows]
+        told = [evidence for evidence in found if evidence is not None]
+        if not told:
+            return frozenset()
+        codes, prior = piece_languages().codes, piece_languages().prior
+        votes = np.bincount([int((one + prior).argmax()) for one in told], minlength=len(codes))
+        whole = int((np.sum(told, axis=0) + prior).argmax())
+        likely = {whole, *np.flatnonzero(votes >= max(2.0, _LEAST_SHARE * len(told))).tolist()}
+        return frozenset(base_language(codes[number]) for number in likely)
+
+    @cached_property
+    def _columns(self) -> NDArray[np.int64]:
+        """Positions of the registry's languages among those of the pieces."""
+        codes = piece_languages().codes
+        return np.array([n for n, code in enumerate(codes) if base_language(code) in self._bases], dtype=np.int64)
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        """All words of the utterances."""
+        return frozenset(word for folded in self._registry.folded for word in folded.split())

@@ -21,9 +21,9 @@ from intentmatch.text.normalize import clean
 
 # By how many nats another language must be more likely than each of the registry's, and by how many more, divided by
 # the number of words: a short message has little evidence.
-_LEAD, _LEAD_OF_ONE_WORD = 3.0, 8.0
+_LEAD, _LEAD_OF_ONE_WORD = 1.5, 8.0
 # What each word that utterances have counts for the registry's languages, and each other word against them, in nats.
-_KNOWN_WORD, _OTHER_WORD = 0.5, 0.6
+_KNOWN_WORD, _OTHER_WORD = 1.1, 0.9
 # These four were chosen on development sets (clinc150, banking77, mtop, massive, xsid, msskills): at most one message in
 # 200 in a registry's own languages is taken for foreign.
 # Untagged utterances whose languages are guessed at most, evenly spread, and the least share of a language among them.

@@ -6,7 +6,7 @@ matched; those of the other intents are out of scope. As there are many of them,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,6 +54,8 @@ class Answer(NamedTuple):
     """Whether the first candidate is the message's intent."""
     right: bool
     """Whether the message was matched rightly, or refused and is out of scope."""
+    asked: bool
+    """Whether the message was ambiguous, with its intent among the rivals."""
     confidence: float
     language: str | None
     """The language that was found."""
@@ -64,9 +66,9 @@ class Answer(NamedTuple):
 def measure_transfer(
     data: Path, encoder: Encoder, settings: Mapping[str, Any], transfers: Sequence[Transfer] = TRANSFERS
 ) -> dict[str, dict[str, float]]:
-    """Return for each set: `overall` at the learned cut, `best` at the best cut, `ece`, and `language`.
+    """Return for each set: `overall` at the learned cut, `asked`, `best` at the best cut, `ece`, and `language`.
 
-    `language` is the share of messages whose language was found, regions and scripts aside. All are means over `SEEDS`.
+    `asked` counts a question with the right intent among the rivals as right; the others count it as wrong. `language` is the share of messages whose language was found, regions and scripts aside. All are means over `SEEDS`.
     """
     numbers = {}
     for transfer in transfers:
@@ -106,6 +108,7 @@ def judged(result: MatchResult, row: Row, registry: Registry) -> Answer:
         in_scope=in_scope,
         first_right=first_right,
         right=result.intent == row.intent if in_scope else result.verdict == "out_of_scope",
+        asked=result.verdict == "ambiguous" and row.intent in {rival.intent for rival in result.rivals},
         confidence=result.confidence or 0.0,
         language=result.language,
         spoken=row.language,
@@ -121,6 +124,7 @@ def summary(answers: Sequence[Answer]) -> dict[str, float]:
     known = [answer for answer in answers if answer.spoken]
     return {
         "overall": float(np.average([answer.right for answer in answers], weights=weight)),
+        "asked": float(np.average([answer.right or answer.asked for answer in answers], weights=weight)),
         "best": _best(confidence, first_right, in_scope, weight),
         "ece": _calibration_error(confidence, first_right, weight),
         "language": float(np.mean([_same_language(answer) for answer in known])) if known else float("nan"),
@@ -149,6 +153,3 @@ def _calibration_error(confidence: np.ndarray, right: np.ndarray, weight: np.nda
     """Return the weighted mean distance of confidence and accuracy in `BINS` bins of equal width."""
     bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
     return float(np.abs(np.bincount(bins, weight * (confidence - right), BINS)).sum() / weight.sum())
-
-
-Measure = Callable[[Path, Encoder, Mapping[str, Any]], dict[str, dict[str, float]]]

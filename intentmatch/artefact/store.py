@@ -35,7 +35,7 @@ from intentmatch.storage.atomic import write_file
 from intentmatch.storage.safetensors import tensors_within
 from intentmatch.text.normalize import TEXT_VERSION
 
-FORMAT = 5
+FORMAT = 4
 SUFFIX = ".intentmatch"
 _KEY, _VECTORS, _GRAPH = "intentmatch", "utterances", "graph"
 # Files below this size (64 MiB) are read and closed, so that they can be overwritten while in use on every system.
@@ -154,7 +154,8 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
             negative_vectors=tensors["negatives"],
             label_vectors=tensors["labels"],
             calibration=Calibration.from_dict(manifest["calibration"]),
-            foreign=None if manifest["foreign"] is None else Calibration.from_dict(manifest["foreign"]),
+            # Releases before 0.3.0 wrote none.
+            foreign=None if manifest.get("foreign") is None else Calibration.from_dict(manifest["foreign"]),
             trained_head=TrainedHead.from_tensors(tensors),
             graph=tensors.get(_GRAPH),
         )

@@ -90,9 +90,7 @@ def count_languages(
     return PieceLanguages(codes, *_most_likely(np.array(rates), _tells(tokenizer)), prior.astype(np.float32))
 
 
-def measure_translations(
-    corpus: Corpus, encoder: Encoder, progress: StepProgress | None = None
-) -> Translations:
+def measure_translations(corpus: Corpus, encoder: Encoder, progress: StepProgress | None = None) -> Translations:
     """Return the distances of random translations from their sentences, all sources and languages mixed. Deterministic.
 
     Raises `InputError` if the corpus has no translation of a usable length.
@@ -143,9 +141,7 @@ def _tells(tokenizer: UnigramTokenizer) -> NDArray[np.bool_]:
     return tells
 
 
-def _most_likely(
-    rates: NDArray[np.float64], tells: NDArray[np.bool_]
-) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
+def _most_likely(rates: NDArray[np.float64], tells: NDArray[np.bool_]) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
     """Return the likeliest languages of each piece and their levels of evidence above all other languages.
 
     `rates` holds the share of each piece in each language, shape `(languages, pieces)`.

@@ -44,9 +44,7 @@ class Translations(NamedTuple):
         residuals = translations - cosines[:, None] * sentences
         lengths = np.linalg.norm(residuals, axis=1)
         usable = (lengths > 1e-3) & sentences.any(axis=1) & translations.any(axis=1)
-        return cls(
-            cosines[usable].astype(np.float32), (residuals[usable] / lengths[usable, None]).astype(np.float32)
-        )
+        return cls(cosines[usable].astype(np.float32), (residuals[usable] / lengths[usable, None]).astype(np.float32))
 
     def first(self, most: int) -> Translations:
         """Return the first pairs."""

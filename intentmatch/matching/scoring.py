@@ -89,7 +89,12 @@ class Scoring:
         An intent with a spelling hit scores at least the similarity of that hit. `allowed` holds the positions of the
         intents that may answer, None for all. `found` is the result of `search_many`, which spares a search here.
         """
-        if found is None or not self._uses_words or allowed is not None or (hits and not {one.intent for one in found.scored} >= hits.keys()):
+        if (
+            found is None
+            or not self._uses_words
+            or allowed is not None
+            or (hits and not {one.intent for one in found.scored} >= hits.keys())
+        ):
             found = self._search(vector, text, hits, allowed)
         scored, least = found
         if len(self._negatives.owners):

@@ -133,7 +133,9 @@ def summary(answers: Sequence[Answer]) -> dict[str, float]:
 
 def changed_answers(before: Iterable[MatchResult], after: Iterable[MatchResult]) -> float:
     """Return the share of messages that get another verdict or another intent."""
-    changes = [(one.verdict, one.intent) != (other.verdict, other.intent) for one, other in zip(before, after, strict=True)]
+    changes = [
+        (one.verdict, one.intent) != (other.verdict, other.intent) for one, other in zip(before, after, strict=True)
+    ]
     return float(np.mean(changes))
 
 

@@ -55,7 +55,7 @@ def build(
         of_labels,
         settings,
         cache.folder if cache else None,
-        translations_of(encoder),
+        translations=translations_of(encoder),
         provisional=provisional,
     )
     searched = searched_by(settings, trained.trained_head)

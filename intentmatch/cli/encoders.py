@@ -153,10 +153,10 @@ def distill(
 def measure_languages(
     model: Path, pairs: tuple[Path, ...], english: tuple[Path, ...], held_out: tuple[Path, ...]
 ) -> None:
-    """Measure the languages of a static encoder on parallel text.
+    """Measure the languages of a static encoder.
 
-    MODEL is the folder of the encoder. The distances of translations are written to translations.safetensors in it:
-    from then on, messages in languages that a registry does not have get a calibration of their own. For the embedded
+    MODEL is the folder of the encoder. The distances of translations in parallel text are written to
+    translations.safetensors in it: from then on, messages in languages that a registry does not have get a calibration of their own. For the embedded
     encoder, the languages of its tokenizer's pieces are written to languages.safetensors too. Files are those of
     `distill`.
 

@@ -57,9 +57,9 @@ class Translations(NamedTuple):
         keeps the subject of a sentence better than its details.
         """
         random = np.random.default_rng(_SEED)
-        rounds = -(-len(vectors) // len(self.cosines))
-        drawn = np.concatenate([random.permutation(len(self.cosines)) for _ in range(rounds)] or [[]])[: len(vectors)]
-        drawn = drawn.astype(np.int64)
+        pairs = len(self.cosines)
+        shuffled = [random.permutation(pairs) for _ in range(len(vectors) // pairs + 1)]
+        drawn = np.concatenate(shuffled)[: len(vectors)]
         others = _across(vectors, vectors[random.permutation(len(vectors))])
         residuals = _unit(_across(vectors, self.residuals[drawn]) + np.float32(_SUBJECT) * others)
         cosines = self.cosines[drawn, None]
@@ -95,13 +95,14 @@ def read_translations(folder: Path, dim: int) -> Translations | None:
 
 
 def _across(vectors: Vectors, others: Vectors) -> Vectors:
-    """Return the part of each of the others that is orthogonal to its vector, as unit vectors; zeros if there is none."""
+    """Return the part of each of the others that is orthogonal to its vector, scaled to unit length, or zeros."""
     return _unit(others - np.einsum("ij,ij->i", vectors, others)[:, None] * vectors)
 
 
 def _unit(vectors: Vectors) -> Vectors:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 1e-6).astype(np.float32, copy=False)
+    units: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 1e-6)
+    return units.astype(np.float32, copy=False)
 
 
 def translations_of(encoder: Encoder) -> Translations | None:

@@ -137,19 +137,21 @@ def load_or_train(
     labels: Vectors,
     settings: Settings,
     folder: Path | None,
-    translations: Translations | None = None,
     *,
+    translations: Translations | None = None,
     provisional: PreviousTraining | None = None,
 ) -> Trained:
     """Train, or load from the cache folder what was trained on the same utterances and vectors.
 
-    With `provisional`, the result of training before an edit, only the head is trained, starting from the previous one,
-    and the calibrations are reused: cross-validation takes most of the time, and few edits move the confidence by much. A
-    large registry with the same intents reuses the head too. A cache file that cannot be read or written is logged as a
-    warning and costs only time.
+    `translations` are as in `train`. With `provisional`, the result of training before an edit, only the head is
+    trained, starting from the previous one, and the calibrations are reused: cross-validation takes most of the time,
+    and few edits move the confidence by much. A large registry with the same intents reuses the head too. A cache file
+    that cannot be read or written is logged as a warning and costs only time.
     """
     there = provisional is not None
-    file = folder and _file(folder / "learned", registry, vectors, labels, settings, translations, there=there)
+    file = folder and _file(
+        folder / "learned", registry, vectors, labels, settings, translations=translations, there=there
+    )
     found = _read(file) if file else None
     if found is None and provisional is not None:
         head = _provisional_head(registry, vectors, labels, settings, provisional)
@@ -222,8 +224,8 @@ def _file(
     vectors: Vectors,
     labels: Vectors,
     settings: Settings,
-    translations: Translations | None,
     *,
+    translations: Translations | None,
     there: bool,
 ) -> Path | None:
     """Return the cache file named after everything `train` uses; None if it must be `there` and cannot be."""

@@ -116,8 +116,8 @@ def trained_again(artefact: Artefact, encoder: Encoder) -> Artefact:
     """
     registry, settings = artefact.registry, artefact.settings
     folder = VectorCache.at(settings.cache).folder
-    translations = translations_of(encoder)
-    again = load_or_train(registry, artefact.wide_vectors, artefact.label_vectors, settings, folder, translations)
+    vectors, labels, translations = artefact.wide_vectors, artefact.label_vectors, translations_of(encoder)
+    again = load_or_train(registry, vectors, labels, settings, folder, translations=translations)
     return replace(artefact, **again._asdict())
 
 

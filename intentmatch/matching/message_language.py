@@ -1,8 +1,8 @@
 """The language of a message: one of the registry's, or one that the registry does not have.
 
-The pieces of the message are weighed for every language that the embedded tokenizer knows, and the words that utterances
-have count for the registry. Only clear evidence makes a message foreign; short and ambiguous ones are taken for the
-registry's. Among the registry's own languages, character bigrams of its utterances have a say too.
+The pieces of the message are weighed for every language that the embedded tokenizer knows, and the words that
+utterances have count for the registry. Only clear evidence makes a message foreign; short and ambiguous ones are taken
+for the registry's. Its own languages are told apart by character bigrams of its utterances.
 """
 
 from __future__ import annotations
@@ -27,12 +27,16 @@ _LEAD, _LEAD_OF_ONE_WORD = 2.0, 10.0
 # Weight of the words that utterances have or lack, and the share of words that they lack in another language.
 _WORDS_WEIGHT, _LACKING = 0.7, 0.85
 _FEWEST_LACKING, _MOST_LACKING = 0.02, 0.9
-# These were chosen on development sets (clinc150, banking77, mtop, massive, xsid, msskills, arbanking77, whole and cut to
-# 8 intents): at most one message in 200 in a registry's own languages is taken for foreign.
+# These were chosen on development sets (clinc150, banking77, mtop, massive, xsid, msskills, arbanking77, whole and cut
+# to 8 intents): of the messages in a registry's own languages, at most one in 200 is answered otherwise.
 # Languages written without spaces, and the letters of a word there.
 _WITHOUT_SPACES, _LETTERS_OF_A_WORD = frozenset({"ja", "km", "lo", "my", "th", "yue", "zh", "zh-Hant"}), 3
 # Untagged utterances whose languages are guessed at most, evenly spread, and the least share of a language among them.
 _MOST_GUESSED, _LEAST_SHARE = 300, 0.1
+
+
+# Languages that share so many words that none is foreign to another.
+_FAMILIES = {"yue": "zh", "bs": "hr", "sr": "hr", "ms": "id"}
 
 
 class Spoken(NamedTuple):
@@ -74,7 +78,7 @@ class MessageLanguage:
         `rows` are the utterances that equal the message. `given` is the language that the caller names: it is taken as
         it is, and the message is foreign if the registry lacks it and the message does not read like the registry.
         """
-        if given is not None and base_language(given) in self._bases:
+        if given is not None and _family(given) in self._families:
             return Spoken(given, False, "")
         # The author of an equal utterance has named its language; there may be several ("no").
         named = {tag for row in rows if (tag := self._tags[row])}
@@ -128,9 +132,9 @@ class MessageLanguage:
         return piece_languages().codes[int(self._columns[likely.argmax()])]
 
     @cached_property
-    def _bases(self) -> frozenset[str]:
-        """The registry's languages without regions and scripts: those that the author names, and guesses for the rest."""
-        tagged = frozenset(base_language(tag) for tag in self._tags if tag)
+    def _families(self) -> frozenset[str]:
+        """The registry's languages without regions: those that the author names, and guesses for other utterances."""
+        tagged = frozenset(_family(tag) for tag in self._tags if tag)
         rest = [row for row, tag in enumerate(self._tags) if not tag]
         return tagged | self._guessed(rest[:: max(1, -(-len(rest) // _MOST_GUESSED))])
 
@@ -144,13 +148,13 @@ class MessageLanguage:
         votes = np.bincount([int((one + prior).argmax()) for one in told], minlength=len(codes))
         whole = int((np.sum(told, axis=0) + prior).argmax())
         likely = {whole, *np.flatnonzero(votes >= max(2.0, _LEAST_SHARE * len(told))).tolist()}
-        return frozenset(base_language(codes[number]) for number in likely)
+        return frozenset(_family(codes[number]) for number in likely)
 
     @cached_property
     def _columns(self) -> NDArray[np.int64]:
         """Positions of the registry's languages among those of the pieces."""
         codes = piece_languages().codes
-        return np.array([n for n, code in enumerate(codes) if base_language(code) in self._bases], dtype=np.int64)
+        return np.array([n for n, code in enumerate(codes) if _family(code) in self._families], dtype=np.int64)
 
     @cached_property
     def _words(self) -> _Words:
@@ -160,3 +164,9 @@ class MessageLanguage:
         of_known = _WORDS_WEIGHT * min(0.0, math.log((1.0 - _LACKING) / (1.0 - lacking)))
         of_unknown = _WORDS_WEIGHT * max(0.0, math.log(_LACKING / lacking))
         return _Words(frozenset(counts), of_known, of_unknown)
+
+
+def _family(code: str) -> str:
+    """Return a language without region and script, or the one that stands for it and its nearest relatives."""
+    base = base_language(code)
+    return _FAMILIES.get(base, base)

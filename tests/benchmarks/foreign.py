@@ -1,7 +1,7 @@
 """Measure messages in languages that a registry does not have, and messages in its own languages beside them.
 
-The registry holds the English rows of a random two thirds of the intents. Messages of all intents in other languages are
-matched; those of the other intents are out of scope. As there are many of them, each counts a tenth.
+The registry holds the English rows of a random two thirds of the intents. Messages of all intents in other languages
+are matched; those of the other intents are out of scope. As there are many of them, each counts a tenth.
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ def measure_transfer(
 ) -> dict[str, dict[str, float]]:
     """Return for each set: `overall` at the learned cut, `asked`, `best` at the best cut, `ece`, and `language`.
 
-    `asked` counts a question with the right intent among the rivals as right; the others count it as wrong. `language` is the share of messages whose language was found, regions and scripts aside. All are means over `SEEDS`.
+    `asked` counts a question with the right intent among the rivals as right; `overall` counts it as wrong. `language`
+    is the share of messages whose language was found, regions and scripts aside. All are means over `SEEDS`.
     """
     numbers = {}
     for transfer in transfers:

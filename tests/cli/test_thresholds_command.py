@@ -82,3 +82,12 @@ def test_table_follows_target_and_margin_with_their_origins(tiny: str) -> None:
     assert "margin: 0.100 of the score (argument)" in shown
     assert "everything else" in shown
     assert "precision" in shown
+
+
+def test_other_languages_have_a_row_of_their_own(shipped: dict[str, dict[str, Any]], tiny: str) -> None:
+    """A registry too small to calibrate has none."""
+    row = shipped["other languages"]
+
+    assert (row["on"], row["from"]) == ("confidence", "learned for other languages")
+    assert row["coverage"] < shipped["everything else"]["coverage"]
+    assert "other languages" not in rows_of(tiny)

@@ -292,12 +292,12 @@ def test_second_calibration_is_cached(
     counted: list[int],
 ) -> None:
     """Other translations, or none, are trained again."""
-    first = load_or_train(registry, vectors, labels, Settings(), tmp_path, translations)
-    second = load_or_train(registry, vectors, labels, Settings(), tmp_path, translations)
+    first = load_or_train(registry, vectors, labels, Settings(), tmp_path, translations=translations)
+    second = load_or_train(registry, vectors, labels, Settings(), tmp_path, translations=translations)
     assert (len(counted), second.foreign) == (1, first.foreign)
 
     assert load_or_train(registry, vectors, labels, Settings(), tmp_path).foreign is None
-    load_or_train(registry, vectors, labels, Settings(), tmp_path, translations.first(20))
+    load_or_train(registry, vectors, labels, Settings(), tmp_path, translations=translations.first(20))
     assert len(counted) == 3
 
 
@@ -306,7 +306,9 @@ def test_provisional_training_keeps_both_calibrations(
 ) -> None:
     before = PreviousTraining(*train(registry, vectors, labels, Settings(), translations), registry)
 
-    provisional = load_or_train(registry, vectors, labels, Settings(), None, translations, provisional=before)
+    provisional = load_or_train(
+        registry, vectors, labels, Settings(), None, translations=translations, provisional=before
+    )
 
     assert provisional.foreign is before.foreign is not None
 

@@ -61,6 +61,14 @@ def test_message_in_a_language_of_the_registry_is_not_foreign(bot: Registry, mes
     assert spoken(bot, message) == Spoken(language, False, f"guessed {language}")
 
 
+@pytest.mark.parametrize(("language", "message"), [("zh", "呢個酒店喺邊度呀"), ("hr", "gde je moja porudžbina")])
+def test_near_relative_of_a_language_of_the_registry_is_not_foreign(language: str, message: str) -> None:
+    """Cantonese and Chinese; Serbian, Bosnian and Croatian."""
+    lines = {"zh": ("我的订单在哪里", "取消我的订单"), "hr": ("gdje je moja narudžba", "otkaži moju narudžbu")}
+
+    assert spoken(registry(**{language: lines[language]}), message) == Spoken(language, False, f"guessed {language}")
+
+
 @pytest.mark.parametrize("message", ["hotel", "ok", "danke", "wher is my ordr", "play despacito by luis fonsi please"])
 def test_short_and_ambiguous_messages_are_taken_for_the_registry(message: str) -> None:
     assert spoken(registry(en=ENGLISH), message) == Spoken("en", False, "guessed en")

@@ -11,6 +11,7 @@ import json
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +63,8 @@ class PieceLanguages:
         ids = np.array([*{*pieces}], dtype=np.int64)
         levels = (self.levels.take(ids)[:, None] >> _SHIFTS) & _LEVEL
         sums = np.bincount(self.languages.take(ids, axis=0).ravel(), levels.ravel(), len(self.codes))
-        return STEP * sums if sums.any() else None
+        evidence: NDArray[np.float64] = STEP * sums
+        return evidence if sums.any() else None
 
     def evidence_of(self, text: str) -> NDArray[np.float64] | None:
         """Return `evidence` for a cleaned text."""
@@ -70,7 +72,7 @@ class PieceLanguages:
 
     def save(self, folder: Path) -> None:
         """Write `FILE` into the folder of the tokenizer. Raises `OSError`."""
-        tensors = {"languages": self.languages, "levels": self.levels, "prior": self.prior}
+        tensors: dict[str, NDArray[Any]] = {"languages": self.languages, "levels": self.levels, "prior": self.prior}
         write_file(folder / FILE, save(tensors, {_KEY: json.dumps(self.codes)}))
 
 

@@ -156,9 +156,9 @@ def measure_languages(
     """Measure the languages of a static encoder.
 
     MODEL is the folder of the encoder. The distances of translations in parallel text are written to
-    translations.safetensors in it: from then on, messages in languages that a registry does not have get a calibration of their own. For the embedded
-    encoder, the languages of its tokenizer's pieces are written to languages.safetensors too. Files are those of
-    `distill`.
+    translations.safetensors in it: from then on, messages in languages that a registry does not have get a calibration
+    of their own. For the embedded encoder, the languages of its tokenizer's pieces are written to languages.safetensors
+    too. Files are those of `distill`.
 
     \b
     Example:

@@ -7,12 +7,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from intentmatch import Candidate, MatchResult
+from intentmatch import Candidate, Intent, MatchResult, Registry, Utterance
 from intentmatch.core.errors import InputError
 from intentmatch.core.result import Trace
 
@@ -49,6 +50,7 @@ def answer(verdict, *names, confidence=0.5, decided_by="dense"):
         language=None,
         response=None,
         trace=Trace((), decided_by, 0.5, "", ""),
+        in_scope=confidence,
     )
 
 
@@ -521,42 +523,6 @@ def test_shorter_vectors_have_unit_length(bench):
     assert shorter.dtype == np.float32
 
 
-MISTYPED = [
-    "where is my order, please?",
-    "wo bleibt Größe 42?",
-    "где мой заказ?",
-    "أين طلبي؟",
-    "我的包裹在哪里？",
-    "aaaa",
-]
-
-
-@pytest.mark.parametrize("text", MISTYPED)
-@pytest.mark.parametrize("seed", range(8))
-def test_typos_are_deterministic_and_change_only_letters(bench, text, seed):
-    typed = bench.with_typos(text, 1, seed)
-    assert typed == bench.with_typos(text, 1, seed)
-    assert [c for c in typed if not c.isalpha()] == [c for c in text if not c.isalpha()]
-    assert set(typed) <= set(text), "no letter that the text does not have"
-    assert typed != text
-    assert abs(len(typed) - len(text)) <= 1
-
-
-def test_typos_are_of_every_kind_and_as_many_as_requested(bench):
-    once = {bench.with_typos("abcd", 1, seed) for seed in range(500)}
-    dropped, doubled = {"bcd", "acd", "abd", "abc"}, {"aabcd", "abbcd", "abccd", "abcdd"}
-    assert {"bacd", "acbd", "abdc"} | dropped | doubled <= once, "swapped, dropped and doubled, the first letter too"
-    replaced = {"abcd"[:place] + other + "abcd"[place + 1 :] for place in range(4) for other in "abcd"} - {"abcd"}
-    assert replaced <= once
-    assert min(len(bench.with_typos("abcd", 4, seed)) for seed in range(500)) == 0
-    assert bench.with_typos("abcd", 0) == "abcd"
-
-
-@pytest.mark.parametrize("text", ["", "yes", "12:30 ok?", "no 1234567"])
-def test_message_with_few_letters_gets_no_typos(bench, text):
-    assert bench.with_typos(text, 3) == text
-
-
 def test_encoder_table(run, tmp_path, sets):
     (tmp_path / "pairs.tsv").write_text("de\thello\thello\n" * 300, encoding="utf-8")
     out = tmp_path / "out.json"
@@ -643,6 +609,43 @@ def test_draw_has_the_requested_utterances_per_intent(monkeypatch, lights):
     assert len(whole.truth) == 6
     assert set(heads.accuracies(whole)) >= {"nearest", "centroid", "ridge", "head", "fused score"}
     assert heads.accuracies(whole)["head"] == 100.0
+
+
+def test_stability_table(run, tmp_path):
+    """Edits of every kind move the threshold of a registry by something, and only numbers of the protocol are shown."""
+    folder = tmp_path / "toy"
+    things = ["order", "parcel", "invoice", "password", "refund", "address"]
+    ways = ["where is my {}", "i need the {} now", "help me with a {}", "the {} is wrong", "change my {} please"]
+    rows = [{"text": way.format(thing), "intent": thing} for thing in things for way in ways]
+    write_jsonl(folder / "train.jsonl", rows)
+    write_jsonl(folder / "valid.jsonl", [{"text": f"my {thing} again", "intent": thing} for thing in things])
+
+    done = run("stability", "--data", tmp_path, "--set", "toy", "--edits", "6", "--json", tmp_path / "out.json")
+
+    assert "rests on the edit" in done.stdout
+    assert "toy" in done.stdout
+    row = json.loads((tmp_path / "out.json").read_text())["rows"][0]
+    assert row["edits"]["kinds"] == ["add", "change", "remove"] * 2
+    assert len(row["edits"]["moves"]) == row["numbers"]["edits"] == 6
+    assert 0.0 <= row["numbers"]["p95"] <= row["numbers"]["largest"] < 1.0
+    assert 0.0 <= row["numbers"]["changed"] <= row["numbers"]["most_changed"] <= 1.0
+
+
+def test_edits_of_a_registry(monkeypatch):
+    """An edit changes one line of one intent, and no two lines become equal."""
+    monkeypatch.syspath_prepend(FOLDER)
+    stability = load("stability")
+    registry = Registry(
+        (Intent("a", tuple(map(Utterance, ["one two three", "four five"]))), Intent("b", (Utterance("six seven"),)))
+    )
+    random = Random(3)
+    for kind, count in (("add", 4), ("change", 3), ("remove", 2)):
+        for _ in range(10):
+            edit = stability.edited(registry, kind, [("eight nine", "a")], random)
+            assert (edit.kind, len(edit.registry.utterances)) == (kind, count)
+            assert len(set(edit.registry.folded)) == count
+            untouched = "b" if edit.intent == "a" else "a"
+            assert edit.registry[untouched] == registry[untouched]
 
 
 def test_several_intents_table(run, lights):
@@ -810,3 +813,114 @@ def test_changed_answers_are_those_with_another_verdict_or_intent(foreign):
     after = [answer("matched", "a"), answer("matched", "b"), answer("matched", "a"), answer("matched", "b")]
 
     assert foreign.changed_answers(before, after) == 0.5
+
+
+@pytest.fixture
+def messages_data(tmp_path):
+    """A set of two intents with messages that can be mistyped, shortened and refused."""
+    train = [r for r in TRAIN if r["text"] != "???"]
+    valid = [*VALID, {"text": "please tell me where you are", "intent": "order", "lang": "en"}]
+    write_jsonl(tmp_path / "data" / "tiny" / "train.jsonl", train)
+    write_jsonl(tmp_path / "data" / "tiny" / "valid.jsonl", valid)
+    return tmp_path / "data"
+
+
+def test_messages_tables_and_pictures(run, tmp_path, messages_data, yaml_registry):
+    out, pictures = tmp_path / "out.json", tmp_path / "pictures"
+    words = ["--data", messages_data, "--set", "tiny:train", "--registry", yaml_registry, "--noise", 3]
+
+    done = run("bench_messages", *words, "--json", out, "--pictures", pictures)
+
+    assert done.returncode == 0, done.stderr
+    tables = {table["title"]: table for table in json.loads(out.read_text(encoding="utf-8"))["tables"]}
+    assert set(tables) >= {
+        "Typing mistakes", "Accents", "Shorthand", "Out-of-scope messages", "Noise", "Everyday talk", "Confidence",
+        "Asking", "Negated requests", "Harmless negations", "Time of a match",
+    }  # fmt: skip
+    for table in tables.values():
+        assert f"**{table['title']}.** {table['about']}" in done.stdout
+        assert all(len(row) == len(table["header"]) == len(table["digits"]) for row in table["rows"])
+    assert tables["Typing mistakes"]["rows"][0][:3] == ["tiny:train", 5, 80.0]
+    assert tables["Shorthand"]["rows"][0][1] == 3, "where, forgot, please"
+    assert [row[1] for row in tables["Everyday talk"]["rows"]] == [100, 100]
+    (typed,) = [ElementTree.fromstring(f.read_text()) for f in pictures.iterdir() if "typos" in f.name]
+    titles = [title.text for title in typed.iter() if title.tag.endswith("}title")]
+    assert titles[:2] == ["Typing mistakes", "tiny:train, clean: 80.0 %"]
+
+    again = run("bench_messages", *words, "--only", "everyday", "--before", out)
+    assert again.returncode == 0, again.stderr
+    assert "→" not in again.stdout, "the same numbers as before"
+    assert "Typing mistakes" not in again.stdout
+
+
+@pytest.fixture
+def bench_messages(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    return load("bench_messages")
+
+
+def test_messages_table_shows_the_numbers_of_before(bench_messages, tmp_path):
+    table = bench_messages.Table(
+        "typos",
+        "Typos",
+        "About.",
+        ("set", "rows", "right"),
+        (None, 0, 1),
+        [["a", 3, 71.26], ["b", 4, None]],
+        ("right",),
+    )
+    file = tmp_path / "before.json"
+    file.write_text(json.dumps({"tables": [{"title": "Typos", "rows": [["a", 3, 60.04], ["c", 1, 2.0]]}]}))
+
+    shown = bench_messages.markdown(table, bench_messages._earlier(file)["Typos"])
+
+    assert shown.splitlines() == [
+        "**Typos.** About.",
+        "",
+        "| set | rows | right |",
+        "|---|--:|--:|",
+        "| a | 3 | 60.0 → 71.3 |",
+        "| b | 4 | - |",
+    ]
+    assert bench_messages.picture(table, {}).count("<rect") == 2, (
+        "a bar and its colour; a row without a number has none"
+    )
+    both = bench_messages.picture(table, {"a": ["a", 3, 60.04]})
+    assert re.findall(r"<title>(a[^<]*)", both) == ["a, before, right: 60.0 %", "a, right: 71.3 %"]
+
+
+def test_messages_table_with_a_missing_cell_is_refused(bench_messages):
+    with pytest.raises(ValueError, match="Typos: 1 cells for 2 columns"):
+        bench_messages.Table("typos", "Typos", "", ("a", "b"), (None, 1), [["x"]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--only", "moods"], "there is no part 'moods'"),
+        (["--before", "nowhere.json"], "nowhere.json cannot be read"),
+        (["--before", __file__], "was not written by `--json`"),
+        (["--only", "typos", "--set", "tiny"], "valid.jsonl cannot be read"),
+    ],
+)
+def test_invalid_messages_options_are_reported(run, arguments, message):
+    done = run("bench_messages", "--data", "nowhere", *arguments)
+
+    assert done.returncode > 1
+    assert message in done.stderr
+    assert not done.stdout
+
+
+def test_bars_are_as_long_as_their_values(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    drawn = ElementTree.fromstring(load("plots").bars({"<a>": [50.0, 100.0], "b": [0.0, 25.0]}, ("x", "y"), "%", "T"))
+
+    boxes = [box for box in drawn.iter() if box.tag.endswith("}rect")]
+    widths = [float(box.get("width")) for box in boxes if box.get("height") != "10"]
+    assert [round(width / widths[1], 2) for width in widths] == [0.5, 1.0, 0.0, 0.25]
+    assert [box[0].text for box in boxes if len(box)] == [
+        "<a>, x: 50.0 %",
+        "<a>, y: 100.0 %",
+        "b, x: 0.0 %",
+        "b, y: 25.0 %",
+    ]

@@ -30,6 +30,7 @@ TESTED_IN: dict[str, str] = {
     "cli/render/inbox.py": "cli/test_inbox_command.py",
     "cli/render/output.py": "cli/test_commands.py",
     "cli/render/progress.py": "cli/test_evaluate.py",
+    "cli/render/source.py": "cli/test_source_excerpts.py",
     "cli/origins.py": "cli/test_serve_command.py",
     # Parts of a result or a turn are tested where they are put together.
     "core/result.py": "matching/test_pipeline.py",
@@ -52,6 +53,11 @@ TESTED_IN: dict[str, str] = {
     "formats/delimited.py": "formats/kit/test_tables.py",
     "formats/records.py": "formats/kit/test_tables.py",
     "formats/spreadsheet.py": "formats/kit/test_tables.py",
+    # Mistakes of authors are data files, each with the message it must give.
+    "registry/reading/country_codes.py": "registry/reading/test_mistakes.py",
+    "registry/reading/line_parts.py": "registry/reading/test_mistakes.py",
+    "registry/reading/misplaced.py": "registry/reading/test_mistakes.py",
+    "registry/reading/syntax_repairs.py": "registry/reading/test_mistakes.py",
     # What dialects share is tested by the contract of a format, which every dialect runs.
     "formats/kit/archive.py": "formats/kit/test_source.py",
     "formats/kit/by_language.py": "contracts/format.py",

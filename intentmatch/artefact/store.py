@@ -35,7 +35,8 @@ from intentmatch.storage.atomic import write_file
 from intentmatch.storage.safetensors import tensors_within
 from intentmatch.text.normalize import TEXT_VERSION
 
-FORMAT = 4
+FORMAT = 5
+"""Format of the files written. Format 4 is read too: it has no words, on which a calibration may count."""
 SUFFIX = ".intentmatch"
 _KEY, _VECTORS, _GRAPH = "intentmatch", "utterances", "graph"
 # Files below this size (64 MiB) are read and closed, so that they can be overwritten while in use on every system.
@@ -58,7 +59,7 @@ class Artefact:
     """Vectors of the intents' titles or names, shape `(intents, dim)`."""
     calibration: Calibration
     trained_head: TrainedHead | None = None
-    """Head and token features; None if scores alone decide."""
+    """Head, token features and words; None if scores alone decide."""
     foreign: Calibration | None = None
     """Calibration for messages in languages that the registry does not have; None if `calibration` is for all."""
     graph: NDArray[np.uint8] | None = None
@@ -132,7 +133,7 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
             metadata = file.metadata() or {}
             manifest = json.loads(metadata[_KEY])
             versions = manifest["format"], manifest["text_version"], manifest.get("words_version")
-            if versions != (FORMAT, TEXT_VERSION, TOKEN_FEATURES_VERSION):
+            if versions not in [(number, TEXT_VERSION, TOKEN_FEATURES_VERSION) for number in (4, FORMAT)]:
                 raise StaleArtefactError(
                     f"{path} has format {versions[0]}, text version {versions[1]} and words version {versions[2]}, "
                     f"written by another release; this one reads {FORMAT}, {TEXT_VERSION} and "

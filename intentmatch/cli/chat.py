@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import click
@@ -11,11 +12,14 @@ import click
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import load, set_option, standard_input, takes_intents
 from intentmatch.cli.render import answer, output
-from intentmatch.core.errors import IntentMatchError
+from intentmatch.core.errors import IntentMatchError, suggest
 
 if TYPE_CHECKING:
     from intentmatch.dialogue import Turn
+    from intentmatch.inbox import Inbox
     from intentmatch.matching.matcher import Matcher
+
+_CONVERSATION = "chat"
 
 
 @cli.command()
@@ -30,70 +34,184 @@ def chat(intents: str, language: str | None, settings: tuple[str, ...]) -> None:
 
     \b
     Type:
-      /why      to explain the last answer, stage by stage
-      /reload   to read the files again
-      /quit     to leave (so does the end of the input)
+      /why             to explain the last answer, stage by stage
+      /correct INTENT  to add your last message to the intent that was meant
+      /slots           to see what is known for the intent
+      /context TAG     to activate the intents with `when: TAG`; /context alone deactivates them
+      /reload          to read the files again
+      /help            to see this list
+      /quit            to leave (so does the end of the input)
 
     \b
     Example:
       intentmatch chat shop/ --language en
     """
     from intentmatch.core.types import checked_language_code
-    from intentmatch.dialogue import Dialogue
     from intentmatch.inbox import Inbox
 
     if language is not None:
         checked_language_code(language)
     matcher = load(intents, settings)
-    dialogue = Dialogue(matcher)
     inbox = Inbox.from_settings(matcher.settings)
-    click.echo(f"{len(matcher.registry)} intents from {intents}. Say something; /why, /reload, /quit.", err=True)
-    last: Turn | None = None
-    for line in _lines():
+    click.echo(f"{output.counted(len(matcher.registry), 'intent')} from {intents}. Say something; /help.", err=True)
+    session = _Session(matcher, intents, language, inbox)
+    for line in _lines(session.words()):
         if line == "/quit":
             break
-        if line == "/reload":
-            _reload(matcher)
-        elif line == "/why":
-            _explain(last)
-        elif line:
-            last = dialogue.take(line, "chat", language=language)
-            answer.turn(last, matcher.registry)
-            if inbox is not None and last.result is not None and not last.answers:
-                inbox.record(last.result)
+        session.take(line)
     if inbox is not None:
         inbox.flush()
 
 
-def _lines() -> Iterator[str]:
-    """Yield the user's lines, without surrounding spaces."""
+class _Session:
+    """One conversation: the last turn, and the commands that the user may type."""
+
+    def __init__(self, matcher: Matcher, intents: str, language: str | None, inbox: Inbox | None) -> None:
+        from intentmatch.dialogue import Dialogue
+
+        self._matcher, self._intents, self._language, self._inbox = matcher, intents, language, inbox
+        self._dialogue = Dialogue(matcher)
+        self._context: tuple[str, ...] = ()
+        self._last: Turn | None = None
+
+    def words(self) -> list[str]:
+        """Return what Tab completes: the commands, and the intents behind `/correct`."""
+        return [*_COMMANDS, "/quit", *(f"/correct {intent.name}" for intent in self._matcher.registry)]
+
+    def take(self, line: str) -> None:
+        """Answer a message, or run a command. An error is printed, and the conversation goes on."""
+        if not line:
+            return
+        if not line.startswith("/"):
+            self._answer(line)
+            return
+        name, *words = line.split()
+        command = _COMMANDS.get(name)
+        if command is None:
+            near = suggest(name, [*_COMMANDS, "/quit"])
+            advice = f"did you mean {near}?" if near else "/help lists the commands"
+            click.echo(f"{name} is no command; {advice}", err=True)
+            return
+        try:
+            command(self, words)
+        except IntentMatchError as raised:
+            output.error(raised)
+
+    def _answer(self, message: str) -> None:
+        self._last = taken = self._dialogue.take(message, _CONVERSATION, language=self._language, context=self._context)
+        answer.turn(taken)
+        if self._inbox is not None and taken.result is not None and not taken.answers:
+            self._inbox.record(taken.result)
+
+    def why(self, words: Sequence[str]) -> None:
+        """Explain the last turn, or say why there is nothing to explain."""
+        if self._last is None:
+            click.echo("There is no answer to explain yet.")
+        elif self._last.result is None:
+            click.echo("Your message answered the bot's question, so no intent was matched.")
+        else:
+            answer.why(self._last.result)
+
+    def correct(self, words: Sequence[str]) -> None:
+        """Add the last message to an intent; show the change of the files and the new answer."""
+        from intentmatch.cli.edit import planned, write
+        from intentmatch.registry.editing.edits import additions
+
+        if self._last is None or self._last.result is None:
+            click.echo("There is no message to add yet.", err=True)
+            return
+        if len(words) != 1:
+            click.echo("Name the intent that was meant: /correct INTENT", err=True)
+            return
+        found = self._last.result
+        before = answer.short(found)
+        language = found.language or self._language
+        changes = planned(self._intents, additions(words[0], [found.message], language=language))
+        try:
+            write(changes, yes=not sys.stdin.isatty())
+        except click.Abort:
+            click.echo("Nothing was written.")
+            return
+        self._matcher.reload()
+        self._dialogue.forget(_CONVERSATION)
+        now = self._matcher.match(found.message, context=self._context)
+        click.echo(f"“{found.message}” was {before}, and is now {answer.short(now)}.")
+
+    def slots(self, words: Sequence[str]) -> None:
+        """Show the slots that are known, and the one that the bot asks for."""
+        known = self._last.slots if self._last else {}
+        for name, value in known.items():
+            click.echo(f"  {name}: {value}")
+        if self._last and self._last.asks_for:
+            click.echo(f"  {self._last.asks_for}: missing")
+        elif not known:
+            click.echo("No slot is known.")
+
+    def context(self, words: Sequence[str]) -> None:
+        """Set the active tags."""
+        known = {tag for intent in self._matcher.registry for tag in intent.when}
+        for word in words:
+            if word not in known:
+                near = suggest(word, known)
+                click.echo(f"No intent has `when: {word}`" + (f"; did you mean {near}?" if near else "."), err=True)
+        self._context = tuple(words)
+        click.echo(f"Active: {', '.join(words) or 'no tag'}.")
+
+    def reload(self, words: Sequence[str]) -> None:
+        """Read the files again; on errors, print them and keep the current intents."""
+        try:
+            self._matcher.reload()
+        except IntentMatchError as raised:
+            output.error(raised)
+            click.echo("The files are not used. The previous intents stay active.", err=True)
+            return
+        click.echo(f"{output.counted(len(self._matcher.registry), 'intent')}.")
+
+    def help(self, words: Sequence[str]) -> None:
+        """Print the part of the help that lists what to type."""
+        listed = (chat.help or "").partition("Type:\n")[2].partition("\n\n")[0]
+        click.echo(listed)
+
+
+_COMMANDS: Mapping[str, Callable[[_Session, Sequence[str]], None]] = MappingProxyType(
+    {
+        "/why": _Session.why,
+        "/correct": _Session.correct,
+        "/slots": _Session.slots,
+        "/context": _Session.context,
+        "/reload": _Session.reload,
+        "/help": _Session.help,
+    }
+)
+
+
+def _lines(words: Sequence[str]) -> Iterator[str]:
+    """Yield the user's lines, without surrounding spaces. In a terminal, Tab completes `words`."""
     if not sys.stdin.isatty():
         for line in standard_input():
             yield line.strip()
         return
+    _edit_lines(words)
     while True:
         try:
-            yield click.prompt("you", prompt_suffix="> ", default="", show_default=False).strip()
-        except click.Abort:
+            yield input("you> ").strip()
+        except (EOFError, KeyboardInterrupt):
             click.echo()
             return
 
 
-def _reload(matcher: Matcher) -> None:
-    """Read the files again; on errors, print them and keep the current intents."""
+def _edit_lines(words: Sequence[str]) -> None:
+    """Give `input` line editing, the history of this conversation, and completion, where Python has readline."""
     try:
-        matcher.reload()
-        click.echo(f"{len(matcher.registry)} intents.")
-    except IntentMatchError as raised:
-        output.error(raised)
-        click.echo("The files are not used. The previous intents stay active.", err=True)
+        import readline
+    except ImportError:  # Windows: the console itself edits lines and keeps a history
+        return
 
+    def complete(text: str, state: int) -> str | None:
+        found = [word for word in words if word.startswith(text)]
+        return found[state] if text and state < len(found) else None
 
-def _explain(last: Turn | None) -> None:
-    """Explain the last turn, or say why there is nothing to explain."""
-    if last is None:
-        click.echo("There is no answer to explain yet.")
-    elif last.result is None:
-        click.echo("Your message answered the bot's question, so no intent was matched.")
-    else:
-        answer.why(last.result)
+    readline.set_completer(complete)
+    readline.set_completer_delims("")
+    libedit = "libedit" in (readline.__doc__ or "")
+    readline.parse_and_bind("bind ^I rl_complete" if libedit else "tab: complete")

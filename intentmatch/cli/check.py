@@ -10,6 +10,7 @@ import click
 
 import intentmatch
 from intentmatch.cli.commands import cli
+from intentmatch.cli.edit import dry_run_option, planned, write, yes_option
 from intentmatch.cli.options import set_option, settings_from, takes_intents
 from intentmatch.cli.render import output, progress
 from intentmatch.core.errors import InputError, Problem
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 FINDINGS_EXIT_CODE = 1
 """Exit code of `lint` for findings, as with other linters; errors that stop `lint` have the code of their class."""
 
+_FORM_HELP = (
+    "Output format. full shows the source lines, concise one line for each problem; human is full in a terminal and "
+    "concise elsewhere. github prints annotations for a pull request."
+)
+_FOR_PEOPLE = ("human", "full", "concise")
 _SEVERITIES = ("info", "warning", "error")
 _NO_UTTERANCES = "-"
 
@@ -30,10 +36,10 @@ _NO_UTTERANCES = "-"
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["human", "github", "json"]),
+    type=click.Choice([*output.PROBLEM_FORMS, "json"]),
     default="human",
     show_default=True,
-    help="Output format; github prints annotations for a pull request.",
+    help=_FORM_HELP,
 )
 def validate(intents: str, form: str) -> None:
     """Report every problem in the YAML.
@@ -48,8 +54,10 @@ def validate(intents: str, form: str) -> None:
     Exit codes: 0 no errors, 2 errors.
     """
     from intentmatch.registry import examine
+    from intentmatch.registry.checks import unknown_encoder
 
     registry, problems = examine(intents)
+    problems = sorted([*problems, *unknown_encoder(registry)])
     counts = {
         "intents": len(registry),
         "utterances": len(set(registry.lines)),
@@ -62,7 +70,7 @@ def validate(intents: str, form: str) -> None:
         output.as_json({"ok": not errors, **counts, "problems": found})
     else:
         output.problems(problems, form)
-    if form == "human":
+    if form in _FOR_PEOPLE:
         sentences = f" of {counts['sentences']} sentences" if counts["sentences"] != counts["utterances"] else ""
         facts = f"{counts['intents']} intents, {counts['utterances']} utterances{sentences}, languages: "
         click.echo(facts + (" ".join(registry.languages) or "not stated"))
@@ -84,10 +92,10 @@ def _severities(problems: list[Problem]) -> str:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["human", "github", "json", "sarif"]),
+    type=click.Choice([*output.PROBLEM_FORMS, "json", "sarif"]),
     default="human",
     show_default=True,
-    help="Output format; github prints annotations for a pull request.",
+    help=_FORM_HELP,
 )
 @click.option(
     "--fail-on",
@@ -97,8 +105,20 @@ def _severities(problems: list[Problem]) -> str:
     help="Exit with 1 for findings of this severity or a higher one.",
 )
 @click.option("--rules", is_flag=True, help="List the rules with their severities, and exit.")
+@click.option("--fix", is_flag=True, help="Remove duplicates, and report what is left; the change is shown first.")
+@dry_run_option
+@yes_option
 @set_option
-def lint(intents: str, form: str, fail_on: str, rules: bool, settings: tuple[str, ...]) -> None:
+def lint(
+    intents: str,
+    form: str,
+    fail_on: str,
+    rules: bool,
+    fix: bool,
+    dry_run: bool,
+    yes: bool,
+    settings: tuple[str, ...],
+) -> None:
     """Report weak spots in the meaning of the intents.
 
     Besides everything that `validate` reports, `lint` finds utterances that are nearer to another intent, overlapping
@@ -111,6 +131,7 @@ def lint(intents: str, form: str, fail_on: str, rules: bool, settings: tuple[str
       intentmatch lint
       intentmatch lint shop/ --format sarif --fail-on warning > lint.sarif
       intentmatch lint shop/ --set lint=near-duplicate=off,few-utterances=error
+      intentmatch lint shop/ --fix --dry-run
 
     Exit codes: 0 no findings of the severity --fail-on or higher, 1 findings.
     """
@@ -120,9 +141,16 @@ def lint(intents: str, form: str, fail_on: str, rules: bool, settings: tuple[str
     if rules:
         output.table(["rule", "severity", "what it finds"], [[*rule] for rule in CATALOGUE.values()])
         return
+    if (dry_run or yes) and not fix:
+        raise click.UsageError("--dry-run and --yes need --fix.")
+    if fix and form not in _FOR_PEOPLE:
+        raise click.UsageError(f"--fix shows a change, which --format {form} cannot; choose full or concise.")
     explicit: dict[str, Any] = settings_from(settings)
     with progress.encoding_bar() as update:
         report = examine(intents, progress=update, **explicit)
+    if fix and _fixed(intents, report, dry_run=dry_run, yes=yes):
+        with progress.encoding_bar() as update:
+            report = examine(intents, progress=update, **explicit)
     failed = any(_fails(problem, fail_on) for problem in report.problems)
     if form == "sarif":
         output.as_json(to_sarif(report.problems, intentmatch.__version__))
@@ -130,10 +158,25 @@ def lint(intents: str, form: str, fail_on: str, rules: bool, settings: tuple[str
         output.as_json({"ok": not failed, **_report_to_dict(report)})
     else:
         output.problems(report.problems, form)
-    if form == "human":
+    if form in _FOR_PEOPLE:
         _tables(report)
         click.echo(click.style(_summary(report), fg="red" if failed else "yellow" if report.problems else "green"))
     sys.exit(FINDINGS_EXIT_CODE if failed else 0)
+
+
+def _fixed(intents: str, report: Report, *, dry_run: bool, yes: bool) -> bool:
+    """Show the fixes and write them, unless it is a dry run. Return whether files have changed."""
+    from intentmatch.lint import fixes
+
+    edits = fixes(report.problems, report.registry)
+    changes = planned(intents, edits) if edits else None
+    if changes is None or not changes.files:
+        click.echo("Nothing to fix without a decision of yours.")
+        return False
+    if not dry_run:
+        write(changes, yes=yes)
+    click.echo()
+    return not dry_run
 
 
 def _fails(problem: Problem, fail_on: str) -> bool:

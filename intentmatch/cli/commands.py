@@ -17,6 +17,7 @@ from intentmatch.core.errors import IntentMatchError
 HEADINGS: Mapping[str, Mapping[str, str]] = {
     "Match": {"match": "match", "chat": "chat"},
     "Author": {
+        "init": "init",
         "validate": "check",
         "lint": "check",
         "format": "edit",

@@ -33,6 +33,26 @@ def _parse_folds(_context: click.Context, _option: click.Parameter, value: str) 
     return folds
 
 
+def _parse_minimum(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> dict[str, float]:
+    """Read `PERCENT` and `NAME=PERCENT` as the least percent by name; the last of a name counts."""
+    minima = {}
+    for value in values:
+        name, equals, percent = value.rpartition("=")
+        try:
+            least = float(percent)
+        except ValueError:
+            least = -1.0
+        if not 0 <= least <= 100:
+            raise click.BadParameter(f"{percent!r} is not a number from 0 to 100")
+        minima[name if equals else "overall"] = least
+    if minima:
+        from intentmatch.evaluation.gate import MEASURES
+
+        if unknown := [name for name in minima if name not in MEASURES]:
+            raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(MEASURES)}")
+    return minima
+
+
 folds_option = click.option(
     "--folds",
     default="5",
@@ -55,7 +75,18 @@ seed_option = click.option(
 @click.option("--json", "as_json", type=OUTPUT_FILE, help="Write every case and number to this file.")
 @click.option("--junit", type=OUTPUT_FILE, help="Write JUnit XML to this file.")
 @click.option("--html", type=OUTPUT_FILE, help="Write a page with plots to this file; the page works offline.")
-@click.option("--fail-under", type=click.FloatRange(0, 100), metavar="PERCENT", help="Gate: least overall accuracy.")
+@click.option(
+    "--robustness/--no-robustness",
+    default=True,
+    help="Also try mistyped, negated and out-of-scope messages.  [default: --robustness]",
+)
+@click.option(
+    "--fail-under",
+    multiple=True,
+    metavar="[NAME=]PERCENT",
+    callback=_parse_minimum,
+    help="Gate: least overall accuracy; with robustness=, least robustness. May be repeated.",
+)
 @click.option("--baseline", type=FILE, help="Gate: a file of --json to compare the overall accuracy with.")
 @click.option(
     "--max-drop",
@@ -73,7 +104,8 @@ def evaluate(
     as_json: Path | None,
     junit: Path | None,
     html: Path | None,
-    fail_under: float | None,
+    robustness: bool,
+    fail_under: dict[str, float],
     baseline: Path | None,
     max_drop: float | None,
     settings: tuple[str, ...],
@@ -87,10 +119,14 @@ def evaluate(
     Overall accuracy is the share of right answers among all cases, in scope and out of scope. --fail-under and
     --baseline compare the overall accuracy of the test cases, or of the held-out utterances if there are no test cases.
 
+    Robustness is the mean share of right answers to messages typed otherwise: with one and two typing mistakes, without
+    accents, in shorthand, negated; and to noise and everyday talk, which should be refused.
+
     \b
     Examples:
       intentmatch eval shop/ --html report.html
       intentmatch eval shop/ --tests messages.csv --fail-under 90
+      intentmatch eval shop/ --fail-under robustness=80 --fail-under robustness.noise=95
       intentmatch eval shop/ --baseline main.json --max-drop 0.5 --junit eval.xml
 
     Exit codes: 0 done, and every gate passed; 1 a gate failed.
@@ -100,11 +136,15 @@ def evaluate(
 
     if max_drop is not None and baseline is None:
         raise click.UsageError("--max-drop needs --baseline.")
+    if not robustness and any(name.startswith("robustness") for name in fail_under):
+        raise click.UsageError("--fail-under robustness= needs --robustness.")
     before = read_report(baseline) if baseline else None
     matcher = load(intents, settings)
     cases = cases_of(tests, [intent.name for intent in matcher.registry]) if tests else None
     with progress.stages(progress.QUIET_SECONDS) as update:
-        report = measure(matcher, tests=cases, folds=folds, seed=seed, curve=curve, progress=update)
+        report = measure(
+            matcher, tests=cases, folds=folds, seed=seed, curve=curve, robustness=robustness, progress=update
+        )
     checks = _checks(report, fail_under, before, DEFAULT_DROP if max_drop is None else max_drop)
     _write_reports(report, checks, as_json, junit, html)
     evaluation.report(report)
@@ -120,10 +160,10 @@ def cases_of(files: Iterable[Path], known: list[str]) -> list[Case]:
     return [case for file in files for case in read_cases(file, known)]
 
 
-def _checks(report: Report, fail_under: float | None, before: Report | None, max_drop: float) -> list[Check]:
+def _checks(report: Report, fail_under: dict[str, float], before: Report | None, max_drop: float) -> list[Check]:
     from intentmatch.evaluation.gate import at_least, no_drop
 
-    checks = [at_least(report, fail_under)] if fail_under is not None else []
+    checks = [at_least(report, percent, name) for name, percent in fail_under.items()]
     return checks + ([no_drop(report, before, max_drop)] if before is not None else [])
 
 

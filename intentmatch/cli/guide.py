@@ -26,7 +26,7 @@ GROUPS = {
         "lint-and-diff",
         "yaml-reference",
     ),
-    "Measure and improve": ("thresholds", "evaluate", "inbox", "settings"),
+    "Measure and improve": ("thresholds", "messages", "evaluate", "inbox", "settings"),
     "Use in a program": ("python-api", "frameworks", "cli"),
     "Run as a server": ("webhook", "security", "operate", "several-bots", "protocols"),
     "Encoders and size": ("encoders", "gpu-and-onnx", "distil", "large-registries"),

@@ -9,6 +9,7 @@ import click
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import json_option, load, set_option, takes_intents
 from intentmatch.cli.render import output
+from intentmatch.learning.calibration import ASK_BELOW, ASK_FROM, RIVALS
 
 if TYPE_CHECKING:
     from intentmatch.learning.calibration import LearnedCut
@@ -25,12 +26,12 @@ _UNKNOWN = "-"
 def explain_thresholds(intents: str, as_json: bool, settings: tuple[str, ...]) -> None:
     """Show every threshold, its origin and its effect.
 
-    A learned threshold applies to the confidence, an author's threshold to the score. The effect is measured with
-    held-out utterances:
+    A learned threshold applies to the probability that a message is in scope. A number that an author wrote applies to
+    the score, a percentage to the confidence. The effect is measured with held-out utterances:
 
     \b
-    precision  share of right answers among all answers, if one message in
-               eleven is out of scope
+    precision  share of right answers among all answers, if the setting
+               out_of_scope_share holds: so many messages are out of scope
     coverage   share of in-scope messages that are answered
     refused    share of utterances of left-out intents that are out of scope
 
@@ -47,16 +48,18 @@ def explain_thresholds(intents: str, as_json: bool, settings: tuple[str, ...]) -
     matcher = load(intents, settings)
     rows = list(_rows(matcher))
     if as_json:
-        output.as_json({"target": dict(matcher.settings.target), "margin": _margin(matcher), "thresholds": rows})
+        found = {"target": dict(matcher.settings.target), "out_of_scope_share": matcher.settings.out_of_scope_share}
+        output.as_json({**found, "margin": _margin(matcher), "thresholds": rows})
         return
     target = ", ".join(f"{name} {value}" for name, value in matcher.settings.target.items())
     click.echo(f"target: {target} ({matcher.settings.origin('target')})")
-    margin = _margin(matcher)
-    click.echo(f"margin: {margin['value']:.3f} of the {margin['on']} ({margin['origin']})")
+    share = matcher.settings.out_of_scope_share
+    click.echo(f"out of scope: {share:.0%} of all messages ({matcher.settings.origin('out_of_scope_share')})")
+    click.echo(_asks(matcher))
     click.echo()
     output.table(
         ["for", "threshold", "on", "from", "precision", "coverage", "refused", "cases"],
-        [[row["for"], f"{row['threshold']:.3f}", row["on"], row["from"], *_effect(row)] for row in rows],
+        [[row["for"], _threshold(row), row["on"].replace("_", " "), row["from"], *_effect(row)] for row in rows],
     )
     for note, scopes in _notes(rows).items():
         more = f" and {len(scopes) - 1} more" if len(scopes) > 1 else ""
@@ -74,7 +77,7 @@ def _rows(matcher: Matcher) -> list[dict[str, Any]]:
 
 def _row(scope: str, cut: Cut, learned: LearnedCut | None) -> dict[str, Any]:
     """Return a threshold with its measured effect, which is unknown for an author's threshold."""
-    known = learned if cut.on == "confidence" else None
+    known = learned if cut.on == "in_scope" else None
     return {
         "for": scope,
         "threshold": cut.value,
@@ -102,10 +105,25 @@ def _effect(row: dict[str, Any]) -> list[str]:
     return [*shares, _UNKNOWN if row["cases"] is None else str(row["cases"])]
 
 
+def _threshold(row: dict[str, Any]) -> str:
+    return f"{row['threshold']:.3f}" if row["on"] == "score" else f"{row['threshold']:.1%}"
+
+
 def _margin(matcher: Matcher) -> dict[str, Any]:
-    learned = not matcher.policy.margin_on_score
+    """Return the margin on the score; its value is None if the confidences decide when to ask."""
     return {
         "value": matcher.policy.margin,
-        "on": "evidence" if learned else "score",
-        "origin": "learned from this registry" if learned else matcher.settings.origin("margin"),
+        "on": "confidence" if matcher.policy.margin is None else "score",
+        "origin": matcher.settings.origin("margin"),
     }
+
+
+def _asks(matcher: Matcher) -> str:
+    """Say when the bot asks which intent is meant."""
+    margin = matcher.policy.margin
+    if margin is not None:
+        return f"margin: {margin:.3f} of the score ({matcher.settings.origin('margin')})"
+    return (
+        f"asks: if the best {RIVALS} intents have a confidence of {ASK_FROM:.0%} together, and the first has less than "
+        f"{ASK_BELOW:.0%} of that"
+    )

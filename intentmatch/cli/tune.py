@@ -36,7 +36,8 @@ def tune(intents: str, more: tuple[str, ...], write: bool, named: Path | None, s
 
     The candidates are the encoder in use, the embedded encoder, encoders from other packages, and every --encoder. The
     measure is overall accuracy at the target in use: the share of held-out utterances answered right and of left-out
-    intents found out of scope. Among candidates within one standard error of the best, the faster and simpler one wins.
+    intents found out of scope, weighed by the setting out_of_scope_share. Among candidates within one standard error of
+    the best, the faster and simpler one wins.
     The target is your choice: the second table shows the effect of each target.
 
     \b
@@ -86,13 +87,18 @@ def _encoders(settings: Settings, more: Iterable[str]) -> dict[str, Encoder]:
 
 
 def _show(found: Tuning) -> None:
+    from intentmatch.evaluation.reports.number_format import percent
+
     click.echo(click.style("Candidates, best first", bold=True))
     rows = [_trial_cells(trial, found) for trial in found.trials]
     head = ["", "encoder", "scorer", "aggregation", "overall", "against the best", "top 1", "AUROC", "encoding"]
     output.table(head, rows)
     click.echo(
-        "  overall: accuracy at the target in use, in scope and out of scope. Within one standard error of the best,\n"
-        "  the faster and simpler candidate is chosen (→). top 1: the best-ranked intent is right, without a threshold."
+        f"  overall: accuracy at the target in use, if {percent(found.out_of_scope_share)} of the messages are out of "
+        "scope.\n"
+        "  Within one standard error of the best,\n"
+        "  the one that refuses more out-of-scope messages is chosen (→), then the faster and simpler one.\n"
+        "  top 1: the best-ranked intent is right, without a threshold."
     )
     if not found.chosen.calibrated:
         click.echo("  Too few utterances to calibrate: the settings in use stay, and overall is the same as top 1.")

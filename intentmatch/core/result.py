@@ -10,25 +10,32 @@ from intentmatch.core.types import Utterance
 
 Verdict = Literal["matched", "ambiguous", "out_of_scope"]
 
+Measure = Literal["score", "confidence", "in_scope"]
+"""What a threshold is compared with: the first candidate's score or confidence, or the in-scope probability."""
+
 StageName = Literal[
     "clean",
     "language",
     "exact",
     "fuzzy",
+    "spelling",
+    "noise",
     "encode",
     "coverage",
     "dense",
+    "words",
     "head",
     "reranker",
     "decide",
+    "negation",
     "otherwise",
     "slots",
     "parts",
 ]
 """The stages of the pipeline, in the order in which a trace lists them. A message passes only some of them."""
 
-DecidedBy = Literal["exact", "fuzzy", "dense", "head", "reranker", "empty"]
-"""The stage whose scores led to the verdict; "empty" when there was nothing to score."""
+DecidedBy = Literal["exact", "fuzzy", "noise", "dense", "head", "reranker", "empty"]
+"""The stage that led to the verdict; "empty" when there was nothing to score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +49,12 @@ class Candidate:
     """The utterance nearest to the message."""
     title: str | None = None
     confidence: float | None = None
-    """Calibrated probability that the user wants this intent; None if the registry is too small to calibrate."""
+    """Calibrated probability that the user wants this intent; None if the registry is too small to calibrate. The
+    confidences of one message add up to at most 1."""
     evidence: float | None = field(default=None, repr=False)
     """Fused score that candidates are ranked by, on a scale of its own for each registry; None: ranked by `score`."""
+    words: float | None = field(default=None, repr=False)
+    """Word similarity of message and nearest utterance in [0, 1], a part of the evidence; None if not compared."""
 
     @property
     def measured(self) -> str:
@@ -72,13 +82,15 @@ class Trace:
 
     stages: tuple[Stage, ...]
     decided_by: DecidedBy
-    """The stage whose scores led to the verdict: "exact", "fuzzy", "dense", "head", "reranker" or "empty"."""
+    """The stage that led to the verdict: "exact", "fuzzy", "noise", "dense", "head", "reranker" or "empty"."""
     threshold: float | None
     """The threshold that the best candidate was compared with; None if nothing was scored."""
     threshold_origin: str
     """Where the threshold came from, in words."""
     reason: str
     """The reason for the verdict, in words."""
+    threshold_on: Measure | None = None
+    """What was compared with the threshold; None if nothing was scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +148,8 @@ class MatchResult:
     candidates: tuple[Candidate, ...]
     """Best first."""
     rivals: tuple[Candidate, ...]
-    """The intents to ask the user about if `verdict` is "ambiguous"; otherwise empty."""
+    """The intents to ask the user about if `verdict` is "ambiguous"; otherwise empty. One alone is an intent that the
+    message refuses: "please don't cancel my order"."""
     language: str | None
     """The language that the caller gave; otherwise the message's own, whether the registry has it or not. None if there
     is nothing to tell it by, as in a number."""
@@ -151,6 +164,11 @@ class MatchResult:
     parts: tuple[Part, ...] = ()
     """Two or more requests of one message, if the setting `several_intents` is on. `intent`, `entities` and the like
     are then those of the first part."""
+    confirm: bool = False
+    """Whether the author wants the user to confirm the matched intent before the bot acts (`confirm: true`)."""
+    in_scope: float | None = None
+    """Calibrated probability that the user wants one of the intents: the sum of the confidences of all candidates. None
+    if the registry is too small to calibrate."""
 
     def explain(self) -> str:
         """Explain the verdict in a few sentences for the author of the intents."""
@@ -177,6 +195,7 @@ class MatchResult:
             "intent": self.intent,
             "score": self.score,
             "confidence": self.confidence,
+            "in_scope": self.in_scope,
             "language": self.language,
             "response": self.response,
             "candidates": [_candidate_dict(c) for c in self.candidates],
@@ -184,9 +203,11 @@ class MatchResult:
             "entities": [asdict(entity) for entity in self.entities],
             "missing": [asdict(missing) for missing in self.missing],
             "parts": [asdict(part) for part in self.parts],
+            "confirm": self.confirm,
             "trace": {
                 "decided_by": self.trace.decided_by,
                 "threshold": self.trace.threshold,
+                "threshold_on": self.trace.threshold_on,
                 "threshold_origin": self.trace.threshold_origin,
                 "reason": self.trace.reason,
                 "stages": [

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from intentmatch.core.errors import InputError, Location, Problem, RegistryError, SettingsError, suggest
-from intentmatch.text.normalize import language_code
+from intentmatch.core.threshold import parse_threshold
+from intentmatch.text.normalize import fold, language_code
 
 ENVIRONMENT_PREFIX = "INTENTMATCH_"
 AGGREGATIONS = ("mean2", "max")
@@ -61,13 +62,18 @@ class Settings:
     """What learned thresholds aim for. `precision`: this share of the answers given is right; `give_up` limits the
     share of all messages left unanswered to get there. `false_accept`: at most this share of out-of-scope messages is
     answered. `balance`: the most messages answered or refused correctly."""
-    threshold: Mapping[str, float] = field(default_factory=dict)
-    """Threshold on the score per language, `default` for all others; empty: thresholds on the confidence, learned for
-    `target`."""
+    out_of_scope_share: float = 0.2
+    """Share of all messages that are expected to be out of scope. Confidences, learned thresholds, and the numbers of
+    an evaluation on held-out utterances are made for it."""
+    threshold: Mapping[str, float | str] = field(default_factory=dict)
+    """Threshold per language, `default` for all others: a number is on the score, a text like "90%" on the confidence;
+    empty: learned for `target`."""
     margin: float | None = None
     """Two intents whose scores are closer than this are ambiguous; None: learned."""
     fuzzy: float = 0.8
-    """Typo tolerance: smallest share of characters that must agree; 1.0 turns it off."""
+    """Typo tolerance: smallest share of characters that must agree; 1.0 turns it off, with `spelling`."""
+    spelling: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Shorthand of users and what it stands for, per language, `default` for all, in addition to the built-in one."""
     reranker: str = "none"
     """Cross-encoder for doubtful messages: none, `cross_encoder:NAME_OR_FOLDER`, or just the name or folder."""
     band: float | None = None
@@ -163,6 +169,13 @@ def fraction(value: Any) -> float:
     return number
 
 
+def _share(value: Any) -> float:
+    number = fraction(value)
+    if number == 1.0:
+        raise ValueError("it must be a number from 0 to 1, 1 excluded")
+    return number
+
+
 def _parse_from(origin: str, name: str, value: Any) -> Any:
     try:
         return parse(name, value)
@@ -212,16 +225,16 @@ def _seconds(value: Any) -> float:
     return seconds
 
 
-def _threshold(value: Any) -> dict[str, float]:
-    """Parse `0.5`, `{default: 0.5, de: 0.45}`, or the mapping as text: `0.5,de=0.45`."""
+def _threshold(value: Any) -> dict[str, float | str]:
+    """Parse `0.5`, `90%`, `{default: 0.5, de: 90%}`, or the mapping as text: `0.5,de=90%`."""
     if value is None or value == "auto":
         return {}
     if isinstance(value, str) and ("=" in value or "," in value):
         pairs = [part.strip().rpartition("=") for part in value.split(",")]
         value = {key.strip() or DEFAULT_LANGUAGE: number for key, _, number in pairs}
     if isinstance(value, Mapping):
-        return {_language(str(code)): fraction(number) for code, number in value.items()}
-    return {DEFAULT_LANGUAGE: fraction(value)}
+        return {_language(str(code)): parse_threshold(number) for code, number in value.items()}
+    return {DEFAULT_LANGUAGE: parse_threshold(value)}
 
 
 def _target(value: Any) -> dict[str, float | bool]:
@@ -252,6 +265,21 @@ def _language(code: str) -> str:
     if language is None:
         raise ValueError(f"{code!r} is not `default` or a language code such as en or pt-BR")
     return language
+
+
+def _spelling(value: Any) -> dict[str, dict[str, str]]:
+    """Parse `{en: {gr8: great}}`."""
+    if not isinstance(value, Mapping) or not all(isinstance(words, Mapping) for words in value.values()):
+        raise ValueError("it must map languages to words, for example {en: {gr8: great}}")
+    parsed: dict[str, dict[str, str]] = {}
+    for code, words in value.items():
+        for short, long in words.items():
+            if len(fold(str(short)).split()) != 1:
+                raise ValueError(f"{short!r} is not one word")
+            if not isinstance(long, str) or not fold(long):
+                raise ValueError(f"{short!r} must stand for words, not {long!r}")
+        parsed[_language(str(code))] = {str(short): long.strip() for short, long in words.items()}
+    return parsed
 
 
 def _prompts(value: Any) -> dict[str, str]:
@@ -302,9 +330,11 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "index": _one_of(*INDEXES),
     "vectors": _one_of(*VECTORS),
     "target": _target,
+    "out_of_scope_share": _share,
     "threshold": _threshold,
     "margin": _learned,
     "fuzzy": fraction,
+    "spelling": _spelling,
     "reranker": _text,
     "band": _learned,
     "reranker_seconds": _seconds,
@@ -320,4 +350,4 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def _plain(value: Any) -> Any:
-    return dict(value) if isinstance(value, Mapping) else value
+    return {key: _plain(inner) for key, inner in value.items()} if isinstance(value, Mapping) else value

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ Vectors = NDArray[np.float32]
 
 KeptVectors = NDArray[np.floating[Any]]
 """float32 or float16 array of shape `(texts, dim)`, according to the setting `vectors`."""
+
+_Text = TypeVar("_Text")
 
 Kind = Literal["utterance", "query"]
 """The role of a text for an asymmetric encoder: an utterance of the registry, or a message (query)."""
@@ -115,8 +118,9 @@ class Intent:
     title: str | None = None
     """Shown to users when the bot asks "did you mean ...?"."""
     description: str | None = None
-    threshold: float | None = None
-    """Threshold on the score of this intent; overrides every other threshold."""
+    threshold: float | str | None = None
+    """Threshold of this intent, overrides every other: a number is on the score, a text like "90%" on the
+    confidence."""
     responses: Mapping[str, str] = field(default_factory=dict)
     """Language code to the bot's response; the key "" holds a response without a language."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -128,6 +132,10 @@ class Intent:
     """Tags; one of them must be active for the intent to match. Empty: the intent can always match."""
     titles: Mapping[str, str] = field(default_factory=dict)
     """Language code to title, if the author gave more than one; `title` is one of them."""
+    confirm: bool = False
+    """Whether a `Dialogue` asks the user to confirm the intent before the bot acts."""
+    more_responses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Language code to further variants of the response in `responses`, if the author listed several."""
 
     @property
     def label(self) -> str:
@@ -139,9 +147,31 @@ class Intent:
         wanted = language_range(language) if language and self.titles else ()
         return next((self.titles[code] for code in wanted if code in self.titles), self.title)
 
+    @property
+    def all_responses(self) -> dict[str, tuple[str, ...]]:
+        """Language code to all variants of the response, in the author's order."""
+        return {code: (text, *self.more_responses.get(code, ())) for code, text in self.responses.items()}
+
+    def responses_in(self, language: str | None) -> tuple[str, ...]:
+        """Return the variants for a language: its own, a fallback's, those without language, English, any; or none."""
+        if not self.more_responses:
+            text = _in_language(self.responses, language)
+            return () if text is None else (text,)
+        return _in_language(self.all_responses, language) or ()
+
     def response(self, language: str | None) -> str | None:
-        """Return the response for a language: its own, a fallback's, one without language, English, any; or None."""
-        return _in_language(self.responses, language)
+        """Return the first of `responses_in`, or None."""
+        return next(iter(self.responses_in(language)), None)
+
+    def response_to(self, message: str, language: str | None) -> str | None:
+        """Return one of `responses_in`, always the same one for a message; None if there is none.
+
+        The CRC-32 of the message chooses, so that different messages get different variants.
+        """
+        variants = self.responses_in(language)
+        if len(variants) > 1:
+            return variants[zlib.crc32(message.encode("utf-8", "surrogatepass")) % len(variants)]
+        return variants[0] if variants else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +288,8 @@ class Registry:
                 [_slot_content(slot) for slot in intent.slots],
                 intent.when,
                 *([dict(intent.titles)] if intent.titles else []),
+                *(["confirm"] if intent.confirm else []),
+                *([{"more_responses": dict(intent.more_responses)}] if intent.more_responses else []),
             ]
             for intent in self.intents
         ]
@@ -338,7 +370,7 @@ def _slot_content(slot: Slot) -> list[Any]:
     return [slot.name, slot.kind, values, slot.patterns, slot.required, dict(slot.questions)]
 
 
-def _in_language(texts: Mapping[str, str], language: str | None) -> str | None:
+def _in_language(texts: Mapping[str, _Text], language: str | None) -> _Text | None:
     wanted = language_range(language) if language else ()
     for key in (*wanted, "", "en", *texts):
         if key in texts:

@@ -1,9 +1,10 @@
-"""Find the choice that an answer means, by its number or its words."""
+"""Find the choice that an answer means, by its number or its words, and whether it is a yes or a no."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
@@ -12,6 +13,29 @@ from intentmatch.text.normalize import fold
 _SAME_WORDS = 85.0
 # Code points that turn a digit into an emoji: 1️⃣.
 _NO_KEYCAP = dict.fromkeys([0xFE0F, 0x20E3])
+
+
+class YesOrNo(NamedTuple):
+    """What an answer to a yes-or-no question begins with."""
+
+    yes: bool
+    rest: str
+    """The folded words after it; empty if there are none."""
+
+
+def yes_or_no(answer: str, yes: Iterable[str], no: Iterable[str]) -> YesOrNo | None:
+    """Read an answer that begins with one of the words for yes or for no; None if it begins with neither."""
+    said = {fold(words): True for words in yes} | {fold(words): False for words in no}
+    rest, found = fold(answer), None
+    while (first := _first(rest, said)) and found in (None, said[first]):
+        found, rest = said[first], rest[len(first) :].lstrip()
+    return None if found is None else YesOrNo(found, rest)
+
+
+def _first(folded: str, phrases: Collection[str]) -> str:
+    """Return the longest of the phrases that the text begins with, as whole words; empty if there is none."""
+    begun = (phrase for phrase in phrases if phrase and f"{folded} ".startswith(f"{phrase} "))
+    return max(begun, key=len, default="")
 
 
 def choice_by_number(answer: str, count: int) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping, MutableMapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from intentmatch.core.errors import InputError
@@ -14,6 +15,7 @@ from intentmatch.dialogue.phrases import Phrases
 from intentmatch.dialogue.stores import MemoryStore, Store
 from intentmatch.dialogue.turn_logic import DialogueOptions, UserInput, next_turn
 from intentmatch.dialogue.turns import Turn
+from intentmatch.dialogue.variants import Variants
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.text.normalize import language_code
@@ -28,7 +30,9 @@ class Dialogue:
 
     A question waits in `store` for at most `patience` seconds; after that, the next message is a new request. The bot
     asks for a slot at most `attempts` times. `phrases` replaces the built-in phrases, which exist in 32 languages; its
-    keys are language codes. A dialogue is safe to use from many threads.
+    keys are language codes. Of several responses of an intent, a conversation gets one after the other, never the same
+    one twice in a row; their order follows from `seed` and the conversation. A dialogue is safe to use from
+    many threads.
 
     No message raises an error: a message that is not text, or has no words, gives a falsy `Turn`.
 
@@ -43,12 +47,14 @@ class Dialogue:
         patience: float = 300.0,
         attempts: int = 2,
         phrases: Mapping[str, Phrases] | None = None,
+        seed: int = 0,
     ) -> None:
         if attempts < 1 or not patience > 0:
             raise InputError(f"attempts must be 1 or more, and patience above 0 seconds; got {attempts} and {patience}")
         self.matcher = matcher
         self._store = MemoryStore() if store is None else store
         self._patience = patience
+        self._variants = Variants(self._store, seed)
         self._options = DialogueOptions(
             attempts, {checked_language_code(code): own for code, own in (phrases or {}).items()}
         )
@@ -80,7 +86,8 @@ class Dialogue:
             found = Turn(text)
         else:
             user_input = UserInput(text, None if chosen is None else str(chosen), user_language, context, now)
-            result = next_turn(self.matcher, self._options, user_input, self._pop(conversation))
+            choose = partial(self._variants.choose, conversation)
+            result = next_turn(self.matcher, self._options, user_input, self._pop(conversation), choose)
             self._put(conversation, result.pending)
             found = result.turn
         if turn is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -45,9 +46,33 @@ class WhichValue:
     left: int
     """How many more times the bot may ask for the slot."""
     language: str | None
+    confirmed: bool = False
+    """Whether the user has confirmed the intent already."""
 
 
-Pending = WhichIntent | WhichValue
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """The question whether an intent is meant."""
+
+    intent: str
+    entities: tuple[Entity, ...]
+    """Entities found so far."""
+    id: str
+    """Part of the ids of the buttons, as in `WhichIntent`."""
+    left: int
+    """How many more times the bot may ask."""
+    language: str | None
+
+    @property
+    def choices(self) -> tuple[str, str]:
+        """Ids of the buttons: yes, no."""
+        return f"{PREFIX}{self.id}:1", f"{PREFIX}{self.id}:2"
+
+
+Pending = WhichIntent | WhichValue | Confirmation
+
+
+_KINDS: Mapping[type, str] = {WhichIntent: "intent", WhichValue: "value", Confirmation: "confirm"}
 
 
 def new_id() -> str:
@@ -57,8 +82,7 @@ def new_id() -> str:
 
 def to_text(pending: Pending) -> str:
     """Serialize a question as ASCII text for a store."""
-    kind = "intent" if isinstance(pending, WhichIntent) else "value"
-    return json.dumps({"version": _VERSION, "kind": kind, **asdict(pending)})
+    return json.dumps({"version": _VERSION, "kind": _KINDS[type(pending)], **asdict(pending)})
 
 
 def from_text(text: str | None) -> Pending | None:
@@ -68,10 +92,12 @@ def from_text(text: str | None) -> Pending | None:
         if values.pop("version") != _VERSION:
             return None
         pending: Pending
-        if values.pop("kind") == "intent":
+        kind = values.pop("kind")
+        if kind == _KINDS[WhichIntent]:
             pending = WhichIntent(**{**values, "intents": tuple(values["intents"])})
         else:
-            pending = WhichValue(**{**values, "entities": tuple(Entity(**entity) for entity in values["entities"])})
+            values["entities"] = tuple(Entity(**entity) for entity in values["entities"])
+            pending = Confirmation(**values) if kind == _KINDS[Confirmation] else WhichValue(**values)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
     return pending if _is_valid(pending) else None
@@ -84,7 +110,13 @@ def _is_valid(pending: Pending) -> bool:
         return False
     if isinstance(pending, WhichIntent):
         return _all_are(str, pending.message, pending.id, *pending.intents)
-    if not (_all_are(str, pending.intent, pending.slot) and _all_are(int, pending.left)):
+    if not (_all_are(str, pending.intent) and _all_are(int, pending.left)):
+        return False
+    if isinstance(pending, WhichValue):
+        valid = _all_are(str, pending.slot) and _all_are(bool, pending.confirmed)
+    else:
+        valid = _all_are(str, pending.id)
+    if not valid:
         return False
     return all(
         _all_are(str, entity.slot, entity.text)

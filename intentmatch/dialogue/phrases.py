@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 
@@ -24,16 +24,34 @@ class Phrases:
     """Question for a slot that has no `ask`; `{slot}` is replaced by the name of the slot in words."""
     too_late: str
     """Reply to a button of a question that is no longer open."""
+    confirm: str = ""
+    """Question before an intent with `confirm`; `{title}` is replaced by the title of the intent."""
+    yes: str = ""
+    """Title of the choice that confirms."""
+    no: str = ""
+    """Title of the choice that does not."""
+    dropped: str = ""
+    """Reply to a user who does not confirm."""
+    yes_words: str = ""
+    """What else confirms, separated by commas."""
+    no_words: str = ""
+    """What else does not confirm, separated by commas."""
 
 
 def phrases_for(language: str | None, own: Mapping[str, Phrases], bot: str | None = None) -> Phrases:
     """Return the phrases for a language or its fallbacks, else for the bot's language, at last for English.
 
-    `own` phrases take precedence over the built-in ones.
+    `own` phrases take precedence over the built-in ones. Phrases that `own` leaves empty are the built-in ones.
     """
-    known = {**shipped(), **own}
-    wanted = [code for one in (language, bot) if one for code in language_range(one)]
-    return next(known[code] for code in [*wanted, "en"] if code in known)
+    codes = [*(code for one in (language, bot) if one for code in language_range(one)), "en"]
+    code = next(code for code in codes if code in own or code in shipped())
+    return _completed(own[code], code) if code in own else shipped()[code]
+
+
+def _completed(own: Phrases, code: str) -> Phrases:
+    built_in = next(shipped()[other] for other in [*language_range(code), "en"] if other in shipped())
+    empty = [field.name for field in fields(own) if not getattr(own, field.name)]
+    return replace(own, **{name: getattr(built_in, name) for name in empty})
 
 
 @cache

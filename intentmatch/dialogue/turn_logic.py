@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from intentmatch.core.result import Entity, MatchResult
 from intentmatch.core.types import Slot
-from intentmatch.dialogue.answers import choice_by_number, choice_by_words
-from intentmatch.dialogue.pending import Pending, WhichIntent, WhichValue, new_id
+from intentmatch.dialogue.answers import choice_by_number, choice_by_words, yes_or_no
+from intentmatch.dialogue.pending import Confirmation, Pending, WhichIntent, WhichValue, new_id
 from intentmatch.dialogue.phrases import Phrases, phrases_for
 from intentmatch.dialogue.turns import Choice, Turn
 from intentmatch.matching.matcher import Matcher
@@ -20,6 +20,7 @@ from intentmatch.text.normalize import in_words
 _MOST_CHOICES = 4
 _MOST_OF_MESSAGE = 0.5
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
+_QUESTION_MARKS = " ?？؟;¿"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,19 +51,28 @@ class NextTurn:
     pending: Pending | None = None
 
 
+Choose = Callable[[str, Sequence[str]], str]
+"""Chooses one of several responses of an intent: takes the intent's name and the responses."""
+
+
 def next_turn(
-    matcher: Matcher | Snapshot, options: DialogueOptions, user_input: UserInput, pending: Pending | None
+    matcher: Matcher | Snapshot,
+    options: DialogueOptions,
+    user_input: UserInput,
+    pending: Pending | None,
+    choose: Choose,
 ) -> NextTurn:
     """Compute the next turn from a message and the open question, if there is one."""
-    return _TurnLogic(matcher.snapshot(), options, user_input).next_turn(pending)
+    return _TurnLogic(matcher.snapshot(), options, user_input, choose).next_turn(pending)
 
 
 class _TurnLogic:
-    def __init__(self, matcher: Snapshot, options: DialogueOptions, user_input: UserInput) -> None:
+    def __init__(self, matcher: Snapshot, options: DialogueOptions, user_input: UserInput, choose: Choose) -> None:
         self._matcher = matcher
         self._registry = matcher.registry
         self._options = options
         self._input = user_input
+        self._choose = choose
 
     def next_turn(self, pending: Pending | None) -> NextTurn:
         user_input = self._input
@@ -72,7 +82,9 @@ class _TurnLogic:
             return self._pressed(user_input.chosen, pending)
         if isinstance(pending, WhichIntent) and (number := self._number(pending)) is not None:
             return self._chosen(pending, number)
-        result = self._matcher.match(user_input.text, context=user_input.context, now=user_input.now)
+        if isinstance(pending, Confirmation):
+            return self._replied(pending)
+        result = self._match(user_input.text)
         if isinstance(pending, WhichIntent) and result.verdict != "matched":
             among = self._matcher.match(user_input.text, allowed=pending.intents, now=user_input.now)
             if among.intent is not None:
@@ -85,6 +97,8 @@ class _TurnLogic:
         """Whether the registry still has the intents or the slot of the question after a possible reload."""
         if isinstance(pending, WhichIntent):
             return all(name in self._registry for name in pending.intents)
+        if isinstance(pending, Confirmation):
+            return pending.intent in self._registry
         return pending is not None and pending.slot in self._slots(pending.intent)
 
     def _slots(self, intent: str) -> Mapping[str, Slot]:
@@ -93,6 +107,8 @@ class _TurnLogic:
     def _pressed(self, chosen: str, pending: Pending | None) -> NextTurn:
         if isinstance(pending, WhichIntent) and chosen in pending.choices:
             return self._chosen(pending, pending.choices.index(chosen) + 1)
+        if isinstance(pending, Confirmation) and chosen in pending.choices:
+            return self._agreed(pending, chosen == pending.choices[0])
         language = pending.language if pending else self._input.language
         return NextTurn(Turn(self._input.text, reply=self._phrases(language).too_late, language=language), pending)
 
@@ -122,6 +138,12 @@ class _TurnLogic:
         language = result.language or self._input.language or self._registry.first_language
         if result.intent is not None:
             return self._with_intent(result.intent, result.entities, language, result)
+        if len(result.rivals) == 1:
+            # The message refuses the intent: ask whether it is meant all the same.
+            name = result.rivals[0].intent
+            slots = [slot.name for slot in self._slots(name).values() if slot.kind != "any"]
+            found = self._fill(self._input.text, name, slots, language)
+            return self._ask_whether(Confirmation(name, found, new_id(), 0, language), result)
         if result.verdict == "ambiguous":
             return self._ask_which(result, language)
         return NextTurn(Turn(self._input.text, result=result, language=language))
@@ -149,8 +171,10 @@ class _TurnLogic:
         if result.intent == pending.intent:
             found = [*found, *(entity for entity in result.entities if entity.slot not in slots)]
         entities = _joined(pending.entities, found)
+        if pending.slot not in slots and _refuses(result, pending.intent):
+            return self._declined(pending.intent, pending.language, result)
         if any(entity.slot == pending.slot for entity in found):
-            return self._with_intent(pending.intent, entities, pending.language, result)
+            return self._with_intent(pending.intent, entities, pending.language, result, confirmed=pending.confirmed)
         if pending.left > 0:
             return self._ask_value(replace(pending, entities=entities, left=pending.left - 1), result)
         return self._matched(result)
@@ -165,18 +189,87 @@ class _TurnLogic:
         apart = (one for one in others if all(one.end <= it.start or it.end <= one.start for it in requested))
         return [*requested, *(one for one in apart if one.slot != pending.slot)]
 
-    def _with_intent(
-        self, name: str, entities: tuple[Entity, ...], language: str | None, result: MatchResult | None
+    def _replied(self, pending: Confirmation) -> NextTurn:
+        """Handle a message after a yes-or-no question: yes, no, another request, or none of these."""
+        text, phrases = self._input.text, self._phrases(pending.language)
+        if (number := choice_by_number(text, len(pending.choices))) is not None:
+            return self._agreed(pending, number == 1)
+        said = yes_or_no(text, *self._yes_and_no(phrases))
+        if said is not None and (not said.rest or self._match(said.rest).intent in (None, pending.intent)):
+            return self._agreed(pending, said.yes)
+        result = self._match(text)
+        if result.intent is not None:
+            # The registry may have intents of its own for yes and no.
+            for yes, word in ((True, phrases.yes), (False, phrases.no)):
+                if result.intent != pending.intent and result.intent == self._match(word).intent:
+                    return self._agreed(pending, yes, result)
+        if _refuses(result, pending.intent):
+            return self._agreed(pending, False, result)
+        if result.verdict == "out_of_scope" and pending.left > 0:
+            return self._ask_whether(replace(pending, left=pending.left - 1), result, pending.intent)
+        return self._matched(result)
+
+    def _agreed(self, pending: Confirmation, yes: bool, result: MatchResult | None = None) -> NextTurn:
+        name, language = pending.intent, pending.language
+        if yes:
+            return self._with_intent(name, pending.entities, language, result, confirmed=True)
+        return self._declined(name, language, result)
+
+    def _declined(self, name: str, language: str | None, result: MatchResult | None) -> NextTurn:
+        reply = self._phrases(language).dropped
+        return NextTurn(Turn(self._input.text, reply=reply, pending=name, result=result, language=language))
+
+    def _ask_whether(
+        self, pending: Confirmation, result: MatchResult | None, to_confirm: str | None = None
     ) -> NextTurn:
-        """Ask for the first missing required slot of an intent, or return the intent."""
+        """Ask a yes-or-no question; `to_confirm` is the intent if the message asked for it."""
+        phrases, intent = self._phrases(pending.language), self._registry[pending.intent]
+        title = intent.title_in(pending.language) or in_words(intent.name).capitalize()
+        titles = zip(pending.choices, (phrases.yes, phrases.no), (intent.name, None), strict=True)
+        turn = Turn(
+            self._input.text,
+            entities=pending.entities,
+            reply=phrases.confirm.replace("{title}", title.strip(_QUESTION_MARKS)),
+            choices=tuple(Choice(*column) for column in titles),
+            pending=to_confirm,
+            result=result,
+            language=pending.language,
+        )
+        return NextTurn(turn, pending)
+
+    def _yes_and_no(self, phrases: Phrases) -> tuple[list[str], list[str]]:
+        """Return the words for yes and for no, in the language of the question and in English."""
+        both = (phrases, self._phrases("en"))
+        yes = [word for one in both for word in (one.yes, *one.yes_words.split(","))]
+        return yes, [word for one in both for word in (one.no, *one.no_words.split(","))]
+
+    def _match(self, text: str) -> MatchResult:
+        return self._matcher.match(text, context=self._input.context, now=self._input.now)
+
+    def _with_intent(
+        self,
+        name: str,
+        entities: tuple[Entity, ...],
+        language: str | None,
+        result: MatchResult | None,
+        *,
+        confirmed: bool = False,
+    ) -> NextTurn:
+        """Ask for the first missing required slot of an intent, then for confirmation, or return the intent."""
         intent = self._registry[name]
         known = {entity.slot for entity in entities}
         missing = next((slot for slot in intent.slots if slot.required and slot.name not in known), None)
         if missing is not None:
             left = self._options.attempts - 1
-            return self._ask_value(WhichValue(name, missing.name, entities, left, language), result)
-        response = intent.response(language)
-        reply = _filled(response, entities) if response is not None else None
+            return self._ask_value(WhichValue(name, missing.name, entities, left, language, confirmed), result)
+        if intent.confirm and not confirmed:
+            left = self._options.attempts - 1
+            return self._ask_whether(Confirmation(name, entities, new_id(), left, language), result, name)
+        responses = intent.responses_in(language)
+        reply = None
+        if responses:
+            response = responses[0] if len(responses) == 1 else self._choose(name, responses)
+            reply = _filled(response, entities)
         return NextTurn(Turn(self._input.text, name, entities, reply, result=result, language=language))
 
     def _ask_value(self, pending: WhichValue, result: MatchResult | None) -> NextTurn:
@@ -212,6 +305,11 @@ def _joined(known: tuple[Entity, ...], more: Iterable[Entity]) -> tuple[Entity, 
 def _covered(entities: Collection[Entity], text: str) -> float:
     """Return the share of a message that the entities cover."""
     return sum(len(entity.text) for entity in entities) / max(len(text.strip()), 1)
+
+
+def _refuses(result: MatchResult, intent: str) -> bool:
+    """Return whether the message says not to do what the intent does: then it is the only one to ask about."""
+    return [rival.intent for rival in result.rivals] == [intent]
 
 
 def _filled(response: str, entities: Collection[Entity]) -> str:

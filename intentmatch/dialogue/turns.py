@@ -10,14 +10,14 @@ from intentmatch.core.result import Entity, MatchResult
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One answer to "did you mean ...?", shown as a button if the channel has buttons."""
+    """One answer to "did you mean ...?" or to a yes-or-no question, shown as a button if the channel has buttons."""
 
     id: str
     """Payload of the button: at most 20 ASCII characters, valid for one question only."""
     title: str
-    """Text for the user: the title of the intent in their language, or "none of these"."""
+    """Text for the user in their language: the title of the intent, "none of these", "yes" or "no"."""
     intent: str | None
-    """The intent; None for "none of these"."""
+    """The intent; None for "none of these" and "no"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +27,18 @@ class Turn:
     message: str
     """The received message; for a button "none of these" without text, the message that the question was about."""
     intent: str | None = None
-    """The intent, once all required slots are known; None while the bot asks, or if it did not understand."""
+    """The intent, once all required slots are known and it is confirmed where `confirm` says so; None while the bot
+    asks, or if it did not understand."""
     entities: tuple[Entity, ...] = ()
     """Entities for the intent, or for the pending one, from this message and earlier ones."""
     reply: str | None = None
     """The response of the intent, or the question to the user; None if there is neither."""
     choices: tuple[Choice, ...] = ()
-    """The choices, if the bot asks which intent is meant."""
+    """The choices, if the bot asks which intent is meant or whether one is."""
     asks_for: str | None = None
     """The slot that the bot asks for."""
     pending: str | None = None
-    """The intent of that slot."""
+    """The intent of that slot, the intent to confirm, or the intent that the user has declined."""
     result: MatchResult | None = None
     """The match result of this message; None if it was not matched, for example after a button press."""
     language: str | None = None
@@ -52,9 +53,14 @@ class Turn:
         return bool(self.choices) or self.asks_for is not None
 
     @property
+    def declined(self) -> bool:
+        """Whether the user does not want the intent `pending`; `reply` says that it is dropped."""
+        return self.pending is not None and not self.asks
+
+    @property
     def understood(self) -> bool:
-        """Whether there is an intent or a question; otherwise the bot should use its fallback."""
-        return self.intent is not None or self.asks
+        """Whether there is an intent, a question or a "no" to one; otherwise the bot should use its fallback."""
+        return self.intent is not None or self.asks or self.declined
 
     @property
     def answers(self) -> bool:

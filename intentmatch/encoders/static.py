@@ -25,6 +25,7 @@ from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders import hub
+from intentmatch.encoders.piece_vectors import embedded_content
 from intentmatch.encoders.tokenizer.embedded import EMBEDDED, MAX_PIECES, embedded_tokenizer
 from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer, read_unigram
 from intentmatch.encoders.translations import Translations, read_translations
@@ -58,9 +59,7 @@ class StaticEncoder:
             if not (self._folder / name).is_file():
                 raise _not_a_model(folder, f"it has no {name}")
         try:
-            # Read once, so that the digest belongs to the bytes in use.
-            with safe_open(self._folder / "model.safetensors", framework="numpy"):
-                content = np.fromfile(self._folder / "model.safetensors", dtype=np.uint8)
+            content = embedded_content() if self._home == EMBEDDED else _read(self._folder / "model.safetensors")
             tensors = tensors_within(content)
         except (SafetensorError, ValueError) as error:
             raise _not_a_model(folder, f"model.safetensors is damaged ({error})") from None
@@ -163,6 +162,12 @@ class _OtherTokenizer:
         """Return the ids of the first `most` pieces of a text."""
         numbers: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
         return numbers[:most]
+
+
+def _read(file: Path) -> NDArray[np.uint8]:
+    """Return the bytes of a safetensors file, read once, so that the digest belongs to the bytes in use."""
+    with safe_open(file, framework="numpy"):
+        return np.fromfile(file, dtype=np.uint8)
 
 
 def _other(file: Path) -> _OtherTokenizer:

@@ -96,29 +96,49 @@ class Confusion(NamedTuple):
     outcomes: tuple[Outcome, ...]
 
 
-def measure(outcomes: Sequence[Outcome], calibrated_on: Sequence[Outcome]) -> Numbers:
-    """Compute the headline metrics; the calibration error is computed on `calibrated_on`."""
+def measure(
+    outcomes: Sequence[Outcome], calibrated_on: Sequence[Outcome], out_of_scope_share: float | None = None
+) -> Numbers:
+    """Compute the headline metrics; the calibration error is computed on `calibrated_on`.
+
+    Metrics over cases in scope and out of scope are weighed so that the latter have `out_of_scope_share` of the weight;
+    None counts every case as one.
+    """
     inside = [o for o in outcomes if o.in_scope]
     outside = [o for o in outcomes if not o.in_scope]
     refused = [o for o in outcomes if o.refused]
     matched = [o for o in outcomes if o.verdict == "matched"]
+    weight = _out_of_scope_weight(len(inside), len(outside), out_of_scope_share)
+
+    def weighed(some: Sequence[Outcome], flags: Sequence[bool]) -> float | None:
+        weights = [1.0 if o.in_scope else weight for o in some]
+        total = sum(weights)
+        return sum(w for w, flag in zip(weights, flags, strict=True) if flag) / total if total else None
+
     f1s = [row.f1 for row in intent_rows(outcomes) if row.f1 is not None and row.cases]
     return Numbers(
         cases=len(outcomes),
         in_scope=len(inside),
-        overall=share([o.right for o in outcomes]),
+        overall=weighed(outcomes, [o.right for o in outcomes]),
         accuracy=share([o.right for o in inside]),
         macro_f1=sum(f1s) / len(f1s) if f1s else None,
         asked=share([o.asked for o in inside]),
         lost=share([o.refused for o in inside]),
         wrong=share([o.verdict == "matched" and not o.right for o in inside]),
-        oos_precision=share([not o.in_scope for o in refused]) if outside else None,
+        oos_precision=weighed(refused, [not o.in_scope for o in refused]) if outside else None,
         oos_recall=share([o.refused for o in outside]),
-        auroc=auroc([o.in_scope for o in outcomes], certainty(outcomes)),
+        auroc=auroc([o.in_scope for o in outcomes], scopes(outcomes)),
         ece=ece(bins(calibrated_on)),
-        coverage=share([o.verdict == "matched" for o in outcomes]),
-        precision=share([o.right for o in matched]),
+        coverage=weighed(outcomes, [o.verdict == "matched" for o in outcomes]),
+        precision=weighed(matched, [o.right for o in matched]),
     )
+
+
+def _out_of_scope_weight(inside: int, outside: int, out_of_scope_share: float | None) -> float:
+    """Return the weight of one out-of-scope case if one in scope has weight 1."""
+    if out_of_scope_share is None or not (inside and outside):
+        return 1.0
+    return out_of_scope_share / (1.0 - out_of_scope_share) * inside / outside
 
 
 def share(flags: Sequence[bool]) -> float | None:
@@ -130,6 +150,12 @@ def certainty(outcomes: Sequence[Outcome]) -> list[float]:
     """Return the confidence of each answer, or the score of each if any confidence is missing."""
     known = [o.confidence for o in outcomes if o.confidence is not None]
     return known if len(known) == len(outcomes) else [o.score for o in outcomes]
+
+
+def scopes(outcomes: Sequence[Outcome]) -> list[float]:
+    """Return the in-scope probability of each message, or its certainty if any is missing."""
+    known = [o.scope for o in outcomes if o.scope is not None]
+    return known if len(known) == len(outcomes) else certainty(outcomes)
 
 
 def auroc(in_scope: Sequence[bool], values: Sequence[float]) -> float | None:

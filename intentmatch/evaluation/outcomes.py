@@ -30,13 +30,15 @@ class Outcome:
     """Threshold that the first candidate had to reach."""
     reason: str = ""
     """The reason for the verdict, from the trace."""
+    scope: float | None = None
+    """Probability that the message is in scope; None if the registry was too small to calibrate."""
 
     @classmethod
     def from_result(cls, case: Case, result: MatchResult) -> Outcome:
         """Create the outcome of a case from a match result."""
         first = result.candidates[0] if result.candidates else None
-        # A message without words, or without any token known to the encoder, is always refused.
-        is_empty = result.trace.decided_by == "empty"
+        # Noise, and a message without words or without any token known to the encoder, is always refused.
+        is_empty = result.trace.decided_by in ("empty", "noise")
         return cls(
             case=case,
             verdict=result.verdict,
@@ -48,6 +50,7 @@ class Outcome:
             nearest=first.utterance if first else None,
             threshold=result.trace.threshold,
             reason=result.trace.reason,
+            scope=0.0 if is_empty else result.in_scope,
         )
 
     @property
@@ -113,6 +116,7 @@ class Outcome:
             },
             "threshold": self.threshold,
             "reason": self.reason,
+            "scope": self.scope,
         }
 
     @classmethod
@@ -133,9 +137,10 @@ class Outcome:
             score=float(values["score"]),
             confidence=values["confidence"],
             nearest=nearest and Utterance(nearest["text"], nearest["language"], _place_from_list(nearest["location"])),
-            # Reports of earlier releases with this schema lack these two.
+            # Reports of earlier releases with this schema lack these three.
             threshold=values.get("threshold"),
             reason=values.get("reason", ""),
+            scope=values.get("scope"),
         )
 
 

@@ -13,6 +13,7 @@ from intentmatch.evaluation.curve import case_of, learning_curve
 from intentmatch.evaluation.folds import Folds, intent_folds, split, without, without_intents
 from intentmatch.evaluation.outcomes import Negative, Outcome
 from intentmatch.evaluation.reports.report import HELD_OUT, TESTS, Part, Report
+from intentmatch.evaluation.robustness import Tried, Variant, collect, unanswerable, variants
 from intentmatch.evaluation.runner import Runner, StepProgress
 from intentmatch.learning.cross_validation import representative
 from intentmatch.matching.matcher import Matcher
@@ -25,23 +26,33 @@ def evaluate(
     folds: Folds = 5,
     seed: int = 0,
     curve: bool = False,
+    robustness: bool = True,
     progress: StepProgress | None = None,
 ) -> Report:
     """Evaluate on `tests`, or, without them, by cross-validation and on the registry's own tests.
 
-    No message is evaluated by a matcher that was trained or calibrated on it. `curve` adds a learning curve.
+    No message is evaluated by a matcher that was trained or calibrated on it. `robustness` also tries variations of the
+    held-out utterances or of `tests`, and messages that no intent should answer. `curve` adds a learning curve.
     `progress` is called with the name of the step, the messages done and the messages in total.
 
     Raises `InputError` for fewer than two folds.
     """
-    parts = []
+    parts: list[Part] = []
+    tried: list[Tried] = []
     if tests is None:
-        parts.append(held_out(matcher, folds=folds, seed=seed, progress=progress))
+        part, tried = _cross_validated(matcher, folds, seed, progress, robustness=robustness)
+        parts.append(part)
         tests = matcher.registry.tests
+        varied = []
+    else:
+        varied = variants(tests, matcher.registry, seed) if robustness else []
     if tests:
         parts.append(on_cases(matcher, tests, progress=progress))
+    if robustness:
+        originals = parts[-1].outcomes if varied else ()
+        tried += _tried(matcher, [*varied, *unanswerable(matcher.registry, seed)], originals, progress)
     points = learning_curve(matcher, folds=folds, seed=seed, progress=progress) if curve else ()
-    return Report(tuple(parts), points, _facts(matcher, folds, seed))
+    return Report(tuple(parts), points, _facts(matcher, folds, seed), collect(tried) if robustness else ())
 
 
 def held_out(matcher: Matcher, *, folds: Folds = 5, seed: int = 0, progress: StepProgress | None = None) -> Part:
@@ -53,28 +64,56 @@ def held_out(matcher: Matcher, *, folds: Folds = 5, seed: int = 0, progress: Ste
 
     Raises `InputError` for fewer than two folds.
     """
+    return _cross_validated(matcher, folds, seed, progress, robustness=False)[0]
+
+
+def _cross_validated(
+    matcher: Matcher, folds: Folds, seed: int, progress: StepProgress | None, *, robustness: bool
+) -> tuple[Part, list[Tried]]:
+    """Return the part of `held_out`; with `robustness` also variants of its messages, tried in the same folds."""
     registry, artefact = matcher.registry, matcher.artefact
     parts = split(registry, artefact.wide_vectors, artefact.negative_vectors, folds, seed)
     out_of_scope_rounds = intent_folds(registry, folds, seed)
     rows = np.flatnonzero(representative(registry.lines)).tolist()
+    asked = {row: case_of(registry, row) for fold in parts.folds for row in fold.asked}
+    varied = _by_row(list(asked), variants(list(asked.values()), registry, seed) if robustness else [])
     in_scope = len(rows) - len(parts.not_asked)
-    total = in_scope + len(registry.negatives) + (len(rows) if out_of_scope_rounds else 0)
+    total = (
+        in_scope + len(registry.negatives) + (len(rows) if out_of_scope_rounds else 0) + sum(map(len, varied.values()))
+    )
     runner = Runner(matcher, "held-out utterances", total, progress)
     outcomes: list[Outcome] = []
     negatives: list[Negative] = []
+    tried: list[Tried] = []
     for fold in parts.folds:
-        inside = [case_of(registry, row) for row in fold.asked]
+        inside = [asked[row] for row in fold.asked]
         negative_rows = sorted(fold.negatives)
         negative_cases = [_negative_case(matcher, row) for row in negative_rows]
-        found = runner.run(without(registry, fold), [*inside, *negative_cases])
+        own = [(number, variant) for number, row in enumerate(fold.asked) for variant in varied.get(row, ())]
+        found = runner.run(
+            without(registry, fold), [*inside, *negative_cases], untimed=[variant.case for _, variant in own]
+        )
         outcomes += found[: len(inside)]
         owners = (registry.intents[registry.negative_owners[row]].name for row in negative_rows)
-        negatives += map(Negative, owners, found[len(inside) :])
+        negatives += map(Negative, owners, found[len(inside) : len(inside) + len(negative_cases)])
+        of_variants = found[len(inside) + len(negative_cases) :]
+        tried += (
+            (variant, variant.trial(outcome, found[number]))
+            for (number, variant), outcome in zip(own, of_variants, strict=True)
+        )
     for names in out_of_scope_rounds:
         cases = (case_of(registry, row) for row in rows)
         outside = [replace(case, expected=None) for case in cases if case.expected in names]
         outcomes += runner.run(without_intents(registry, names), outside)
-    return Part(HELD_OUT, tuple(outcomes), tuple(negatives), len(parts.not_asked), runner.latency)
+    part = Part(
+        HELD_OUT,
+        tuple(outcomes),
+        tuple(negatives),
+        len(parts.not_asked),
+        runner.latency,
+        matcher.settings.out_of_scope_share,
+    )
+    return part, tried
 
 
 def on_cases(matcher: Matcher, cases: Sequence[Case], *, progress: StepProgress | None = None) -> Part:
@@ -82,6 +121,27 @@ def on_cases(matcher: Matcher, cases: Sequence[Case], *, progress: StepProgress 
     runner = Runner(matcher, "test cases", len(cases), progress)
     outcomes = runner.run_all(cases)
     return Part(TESTS, tuple(outcomes), latency=runner.latency)
+
+
+def _by_row(rows: Sequence[int], varied: Sequence[Variant]) -> dict[int, list[Variant]]:
+    """Group variants by the row of their original; `rows` are the rows of the messages that were varied."""
+    found: dict[int, list[Variant]] = {}
+    for variant in varied:
+        if variant.position is not None:
+            found.setdefault(rows[variant.position], []).append(variant)
+    return found
+
+
+def _tried(
+    matcher: Matcher, found: Sequence[Variant], originals: Sequence[Outcome], progress: StepProgress | None
+) -> list[Tried]:
+    """Try variants on the matcher itself; `originals` are the outcomes of the messages that were varied."""
+    runner = Runner(matcher, "robustness", len(found), progress)
+    outcomes = runner.run_all([], untimed=[variant.case for variant in found])
+    return [
+        (variant, variant.trial(outcome, None if variant.position is None else originals[variant.position]))
+        for variant, outcome in zip(found, outcomes, strict=True)
+    ]
 
 
 def _negative_case(matcher: Matcher, row: int) -> Case:

@@ -48,8 +48,11 @@ class Runner:
         self._done = 0
         self._microseconds: list[float] = []
 
-    def run(self, registry: Registry, cases: Sequence[Case]) -> list[Outcome]:
-        """Run cases through an engine that is trained and calibrated on this registry alone."""
+    def run(self, registry: Registry, cases: Sequence[Case], *, untimed: Sequence[Case] = ()) -> list[Outcome]:
+        """Run cases through an engine that is trained and calibrated on this registry alone.
+
+        The outcomes of the `untimed` cases follow those of `cases`; their latency is not measured.
+        """
         artefact = build(registry, self._encoder, self._matcher.settings)
         engine = Engine(artefact, self._encoder, self._matcher.reranker)
         encoder = self._matcher.encoder
@@ -57,16 +60,17 @@ class Runner:
         def encoded(text: str) -> Precomputed:
             return Precomputed(encoder.encode([text], kind="query")[0])
 
-        return self._run_batches(
-            cases,
-            lambda messages: engine.match_many(messages, self._question),
-            lambda message: engine.match(message, self._question, encoded),
-        )
+        def match_many(messages: Sequence[str]) -> list[MatchResult]:
+            return engine.match_many(messages, self._question)
 
-    def run_all(self, cases: Sequence[Case]) -> list[Outcome]:
-        """Run cases through the matcher itself, with all context tags active."""
+        outcomes = self._run_batches(cases, match_many, lambda text: engine.match(text, self._question, encoded))
+        return outcomes + self._run_batches(untimed, match_many)
+
+    def run_all(self, cases: Sequence[Case], *, untimed: Sequence[Case] = ()) -> list[Outcome]:
+        """Run cases, then `untimed` ones, through the matcher itself, with all context tags active."""
         match, match_many, tags = self._matcher.match, self._matcher.match_many, self._matcher.registry.tags
-        return self._run_batches(cases, partial(match_many, context=tags), partial(match, context=tags))
+        outcomes = self._run_batches(cases, partial(match_many, context=tags), partial(match, context=tags))
+        return outcomes + self._run_batches(untimed, partial(match_many, context=tags))
 
     @property
     def latency(self) -> Latency | None:
@@ -80,14 +84,16 @@ class Runner:
         self,
         cases: Sequence[Case],
         match_many: Callable[[Sequence[str]], list[MatchResult]],
-        match: Callable[[str], MatchResult],
+        match: Callable[[str], MatchResult] | None = None,
     ) -> list[Outcome]:
+        """Run cases in batches; with `match`, time a sample of them one by one."""
         outcomes: list[Outcome] = []
         for start in range(0, len(cases), EVALUATION_MESSAGES):
             batch = cases[start : start + EVALUATION_MESSAGES]
             results = match_many([case.text for case in batch])
             outcomes += [Outcome.from_result(case, result) for case, result in zip(batch, results, strict=True)]
-            self._time(batch, match)
+            if match is not None:
+                self._time(batch, match)
             self._done += len(batch)
             if self._progress is not None:
                 self._progress(self._step, self._done, self._total)

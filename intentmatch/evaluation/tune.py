@@ -1,16 +1,18 @@
 """Choose the encoder, scorer and aggregation for a registry by cross-validation on its own utterances.
 
-The criterion is the share of messages that are correctly answered or correctly refused at the registry's target. The
-target itself is not tuned, because it states what the author wants.
+The criterion is the share of messages that are correctly answered or correctly refused at the registry's target. Few
+messages are expected to be out of scope, so that this share hardly shows how well they are told apart. Choices that are
+equal by it are therefore compared by their refusals, too. The target itself is not tuned, because it states what the
+author wants.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,7 @@ from intentmatch.core.types import Encoder, Registry, Vectors
 from intentmatch.encoders.encode import encode_all
 from intentmatch.evaluation.metrics import auroc
 from intentmatch.evaluation.runner import StepProgress
-from intentmatch.learning.calibration import Calibration, calibrate, shares_of
+from intentmatch.learning.calibration import RIVALS, Calibration, asked_about, calibrate, shares_of
 from intentmatch.learning.cross_validation import HeldOut
 from intentmatch.learning.training import cross_validate_registry
 from intentmatch.storage.vector_cache import VectorCache
@@ -38,6 +40,11 @@ TARGETS: tuple[Mapping[str, Any], ...] = (
 # A gain below this many standard errors does not justify a slower or more complex choice.
 _ERRORS = 1.0
 _TIMED_TEXTS = 25
+# Refusals are compared at the threshold that so many of the messages in scope pass.
+_COVERAGE = 0.9
+
+
+_Key = TypeVar("_Key")
 
 
 class Choice(NamedTuple):
@@ -78,6 +85,9 @@ class Trial:
     """Whether the registry is large enough to calibrate a threshold."""
     results: Mapping[tuple[bool, int], tuple[float, float]]
     """(in scope, utterance row) to (1 if correct else 0, weight)."""
+    refusals: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    """Utterance row of each left-out intent to (1 if refused else 0, 1), at the threshold that nine of ten messages in
+    scope pass."""
 
 
 class Gain(NamedTuple):
@@ -104,6 +114,8 @@ class Tuning:
     chosen: Trial
     current: Choice
     targets: tuple[TargetRow, ...]
+    out_of_scope_share: float
+    """Share of all messages that `overall` and the targets expect to be out of scope."""
 
     @property
     def best(self) -> Trial:
@@ -121,10 +133,12 @@ class Tuning:
         ]
         if not others:
             return "the only value tried"
-        gain = compared(self.chosen, others[0])
+        gain, refused = compared(self.chosen, others[0]), refusals_compared(self.chosen, others[0])
         text = f"{gain} points against {getattr(others[0].choice, name)}"
         if abs(gain.points) > _ERRORS * gain.error:
             return text
+        if refused.certain:
+            return f"{text}, and {refused} points of the out-of-scope messages that are refused"
         return f"{text}: no significant difference{_advantage(name, self.chosen, others[0], self.current)}"
 
 
@@ -154,24 +168,25 @@ def tune(
             if progress is not None:
                 progress("trying settings", len(trials), total)
             results[choice] = _cross_validate(registry, vectors, label_vectors, settings, choice)
-            trials.append(_trial(choice, results[choice], settings.target, microseconds))
+            trials.append(_trial(choice, results[choice], settings, microseconds))
     trials.sort(key=lambda trial: (-trial.overall, trial.choice))
     chosen = choose(trials, current)
-    targets = _target_rows(results[chosen.choice], settings.target)
-    return Tuning(tuple(trials), chosen, current, tuple(targets))
+    targets = _target_rows(results[chosen.choice], settings)
+    return Tuning(tuple(trials), chosen, current, tuple(targets), settings.out_of_scope_share)
 
 
 def choose(trials: Sequence[Trial], current: Choice) -> Trial:
-    """Choose, among the trials within one standard error of the best, by speed, simplicity and current use.
+    """Choose, among the trials that no other one beats, by speed, simplicity and current use.
 
-    The current choice stays if the registry is too small to calibrate a threshold.
+    A trial is beaten by one with a higher `overall`, or by one that is as good and refuses more out-of-scope messages,
+    each by more than a standard error. The current choice stays if the registry is too small to calibrate a threshold.
     """
     best = trials[0]
     if not best.calibrated:
         return next((trial for trial in trials if trial.choice == current), best)
-    equal = [trial for trial in trials if not compared(best, trial).certain]
+    equal = [trial for trial in trials if not any(_beats(other, trial) for other in trials)]
     return min(
-        equal,
+        equal or [best],
         key=lambda t: (
             t.microseconds,
             t.choice.scorer != "cosine",
@@ -182,15 +197,31 @@ def choose(trials: Sequence[Trial], current: Choice) -> Trial:
 
 
 def compared(one: Trial, other: Trial) -> Gain:
-    """Compute the gain of one trial over another, in percentage points, over the cases they share."""
+    """Compute the gain of one trial over another in `overall`, in percentage points, over the cases they share."""
     if one is other:
         return Gain(0.0, 0.0)
-    shared = [key for key in one.results if key in other.results]
-    gains = np.array([one.results[key][0] - other.results[key][0] for key in shared])
-    weights = np.array([one.results[key][1] for key in shared])
+    return _paired(one.results, other.results) or Gain(100 * (one.overall - other.overall), 0.0)
+
+
+def refusals_compared(one: Trial, other: Trial) -> Gain:
+    """Compute how many more out-of-scope messages one trial refuses than another, in percentage points of these."""
+    return _paired(one.refusals, other.refusals) or Gain(0.0, 0.0)
+
+
+def _beats(one: Trial, other: Trial) -> bool:
+    if compared(one, other).certain:
+        return True
+    return not compared(other, one).certain and refusals_compared(one, other).certain
+
+
+def _paired(one: Mapping[_Key, tuple[float, float]], other: Mapping[_Key, tuple[float, float]]) -> Gain | None:
+    """Return the weighted mean difference over the shared keys, in percentage points; None without any."""
+    shared = [key for key in one if key in other]
+    gains = np.array([one[key][0] - other[key][0] for key in shared])
+    weights = np.array([one[key][1] for key in shared])
     total = float(weights.sum())
     if total <= 0.0:
-        return Gain(100 * (one.overall - other.overall), 0.0)
+        return None
     mean = float((weights * gains).sum()) / total
     # Standard error under the hypothesis of no difference, so that one changed case is never significant.
     error = math.sqrt(float(((weights * gains) ** 2).sum())) / total
@@ -204,10 +235,11 @@ def _cross_validate(
     return cross_validate_registry(registry, vectors, labels, chosen).held_out
 
 
-def _trial(choice: Choice, held_out: HeldOut, target: Mapping[str, Any], microseconds: float) -> Trial:
+def _trial(choice: Choice, held_out: HeldOut, settings: Settings, microseconds: float) -> Trial:
     known = held_out.known
-    calibration = calibrate(held_out, target)
-    correct, weights = _correct(held_out, calibration)
+    share = settings.out_of_scope_share
+    calibration = calibrate(held_out, settings.target, out_of_scope_share=share)
+    correct, weights = _correct(held_out, calibration, share)
     keys = zip(known.tolist(), held_out.rows.tolist(), strict=True)
     results = dict(zip(keys, zip(correct.tolist(), weights.tolist(), strict=True), strict=True))
     total = float(weights.sum())
@@ -219,22 +251,39 @@ def _trial(choice: Choice, held_out: HeldOut, target: Mapping[str, Any], microse
         microseconds=microseconds,
         calibrated=calibration.cut is not None,
         results=results,
+        refusals=_refusals(held_out),
     )
 
 
-def _correct(held_out: HeldOut, calibration: Calibration) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return whether each case is correct at the default threshold, and its weight; shape `(cases,)` each."""
-    known, confidences = held_out.known, calibration.confidences(held_out.evidence)
+def _refusals(held_out: HeldOut) -> dict[int, tuple[float, float]]:
+    """Return whether each utterance of a left-out intent is refused if nine of ten messages in scope are not."""
+    known, evidence = held_out.known, held_out.evidence
+    if not known.any():
+        return {}
+    refused = evidence[~known] < np.quantile(evidence[known], 1.0 - _COVERAGE)
+    return {row: (float(of), 1.0) for row, of in zip(held_out.rows[~known].tolist(), refused.tolist(), strict=True)}
+
+
+def _correct(
+    held_out: HeldOut, calibration: Calibration, out_of_scope_share: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return whether each case is correct at the default threshold, and its weight; shape `(cases,)` each.
+
+    A question that offers the right intent is correct.
+    """
+    known, confidences = held_out.known, calibration.confidences_many(held_out.ranked)
     if confidences is None or calibration.cut is None:
         return held_out.right.astype(np.float64), known.astype(np.float64)
-    matched = confidences >= calibration.cut.value
-    return np.where(known, held_out.right & matched, ~matched).astype(np.float64), shares_of(held_out)
+    passes = confidences.sum(axis=1) >= calibration.cut.value
+    helped = np.where(asked_about(confidences), held_out.place < RIVALS, held_out.right)
+    return np.where(known, helped & passes, ~passes).astype(np.float64), shares_of(held_out, out_of_scope_share)
 
 
-def _target_rows(held_out: HeldOut, current: Mapping[str, Any]) -> Iterator[TargetRow]:
+def _target_rows(held_out: HeldOut, settings: Settings) -> Iterator[TargetRow]:
     """Yield a row for each target; only the threshold is fitted again."""
+    current = settings.target
     for target in (*TARGETS, *([] if current in TARGETS else [current])):
-        cut = calibrate(held_out, target).cut
+        cut = calibrate(held_out, target, out_of_scope_share=settings.out_of_scope_share).cut
         if cut is None:
             yield TargetRow(target, target == current, None, None, None, None, "too few utterances to calibrate")
         else:

@@ -32,7 +32,7 @@ _BUILT_IN = frozenset(
 """Types that need no file. `time` is a date, a time or both."""
 _WRITTEN: Mapping[SlotKind, str] = {"number": "number", "date": "time", "time": "time", "any": "any"}
 _SAYS: frozenset[Feature] = frozenset(
-    {"languages", "marks", "responses", "when", "lists", "synonyms", "patterns", "kinds"}
+    {"languages", "marks", "responses", "variants", "when", "lists", "synonyms", "patterns", "kinds"}
 )
 
 
@@ -191,12 +191,13 @@ class _Writer:
         }
 
     def question(self, intent: Intent) -> dict[str, Any]:
-        answers = {code: [text] for code, text in intent.responses.items() if code}
+        answers = {code: list(texts) for code, texts in intent.all_responses.items() if code}
+        all_texts = [text for texts in intent.all_responses.values() for text in texts]
         data = {
             "action": "text",
             "contexts": list(intent.when) or [_ANYWHERE],
             "enabled": True,
-            "answers": answers if len(answers) == len(intent.responses) else list(intent.responses.values()),
+            "answers": answers if len(answers) == len(intent.responses) else all_texts,
             "questions": self._lines(intent),
             "redirectFlow": "",
             "redirectNode": "",

@@ -29,7 +29,7 @@ _FLOW_KEYS = ("form", "entryFulfillment", "eventHandlers", "transitionRouteGroup
 _START = "Default Start Flow"
 _KINDS = {"list": "KIND_MAP", "pattern": "KIND_REGEXP"}
 _SAYS: frozenset[Feature] = frozenset(
-    ("languages", "marks", "responses", "descriptions", "lists", "synonyms", "patterns", "kinds")
+    ("languages", "marks", "responses", "variants", "descriptions", "lists", "synonyms", "patterns", "kinds")
 )
 
 
@@ -146,9 +146,8 @@ class _Reader:
 
     def _read_answer(self, root: Value, intent: IntentDraft) -> None:
         for message in root["messages"].items():
-            for text in message["text"]["text"].items():
-                if words := text.text():
-                    intent.respond(words, message.location, message["languageCode"].text())
+            texts = [words for text in message["text"]["text"].items() if (words := text.text())]
+            intent.respond_once(texts, message.location, message["languageCode"].text())
 
 
 def _name(root: Value, path: str) -> str:
@@ -190,8 +189,8 @@ def _flow(registry: Registry, main: str) -> dict[str, Any]:
             "intent": intent.name,
             "triggerFulfillment": {
                 "messages": [
-                    {"text": {"text": [text]}, "languageCode": (code or main).lower()}
-                    for code, text in intent.responses.items()
+                    {"text": {"text": list(texts)}, "languageCode": (code or main).lower()}
+                    for code, texts in intent.all_responses.items()
                 ]
             },
         }

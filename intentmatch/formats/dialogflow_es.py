@@ -30,7 +30,19 @@ _IN_TEMPLATE = re.compile(r"@(?P<type>[\w.-]+):(?P<name>[\w-]+)")
 _IGNORED = "@sys.ignore"
 _USUAL_CONFIDENCE = 0.3
 _SAYS: frozenset[Feature] = frozenset(
-    ("languages", "marks", "responses", "when", "lists", "synonyms", "patterns", "kinds", "required", "questions")
+    (
+        "languages",
+        "marks",
+        "responses",
+        "variants",
+        "when",
+        "lists",
+        "synonyms",
+        "patterns",
+        "kinds",
+        "required",
+        "questions",
+    )
 )
 
 
@@ -148,9 +160,8 @@ class _Reader:
         texts = [message for message in messages if message["speech"]]
         for message in [m for m in texts if not m["platform"]] or texts:
             speech = message["speech"]
-            for text in [speech] if speech.is_text else speech.items():
-                if words := (text.text() or "").strip():
-                    intent.respond(words, message.location, message["lang"].text())
+            found = [(text.text() or "").strip() for text in ([speech] if speech.is_text else speech.items())]
+            intent.respond_once([text for text in found if text], message.location, message["lang"].text())
         if len(texts) < len(messages):
             self._draft.not_expressed(messages[0].location, "messages that are not text are not imported")
 
@@ -227,7 +238,8 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
 
 def _intent(intent: Intent, main: str) -> dict[str, Any]:
     messages = [
-        {"type": "0", "lang": (code or main).lower(), "speech": [text]} for code, text in intent.responses.items()
+        {"type": "0", "lang": (code or main).lower(), "speech": list(texts)}
+        for code, texts in intent.all_responses.items()
     ]
     response = {
         "resetContexts": False,

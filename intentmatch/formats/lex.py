@@ -100,8 +100,8 @@ def _read_intent(root: Value, slots: Sequence[Value], roles: Roles, draft: Draft
             _say(text, line, intent, slot_names, draft)
     initial = root["initialResponseSetting"]["initialResponse"]
     closing = root["intentClosingSetting"]["closingResponse"]
-    for text in [*_messages(initial), *_messages(closing), *_messages(root["conclusionStatement"])]:
-        intent.respond(text, root.location)
+    for variants in [*_messages(initial), *_messages(closing), *_messages(root["conclusionStatement"])]:
+        intent.respond_once(variants, root.location)
     if any(root[key] for key in _DIALOG_KEYS):
         draft.not_expressed(root.location, "confirmations, follow-ups, output contexts and code hooks are not imported")
 
@@ -112,12 +112,12 @@ def _read_slot(root: Value, intent: IntentDraft, roles: Roles, draft: Draft) -> 
     type_ = root["slotTypeName"] if root["slotTypeName"] else root["slotType"]
     name = slot_of(roles, root["name"].text() or "", type_.text() or "", place, draft).name
     setting = root["valueElicitationSetting"] if root["valueElicitationSetting"] else root
-    questions = _messages(setting["promptSpecification"]) + _messages(setting["valueElicitationPrompt"])
+    messages = _messages(setting["promptSpecification"]) + _messages(setting["valueElicitationPrompt"])
     own = intent.slot(name, place)
     if setting["slotConstraint"].text() == "Required":
         own.required = True
-        if questions:
-            own.questions[draft.default_language or ""] = questions[0]
+        if messages:
+            own.questions[draft.default_language or ""] = messages[0][0]
     if setting["sampleUtterances"].items():
         draft.not_expressed(place, "utterances that answer the prompt for a slot are not imported")
     return name
@@ -137,14 +137,14 @@ def _say(text: str, line: Value, intent: IntentDraft, slots: dict[str, str], dra
         intent.say(text, line.location)
 
 
-def _messages(prompt: Value) -> list[str]:
-    """Return all variants of a prompt in plain text."""
-    contents = [message["content"] for message in prompt["messages"].items()]
+def _messages(prompt: Value) -> list[list[str]]:
+    """Return the variants of each message of a prompt in plain text."""
+    messages = [[message["content"] for message in prompt["messages"].items()]]
     for group in prompt["messageGroupsList"].items():
-        contents += [
-            message["plainTextMessage"]["value"] for message in (group["message"], *group["variations"].items())
-        ]
-    return [text for value in contents if (text := value.text())]
+        variants = (group["message"], *group["variations"].items())
+        messages.append([message["plainTextMessage"]["value"] for message in variants])
+    found = ([text for value in contents if (text := value.text())] for contents in messages)
+    return [variants for variants in found if variants]
 
 
 def _text(value: Value) -> str | None:

@@ -98,7 +98,11 @@ class _Writer:
             "description": intent.description,
             "when": yaml_writer.InlineList(intent.when),
             "threshold": intent.threshold,
-            "response": self._by_language(intent.responses, intent.location),
+            "confirm": intent.confirm or None,
+            "response": self._by_language(
+                {code: list(texts) if len(texts) > 1 else texts[0] for code, texts in intent.all_responses.items()},
+                intent.location,
+            ),
             "slots": own,
             "utterances": self._lines(intent.utterances),
             "not": self._lines(intent.negatives),
@@ -171,12 +175,13 @@ class _Writer:
         by_language = {code: dict.fromkeys(line.text for line in lines if line.language == code) for code in codes}
         return {code: yaml_writer.InlineList(texts) for code, texts in by_language.items()}
 
-    def _by_language(self, texts: Mapping[str, str], place: Location | None) -> Any:
-        """Return a text, or one for each language."""
+    def _by_language(self, texts: Mapping[str, str | list[str]], place: Location | None) -> Any:
+        """Return a text or a list of them, or one for each language."""
         if set(texts) == {self._language or ""}:
             return texts[self._language or ""]
         if "" in texts:
-            self._report_loss(place, f"“{texts['']}”, a text without a language beside others with one")
+            first = texts[""] if isinstance(texts[""], str) else texts[""][0]
+            self._report_loss(place, f"“{first}”, a text without a language beside others with one")
         return {code: text for code, text in texts.items() if code}
 
     def _test(self, case: Case) -> dict[str, Any]:
@@ -223,6 +228,8 @@ def _split_by_language(intent: Intent) -> tuple[Intent, Intent | None]:
     if "" in intent.responses and len(intent.responses) > 1:
         main["responses"] = {code: text for code, text in intent.responses.items() if code}
         rest["responses"] = {"": intent.responses[""]}
+        main["more_responses"] = {code: texts for code, texts in intent.more_responses.items() if code}
+        rest["more_responses"] = {code: texts for code, texts in intent.more_responses.items() if not code}
     without_language = Intent(intent.name, **{"utterances": (), **rest}) if rest else None
     return replace(intent, **main), without_language
 

@@ -38,7 +38,7 @@ _KINDS: tuple[SlotKind, ...] = ("number", "date", "time", "any")
 _READ = frozenset({"id", "intent", "utterances", "tests", "answers", "slotFilling", "actions"})
 _MAX_TESTS = 64
 _SAYS: frozenset[Feature] = frozenset(
-    {"languages", "blanks", "responses", "lists", "synonyms", "patterns", "kinds", "required", "questions"}
+    {"languages", "blanks", "responses", "variants", "lists", "synonyms", "patterns", "kinds", "required", "questions"}
 )
 
 
@@ -239,7 +239,7 @@ class _Writer:
             entry = {
                 "intent": intent.name,
                 "utterances": [self._line(line) for line in lines],
-                "answers": self._texts_in(code, intent.responses),
+                "answers": self._texts_in(code, intent.all_responses),
                 "slotFilling": self._fillings(code, intent),
             }
             if lines or entry["answers"] or (code == self.codes[0] and not intent.utterances):
@@ -248,18 +248,18 @@ class _Writer:
         entities = {slot.name: entity for slot in self._slots.values() if (entity := _entity(slot, code))}
         return json.dumps({**head, "data": entries, "entities": entities}, ensure_ascii=False, indent=2) + "\n"
 
-    def _texts_in(self, code: str, texts: Mapping[str, str]) -> list[str]:
-        """Return the text in a language. Text without a language belongs to the first corpus."""
-        own = [texts[code]] if code in texts else []
+    def _texts_in(self, code: str, texts: Mapping[str, Sequence[str]]) -> list[str]:
+        """Return the texts in a language. Texts without a language belong to the first corpus."""
+        own = list(texts.get(code, ()))
         if "" in texts and code == self.codes[0] and "" not in self.codes:
-            self._note(None, NOT_EXPRESSED, f"“{texts['']}” has no language; it is written as {code!r}")
-            own = own or [texts[""]]
+            self._note(None, NOT_EXPRESSED, f"“{texts[''][0]}” has no language; it is written as {code!r}")
+            own = own or list(texts[""])
         return own
 
     def _fillings(self, code: str, intent: Intent) -> dict[str, Any]:
         fillings: dict[str, Any] = {}
         for slot in intent.slots:
-            question = self._texts_in(code, slot.questions)
+            question = self._texts_in(code, {key: (text,) for key, text in slot.questions.items()})
             if slot.required or question:
                 fillings[slot.name] = {"mandatory": slot.required, **({"question": question[0]} if question else {})}
         return fillings

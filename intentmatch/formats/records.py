@@ -90,7 +90,7 @@ def write_patterns(registry: Registry, problems: list[Problem]) -> Files:
         {
             "tag": intent.name,
             _PATTERNS: [utterance.text for utterance in intent.utterances],
-            "responses": list(intent.responses.values()),
+            "responses": [text for texts in intent.all_responses.values() for text in texts],
         }
         for intent in registry
     ]
@@ -145,7 +145,7 @@ def _read_record(record: Value, draft: Draft, language: str | None = None) -> No
     read_row(Row(cells, record.location), columns, draft)
 
 
-_PATTERNS_SAY: frozenset[Feature] = frozenset({"responses"})
+_PATTERNS_SAY: frozenset[Feature] = frozenset({"responses", "variants"})
 
 LINES = Format("jsonl", "JSON lines with text and intent", recognise_lines, read_lines, write_lines, SAYS)
 LIST = Format("json", "JSON with a list of texts and intents", recognise_list, read_list)

@@ -14,6 +14,7 @@ from intentmatch.core.errors import NOWHERE, Problem
 from intentmatch.core.types import Intent, Registry
 from intentmatch.formats.kit.draft import Draft, IntentDraft
 from intentmatch.formats.kit.format import Feature, Files, Format, Sure
+from intentmatch.formats.kit.losses import loss
 from intentmatch.formats.kit.source import File
 from intentmatch.formats.kit.tree import Value
 
@@ -88,6 +89,11 @@ def _read_threshold(value: Value, intent: IntentDraft, draft: Draft) -> None:
 def _write(registry: Registry, problems: list[Problem]) -> Files:
     message = f"the router is written with the encoder {_ENCODER['name']}"
     problems.append(Problem(NOWHERE, "info", "encoder", message, "name another encoder under `encoder:`"))
+    problems += [
+        loss(intent.location, f"the threshold {intent.threshold} of {intent.name!r} on the confidence")
+        for intent in registry
+        if isinstance(intent.threshold, str)
+    ]
     router = {"router_type": "indexed", "encoder": _ENCODER, "routes": [_route(intent) for intent in registry]}
     return {"router.json": json.dumps(router, ensure_ascii=False, indent=2) + "\n"}
 
@@ -97,7 +103,7 @@ def _route(intent: Intent) -> dict[str, Any]:
         "name": intent.name,
         "utterances": [utterance.text for utterance in intent.utterances],
         "description": intent.description,
-        "confidence_threshold": intent.threshold,
+        "confidence_threshold": None if isinstance(intent.threshold, str) else intent.threshold,
         "metadata": dict(intent.metadata),
     }
 

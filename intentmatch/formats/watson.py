@@ -111,8 +111,8 @@ def _read_dialog(root: Value, entities: Container[str], draft: Draft) -> None:
         if name is None or name[1] not in intents:
             continue
         intent = draft.intent(name[1], node.location)
-        for text in _texts(node["output"]):
-            intent.respond(text, node.location)
+        for variants in _messages(node["output"]):
+            intent.respond_once(variants, node.location)
         for slot in below[node["dialog_node"].text() or ""]:
             handlers = below[slot["dialog_node"].text() or ""]
             entity = next((match[1] for h in handlers if (match := _ENTITY.match(h["conditions"].text() or ""))), "")
@@ -127,12 +127,18 @@ def _read_dialog(root: Value, entities: Container[str], draft: Draft) -> None:
 
 
 def _texts(output: Value) -> list[str]:
-    """Return all response variants of a node."""
+    """Return all texts of a node."""
+    return [text for message in _messages(output) for text in message]
+
+
+def _messages(output: Value) -> list[list[str]]:
+    """Return the variants of each message of a node."""
     text = output["text"]
-    values = [text] if text.is_text else text["values"].items()
+    messages = [[text] if text.is_text else list(text["values"].items())]
     for part in output["generic"].items() if output["generic"].is_list else []:
-        values += [value["text"] for value in part["values"].items()]
-    return [written for value in values if (written := value.text())]
+        messages.append([value["text"] for value in part["values"].items()])
+    found = ([written for value in values if (written := value.text())] for values in messages)
+    return [variants for variants in found if variants]
 
 
 FORMAT = Format("watson", "Watson Assistant workspaces", _recognise, _read)

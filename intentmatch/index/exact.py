@@ -123,6 +123,10 @@ class ExactIndex:
             part.mean(axis=0, dtype=np.float32, out=mean)
         return means
 
+    def span(self, column: int) -> slice:
+        """Return the rows of one owner, by its column."""
+        return self._spans[column]
+
     def nearest(self, cosines: NDArray[np.float32], column: int) -> int:
         """Return an owner's nearest row, by its column, given the cosines of one query, shape `(rows,)`."""
         span = self._spans[column]

@@ -96,7 +96,9 @@ class _ReadTools:
             "utterances": _lines(intent.utterances),
             "not": _lines(intent.negatives),
             "slots": [{"name": slot.name, "kind": slot.kind, "required": slot.required} for slot in intent.slots],
-            "responses": dict(intent.responses),
+            "responses": {
+                code: list(texts) if len(texts) > 1 else texts[0] for code, texts in intent.all_responses.items()
+            },
         }
 
 

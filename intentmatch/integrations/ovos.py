@@ -112,7 +112,7 @@ def _confidence(turn: Turn) -> float:
     """Return the confidence, from 0 to 1, that the utterance is for this plugin."""
     if turn.answers:
         found = any(turn.message[entity.start : entity.end] == entity.text for entity in turn.entities)
-        return 1.0 if turn.intent or found else 0.0
-    if turn.choices or turn.result is None:
+        return 1.0 if turn.intent or turn.declined or found else 0.0
+    if turn.result is None or (turn.choices and turn.pending is None):
         return 0.0
     return turn.result.score if turn.result.confidence is None else turn.result.confidence

@@ -1,39 +1,50 @@
-"""Calibrate on held-out cases: a curve from evidence to confidence, and thresholds that meet the target."""
+"""Calibrate on held-out cases: confidences that add up to at most 1, and thresholds that meet the target.
+
+The confidence of an intent is the probability that the message is in scope, times the probability that it means this
+intent if it is in scope. The first is a logistic curve of the first intent's evidence, the second a softmax over the
+evidence of the ranked intents.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.learning.cross_validation import HeldOut
+from intentmatch.core.settings import Settings
+from intentmatch.learning.cross_validation import RANKED, HeldOut
 
 # Fewest held-out cases of either kind, right and wrong, that a curve is fitted to.
 _FEWEST_CASES = 20
-# Expected out-of-scope messages per message in scope. On development sets this weight gives the best calibrated
-# confidence. Left-out intents are harder than most out-of-scope messages: with full weight they lower the confidence.
-_OUT_OF_SCOPE_SHARE = 0.1
+_LEAST_ODDS = 1e-6
 _RIDGE = 1e-3
-_NEWTON_STEPS = 50
+_NEWTON_STEPS, _LONGEST_STEP = 50, 2.0
+# Sharpness for artefacts of earlier releases, which do not hold one; 3.4 to 6.7 on development sets.
+_USUAL_SHARPNESS = 5.0
+# Smaller exponents do not matter.
+_LEAST_EXPONENT = -700.0
 # Fewest cases, and fewest wrong ones, for which a language or an intent gets a threshold of its own. A threshold from a
 # few hundred cases is noisy: it is shrunk towards the common one, which counts as much as `_COMMON_CASES` cases.
 _FEWEST_OF_A_PART, _FEWEST_WRONG_OF_A_PART, _COMMON_CASES = 60, 12, 400
-# Asking which intent is meant costs a turn: it pays where the first is right less often than this ...
-_ASK_BELOW = 0.5
-# ... among at least so many held-out cases with a gap as small.
-_FEWEST_CLOSE = 10
-_WIDEST_MARGIN = 0.03
 # Tolerance for rounding errors in sums.
 _SLACK = 1e-9
 
 
+ASK_BELOW, ASK_FROM, RIVALS = 0.6, 0.8, 3
+"""The bot asks if the first of the best `RIVALS` intents has less than the first number of their confidence, and they
+add up to the second. A question costs the user a turn, as much as 0.4 answers.
+
+On development sets 2.3% of the messages are asked about; 90% of these mean one of the rivals, 49% the first.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class LearnedCut:
-    """A learned threshold on the confidence, with the rates expected from the held-out cases."""
+    """A learned threshold on the in-scope probability, with the rates expected from the held-out cases."""
 
     value: float
     precision: float
@@ -50,36 +61,55 @@ class LearnedCut:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Confidence curve, thresholds and margin. With too few held-out cases `curve` and `cut` are None."""
+    """Confidence curve and thresholds. With too few held-out cases `curve` and `cut` are None."""
 
     curve: tuple[float, float] | None = None
-    """Intercept and slope of the confidence's logit as a linear function of the evidence."""
+    """Intercept and slope of the in-scope logit as a linear function of the first intent's evidence."""
     cut: LearnedCut | None = None
     by_language: Mapping[str, LearnedCut] = field(default_factory=dict)
     by_intent: Mapping[str, LearnedCut] = field(default_factory=dict)
-    margin: float = 0.0
-    """Two intents whose evidence is closer than this are ambiguous."""
+    sharpness: float = 0.0
+    """Factor of the evidence in the softmax over the ranked intents: its inverse temperature."""
     cases: int = 0
 
-    def confidence(self, evidence: float) -> float | None:
-        """Return the probability in [0, 1] that an intent with such evidence is what the user wants."""
+    def in_scope(self, evidence: float) -> float | None:
+        """Return the probability in [0, 1] that a message is in scope whose first intent has such evidence."""
         if self.curve is None:
             return None
         bias, slope = self.curve
         logit = -(bias + slope * evidence)
         return 1.0 / (1.0 + math.exp(logit if -50.0 <= logit <= 50.0 else math.copysign(50.0, logit)))
 
-    def confidences(self, evidence: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Return the confidences of many pieces of evidence, of the same shape."""
-        return None if self.curve is None else _sigmoid(self.curve[0] + self.curve[1] * evidence)
+    def confidences(self, evidence: Iterable[float]) -> list[float] | None:
+        """Return the confidences of all ranked intents of one message, from their evidence in any order.
 
-    def evidence(self, confidence: float) -> float | None:
-        """Return the least evidence that gives such a confidence; None without a rising curve."""
+        They add up to the in-scope probability of the message.
+        """
+        values = [*evidence]
+        if self.curve is None or not values:
+            return None if self.curve is None else []
+        best, sharpness = max(values), self.sharpness
+        weights = [math.exp(max(sharpness * (one - best), _LEAST_EXPONENT)) for one in values]
+        share = (self.in_scope(best) or 0.0) / sum(weights)
+        return [share * weight for weight in weights]
+
+    def confidences_many(self, ranked: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return the confidences of many messages as `confidences` does, shape `(messages, intents)`; -inf gives 0."""
+        if self.curve is None:
+            return None
+        weights = _softmax(ranked, self.sharpness)
+        confidences: NDArray[np.float64] = (
+            weights * _sigmoid(self.curve[0] + self.curve[1] * ranked.max(axis=1))[:, None]
+        )
+        return confidences
+
+    def evidence(self, in_scope: float) -> float | None:
+        """Return the least evidence that gives such an in-scope probability; None without a rising curve."""
         if self.curve is None or self.curve[1] == 0.0:
             return None
-        if not 0.0 < confidence < 1.0:
-            return -math.inf if confidence <= 0.0 else math.inf
-        return (math.log(confidence / (1.0 - confidence)) - self.curve[0]) / self.curve[1]
+        if not 0.0 < in_scope < 1.0:
+            return -math.inf if in_scope <= 0.0 else math.inf
+        return (math.log(in_scope / (1.0 - in_scope)) - self.curve[0]) / self.curve[1]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the calibration as plain JSON values."""
@@ -94,7 +124,7 @@ class Calibration:
             None if cut is None else LearnedCut(**cut),
             {name: LearnedCut(**of) for name, of in values["by_language"].items()},
             {name: LearnedCut(**of) for name, of in values["by_intent"].items()},
-            float(values["margin"]),
+            float(values.get("sharpness", _USUAL_SHARPNESS)),
             int(values["cases"]),
         )
 
@@ -104,21 +134,24 @@ def calibrate(
     target: Mapping[str, Any],
     intents: Sequence[str] = (),
     languages: Sequence[str | None] = (),
+    out_of_scope_share: float = Settings.out_of_scope_share,
 ) -> Calibration:
     """Fit the confidence curve and choose thresholds that meet a target. Deterministic.
 
     `intents` are the intents' names by position, `languages` the utterances' languages by row. A target is
     `{"precision": p}`, `{"precision": p, "give_up": g}`, `{"false_accept": share}` or `{"balance": True}`; see
-    `settings.Settings.target`.
+    `settings.Settings.target`. `out_of_scope_share` is the expected share of out-of-scope messages, from 0 to below 1.
     """
-    right = held_out.right
+    right, known = held_out.right, held_out.known
     cases = len(right)
-    if min(right.sum(), (~right).sum()) < _FEWEST_CASES:
+    if min(right.sum(), (~right).sum()) < _FEWEST_CASES or known.all():
         return Calibration(cases=cases)
-    shares = shares_of(held_out)
-    curve = _fit_curve(held_out, shares)
-    confidences = _sigmoid(curve[0] + curve[1] * held_out.evidence)
-    chances = _Chances(confidences, right, held_out.known, shares)
+    shares = shares_of(held_out, out_of_scope_share)
+    curve = _fit_curve(held_out.evidence, known, shares)
+    sharpness = _fit_sharpness(held_out)
+    in_scope = _sigmoid(curve[0] + curve[1] * held_out.evidence)
+    asked = asked_about(_softmax(held_out.ranked, sharpness) * in_scope[:, None])
+    chances = _Chances(in_scope, right, asked, held_out.place < RIVALS, known, shares)
     common = _chosen(chances, target)
     spoken = np.array([languages[row] or "" for row in held_out.rows]) if languages else np.full(cases, "")
     by_language = _parts(chances, spoken, sorted({*spoken.tolist()} - {""}), target, common)
@@ -126,63 +159,80 @@ def calibrate(
     by_intent = _parts(chances, named, sorted({*named.tolist()} - {""}), target, common)
     # With a single language there is nothing to tell apart.
     by_language = by_language if len({*spoken.tolist()} - {""}) > 1 else {}
-    return Calibration(curve, common, by_language, by_intent, _margin(held_out), cases)
+    return Calibration(curve, common, by_language, by_intent, sharpness, cases)
 
 
-def shares_of(held_out: HeldOut) -> NDArray[np.float64]:
-    """Return the weight of each case: 1 in scope; out of scope, so that they sum to their expected number."""
+def asked_about(confidences: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which in-scope messages are asked about; confidences in falling order, shape `(messages, intents)`."""
+    together = confidences[:, :RIVALS].sum(axis=1)
+    asked: NDArray[np.bool_] = (confidences[:, 0] < ASK_BELOW * together) & (together >= ASK_FROM)
+    return asked
+
+
+def shares_of(held_out: HeldOut, out_of_scope_share: float = Settings.out_of_scope_share) -> NDArray[np.float64]:
+    """Return the weight of each case: 1 in scope; out of scope, so that these weigh `out_of_scope_share` of all.
+
+    Without out-of-scope messages their cases weigh next to nothing, so that rates among them stay defined.
+    """
     known = held_out.known
-    return np.where(known, 1.0, _OUT_OF_SCOPE_SHARE * known.sum() / max(1, (~known).sum()))
+    odds = max(out_of_scope_share / (1.0 - out_of_scope_share), _LEAST_ODDS)
+    return np.where(known, 1.0, odds * known.sum() / max(1, (~known).sum()))
 
 
 @dataclass(frozen=True, slots=True)
 class _Chances:
-    """Held-out cases with their confidence; all arrays have shape `(cases,)`."""
+    """Held-out cases with their in-scope probability; all arrays have shape `(cases,)`."""
 
-    confidence: NDArray[np.float64]
+    in_scope: NDArray[np.float64]
     right: NDArray[np.bool_]
+    asked: NDArray[np.bool_]
+    """Whether the case is asked about if it passes the threshold."""
+    offered: NDArray[np.bool_]
+    """Whether the right intent is among the rivals if it is asked about."""
     known: NDArray[np.bool_]
     shares: NDArray[np.float64]
 
     def select(self, some: NDArray[np.bool_]) -> _Chances:
-        return _Chances(self.confidence[some], self.right[some], self.known[some], self.shares[some])
+        return _Chances(*(getattr(self, name)[some] for name in self.__slots__))
 
     def cut(self, value: float, note: str = "") -> LearnedCut:
         """Return a threshold with its expected rates."""
-        given = self.confidence >= value
+        passes = self.in_scope >= value
+        given = passes & ~self.asked
         return LearnedCut(
             value=float(value),
             precision=_share(self.right[given], self.shares[given]),
             coverage=_share(given[self.known], self.shares[self.known]),
-            refused=_share(~given[~self.known], self.shares[~self.known]),
-            cases=len(self.confidence),
+            refused=_share(~passes[~self.known], self.shares[~self.known]),
+            cases=len(self.right),
             note=note,
         )
 
 
 def _chosen(chances: _Chances, target: Mapping[str, Any]) -> LearnedCut:
     """Return the lowest threshold that meets a target; if none does, the best one within `give_up`."""
-    order = np.argsort(-chances.confidence, kind="stable")
-    confidence, shares = chances.confidence[order], chances.shares[order]
-    # A threshold can only lie between two different confidences.
-    ends = np.append(confidence[1:] < confidence[:-1], True)
-    right = np.cumsum(shares * chances.right[order])
-    given = np.cumsum(shares)
+    order = np.argsort(-chances.in_scope, kind="stable")
+    in_scope, shares, asked = chances.in_scope[order], chances.shares[order], chances.asked[order]
+    # A threshold can only lie between two different values.
+    ends = np.append(in_scope[1:] < in_scope[:-1], True)
+    right = np.cumsum(shares * (chances.right[order] & ~asked))
+    given = np.cumsum(shares * ~asked)
+    helped = np.cumsum(shares * np.where(asked, chances.offered[order], chances.right[order]))
     accepted = np.cumsum(shares * ~chances.known[order])
     out_of_scope = max(float(accepted[-1]), 1e-9)
-    # Share of right answers and rightly refused messages at each threshold.
-    overall = (right + out_of_scope - accepted) / given[-1]
+    # Share of right answers, rightly asked questions and rightly refused messages at each threshold.
+    overall = (helped + out_of_scope - accepted) / shares.sum()
     best = int(np.where(ends, overall, -1.0).argmax())
     if "precision" in target:
         wanted, allowed = float(target["precision"]), float(target.get("give_up", 1.0))
-        reached = ends & (right / given >= wanted - _SLACK)
+        reached = ends & (given > 0.0) & (right >= (wanted - _SLACK) * given)
         affordable = ends & (overall >= overall[best] - allowed - _SLACK)
         both = np.flatnonzero(reached & affordable)
         if not len(both):
             note = f"a precision of {wanted:.0%} would cost too much; this threshold costs {allowed:.1%} at most"
             if not reached.any():
                 note = f"no threshold reaches a precision of {wanted:.0%}"
-            return chances.cut(_between(confidence, int(np.flatnonzero(affordable)[0])), note)
+            return chances.cut(_between(in_scope, int(np.flatnonzero(affordable)[0])), note)
         place = int(both[-1])
     elif "false_accept" in target:
         possible = np.flatnonzero(ends & (accepted / out_of_scope <= float(target["false_accept"]) + _SLACK))
@@ -191,14 +241,14 @@ def _chosen(chances: _Chances, target: Mapping[str, Any]) -> LearnedCut:
         place = int(possible[-1])
     else:
         place = best
-    return chances.cut(_between(confidence, place))
+    return chances.cut(_between(in_scope, place))
 
 
-def _between(confidence: NDArray[np.float64], place: int) -> float:
-    """Return the confidence half way between the last case that passes and the next one, or half that of the last."""
-    if place + 1 == len(confidence):
-        return float(confidence[place]) / 2
-    return float(confidence[place] + confidence[place + 1]) / 2
+def _between(in_scope: NDArray[np.float64], place: int) -> float:
+    """Return the value half way between the last case that passes and the next one, or half that of the last."""
+    if place + 1 == len(in_scope):
+        return float(in_scope[place]) / 2
+    return float(in_scope[place] + in_scope[place + 1]) / 2
 
 
 def _parts(
@@ -215,29 +265,20 @@ def _parts(
     return cuts
 
 
-def _margin(held_out: HeldOut) -> float:
-    """Return the widest gap within which the first of two is right too seldom to answer without asking."""
-    gaps, right = held_out.gap[held_out.known], held_out.right[held_out.known]
-    order = np.argsort(gaps, kind="stable")
-    gaps, right = gaps[order], right[order]
-    counts = np.arange(1, len(gaps) + 1)
-    ends = np.append(gaps[1:] > gaps[:-1], True)[: len(gaps)]
-    close = ends & (np.cumsum(right) / counts < _ASK_BELOW) & (counts >= _FEWEST_CLOSE) & (gaps <= _WIDEST_MARGIN)
-    return float(gaps[np.flatnonzero(close)[-1]]) if close.any() else 0.0
-
-
-def _fit_curve(held_out: HeldOut, shares: NDArray[np.float64]) -> tuple[float, float]:
-    """Fit a ridge-regularised logistic regression on the evidence by Newton's method.
+def _fit_curve(
+    evidence: NDArray[np.float64], known: NDArray[np.bool_], shares: NDArray[np.float64]
+) -> tuple[float, float]:
+    """Fit a ridge-regularised logistic regression of `known` on the evidence by Newton's method.
 
     Source: Platt 1999, "Probabilistic Outputs for Support Vector Machines".
     """
-    inputs = np.stack([np.ones_like(held_out.evidence), held_out.evidence], axis=1)
-    right = held_out.right.astype(np.float64)
+    inputs = np.stack([np.ones_like(evidence), evidence], axis=1)
+    wanted = known.astype(np.float64)
     weights = np.zeros(2)
     ridge = np.diag([0.0, _RIDGE * shares.sum()])
     for _ in range(_NEWTON_STEPS):
         chance = _sigmoid(inputs @ weights)
-        gradient = inputs.T @ (shares * (chance - right)) + ridge @ weights
+        gradient = inputs.T @ (shares * (chance - wanted)) + ridge @ weights
         curvature = (inputs * (shares * chance * (1.0 - chance))[:, None]).T @ inputs + ridge + 1e-9 * np.eye(2)
         change = np.linalg.solve(curvature, gradient)
         weights -= change
@@ -246,9 +287,32 @@ def _fit_curve(held_out: HeldOut, shares: NDArray[np.float64]) -> tuple[float, f
     bias, slope = weights.tolist()
     if slope > 0.0:
         return bias, slope
-    # Misleading evidence is ignored: every case gets the overall share of right ones.
-    share = _share(held_out.right, shares)
+    # Misleading evidence is ignored: every case gets the overall share.
+    share = _share(known, shares)
     return math.log(share / (1.0 - share)), 0.0
+
+
+def _fit_sharpness(held_out: HeldOut) -> float:
+    """Fit the inverse temperature of the softmax to the in-scope cases by Newton's method; 0.0 without any.
+
+    Source: Guo et al. 2017, "On Calibration of Modern Neural Networks".
+    """
+    some = held_out.place < RANKED
+    evidence, place = held_out.ranked[some], held_out.place[some]
+    gaps = np.where(np.isfinite(evidence), evidence - evidence[:, :1], 0.0)
+    own = np.take_along_axis(gaps, place[:, None], axis=1)[:, 0]
+    ridge = _RIDGE * len(gaps)
+    sharpness = 0.0
+    for _ in range(_NEWTON_STEPS):
+        weights = _softmax(evidence, sharpness)
+        mean = (weights * gaps).sum(axis=1)
+        variance = (weights * gaps * gaps).sum(axis=1) - mean * mean
+        change = float((own - mean).sum() - ridge * sharpness) / float(variance.sum() + ridge + 1e-9)
+        # The objective is concave; a bound on the step keeps the search from leaving flat regions too fast.
+        sharpness = max(0.0, sharpness + max(-_LONGEST_STEP, min(change, _LONGEST_STEP)))
+        if abs(change) < 1e-10:
+            break
+    return sharpness
 
 
 def _share(flags: NDArray[np.bool_], weights: NDArray[np.float64]) -> float:
@@ -258,3 +322,11 @@ def _share(flags: NDArray[np.bool_], weights: NDArray[np.float64]) -> float:
 
 def _sigmoid(x: Any) -> Any:
     return 1.0 / (1.0 + np.exp(-np.clip(x, -50.0, 50.0)))
+
+
+def _softmax(evidence: NDArray[np.float64], sharpness: float) -> NDArray[np.float64]:
+    """Return the softmax over the last axis of the evidence times the sharpness; -inf gives 0."""
+    gaps = evidence - evidence.max(axis=1, keepdims=True)
+    weights = np.where(np.isfinite(gaps), np.exp(np.maximum(sharpness * gaps.clip(min=-1e6), _LEAST_EXPONENT)), 0.0)
+    softmax: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+    return softmax

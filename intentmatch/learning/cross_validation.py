@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
 from intentmatch.index import ExactIndex
-from intentmatch.learning.fusion import fused_score
+from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
 from intentmatch.learning.head import Fitting, Near, held_out_head
 from intentmatch.learning.near_duplicates import SAME_BUT_FOR_SPELLING
+from intentmatch.learning.word_alignment import LEADING, WordAlignment
 from intentmatch.runtime.block_sizes import (
     CROSS_VALIDATION_COSINES,
     CROSS_VALIDATION_MAX_CASES,
@@ -25,31 +26,42 @@ from intentmatch.runtime.block_sizes import (
 )
 from intentmatch.runtime.threads import Each, one_by_one
 
-# Held-out cases determine only a handful of numbers: so many suffice, evenly spread over the utterances.
+# Held-out cases determine only a handful of numbers: so many suffice.
 _MOST_CASES = 4000
 _FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 3000
 # Utterances that are matched a second time at most, as if translated.
 _MOST_TRANSLATED = 1000
 
+RANKED = 5
+"""First intents of a message that share its confidence. Matching ranks at least so many."""
+
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Held-out cases; all arrays have shape `(cases,)`."""
+    """Held-out cases; arrays have shape `(cases,)` unless stated otherwise."""
 
-    evidence: NDArray[np.float64]
-    """Evidence of the first intent."""
-    gap: NDArray[np.float64]
-    """Its lead over the second intent; infinite without a second."""
+    ranked: NDArray[np.float64]
+    """Evidence of the first intents in falling order, -inf if there are fewer; shape `(cases, RANKED)`."""
     first: NDArray[np.int64]
     """Position of the first intent."""
-    second: NDArray[np.int64]
-    """Position of the second intent."""
-    right: NDArray[np.bool_]
-    """Whether the first intent is the utterance's own."""
+    place: NDArray[np.int64]
+    """Place of the utterance's own intent among them, 0 for the first; `RANKED` if it is not among them."""
     known: NDArray[np.bool_]
     """Whether the utterance's own intent was there to be found, so that the message is in scope."""
     rows: NDArray[np.int64]
     """Row of the utterance."""
+
+    @property
+    def evidence(self) -> NDArray[np.float64]:
+        """Evidence of the first intent."""
+        first: NDArray[np.float64] = self.ranked[:, 0]
+        return first
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """Whether the first intent is the utterance's own."""
+        right: NDArray[np.bool_] = self.place == 0
+        return right
 
 
 def representative(lines: Sequence[int]) -> NDArray[np.bool_]:
@@ -89,7 +101,9 @@ def cross_validate(
     aggregation: str,
     fitting: Fitting | None,
     *,
+    words: WordAlignment | None = None,
     lines: Sequence[int] | None = None,
+    keys: Sequence[int] | None = None,
     near: Near | None = None,
     sample: NDArray[np.int64] | None = None,
     each: Each = one_by_one,
@@ -99,7 +113,17 @@ def cross_validate(
     See `cross_validate_translated`, which does the same and more.
     """
     held_out, _ = cross_validate_translated(
-        vectors, owners, aggregation, fitting, None, lines=lines, near=near, sample=sample, each=each
+        vectors,
+        owners,
+        aggregation,
+        fitting,
+        None,
+        words=words,
+        lines=lines,
+        keys=keys,
+        near=near,
+        sample=sample,
+        each=each,
     )
     return held_out
 
@@ -111,19 +135,23 @@ def cross_validate_translated(
     fitting: Fitting | None,
     translated: Callable[[Vectors], Vectors] | None,
     *,
+    words: WordAlignment | None = None,
     lines: Sequence[int] | None = None,
+    keys: Sequence[int] | None = None,
     near: Near | None = None,
     sample: NDArray[np.int64] | None = None,
     each: Each = one_by_one,
 ) -> tuple[HeldOut, HeldOut | None]:
     """Match held-out utterances as they are, and a second time as if said in a language that the registry lacks.
 
-    `translated` maps vectors of utterances to vectors of translations, of the same shape; None for none. Their token
-    features are zero: translations share few words with the registry. The second result is None without `translated`.
+    `translated` maps vectors of utterances to vectors of translations, of the same shape; None for none. Their words
+    do not count: translations share few words with the registry. The second result is None without `translated`.
 
-    `vectors` has one row per utterance. `fitting` is None without a head. The sentences of one of the `lines` are held
-    out together; by default each utterance is a line. `near` holds the weights of a head that is trained on all
-    utterances, from which the heads of the folds are found sooner.
+    `vectors` has one row per utterance. `fitting` and `words` are None without a head. The sentences of one of the
+    `lines` are held out together; by default each utterance is a line. `keys` holds a number for the text of each
+    utterance, such as a hash: folds and cases follow from it, so that an edited line changes the folds of its own
+    intent only. `near` holds the weights of a head that is trained on all utterances, from which the heads of the folds
+    are found sooner.
 
     With a `sample`, rising rows of the utterances, only these are asked about, and `fitting` covers only these.
     """
@@ -138,10 +166,10 @@ def cross_validate_translated(
     line_of = firsts[number]
     folds = _FOLDS if len(chosen) <= _MANY else _FOLDS_OF_MANY
     worth = np.flatnonzero(representative(line_of.tolist()))
-    step = max(1, -(-len(worth) // (_MOST_CASES // 2)))
+    key = _scattered(len(owner)) if keys is None else np.asarray(keys, dtype=np.int64)
     asked = np.zeros(len(chosen), dtype=bool)
-    asked[worth[::step]] = True
-    fold_of = _folds(vectors[chosen], owner[chosen], line_of, folds)
+    asked[worth[np.argsort(key[chosen[worth]], kind="stable")[: _MOST_CASES // 2]]] = True
+    fold_of = _folds(vectors[chosen], owner[chosen], line_of, key[chosen], folds)
     # Neighbouring intents in a file are often similar in meaning: they are left out in different rounds.
     group_of = owner[chosen] % folds
     groups = folds if len(index.owners) > folds else len(index.owners)
@@ -150,11 +178,14 @@ def cross_validate_translated(
     rounds = [one for one in rounds if (one.left_out & asked).any() and not one.left_out.all()]
     # A subset of the cases: only few numbers are fitted to them.
     again = np.zeros(len(chosen), dtype=bool)
-    again[np.flatnonzero(asked)[:: max(1, -(-int(asked.sum()) // _MOST_TRANSLATED))]] = translated is not None
+    if translated is not None:
+        candidates = np.flatnonzero(asked)
+        again[candidates[np.argsort(key[chosen[candidates]], kind="stable")[:_MOST_TRANSLATED]]] = True
     moved = vectors[:0] if translated is None else translated(vectors[chosen[again]])
     similarities, of_moved = _similarities(
         index, vectors, chosen[asked], owner, line, moved=moved, again=again[asked], each=each
     )
+    compare = None if words is None else _WordComparison(index, line, words)
 
     def cases(one: _Round) -> tuple[_Cases, _Cases]:
         some, some_moved = one.left_out & asked, one.left_out & again
@@ -165,8 +196,8 @@ def cross_validate_translated(
             logits_of_moved = head.logits(fitting.without_words(moved[some_moved[again]]))
         left_out = owner[chosen[one.left_out]]
         return (
-            _cases(index, similarities.select(some[asked]), left_out, logits, known=one.known),
-            _cases(index, of_moved.select(some_moved[again]), left_out, logits_of_moved, known=one.known),
+            _cases(index, similarities.select(some[asked]), left_out, logits, compare, known=one.known),
+            _cases(index, of_moved.select(some_moved[again]), left_out, logits_of_moved, None, known=one.known),
         )
 
     found = list(each(cases, rounds))
@@ -231,12 +262,49 @@ def _similarities(
     return _Similarities(rows, owner[rows], scores), _Similarities(rows[again], owner[rows[again]], scores_of_moved)
 
 
+class _WordComparison(NamedTuple):
+    """Aligns held-out utterances with the nearest remaining utterance of each of their leading intents."""
+
+    utterances: ExactIndex
+    line: NDArray[np.int64]
+    words: WordAlignment
+
+    def add_to(self, evidence: NDArray[np.float64], held_out: _Similarities) -> None:
+        """Add word similarity to the evidence of the leading intents, shape `(rows, owners)`, as matching does."""
+        leading = np.argsort(-evidence, axis=1, kind="stable")[:, :LEADING]
+        present = np.isfinite(np.take_along_axis(evidence, leading, axis=1))
+        nearest = self._nearest(leading, held_out)
+        rows = held_out.rows.tolist()
+        for place, (row, columns, those, near) in enumerate(zip(rows, leading, present, nearest, strict=True)):
+            similarities = self.words.similarities_of_row(row, near[those].tolist())
+            evidence[place, columns[those]] += WORD_WEIGHT * np.array(similarities)
+
+    def _nearest(self, columns: NDArray[np.int64], held_out: _Similarities) -> NDArray[np.int64]:
+        """Return the row of the nearest utterance of each intent, given by column, that is not the same line."""
+        vectors = self.utterances.vectors
+        nearest = np.empty(columns.size, dtype=np.int64)
+        case, column = np.repeat(np.arange(len(columns)), columns.shape[1]), columns.ravel()
+        order = np.argsort(column, kind="stable")
+        for pairs in np.split(order, np.flatnonzero(np.diff(column[order])) + 1) if len(order) else ():
+            span = self.utterances.span(int(column[pairs[0]]))
+            rows, own = (
+                held_out.rows[case[pairs]],
+                held_out.owner[case[pairs]] == self.utterances.owners[column[pairs[0]]],
+            )
+            cosines = vectors[rows] @ vectors[span].T
+            same = (cosines > SAME_BUT_FOR_SPELLING) & own[:, None]
+            same |= self.line[rows][:, None] == self.line[span]
+            cosines[same] = -np.inf
+            nearest[pairs] = span.start + cosines.argmax(axis=1)
+        return nearest.reshape(columns.shape)
+
+
 class _Cases(NamedTuple):
-    """Cases of one round with their first two intents and the evidence for them."""
+    """Cases of one round with their first intents and the evidence for them, shape `(cases, RANKED)` each."""
 
     rows: NDArray[np.int64]
     evidence: NDArray[np.float64]
-    first: NDArray[np.int64]
+    intents: NDArray[np.int64]
     known: NDArray[np.bool_]
 
 
@@ -245,6 +313,7 @@ def _cases(
     similarities: _Similarities,
     left_out: NDArray[np.int64],
     logits: NDArray[np.float32] | None,
+    words: _WordComparison | None,
     *,
     known: bool,
 ) -> _Cases:
@@ -261,50 +330,59 @@ def _cases(
         own_logits = logits[:, index.owners]
         present = np.isfinite(scores) & np.isfinite(own_logits)
         total = np.where(present, fused_score(scores, own_logits), -np.inf)
-    order = np.argsort(-total, axis=1, kind="stable")[:, :2][usable]
-    return _Cases(
-        similarities.rows[usable],
-        np.take_along_axis(total[usable], order, axis=1),
-        index.owners[order],
-        np.full(len(order), known),
-    )
+    if words is not None:
+        words.add_to(total, similarities)
+    order = np.argsort(-total, axis=1, kind="stable")[:, :RANKED][usable]
+    evidence = np.full((len(order), RANKED), -np.inf)
+    evidence[:, : order.shape[1]] = np.take_along_axis(total[usable], order, axis=1)
+    intents = np.full((len(order), RANKED), -1)
+    intents[:, : order.shape[1]] = index.owners[order]
+    return _Cases(similarities.rows[usable], evidence, intents, np.full(len(order), known))
 
 
 def _held_out(rounds: Sequence[_Cases], owner: NDArray[np.int64]) -> HeldOut:
     """Return all cases, the known ones first."""
     if not rounds:
-        nothing = np.empty(0)
-        whole = nothing.astype(np.int64)
-        return HeldOut(nothing, nothing, whole, whole, nothing.astype(bool), nothing.astype(bool), whole)
-    rows, evidences, first_two, known = map(np.concatenate, zip(*rounds, strict=True))
-    best, second = evidences.T
+        whole = np.empty(0, dtype=np.int64)
+        return HeldOut(np.empty((0, RANKED)), whole, whole, whole.astype(bool), whole)
+    rows, ranked, intents, known = map(np.concatenate, zip(*rounds, strict=True))
+    own = np.isfinite(ranked) & (intents == owner[rows][:, None])
     return HeldOut(
-        evidence=best,
-        gap=np.where(np.isfinite(second), best - second, np.inf),
-        first=first_two[:, 0],
-        second=first_two[:, 1],
-        right=(first_two[:, 0] == owner[rows]) & known,
+        ranked=ranked,
+        first=intents[:, 0],
+        place=np.where(own.any(axis=1) & known, own.argmax(axis=1), RANKED),
         known=known,
         rows=rows,
     )
 
 
-def _folds(vectors: Vectors, owner: NDArray[np.int64], line: NDArray[np.int64], folds: int) -> NDArray[np.int64]:
-    """Return a fold for each utterance: evenly spread within an intent, near-duplicate lines together."""
+def _scattered(count: int) -> NDArray[np.int64]:
+    """Return a different number for each position, in no particular order: multiples of a prime modulo 2^32."""
+    scattered: NDArray[np.int64] = np.arange(count, dtype=np.int64) * 2_654_435_761 % (1 << 32)
+    return scattered
+
+
+def _folds(
+    vectors: Vectors, owner: NDArray[np.int64], line: NDArray[np.int64], key: NDArray[np.int64], folds: int
+) -> NDArray[np.int64]:
+    """Return a fold for each utterance: evenly spread within an intent, near-duplicate lines together.
+
+    The lines of an intent take their turns in the order of their keys, so an edit does not move those of other intents.
+    """
     fold_of = np.zeros(len(owner), dtype=np.int64)
     begins = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
-    place = 0
-    for start, end in zip(begins, np.append(begins[1:], len(owner)), strict=True):
+    for turn, (start, end) in enumerate(zip(begins, np.append(begins[1:], len(owner)), strict=True)):
         numbers = np.arange(end - start)
         near = _first_alike(vectors[start:end])
         links = [*zip(numbers.tolist(), near.tolist(), strict=True)]
         links += zip(numbers.tolist(), (line[start:end] - start).tolist(), strict=True)
-        for row, first in enumerate(connected_components(len(numbers), links)):
-            if first < row:
-                fold_of[start + row] = fold_of[start + first]
-            else:
-                fold_of[start + row] = place % folds
-                place += 1
+        first = np.array(connected_components(len(numbers), links))
+        least = np.full(len(numbers), np.iinfo(np.int64).max)
+        np.minimum.at(least, first, key[start:end])
+        leaders = np.flatnonzero(first == numbers)
+        place = np.zeros(len(numbers), dtype=np.int64)
+        place[leaders[np.argsort(least[leaders], kind="stable")]] = np.arange(len(leaders))
+        fold_of[start:end] = (place[first] + turn) % folds
     return fold_of
 
 

@@ -1,7 +1,7 @@
-"""Fuse similarity scores and head logits into one number per intent: the evidence that intents are ranked by.
+"""Fuse similarity scores, head logits and word alignment into one number per intent: the evidence.
 
-The head tells the intents of a registry apart; cosine similarity tells out-of-scope messages from the rest. The weights
-were chosen on development sets.
+Intents are ranked by their evidence. The head tells the intents of a registry apart; cosine similarity and word
+alignment tell out-of-scope messages from the rest. The weights were chosen on development sets.
 """
 
 from __future__ import annotations
@@ -16,6 +16,10 @@ from intentmatch.learning.head import softmax
 
 PROBABILITY_WEIGHT, LOGIT_WEIGHT = 0.5, 0.15
 """Weights of the head's probability and of its logit; a score has weight 1."""
+
+WORD_WEIGHT = 1.2
+"""Weight of the word similarity of an intent's nearest utterance, for the leading intents of a message. On development
+sets 1.0 and 1.3 differ by less than 0.002 in AUROC."""
 
 
 def fused_score(scores: NDArray[np.float32], logits: NDArray[np.float32] | None) -> NDArray[np.float64]:

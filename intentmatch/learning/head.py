@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from intentmatch.core.types import Vectors
 from intentmatch.learning.lbfgs import PENALTY, RowsLoss, minimise
 from intentmatch.learning.token_features import SparseVector, TokenVectorizer
+from intentmatch.learning.word_alignment import WordAlignment
 from intentmatch.runtime.threads import Each, one_by_one
 
 # Chosen on development sets, where 0.35 to 0.7 and 10 to 100 differ by less than half a point.
@@ -74,21 +75,25 @@ class HeadLogits:
 
 @dataclass(frozen=True, slots=True)
 class TrainedHead:
-    """Head weights and token features needed at inference."""
+    """Head weights, token features and words of the utterances needed at inference."""
 
     head: Head
     vectorizer: TokenVectorizer
+    words: WordAlignment | None = None
+    """None in an artefact of an earlier release, whose calibration does not count on words."""
 
     def to_tensors(self) -> dict[str, NDArray[Any]]:
         """Return the arrays by name, to be stored in a file."""
-        return {"head": self.head.weights, "rarity": self.vectorizer.rarity}
+        words = {} if self.words is None else self.words.to_tensors()
+        return {"head": self.head.weights, "rarity": self.vectorizer.rarity, **words}
 
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, NDArray[Any]]) -> TrainedHead | None:
         """Make a head from the arrays of `to_tensors`, others are ignored; None if there is no head among them."""
         if "head" not in tensors:
             return None
-        return cls(Head(tensors["head"]), TokenVectorizer(tensors["rarity"]))
+        words = WordAlignment.from_tensors(tensors)
+        return cls(Head(tensors["head"]), TokenVectorizer(tensors["rarity"]), words)
 
 
 class Fitting(NamedTuple):

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
-from intentmatch.encoders.tokenizer.embedded import MAX_PIECES, embedded_tokenizer
+from intentmatch.encoders.tokenizer.embedded import known_pieces
 from intentmatch.runtime.block_sizes import TOKEN_FEATURE_TEXTS
 
 DIM = 1024
@@ -107,19 +107,13 @@ def _hashed(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]
 def _neighbours(text: str) -> tuple[list[int], list[int]]:
     """Return first and second member of each pair of neighbouring pieces, and of each single piece.
 
-    The ends of the text count as piece 0. The second member is counted from 1; 0 stands for a single piece.
+    Pieces are counted from 1, and the ends of the text count as piece 0. The second member is counted from 1; 0 stands
+    for a single piece.
     """
-    if not (known := _known(text)):
+    known = [piece + 1 for piece in known_pieces(text)]
+    if not known:
         return [], []
     return [0, *known, *known], [*[piece + 1 for piece in known], 1, *[0] * len(known)]
-
-
-def _known(text: str) -> list[int]:
-    """Return the known pieces of a text, counted from 1; none if they are only word separators."""
-    tokenizer = embedded_tokenizer()
-    known = [piece + 1 for piece in tokenizer.encode(text, MAX_PIECES) if piece != tokenizer.unknown]
-    # Words of unknown letters all begin with the same separator.
-    return [] if all(piece - 1 == tokenizer.blank for piece in known) else known
 
 
 def _place(hashes: NDArray[np.int64]) -> NDArray[np.int64]:

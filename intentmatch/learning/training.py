@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +25,7 @@ from intentmatch.learning.head import Fitting, TrainedHead, fit_head, nearby, pr
 from intentmatch.learning.subsampling import beyond_a_head, sample
 from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSION
 from intentmatch.learning.token_features import TokenVectorizer
+from intentmatch.learning.word_alignment import WordAlignment
 from intentmatch.runtime.threads import Each, all_cores, one_by_one
 from intentmatch.storage.atomic import write_file
 from intentmatch.text.normalize import TEXT_VERSION, clean
@@ -60,7 +63,7 @@ def train(
     names = [intent.name for intent in registry]
     languages = [utterance.language for utterance in registry.utterances]
     validated = cross_validate_registry(registry, vectors, labels, settings, translations)
-    calibration = calibrate(validated.held_out, settings.target, names, languages)
+    calibration = calibrate(validated.held_out, settings.target, names, languages, settings.out_of_scope_share)
     # A head that could not be cross-validated is not used.
     trained_head = validated.trained_head if calibration.curve is not None else None
     return Trained(calibration, trained_head, _foreign(validated, calibration, settings))
@@ -70,7 +73,7 @@ def _foreign(validated: CrossValidated, calibration: Calibration, settings: Sett
     """Calibrate for languages that the registry does not have; None with too few cases for either calibration."""
     if validated.translated is None or calibration.curve is None:
         return None
-    foreign = calibrate(validated.translated, settings.target)
+    foreign = calibrate(validated.translated, settings.target, out_of_scope_share=settings.out_of_scope_share)
     return foreign if foreign.curve is not None else None
 
 
@@ -90,6 +93,7 @@ class Features(NamedTuple):
     """Rows of the utterances that are trained on."""
     vectorizer: TokenVectorizer
     fitting: Fitting
+    words: WordAlignment
 
 
 class CrossValidated(NamedTuple):
@@ -107,13 +111,14 @@ def cross_validate_registry(
 ) -> CrossValidated:
     """Cross-validate a registry's utterances under the settings `scorer` and `aggregation`."""
     owners, aggregation, lines = registry.owners, settings.aggregation, registry.lines
+    keys = [zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in registry.folded]
     moved = None if translations is None else translations.moved
     with all_cores() as each:
         features = _features(registry, vectors, labels, settings)
         if features is None:
             rows = sample(registry)
             held_out, translated = cross_validate_translated(
-                vectors, owners, aggregation, None, moved, lines=lines, sample=rows, each=each
+                vectors, owners, aggregation, None, moved, lines=lines, keys=keys, sample=rows, each=each
             )
             return CrossValidated(held_out, None, translated)
         trained_head = _fit(features, each=each)
@@ -124,6 +129,8 @@ def cross_validate_registry(
             features.fitting,
             moved,
             lines=lines,
+            words=features.words,
+            keys=keys,
             near=nearby(features.fitting, trained_head.head.weights),
             sample=features.sample,
             each=each,
@@ -165,7 +172,7 @@ def load_or_train(
 
 def _fit(features: Features, near: Vectors | None = None, each: Each = one_by_one) -> TrainedHead:
     start = None if near is None else nearby(features.fitting, near)
-    return TrainedHead(fit_head(features.fitting, start, each), features.vectorizer)
+    return TrainedHead(fit_head(features.fitting, start, each), features.vectorizer, features.words)
 
 
 def _provisional_head(
@@ -176,7 +183,9 @@ def _provisional_head(
     intents = [intent.name for intent in before.registry]
     same = intents == [intent.name for intent in registry]
     if same and len(registry.utterances) * len(intents) > _MOST_NUMBERS_PROVISIONALLY:
-        return before.trained_head
+        if before.trained_head.words is None:
+            return before.trained_head
+        return replace(before.trained_head, words=WordAlignment.fit(_texts(registry)))
     features = _features(registry, vectors, labels, settings)
     return features and _fit(features, _columns(before.trained_head.head.weights, intents, registry))
 
@@ -191,10 +200,15 @@ def _columns(weights: Vectors, intents: Sequence[str], registry: Registry) -> Ve
 def _features(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings) -> Features | None:
     if settings.scorer != "head" or len(registry) < 2 or beyond_a_head(registry):
         return None
-    texts = [clean(utterance.text) for utterance in registry.utterances]
+    texts = _texts(registry)
     vectorizer = TokenVectorizer.fit(texts)
     chosen = sample(registry)
-    return Features(chosen, vectorizer, _prepared(registry, vectors, labels, vectorizer, chosen))
+    fitting = _prepared(registry, vectors, labels, vectorizer, chosen)
+    return Features(chosen, vectorizer, fitting, WordAlignment.fit(texts))
+
+
+def _texts(registry: Registry) -> list[str]:
+    return [clean(utterance.text) for utterance in registry.utterances]
 
 
 def _prepared(
@@ -230,7 +244,8 @@ def _file(
 ) -> Path | None:
     """Return the cache file named after everything `train` uses; None if it must be `there` and cannot be."""
     parts = [
-        [_VERSION, TEXT_VERSION, TOKEN_FEATURES_VERSION, settings.scorer, settings.aggregation, dict(settings.target)],
+        [_VERSION, TEXT_VERSION, TOKEN_FEATURES_VERSION, settings.scorer, settings.aggregation],
+        [dict(settings.target), settings.out_of_scope_share],
         [[intent.name, intent.label] for intent in registry],
         [utterance.text for utterance in registry.utterances],
         [utterance.language for utterance in registry.utterances],

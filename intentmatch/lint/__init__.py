@@ -1,7 +1,8 @@
 """Lint a registry by meaning, without a test set: misplaced utterances, overlapping intents, wrong languages."""
 
 from intentmatch.lint.catalogue import CATALOGUE, Rule
+from intentmatch.lint.fixes import FIXABLE, fixes
 from intentmatch.lint.run import Report, lint
 from intentmatch.lint.sarif import to_sarif
 
-__all__ = ["CATALOGUE", "Report", "Rule", "lint", "to_sarif"]
+__all__ = ["CATALOGUE", "FIXABLE", "Report", "Rule", "fixes", "lint", "to_sarif"]

@@ -33,6 +33,9 @@ BY_MEANING = (
 
 BY_FORM = (
     Rule("yaml-syntax", "error", "a file is not valid YAML"),
+    Rule("wrong-indentation", "error", "a key belongs to another mapping than the one that it stands in"),
+    Rule("lost-text", "warning", "YAML reads a part of a line as a comment, a tag or an anchor"),
+    Rule("joined-lines", "warning", "YAML joins a line without a dash to the utterance above it"),
     Rule("alias-expansion", "error", "aliases expand a file beyond its limit"),
     Rule("encoding", "error", "a file is not UTF-8"),
     Rule("unreadable", "error", "a file cannot be read"),
@@ -44,8 +47,9 @@ BY_FORM = (
     Rule("duplicate-key", "error", "a mapping has the same key twice"),
     Rule("wrong-type", "error", "a value has the wrong type for its key"),
     Rule("language-code", "error", "a language code is not BCP-47"),
+    Rule("country-code", "warning", "the code of a country stands in place of the code of its language"),
     Rule("setting", "error", "a setting has an invalid value"),
-    Rule("threshold", "error", "a threshold is not a number from 0 to 1"),
+    Rule("threshold", "error", "a threshold is neither a number from 0 to 1 nor a percentage"),
     Rule("setting-redefined", "error", "two files define the same setting"),
     Rule("intent-redefined", "error", "an intent defines the same property twice"),
     Rule("no-intents", "error", "the registry has no intent"),

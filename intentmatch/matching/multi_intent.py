@@ -8,16 +8,13 @@ be one request.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from math import log
-from typing import NamedTuple
 
 from intentmatch.core.result import MatchResult, Part, Stage
 from intentmatch.matching.pipeline import MAX_CHARACTERS, Engine, Question
-from intentmatch.text.normalize import language_range
+from intentmatch.text.clauses import Span, pieces
 
 # Eight pieces make 36 clauses to match. Longer messages tell a story instead of listing requests.
 _MOST_PIECES = 8
@@ -27,43 +24,11 @@ _LEAST_CONFIDENCE = 0.7
 _COST_OF_A_CLAUSE = 2.0
 _MOST_CONFIDENCE = 0.99
 
-_JOINING_WORDS = {
-    "ar": "و ثم أيضا وأيضا كذلك",
-    "de": "und dann außerdem danach sowie",
-    "en": "and then also plus",
-    "es": "y e luego después además también",
-    "fa": "و سپس بعد همچنین",
-    "fr": "et puis ensuite aussi également",
-    "hi": "और फिर",
-    "id": "dan lalu kemudian juga",
-    "it": "e poi inoltre anche",
-    "ja": "そして それから あと",
-    "ko": "그리고 그다음에 또",
-    "nl": "en dan daarna ook",
-    "pl": "i oraz potem także",
-    "pt": "e depois também além",
-    "ru": "и потом затем также",
-    "sv": "och sedan också",
-    "tr": "ve sonra ayrıca",
-    "uk": "і та потім також",
-    "vi": "và rồi",
-    "zh": "然后 还有 并且 以及 另外",
-}
-_WITHOUT_SPACES = frozenset({"ja", "zh"})
-_PUNCTUATION = r"[,.;:!?…\n。，、；：！？؛،؟।]"
-
-
-class Span(NamedTuple):
-    """A part of a message: start and end in code points."""
-
-    start: int
-    end: int
-
 
 def match_clauses(engine: Engine, whole: MatchResult, question: Question) -> MatchResult:
     """Return the answer to a message, with `parts` if it holds several requests."""
     message = whole.message
-    if whole.trace.decided_by in ("exact", "fuzzy", "empty"):
+    if whole.trace.decided_by in ("exact", "fuzzy", "noise", "empty"):
         return whole
     found = pieces(message[:MAX_CHARACTERS], whole.language)
     if not 1 < len(found) <= _MOST_PIECES:
@@ -74,13 +39,6 @@ def match_clauses(engine: Engine, whole: MatchResult, question: Question) -> Mat
     answers = dict(zip(clauses, engine.match_many(texts, asked), strict=True))
     parts = division(found, {**answers, Span(found[0].start, found[-1].end): whole})
     return _joined(whole, [(span, answers[span]) for span in parts]) if len(parts) > 1 else whole
-
-
-def pieces(message: str, language: str | None) -> list[Span]:
-    """Cut a message where a clause may end, without joining words and surrounding spaces."""
-    ends = [0, *(place for match in _ends(language).finditer(message) for place in match.span()), len(message)]
-    spans = (_stripped(message, start, end) for start, end in zip(ends[::2], ends[1::2], strict=True))
-    return [span for span in spans if span.start < span.end]
 
 
 def division(found: Sequence[Span], answers: Mapping[Span, MatchResult]) -> list[Span]:
@@ -136,18 +94,3 @@ def _part(span: Span, result: MatchResult) -> Part:
         entities=tuple(entities),
         missing=result.missing,
     )
-
-
-def _stripped(message: str, start: int, end: int) -> Span:
-    text = message[start:end]
-    start += len(text) - len(text.lstrip())
-    return Span(start, max(start, start + len(text.strip())))
-
-
-@cache
-def _ends(language: str | None) -> re.Pattern[str]:
-    """Return the pattern of clause ends in a language; languages without a list use the English one."""
-    known = next((code for code in language_range(language or "en") if code in _JOINING_WORDS), "en")
-    words = "|".join(re.escape(word) for word in _JOINING_WORDS[known].split())
-    joining = words if known in _WITHOUT_SPACES else rf"(?<!\w)(?:{words})(?!\w)"
-    return re.compile(f"{_PUNCTUATION}|{joining}", re.IGNORECASE)

@@ -17,9 +17,12 @@ from intentmatch.core.types import Encoder, Reranker
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.subsampling import beyond_a_head
+from intentmatch.matching.correction import Corrector
 from intentmatch.matching.message_language import MessageLanguage
+from intentmatch.matching.negation import check_negation
+from intentmatch.matching.noise import NoiseDetector
 from intentmatch.matching.options import MatchOptions
-from intentmatch.matching.policy import Decision, Policy, decide
+from intentmatch.matching.policy import Decision, Policy, decide, in_scope
 from intentmatch.matching.reranker import Reranking
 from intentmatch.matching.scoring import Scoring
 from intentmatch.matching.shortlist import SearchResult
@@ -89,7 +92,19 @@ class Engine:
             None if reranker is None else Reranking(reranker, self._scoring, registry, self.settings.reranker_seconds)
         )
         self._lexical = LexicalIndex(registry.folded, registry.owners, self.settings.fuzzy)
+        self._corrector = (
+            Corrector(
+                registry.folded,
+                self._lexical.words,
+                lambda row: self._utterances[row].text,
+                sorted({u.language for u in self._utterances if u.language}),
+                self.settings.spelling,
+            )
+            if self.settings.fuzzy < 1.0
+            else None
+        )
         self._languages = MessageLanguage(registry)
+        self._noise = NoiseDetector(self._lexical.words, registry.languages)
         self._coverage = Coverage(encoder)
         self._slots: Mapping[str, SlotReader] = {}
         self._conditional = any(intent.when for intent in self._intents)
@@ -104,7 +119,7 @@ class Engine:
     ) -> MatchResult:
         """Match one message.
 
-        `precomputed` returns what `precompute` found for a cleaned message; it is called at most once.
+        `precomputed` returns what `precompute` found for a cleaned and corrected message; it is called at most once.
         """
         stages = TraceRecorder()
         text = self._clean(message, stages)
@@ -113,20 +128,23 @@ class Engine:
             return self._nothing(message, question, stages, "the message has no words.")
         if question.allowed is not None and not question.allowed:
             return self._nothing(message, question, stages, "no intent may answer.")
-        rows = self._lexical.rows(key)
+        rows = self._rows(key)
         question = self._with_language(question, text, key, rows, stages)
         policy, scoring = self._deciding(question)
 
-        if decision := self._exact(rows, question, stages):
+        if decision := self._exact(rows, key, question, stages):
             return self._result(message, question, decision, stages=stages, decided_by="exact")
 
-        hits = self._lexical.fuzzy(key)
+        typed = text
+        text, hits = self._spelled(text, key, question, stages)
         fuzzy = _only(hits, question.allowed)
-        stages.add("fuzzy", _typing_mistakes(len(fuzzy)))
+        if not hits and (reason := self._noise.reason(typed, key, text)):
+            stages.add("noise", reason)
+            return self._nothing(message, question, stages, reason, is_noise=True)
 
         vector, shortlist = precomputed(text) if precomputed else Precomputed(self.encode_one(text))
         stages.add("encode", f"encoded by {self.encoder.name}")
-        if gap := self._coverage.gap(text, question.language):
+        if gap := self._coverage.gap(typed, question.language):
             stages.add("coverage", gap)
         if not vector.any() and not fuzzy:
             reason = f"the encoder {self.encoder.name} knows no part of this message."
@@ -142,27 +160,75 @@ class Engine:
         by_meaning: DecidedBy = "dense" if self.artefact.trained_head is None else "head"
         spelled = hit is not None and hit.similarity >= first.score
         decided_by: DecidedBy = "fuzzy" if spelled else by_meaning
-        if self._reranking and decision.doubtful:
-            reranked, says = self._reranking.rerank(text, vector, decision, scoring)
-            stages.add("reranker", says)
-            if reranked:
-                decision, decided_by = decide(reranked, policy, question.language), "reranker"
+        if reranked := self._reranked(text, vector, decision, scoring, stages):
+            decision, decided_by = decide(reranked, policy, question.language), "reranker"
         stages.add("decide", decision.verdict)
+        decision, negation = check_negation(
+            decision, text, question.language, lambda clause: self._read(clause, question)
+        )
+        if negation:
+            stages.add("negation", negation)
         if question.allowed is not None:
             everything = scoring.candidates(vector, text, hits)
             self._add_otherwise(decide(everything, policy, question.language), question.allowed, stages)
         return self._result(message, question, decision, stages=stages, decided_by=decided_by)
 
-    def _exact(self, rows: Sequence[int], question: Question, stages: TraceRecorder) -> Decision | None:
+    def _reranked(
+        self, text: str, vector: NDArray[np.float32], decision: Decision, scoring: Scoring, stages: TraceRecorder
+    ) -> Sequence[Candidate] | None:
+        """Return the candidates as the reranker scores them; None if there is no doubt, no reranker, or no answer."""
+        if not self._reranking or not decision.doubtful:
+            return None
+        reranked, says = self._reranking.rerank(text, vector, decision, scoring)
+        stages.add("reranker", says)
+        return reranked
+
+    def _read(self, text: str, question: Question) -> Decision:
+        """Decide on a text beside the message, without trace or reranker."""
+        key = fold(text)
+        vector, hits = self.encode_one(text), self._lexical.fuzzy(key) | self._lexical.exact(self._lexical.rows(key))
+        policy, scoring = self._deciding(question)
+        candidates = scoring.candidates(vector, text, _only(hits, question.allowed), question.allowed)
+        return decide(candidates, policy, question.language)
+
+    def _rows(self, key: str) -> Sequence[int]:
+        """Return the rows that equal a folded message; those that equal it but for accents if there are none."""
+        return self._lexical.rows(key) or self._lexical.but_for_accents(key)
+
+    def _exact(self, rows: Sequence[int], key: str, question: Question, stages: TraceRecorder) -> Decision | None:
         """Decide by the utterances that equal the message; None if there is none that may answer."""
         hits = self._lexical.exact(rows)
         owners = " and of ".join(self._intents[intent].name for intent in hits)
-        stages.add("exact", f"equals an utterance of {owners}" if hits else "equals no utterance")
+        accents = " but for accents" if rows and self.artefact.registry.folded[rows[0]] != key else ""
+        stages.add("exact", f"equals an utterance of {owners}{accents}" if hits else "equals no utterance")
         allowed = _only(hits, question.allowed)
         if not allowed:
             return None
-        candidates = [self._scoring.candidate(intent, 1.0, hit.row) for intent, hit in allowed.items()]
-        return _certain(decide(candidates, self.policy, question.language))
+        # Certain, and divided among the intents that have the same utterance.
+        certain = 1.0 / len(allowed)
+        candidates = [
+            self._scoring.candidate(intent, 1.0, hit.row, confidence=certain) for intent, hit in allowed.items()
+        ]
+        return decide(candidates, self.policy, question.language)
+
+    def _spelled(
+        self, text: str, key: str, question: Question, stages: TraceRecorder
+    ) -> tuple[str, dict[int, SpellingHit]]:
+        """Return a cleaned message without its typing mistakes, and the utterances that it then equals."""
+        hits = self._lexical.fuzzy(key)
+        allowed = _only(hits, question.allowed)
+        stages.add("fuzzy", _typing_mistakes(len(allowed)))
+        corrected = self._corrected(text, key, question, stages)
+        if corrected != text and not allowed:
+            hits = self._lexical.alike(key, self._rows(fold(corrected))) or hits
+        return corrected, hits
+
+    def _corrected(self, text: str, key: str, question: Question, stages: TraceRecorder) -> str:
+        """Return a cleaned message as it is encoded: without typing mistakes and shorthand."""
+        if self._corrector is None or not (correction := self._corrector.read(text, key, question.language)):
+            return text
+        stages.add("spelling", correction.says)
+        return correction.text
 
     def match_many(self, messages: Sequence[str], question: Question) -> list[MatchResult]:
         """Match each message; those without an exact hit are encoded and searched together."""
@@ -177,7 +243,7 @@ class Engine:
         return messages > 1 and (getattr(self.encoder, "batches", False) or self._scoring.batching_helps(messages))
 
     def precompute(self, asked: Iterable[tuple[str, Question]]) -> dict[str, Precomputed]:
-        """Precompute vectors and shortlists for many messages, keyed by cleaned text.
+        """Precompute vectors and shortlists for many messages, keyed by cleaned and corrected text.
 
         Messages with an exact hit are left out: they need neither.
         """
@@ -185,7 +251,11 @@ class Engine:
         for message, question in asked:
             text = clean(_checked_text(message)[:MAX_CHARACTERS])
             key = fold(text)
-            if key and not _only(self._lexical.exact(self._lexical.rows(key)), question.allowed):
+            rows = self._rows(key) if key else ()
+            if key and not _only(self._lexical.exact(rows), question.allowed):
+                unrecorded = TraceRecorder()
+                in_language = self._with_language(question, text, key, rows, unrecorded)
+                text = self._corrected(text, key, in_language, unrecorded)
                 # If only some intents may answer, the shortlist depends on the question.
                 pending[text] = pending.get(text, False) or question.allowed is None
         texts = sorted(pending)
@@ -201,7 +271,7 @@ class Engine:
         self.answering([intent])
         text = _checked_text(message)[:MAX_CHARACTERS]
         key = fold(text)
-        question = self._with_language(question, clean(text), key, self._lexical.rows(key), TraceRecorder())
+        question = self._with_language(question, clean(text), key, self._rows(key), TraceRecorder())
         if intent not in self._slots:
             for name in slots or ():
                 raise UnknownNameError("slot", name, ())
@@ -272,8 +342,10 @@ class Engine:
         return self.policy, self._scoring
 
     def _add_head(self, candidates: Sequence[Candidate], stages: TraceRecorder) -> None:
-        """Add the head's confidences, or the reason why there is no head although the setting asks for one."""
+        """Add word similarities and confidences, or the reason why the setting asks for a head and there is none."""
         if self.artefact.trained_head is not None:
+            if aligned := [f"{c.intent} {c.words:.2f}" for c in candidates[:_SHOWN] if c.words is not None]:
+                stages.add("words", ", ".join(aligned))
             stages.add("head", ", ".join(f"{c.intent} {c.confidence:.0%}" for c in candidates[:_SHOWN]))
         elif self._too_large_for_head:
             stages.add("head", "not trained: too many utterances and intents; cosine similarity decides")
@@ -312,16 +384,19 @@ class Engine:
             candidates=self._titled_in(decision.ranked[: question.top_k], language),
             rivals=self._titled_in(decision.rivals, language),
             language=question.language,
-            response=self.artefact.registry[intent].response(language) if intent else None,
+            response=self.artefact.registry[intent].response_to(message, language) if intent else None,
             trace=Trace(
                 stages=tuple(stages.done),
                 decided_by=decided_by,
                 threshold=decision.cut.value if decision.cut else None,
                 threshold_origin=decision.cut.origin if decision.cut else "",
                 reason=decision.reason,
+                threshold_on=decision.cut.on if decision.cut else None,
             ),
             entities=reading.entities if reading else (),
             missing=reading.missing if reading else (),
+            confirm=intent is not None and self.artefact.registry[intent].confirm,
+            in_scope=in_scope(decision.ranked),
         )
 
     def _titled_in(self, candidates: tuple[Candidate, ...], language: str | None) -> tuple[Candidate, ...]:
@@ -333,17 +408,18 @@ class Engine:
             for c in candidates
         )
 
-    def _nothing(self, message: str, question: Question, stages: TraceRecorder, reason: str) -> MatchResult:
+    def _nothing(
+        self,
+        message: str,
+        question: Question,
+        stages: TraceRecorder,
+        reason: str,
+        *,
+        is_noise: bool = False,
+    ) -> MatchResult:
+        decided_by: DecidedBy = "noise" if is_noise else "empty"
         decision = replace(decide((), self.policy), reason=reason)
-        return self._result(message, question, decision, stages=stages, decided_by="empty")
-
-
-def _certain(decision: Decision) -> Decision:
-    """Return the decision with certain candidates: 100%, divided among the intents that have the same utterance."""
-    certain = 1.0 / len(decision.ranked)
-    ranked = tuple(replace(candidate, confidence=certain) for candidate in decision.ranked)
-    rivals = tuple(replace(candidate, confidence=certain) for candidate in decision.rivals)
-    return replace(decision, ranked=ranked, rivals=rivals)
+        return self._result(message, question, decision, stages=stages, decided_by=decided_by)
 
 
 def _typing_mistakes(intents: int) -> str:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
-from typing import Literal
 
-from intentmatch.core.result import Candidate, Verdict
+from intentmatch.core.result import Candidate, Measure, Verdict
 from intentmatch.core.settings import DEFAULT_LANGUAGE
+from intentmatch.core.threshold import Threshold, value_and_measure
+from intentmatch.learning.calibration import ASK_BELOW, ASK_FROM, RIVALS
 from intentmatch.text.normalize import language_range
 
 # A verdict whose expected error is above this is doubtful. Scores have no error rate: there, being near the cut counts.
 _DOUBTFUL_ERROR = 0.25
 _BAND = 0.05
-
-Measure = Literal["score", "confidence"]
+# A less likely intent is not offered in a question.
+_LEAST_OFFERED = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,12 @@ class Cut:
     origin: str
     on: Measure = "score"
 
-    def measure(self, candidate: Candidate) -> float:
-        """Return the candidate's score or confidence; the score if it has no confidence."""
-        return candidate.score if self.on == "score" or candidate.confidence is None else candidate.confidence
+    def __str__(self) -> str:
+        return f"{self.in_words(self.value)} ({self.origin})"
+
+    def in_words(self, value: float) -> str:
+        """Return a value of the measure for display: a score as a number, a probability as a percentage."""
+        return f"{value:.2f}" if self.on == "score" else f"{value:.0%}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +41,14 @@ class Policy:
     default: Cut
     by_language: Mapping[str, Cut] = field(default_factory=dict)
     by_intent: Mapping[str, Cut] = field(default_factory=dict)
-    margin: float = 0.0
+    margin: float | None = 0.0
+    """Intents whose scores are closer than this are ambiguous; None: the confidences decide when to ask."""
     band: float | None = None
     """Distance to the threshold below which a verdict is doubtful; None to derive doubt from the confidence."""
-    margin_on_score: bool = True
-    """Whether the margin compares scores, as authors write it, or the evidence that candidates are ranked by."""
 
-    def near(self, best: Candidate, ranked: Sequence[Candidate]) -> list[Candidate]:
-        """Return the candidates within the margin of the best, itself included; none if the margin is 0."""
-        measure = attrgetter("score" if self.margin_on_score else "rank")
-        most = measure(best)
-        return [candidate for candidate in ranked if most - measure(candidate) < self.margin]
+    def near(self, ranked: Sequence[Candidate]) -> list[Candidate]:
+        """Return the candidates whose score is within the margin of the first's, itself included; none without."""
+        return [c for c in ranked if ranked[0].score - c.score < self.margin] if self.margin is not None else []
 
     def cut(self, candidate: Candidate, language: str | None = None) -> Cut:
         """Return the threshold for a candidate; without `language`, the language of its nearest utterance counts."""
@@ -69,7 +69,7 @@ class Decision:
     ranked: tuple[Candidate, ...]
     """The winner first, then the others by rank."""
     rivals: tuple[Candidate, ...]
-    """Two or more if the verdict is ambiguous, otherwise none."""
+    """The intents to ask about if the verdict is ambiguous, otherwise none. One alone if the message refuses it."""
     cut: Cut | None
     """The threshold of the first candidate."""
     doubtful: bool
@@ -77,72 +77,115 @@ class Decision:
     reason: str
 
 
-def policy_cuts(threshold: Mapping[str, float], origin: str, learned: Cut) -> tuple[Cut, dict[str, Cut]]:
+def policy_cuts(threshold: Mapping[str, Threshold], origin: str, learned: Cut) -> tuple[Cut, dict[str, Cut]]:
     """Return the default threshold and those by language, from the setting `threshold` or the learned default."""
     by_language = {
-        language: Cut(value, f"for {language}, {origin}")
+        language: author_cut(value, f"for {language}, {origin}")
         for language, value in threshold.items()
         if language != DEFAULT_LANGUAGE
     }
-    default = Cut(threshold[DEFAULT_LANGUAGE], origin) if DEFAULT_LANGUAGE in threshold else learned
+    default = author_cut(threshold[DEFAULT_LANGUAGE], origin) if DEFAULT_LANGUAGE in threshold else learned
     return default, by_language
+
+
+def author_cut(threshold: Threshold, origin: str) -> Cut:
+    """Return a threshold that an author wrote: a percentage is on the confidence, a number on the score."""
+    value, measure = value_and_measure(threshold)
+    return Cut(value, origin, measure)
+
+
+def in_scope(candidates: Sequence[Candidate]) -> float | None:
+    """Return the probability that a message is in scope: the sum of all confidences; None without confidences."""
+    confidences = [candidate.confidence for candidate in candidates if candidate.confidence is not None]
+    return min(1.0, sum(confidences)) if confidences else None
 
 
 def decide(candidates: Sequence[Candidate], policy: Policy, language: str | None = None) -> Decision:
     """Decide what the candidates of a message mean.
 
-    Candidates below their own threshold cannot win. The best of the others wins. If more of them lie within the margin
-    of the best, all of these are rivals and the verdict is ambiguous. A candidate equal to its threshold passes.
+    Only the first candidate can win: a threshold never hands the message to the runner-up. Below its threshold the
+    message is out of scope, or the bot asks if the author wrote that threshold and the first intents are likely enough
+    together. A candidate equal to its threshold passes.
     """
     ranked = sorted(candidates, key=lambda c: (-c.rank, c.intent))
     if not ranked:
         return Decision("out_of_scope", (), (), None, False, "there is nothing to compare the message with.")
-
-    def passes(candidate: Candidate) -> bool:
-        cut = policy.cut(candidate, language)
-        return cut.measure(candidate) >= cut.value
-
-    best = next(filter(passes, ranked), None)
-    if best is None:
-        best = ranked[0]
-        cut = policy.cut(best, language)
-        reason = f"{best.intent} comes nearest with a {_measured(best, cut)}, below the threshold {_in_words(cut)}."
-        return Decision("out_of_scope", tuple(ranked), (), cut, _doubtful(best, cut, policy.band), reason)
+    best, total = ranked[0], in_scope(ranked)
     cut = policy.cut(best, language)
-    rivals = tuple(filter(passes, policy.near(best, ranked)))
-    if ranked[0] is not best:
-        ranked.sort(key=lambda c: c is not best)
-    doubtful = len(rivals) > 1 or _doubtful(best, cut, policy.band)
+    passes = _passes(best, cut, total)
+    rivals = _rivals(ranked, policy, language, total, passes=passes)
     if len(rivals) > 1:
-        names = " and ".join(f"{c.intent} ({cut.measure(c):.2f})" for c in rivals)
-        reason = f"{names} are within {policy.margin:.2f} of each other."
-        return Decision("ambiguous", tuple(ranked), rivals, cut, doubtful, reason)
-    lead = _lead(ranked, policy, language)
-    reason = f"{best.intent} has a {_measured(best, cut)}, at or above the threshold {_in_words(cut)}{lead}."
+        return Decision("ambiguous", tuple(ranked), rivals, cut, True, _asks(rivals, policy))
+    doubtful = _doubtful(best, cut, total, policy.band, passes=passes)
+    compared = _compared(best, cut, total)
+    if not passes:
+        nearest = f"{best.intent} comes nearest" + (
+            " with" if cut.on != "in_scope" else "; the message is in scope with"
+        )
+        return Decision(
+            "out_of_scope", tuple(ranked), (), cut, doubtful, f"{nearest} {compared}, below the threshold {cut}."
+        )
+    subject = "the message is in scope with" if cut.on == "in_scope" else f"{best.intent} has"
+    reason = f"{subject} {compared}, at or above the threshold {cut}{_lead(ranked, cut)}."
     return Decision("matched", tuple(ranked), (), cut, doubtful, reason)
 
 
-def _doubtful(candidate: Candidate, cut: Cut, band: float | None) -> bool:
-    value = cut.measure(candidate)
-    if cut.on == "confidence" and band is None:
-        expected_error = 1.0 - value if value >= cut.value else value
+def _measured(candidate: Candidate, cut: Cut, total: float | None) -> float:
+    """Return what is compared with the threshold; the score of a candidate without confidence."""
+    if cut.on == "score" or candidate.confidence is None or total is None:
+        return candidate.score
+    return candidate.confidence if cut.on == "confidence" else total
+
+
+def _passes(candidate: Candidate, cut: Cut, total: float | None) -> bool:
+    return _measured(candidate, cut, total) >= cut.value
+
+
+def _rivals(
+    ranked: Sequence[Candidate], policy: Policy, language: str | None, total: float | None, *, passes: bool
+) -> tuple[Candidate, ...]:
+    """Return the candidates to ask about, the first included; fewer than two if there is nothing to ask."""
+    if policy.margin is not None:
+        near = policy.near(ranked) if passes else []
+        return tuple(c for c in near if _passes(c, policy.cut(c, language), total))
+    by_author = policy.cut(ranked[0], language).on != "in_scope"
+    likely = [(c, c.confidence) for c in ranked[:RIVALS] if c.confidence is not None]
+    together = sum(of for _, of in likely)
+    if together < ASK_FROM or not (passes or by_author) or (passes and likely[0][1] >= ASK_BELOW * together):
+        return ()
+    return tuple(c for c, of in likely if of >= _LEAST_OFFERED)
+
+
+def _asks(rivals: Sequence[Candidate], policy: Policy) -> str:
+    if policy.margin is not None:
+        names = " and ".join(f"{c.intent} ({c.score:.2f})" for c in rivals)
+        return f"the scores of {names} are within {policy.margin:.2f} of each other."
+    names = " or ".join(f"{c.intent} ({c.confidence:.0%})" for c in rivals)
+    return f"it could be {names}, by their confidence; none of them is likely enough alone."
+
+
+def _doubtful(candidate: Candidate, cut: Cut, total: float | None, band: float | None, *, passes: bool) -> bool:
+    if band is None and cut.on != "score" and candidate.confidence is not None and total is not None:
+        expected_error = 1.0 - candidate.confidence if passes else total
         return expected_error > _DOUBTFUL_ERROR
-    return abs(value - cut.value) < (_BAND if band is None else band)
+    return abs(_measured(candidate, cut, total) - cut.value) < (_BAND if band is None else band)
 
 
-def _measured(candidate: Candidate, cut: Cut) -> str:
-    return f"{cut.on} of {cut.measure(candidate):.2f}"
+def _compared(candidate: Candidate, cut: Cut, total: float | None) -> str:
+    """Return the measured value with the name of its measure, as in "a score of 0.53"."""
+    value = _measured(candidate, cut, total)
+    if cut.on == "score" or candidate.confidence is None:
+        return f"a score of {value:.2f}"
+    return f"a {'probability' if cut.on == 'in_scope' else 'confidence'} of {value:.0%}"
 
 
-def _lead(ranked: Sequence[Candidate], policy: Policy, language: str | None) -> str:
+def _lead(ranked: Sequence[Candidate], cut: Cut) -> str:
+    """Say how far the first candidate is ahead of the second, both on the same measure."""
     if len(ranked) < 2:
         return ""
     best, second = ranked[:2]
-    cut = policy.cut(second, language)
-    if second.rank > best.rank:
-        return f"; {second.intent} has a {_measured(second, cut)}, but stays below its threshold {_in_words(cut)}"
-    return f", and is ahead of {second.intent} with {cut.measure(second):.2f}"
-
-
-def _in_words(cut: Cut) -> str:
-    return f"{cut.value:.2f} ({cut.origin})"
+    if cut.on == "score" or best.confidence is None or second.confidence is None:
+        return f", and is ahead of {second.intent} with {second.score:.2f}"
+    if cut.on == "confidence":
+        return f", and is ahead of {second.intent} with {second.confidence:.0%}"
+    return f"; {best.intent} has a confidence of {best.confidence:.0%}, {second.intent} of {second.confidence:.0%}"

@@ -16,8 +16,9 @@ from intentmatch.core.result import Candidate
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry, Reranker
 from intentmatch.encoders import hub
+from intentmatch.learning.cross_validation import RANKED
 from intentmatch.matching.policy import Decision
-from intentmatch.matching.scoring import RANKED, Scoring
+from intentmatch.matching.scoring import Scoring
 from intentmatch.text.normalize import clean
 
 _UTTERANCES_OF_AN_INTENT = 3
@@ -102,18 +103,20 @@ class Reranking:
         scores = iter(self._reranker.score(text, texts).tolist())
         self._pace.took(perf_counter() - began, len(texts))
         best = [max((next(scores), row) for row in some) for some in rows]
-        reranked = [
-            self._rescored(candidate, (candidate.score + score) / 2, row, scoring or self._scoring)
-            for candidate, (score, row) in zip(first, best, strict=True)
-        ]
+        reranked = (scoring or self._scoring).with_confidences(
+            [
+                self._rescored(candidate, (candidate.score + score) / 2, row)
+                for candidate, (score, row) in zip(first, best, strict=True)
+            ]
+        )
         changes = zip(first, reranked, strict=True)
         moves = ", ".join(f"{old.intent} {old.score:.2f} to {new.score:.2f}" for old, new in changes)
         return reranked, f"in doubt ({decision.verdict}), {self._reranker.name} moved {moves}"
 
-    def _rescored(self, candidate: Candidate, score: float, row: int, scoring: Scoring) -> Candidate:
+    def _rescored(self, candidate: Candidate, score: float, row: int) -> Candidate:
         """Return the candidate with another score, and its evidence moved by the same amount."""
-        moved = scoring.moved(candidate, candidate.rank + score - candidate.score)
-        return replace(moved, score=score, utterance=self._utterances[row])
+        evidence = candidate.rank + score - candidate.score
+        return replace(candidate, score=score, evidence=evidence, utterance=self._utterances[row])
 
 
 class CrossEncoderReranker:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from itertools import repeat
 from types import MappingProxyType
 
 import numpy as np
@@ -15,15 +16,14 @@ from intentmatch.core.result import Candidate
 from intentmatch.core.types import Vectors
 from intentmatch.index import ExactIndex, load_index
 from intentmatch.learning.calibration import Calibration
-from intentmatch.learning.fusion import fused_score
+from intentmatch.learning.cross_validation import RANKED
+from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
 from intentmatch.learning.token_features import NO_WORDS
+from intentmatch.learning.word_alignment import LEADING
 from intentmatch.matching.policy import Policy
 from intentmatch.matching.shortlist import Scored, SearchResult, Shortlist
 from intentmatch.matching.spelling import SpellingHit
 from intentmatch.runtime.block_sizes import SCORING_FEATURE_ROWS, SCORING_MESSAGES
-
-RANKED = 5
-"""Candidates that are ranked at least, whatever `top_k` says: a reranker and the margin need rivals."""
 
 # Candidates scored without a head; negatives may push some of them behind others.
 _BEST_OWNERS = 3 * RANKED
@@ -49,6 +49,7 @@ class Scoring:
         self._calibrate(artefact.calibration, policy)
         trained_head = artefact.trained_head
         self._head = None if trained_head is None else trained_head.head.for_vectors(artefact.vectors.shape[1])
+        self._words = None if trained_head is None else trained_head.words
         self._shortlist = self._make_shortlist()
 
     def for_translations(self, calibration: Calibration, policy: Policy) -> Scoring:
@@ -58,7 +59,7 @@ class Scoring:
         words with the utterances, and these mislead more often than they help.
         """
         other = copy(self)
-        other._uses_words = False
+        other._uses_words, other._words = False, None
         other._calibrate(calibration, policy)
         return other
 
@@ -66,9 +67,9 @@ class Scoring:
         self._calibration = calibration
         cuts = (policy.default, *policy.by_language.values(), *policy.by_intent.values())
         self._lowest_score = min((cut.value for cut in cuts if cut.on == "score"), default=np.inf)
-        lowest_confidence = min((cut.value for cut in cuts if cut.on == "confidence"), default=np.inf)
-        # Rounded down: whether an intent passes is decided by its confidence.
-        self._enough_evidence = _evidence_for(calibration, lowest_confidence) - 1e-9
+        lowest_in_scope = min((cut.value for cut in cuts if cut.on == "in_scope"), default=np.inf)
+        # Rounded down: whether a message is in scope is decided by its probability.
+        self._enough_evidence = _evidence_for(calibration, lowest_in_scope) - 1e-9
 
     def _make_shortlist(self) -> Shortlist | None:
         """Return a shortlist searcher, or None without a head or below 32 intents."""
@@ -97,14 +98,16 @@ class Scoring:
         ):
             found = self._search(vector, text, hits, allowed)
         scored, least = found
+        scored = self._with_words(scored, text, hits)
         if len(self._negatives.owners):
             scored = self._pushed(scored, vector, least)
         scored = [_raised(one, hits[one.intent]) if one.intent in hits else one for one in scored] if hits else scored
-        scored.sort(key=lambda one: (-one.evidence, one.intent))
+        scored = sorted(scored, key=_by_evidence)
+        kept = [*scored[:RANKED], *filter(self._could_pass, scored[RANKED:])]
+        confidences = self._calibration.confidences([one.evidence for one in kept]) or repeat(None)
         return [
-            self.candidate(one.intent, one.score, one.row, one.evidence)
-            for place, one in enumerate(scored)
-            if place < RANKED or self._could_pass(one)
+            self.candidate(one.intent, one.score, one.row, one.evidence, confidence=confidence, words=one.words)
+            for one, confidence in zip(kept, confidences)  # noqa: B905 - without confidences, None is repeated
         ]
 
     def batching_helps(self, messages: int) -> bool:
@@ -130,16 +133,27 @@ class Scoring:
             results += shortlist.search_many(vectors[some], np.concatenate(logits))
         return results
 
-    def candidate(self, intent: int, score: float, row: int, evidence: float | None = None) -> Candidate:
-        """Return a candidate from an intent's position, score, row of its nearest utterance and evidence."""
-        confidence = None if evidence is None else self._calibration.confidence(evidence)
+    def candidate(
+        self,
+        intent: int,
+        score: float,
+        row: int,
+        evidence: float | None = None,
+        *,
+        confidence: float | None = None,
+        words: float | None = None,
+    ) -> Candidate:
+        """Return a candidate from an intent's position, score, row of its nearest utterance, and its evidence."""
         named = self._intents[intent]
         score = score if -1.0 <= score <= 1.0 else max(-1.0, min(1.0, score))
-        return Candidate(named.name, score, self._utterances[row], named.title, confidence, evidence)
+        return Candidate(named.name, score, self._utterances[row], named.title, confidence, evidence, words)
 
-    def moved(self, candidate: Candidate, evidence: float) -> Candidate:
-        """Return the candidate with other evidence and the confidence that follows from it."""
-        return replace(candidate, evidence=evidence, confidence=self._calibration.confidence(evidence))
+    def with_confidences(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Return all candidates of a message with the confidences that follow from their evidence."""
+        confidences = self._calibration.confidences([candidate.rank for candidate in candidates])
+        if confidences is None:
+            return [*candidates]
+        return [replace(candidate, confidence=of) for candidate, of in zip(candidates, confidences, strict=True)]
 
     def nearest_rows(self, vector: NDArray[np.float32], intent: int, count: int) -> list[int]:
         """Return at most `count` rows of an intent's utterances, the nearest to a message first."""
@@ -172,6 +186,18 @@ class Scoring:
     ) -> Scored:
         return Scored(intent, float(scores[intent]), float(evidence[intent]), self._index.nearest(cosines, intent))
 
+    def _with_words(self, found: list[Scored], text: str, needed: Collection[int]) -> list[Scored]:
+        """Add word similarity to the evidence of the leading intents and those `needed`; nothing without a head."""
+        if self._words is None:
+            return found
+        order = sorted(found, key=_by_evidence)
+        leading, rest = order[:LEADING], order[LEADING:]
+        if needed:
+            leading += [one for one in rest if one.intent in needed]
+            rest = [one for one in rest if one.intent not in needed]
+        similar = self._words.similarities(text, [one.row for one in leading])
+        return [*map(_with_word_similarity, leading, similar), *rest]
+
     def _pushed(self, found: list[Scored], vector: NDArray[np.float32], least: float) -> list[Scored]:
         """Lower the scores of intents that have a negative nearer to the message than any of their utterances.
 
@@ -200,16 +226,31 @@ def _slices(whole: slice, size: int) -> list[slice]:
     return [slice(start, min(start + size, whole.stop)) for start in range(whole.start, whole.stop, size)]
 
 
+def _by_evidence(one: Scored) -> tuple[float, int]:
+    """Sort key: the most evidence first."""
+    return -one.evidence, one.intent
+
+
+def _with_word_similarity(one: Scored, similarity: float) -> Scored:
+    return Scored(one.intent, one.score, one.evidence + WORD_WEIGHT * similarity, one.row, similarity)
+
+
 def _raised(one: Scored, hit: SpellingHit) -> Scored:
-    """Raise the score to the similarity of a spelling hit, and the evidence by the same amount."""
+    """Raise score and word similarity to the similarity of a spelling hit, and the evidence accordingly."""
     more = hit.similarity - one.score
-    return one if more < 0.0 else one._replace(score=hit.similarity, evidence=one.evidence + more, row=hit.row)
+    if more < 0.0:
+        return one
+    raised = one._replace(score=hit.similarity, evidence=one.evidence + more, row=hit.row)
+    if one.words is None or one.words > hit.similarity:
+        return raised
+    evidence = raised.evidence + WORD_WEIGHT * (hit.similarity - one.words)
+    return raised._replace(evidence=evidence, words=hit.similarity)
 
 
-def _evidence_for(calibration: Calibration, confidence: float) -> float:
-    """Return the least evidence that gives such a confidence; infinite if none does."""
-    evidence = calibration.evidence(confidence)
+def _evidence_for(calibration: Calibration, in_scope: float) -> float:
+    """Return the least evidence that gives such an in-scope probability; infinite if none does."""
+    evidence = calibration.evidence(in_scope)
     if evidence is not None:
         return evidence
-    always = calibration.confidence(0.0)
-    return -np.inf if always is not None and always >= confidence else np.inf
+    always = calibration.in_scope(0.0)
+    return -np.inf if always is not None and always >= in_scope else np.inf

@@ -37,6 +37,8 @@ class Scored(NamedTuple):
     """Fused score, see `learning.fusion`."""
     row: int
     """Row of the intent's utterance that is nearest to the message."""
+    words: float | None = None
+    """Word similarity of message and utterance in [0, 1]; None if they were not aligned."""
 
 
 class SearchResult(NamedTuple):

@@ -10,12 +10,14 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from rapidfuzz.distance import OSA
 
 from intentmatch.runtime.block_sizes import SPELLING_TEXTS
+from intentmatch.text.accents import typed_without_accents, unaccented
 from intentmatch.text.typos import letters_of, only_typos
 
 
@@ -44,13 +46,31 @@ class LexicalIndex:
             known.update(texts.split())
             letters.extend(map(hash, letters_of(texts).split("\n")))
             initials.extend(map(hash, _initials_of_lines(texts).split("\n")))
-        self._words = frozenset(known)
+        self.words = frozenset(known)
+        """The words of the folded utterances."""
         self._by_text = _Rows(array("q", map(hash, folded)))
         self._by_letters, self._by_initials = _Rows(letters), _Rows(initials)
 
     def rows(self, folded: str) -> Sequence[int]:
         """Return every row with this folded text, in rising order."""
         return [row for row in self._by_text.find(folded) if self._texts[row] == folded]
+
+    def but_for_accents(self, folded: str) -> Sequence[int]:
+        """Return every row with this folded text but for accents, in rising order; none if the cut-off is 1.0."""
+        if self._cut_off >= 1.0:
+            return []
+        bare = unaccented(folded)
+        rows = set(self._unaccented.get(folded, ())).union(self._unaccented.get(bare, ()))
+        return sorted(rows.union(self.rows(bare) if bare != folded else ()))
+
+    @cached_property
+    def _unaccented(self) -> dict[str, list[int]]:
+        """Rows of the texts with accents, by their forms without them. Made at the first message that needs it."""
+        found: dict[str, list[int]] = {}
+        for row, text in enumerate(self._texts):
+            for form in typed_without_accents(text):
+                found.setdefault(form, []).append(row)
+        return found
 
     def exact(self, rows: Sequence[int]) -> dict[int, SpellingHit]:
         """Return the first of the `rows` of each owner, as exact hits by owner."""
@@ -63,7 +83,7 @@ class LexicalIndex:
         near = (*self._by_letters.find(letters_of(folded)), *self._by_initials.find(_initials(folded.split(" "))))
         if not near:
             return {}
-        typos = [text for text in {self._texts[row] for row in near} if only_typos(folded, text, self._words)]
+        typos = [text for text in {self._texts[row] for row in near} if only_typos(folded, text, self.words)]
         similar = [(OSA.normalized_similarity(folded, text), text) for text in typos]
         return self._first_by_owner(
             (row, similarity)
@@ -71,6 +91,11 @@ class LexicalIndex:
             if similarity >= self._cut_off
             for row in self.rows(text)
         )
+
+    def alike(self, folded: str, rows: Iterable[int]) -> dict[int, SpellingHit]:
+        """Return the first of the `rows` of each owner, with its similarity to a folded text."""
+        similar = ((row, OSA.normalized_similarity(folded, self._texts[row])) for row in rows)
+        return self._first_by_owner(similar)
 
     def _first_by_owner(self, rows: Iterable[tuple[int, float]]) -> dict[int, SpellingHit]:
         hits: dict[int, SpellingHit] = {}

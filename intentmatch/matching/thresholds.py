@@ -5,7 +5,7 @@ from __future__ import annotations
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry
 from intentmatch.learning.calibration import Calibration, LearnedCut
-from intentmatch.matching.policy import Cut, Policy, policy_cuts
+from intentmatch.matching.policy import Cut, Policy, author_cut, policy_cuts
 
 FALLBACK_THRESHOLD = 0.4
 """Score threshold of registries too small to calibrate; about what the smallest calibrated registries need."""
@@ -34,14 +34,28 @@ def policy_of(
         by_language = {name: _learned(of, f"for {name}") for name, of in calibration.by_language.items()}
         by_intent = {name: _learned(of, f"for {name}") for name, of in calibration.by_intent.items()}
     by_intent |= {
-        intent.name: Cut(intent.threshold, f"the author's, {intent.location.short if intent.location else 'from code'}")
+        intent.name: author_cut(
+            intent.threshold, f"the author's, {intent.location.short if intent.location else 'from code'}"
+        )
         for intent in registry
         if intent.threshold is not None
     }
-    on_score = settings.margin is not None or calibration.curve is None
-    margin = calibration.margin if not on_score else FALLBACK_MARGIN if settings.margin is None else settings.margin
-    return Policy(default, by_language, by_intent, margin, settings.band, on_score)
+    margin = settings.margin
+    if calibration.curve is None:
+        margin = FALLBACK_MARGIN if margin is None else margin
+        default = _on_score(default)
+        by_language = {name: _on_score(of) for name, of in by_language.items()}
+        by_intent = {name: _on_score(of) for name, of in by_intent.items()}
+    return Policy(default, by_language, by_intent, margin, settings.band)
+
+
+def _on_score(cut: Cut) -> Cut:
+    """Return a threshold for a registry without confidences: the default one instead of a percentage."""
+    if cut.on == "score":
+        return cut
+    origin = f"the default; too few utterances for a confidence, which {cut.in_words(cut.value)} needs: {cut.origin}"
+    return Cut(FALLBACK_THRESHOLD, origin)
 
 
 def _learned(cut: LearnedCut, scope: str) -> Cut:
-    return Cut(cut.value, f"learned {scope}", "confidence")
+    return Cut(cut.value, f"learned {scope}", "in_scope")

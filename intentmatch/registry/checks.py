@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby
 
+from intentmatch.core import plugins
 from intentmatch.core.errors import NOWHERE, Location, Problem, suggest
+from intentmatch.core.threshold import parse_threshold
 from intentmatch.core.types import Case, Intent, Registry, Utterance
 from intentmatch.text.normalize import fold
 
@@ -35,10 +37,14 @@ def intent_redefined(registry: Registry) -> Iterator[Problem]:
 
 
 def threshold(registry: Registry) -> Iterator[Problem]:
-    """Report thresholds outside 0 to 1. For YAML, the grammar has already checked them."""
+    """Report thresholds outside 0 to 1 or 0% to 100%. For YAML, the grammar has already checked them."""
     for intent in registry:
-        if intent.threshold is not None and not 0.0 <= intent.threshold <= 1.0:
-            message = f"invalid threshold {intent.threshold} of {intent.name!r}: it must be a number from 0 to 1"
+        if intent.threshold is None:
+            continue
+        try:
+            parse_threshold(intent.threshold)
+        except ValueError as error:
+            message = f"invalid threshold {intent.threshold} of {intent.name!r}: {error}"
             yield Problem(_place(intent), "error", "threshold", message)
 
 
@@ -120,6 +126,22 @@ def check_tests(tests: Sequence[Case], known: Collection[str]) -> Iterator[Probl
                 hint = f"did you mean `{nearest}`?" if nearest else "write the name of an intent, or `out_of_scope`"
                 message = f"the test “{case.text}” expects {name!r}, which is not an intent"
                 yield Problem(case.location or NOWHERE, "error", "unknown-intent", message, hint)
+
+
+def unknown_encoder(registry: Registry) -> Iterator[Problem]:
+    """Report an encoder in the settings that nothing provides.
+
+    Not among `RULES`: an environment variable or an argument may name another encoder before the registry is used.
+    """
+    name = registry.settings.get("encoder")
+    kind = name.partition(":")[0].strip() if isinstance(name, str) else ""
+    if kind and kind not in plugins.BUILT_IN["encoders"] and kind not in (known := plugins.names("encoders")):
+        place = registry.setting_locations.get("encoder", NOWHERE)
+        nearest = suggest(kind, known)
+        hint = f"for a model of that name write `sentence_transformer:{name}`"
+        if nearest:
+            hint = f"did you mean `{nearest}`?"
+        yield Problem(place, "error", "setting", f"unknown encoder {name!r}: known are {', '.join(known)}", hint)
 
 
 RULES: tuple[Rule, ...] = (

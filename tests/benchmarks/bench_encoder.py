@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import lzma
 import os
-import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -33,6 +32,7 @@ from intentmatch.core.settings import Settings, resolve
 from intentmatch.core.types import Encoder
 from intentmatch.encoders import load_encoder
 from intentmatch.encoders.tokenizer.embedded import embedded_tokenizer
+from intentmatch.evaluation.variations import with_typos
 from intentmatch.text.normalize import clean
 
 Vectors = NDArray[np.floating[Any]]
@@ -72,9 +72,6 @@ RETRIEVAL = "tatoeba"
 """The row that `--retrieval` adds."""
 LEAST_PAIRS = 300
 """Fewest translations of a language in that row: among few sentences the right one is found by chance."""
-
-TYPO_LETTERS = 4
-"""Messages with fewer letters get no typing mistakes."""
 
 _LOADS = 9
 _WARM_UP = 50
@@ -262,36 +259,6 @@ def shorten(vectors: Vectors, dim: int) -> Vectors:
     kept = vectors[:, :dim]
     lengths = np.linalg.norm(kept, axis=1, keepdims=True)
     return kept / np.where(lengths > 0, lengths, 1)
-
-
-def with_typos(text: str, count: int, seed: int = 0) -> str:
-    """Return the text with `count` typing mistakes; the same text and seed give the same mistakes.
-
-    Each mistake swaps two letters, drops one, doubles one, or replaces one by another letter of the text.
-    """
-    if sum(map(str.isalpha, text)) < TYPO_LETTERS:
-        return text
-    chance = random.Random(f"{seed} {text}")
-    for _ in range(count):
-        text = _typo(text, chance)
-    return text
-
-
-def _typo(text: str, chance: random.Random) -> str:
-    letters = [place for place, letter in enumerate(text) if letter.isalpha()]
-    if not letters:
-        return text
-    kind, place = chance.choice(("swap", "drop", "double", "replace")), chance.choice(letters)
-    if kind == "drop":
-        return text[:place] + text[place + 1 :]
-    others = sorted({text[other] for other in letters} - {text[place]})
-    if kind == "replace" and others:
-        return text[:place] + chance.choice(others) + text[place + 1 :]
-    pairs = [p for p in letters if text[p + 1 : p + 2].isalpha() and text[p] != text[p + 1]]
-    if kind == "swap" and pairs:
-        place = chance.choice(pairs)
-        return text[:place] + text[place + 1] + text[place] + text[place + 2 :]
-    return text[:place] + text[place] + text[place:]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

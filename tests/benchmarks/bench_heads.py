@@ -28,8 +28,8 @@ from intentmatch.core.types import Encoder
 from intentmatch.encoders import load_encoder
 from intentmatch.encoders.encode import encode_all
 from intentmatch.index import ExactIndex
-from intentmatch.learning.calibration import calibrate, shares_of
-from intentmatch.learning.cross_validation import cross_validate
+from intentmatch.learning.calibration import Calibration, calibrate, shares_of
+from intentmatch.learning.cross_validation import RANKED, cross_validate
 from intentmatch.learning.fusion import fused_score
 from intentmatch.learning.head import Fitting, fit_head, prepare, softmax
 from intentmatch.learning.token_features import TokenVectorizer
@@ -208,7 +208,7 @@ def calibrators(given: Problem) -> dict[str, tuple[float, float]]:
         "score, uncalibrated": known.score.max(axis=1).clip(0, 1),
         "curve, left-out intents counted fully": platt.predict_proba(best[:, None])[:, 1],
         "isotonic": isotonic.predict(best),
-        "curve (in use)": calibration.confidences(best),
+        "curve (in use)": _first_confidence(total, calibration),
     }
     right = total.argmax(axis=1) == given.truth
     inside = (given.truth >= 0).tolist()
@@ -217,6 +217,12 @@ def calibrators(given: Problem) -> dict[str, tuple[float, float]]:
         for name, of in found.items()
         if of is not None
     }
+
+
+def _first_confidence(total: NDArray[np.float64], calibration: Calibration) -> NDArray[np.float64] | None:
+    """Confidence of the first intent of each message, from the evidence of all intents."""
+    confidences = calibration.confidences_many(-np.sort(-total, axis=1)[:, :RANKED])
+    return None if confidences is None else confidences[:, 0]
 
 
 def _logits(given: Problem, asked_words: Matrix, *, labels: bool = False) -> Matrix:

@@ -51,13 +51,15 @@ class Outcome:
     score: float
     confidence: float | None
     """None if the registry is too small for calibration."""
+    scope: float | None
+    """Probability that the message is in scope; None as the confidence."""
 
     @classmethod
     def from_result(cls, result: MatchResult, truth: str | None) -> Outcome:
         """Judge a result; `truth` is None for an out-of-scope message."""
         known = truth is not None
-        # Messages without words or known pieces are refused with certainty.
-        certain = result.trace.decided_by == "empty"
+        # Noise and messages without words or known pieces are refused with certainty.
+        certain = result.trace.decided_by in ("empty", "noise")
         return cls(
             in_scope=known,
             first_right=known and bool(result.candidates) and result.candidates[0].intent == truth,
@@ -67,6 +69,7 @@ class Outcome:
             ambiguous=result.verdict == "ambiguous",
             score=result.score,
             confidence=0.0 if certain else result.confidence,
+            scope=0.0 if certain else result.in_scope,
         )
 
 
@@ -77,11 +80,12 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
     scope = [o.in_scope for o in outcomes]
     known = [o.confidence for o in outcomes if o.confidence is not None]
     confidences = known if len(known) == len(outcomes) else None
+    scopes = [o.scope for o in outcomes if o.scope is not None] if confidences else None
     return {
         "rows": len(outcomes),
         "out_of_scope_rows": len(outside),
         "first": share([o.first_right for o in inside]),
-        "auroc_confidence": auroc(scope, confidences) if confidences else None,
+        "auroc_confidence": auroc(scope, scopes) if scopes else None,
         "auroc_score": auroc(scope, [o.score for o in outcomes]),
         "right": share([o.answered for o in inside]),
         "wrong": share([not (o.answered or o.refused or o.ambiguous) for o in inside]),
@@ -89,7 +93,7 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
         "refused": share([o.refused for o in outside]),
         "ambiguous": share([o.ambiguous for o in outcomes]),
         "overall": share([o.answered if o.in_scope else o.refused for o in outcomes]),
-        "best": best_overall(scope, [o.first_right for o in outcomes], confidences) if confidences else None,
+        "best": best_overall(scope, [o.first_right for o in outcomes], scopes) if scopes else None,
         "overall_asked": share([o.answered or o.asked if o.in_scope else o.refused for o in outcomes]),
         "mean_confidence": sum(confidences) / len(confidences) if confidences else None,
         "ece": ece(confidences, [o.first_right for o in outcomes]) if confidences else None,

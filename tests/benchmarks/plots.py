@@ -1,4 +1,7 @@
-"""Plots as SVG text: dots with names (`scatter`) and lines in several panels (`panels`), x on a logarithmic scale."""
+"""Plots as SVG text: dots with names (`scatter`), lines in several panels (`panels`), and bars in groups (`bars`).
+
+The x axis of dots and lines is logarithmic.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,8 @@ _PANELS_STYLE = (
 )
 _COLOURS = ("#0a66c2", "#c2410c", "#15803d", "#7e22ce", "#a16207")
 _PANELS_IN_A_ROW = 2
+# Pixels of a bar's height, and of the gap below it.
+_BAR = 16
 # Pixels of a letter's width and a line's height in the scatter plot.
 _LETTER, _LINE = 8, 14
 
@@ -40,6 +45,7 @@ class _Frame:
 
 
 _SCATTER = _Frame(760, 420, left=60, right=190, top=40, bottom=50, x_labels=18, y_labels=8, x_title=10)
+_BARS = _Frame(760, 0, left=200, right=60, top=52, bottom=10, x_labels=0, y_labels=8, x_title=0)
 _PANEL = _Frame(380, 260, left=60, right=40, top=36, bottom=40, x_labels=16, y_labels=6, x_title=8)
 
 
@@ -124,6 +130,30 @@ def panels(by_title: Mapping[str, Lines], across: str) -> str:
         parts.append(f'<text x="{x + 30}" y="{y + 4}">{escape(name)}</text>')
     width, height = _PANELS_IN_A_ROW * _PANEL.width, rows * _PANEL.height + 32
     return _svg(width, height, ", ".join(by_title), _PANELS_STYLE, parts)
+
+
+def bars(groups: Mapping[str, Sequence[float]], names: Sequence[str], unit: str, title: str) -> str:
+    """One group for each name of `groups`, with one bar for each of `names`, across, from 0 to the largest value."""
+    colours = dict(zip(names, _COLOURS, strict=False))
+    largest = max((value for values in groups.values() for value in values), default=0) or 1
+    length = _BARS.width - _BARS.left - _BARS.right
+    parts, y = [f'<text class="title" x="{_BARS.left}" y="20">{escape(title)}</text>'], _BARS.top
+    for number, name in enumerate(names):
+        x = _BARS.left + 150 * number
+        parts.append(f'<rect x="{x}" y="30" width="12" height="10" fill="{colours[name]}"/>')
+        parts.append(f'<text x="{x + 18}" y="40">{escape(name)}</text>')
+    for group, values in groups.items():
+        middle = y + _BAR * len(names) / 2 + 4
+        parts.append(f'<text x="{_BARS.left - 8}" y="{middle:.0f}" text-anchor="end">{escape(group)}</text>')
+        for name, value in zip(names, values, strict=True):
+            width = max(length * value / largest, 0.0)
+            tooltip = escape(f"{group}, {name}: {value:.1f} {unit}")
+            box = f'x="{_BARS.left}" y="{y}" width="{width:.1f}" height="{_BAR - 2}" fill="{colours[name]}"'
+            parts.append(f"<rect {box}><title>{tooltip}</title></rect>")
+            parts.append(f'<text x="{_BARS.left + width + 6:.1f}" y="{y + _BAR - 5}">{value:.1f}</text>')
+            y += _BAR
+        y += _BARS.bottom
+    return _svg(_BARS.width, y, title, _PANELS_STYLE, parts)
 
 
 def _panel(title: str, lines: Lines, across: str, colours: Mapping[str, str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -23,6 +24,7 @@ intents:
   agent:
     utterances: [talk to a human]
 """
+REFUSES_ALL = ("--set", "threshold=1", "--set", "fuzzy=1")
 TESTS = """\
 tests:
   - {text: where is my order right now, intent: status}
@@ -97,10 +99,47 @@ def test_json_junit_and_html_are_written(shop: str, tests_csv: str, tmp_path: Pa
     assert done.exit_code == 1
     assert json.loads(files["json"].read_text(encoding="utf-8"))["schema"] == 1
     suites = ET.parse(files["junit"]).getroot()
-    assert [(suite.get("name"), suite.get("failures")) for suite in suites] == [("test cases", "1"), ("gate", "1")]
+    assert [(suite.get("name"), suite.get("failures")) for suite in suites] == [
+        ("test cases", "1"),
+        ("robustness", "0"),
+        ("gate", "1"),
+    ]
     page = files["html"].read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert "http" not in page
+
+
+def test_robustness_is_shown_with_the_lines_of_its_worst_mistakes(shop: str) -> None:
+    done = run(shop, *REFUSES_ALL)
+
+    assert "\nRobustness: " in done.stdout
+    for words in ("one typing mistake", "two typing mistakes", "negated", "noise", "everyday talk"):
+        assert f"\n  {words} " in done.stdout
+    wrong = r"“.*” answered with out_of_scope( \(\d+%\))?  written as: “.+” .*shop\.yaml:[46]\n"
+    assert re.search(wrong, done.stdout)
+    assert "noise: " not in done.stdout, "all of it is refused"
+
+
+def test_robustness_can_be_left_out(shop: str) -> None:
+    assert "Robustness" not in run(shop, "--no-robustness").stdout
+
+
+@pytest.mark.parametrize(
+    ("minima", "failed"),
+    [
+        (["robustness=0", "robustness.noise=100", "robustness.negated=100", "overall=0"], []),
+        (["robustness=100"], ["robustness is "]),
+        (["0", "robustness.typos1=1", "robustness.typos2=1"], ["robustness (one typing", "robustness (two typing"]),
+        (["robustness=100", "robustness=0"], []),
+    ],
+)
+def test_robustness_is_a_gate(shop: str, minima: list[str], failed: list[str]) -> None:
+    """Each minimum is a gate of its own; the last one of a name counts."""
+    done = run(shop, *REFUSES_ALL, *(word for minimum in minima for word in ("--fail-under", minimum)))
+
+    assert done.exit_code == bool(failed)
+    assert done.stderr.count("gate failed: ") == len(failed)
+    assert all(f"gate failed: {words}" in done.stderr for words in failed)
 
 
 @pytest.mark.parametrize(("percent", "code"), [("60", 0), ("66.6", 0), ("67", 1), ("100", 1)])
@@ -135,6 +174,10 @@ def test_baseline_is_a_gate(shop: str, tests_csv: str, tmp_path: Path) -> None:
         (("--folds", "1"), "neither a whole number from 2 nor `loo`"),
         (("--folds", "few"), "neither a whole number from 2 nor `loo`"),
         (("--fail-under", "101"), "Invalid value"),
+        (("--fail-under", "much"), "'much' is not a number from 0 to 100"),
+        (("--fail-under", "robustness=nan"), "'nan' is not a number from 0 to 100"),
+        (("--fail-under", "mood=3"), "'mood' is not one of overall, robustness, robustness.typos1"),
+        (("--fail-under", "robustness=3", "--no-robustness"), "--fail-under robustness= needs --robustness"),
         (("--max-drop", "1"), "--max-drop needs --baseline"),
         (("--baseline", "{tests}"), "is not a report of `intentmatch eval --json`"),
         (("--tests", "gone.csv"), "does not exist"),

@@ -136,3 +136,70 @@ def test_invalid_settings_exit_with_their_own_code(shop: str) -> None:
 def test_main_and_command_list_include_lint() -> None:
     assert callable(main)
     assert "lint" in cli.list_commands(click.Context(cli))
+
+
+DOUBLE = YAML.replace("track my parcel,", "track my parcel, Track my parcel!,")
+
+
+@pytest.fixture
+def double(shop: str) -> str:
+    Path(shop, "shop.yaml").write_text(DOUBLE, encoding="utf-8")
+    return shop
+
+
+def test_fix_shows_the_change_writes_it_and_reports_the_rest(double: str) -> None:
+    done = run(double, "--fix", "--yes")
+
+    assert done.exit_code == 0
+    assert "\n+      en: [where is my order, track my parcel, has it been shipped yet]\n" in done.stdout
+    assert "shop/shop.yaml is written.\n\nshop/shop.yaml:6:3: warning [few-utterances]" in done.stdout
+    assert "duplicate-utterance" not in done.stdout
+    assert Path(double, "shop.yaml").read_text(encoding="utf-8") == YAML
+
+
+def test_fix_as_dry_run_writes_nothing_and_reports_all(double: str) -> None:
+    done = run(double, "--fix", "--dry-run")
+
+    assert "\n-      en: [where is my order, track my parcel, Track my parcel!," in done.stdout
+    assert "warning [duplicate-utterance]" in done.stdout
+    assert Path(double, "shop.yaml").read_text(encoding="utf-8") == DOUBLE
+
+
+def test_fix_without_a_terminal_needs_yes(double: str, monkeypatch, capsys) -> None:
+    monkeypatch.setattr("sys.argv", ["intentmatch", "lint", double, "--fix"])
+
+    with pytest.raises(SystemExit) as raised:
+        main()
+
+    assert raised.value.code == 2
+    assert "add --yes" in capsys.readouterr().err
+    assert Path(double, "shop.yaml").read_text(encoding="utf-8") == DOUBLE
+
+
+def test_fix_of_nothing_says_so(shop: str) -> None:
+    done = run(shop, "--fix", "--yes")
+
+    assert done.stdout.startswith("Nothing to fix without a decision of yours.\n")
+    assert "few-utterances" in done.stdout
+
+
+def test_fix_respects_a_suppression(double: str) -> None:
+    text = "# lint: ignore-file duplicate-utterance\n" + DOUBLE
+    Path(double, "shop.yaml").write_text(text, encoding="utf-8")
+
+    assert "Nothing to fix" in run(double, "--fix", "--yes").stdout
+    assert Path(double, "shop.yaml").read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--yes"], "need --fix"),
+        (["--dry-run"], "need --fix"),
+        (["--fix", "--format", "sarif"], "choose full or concise"),
+    ],
+)
+def test_options_of_fix_belong_together(shop: str, words, message) -> None:
+    done = run(shop, *words)
+
+    assert (done.exit_code, message in done.stderr) == (2, True)

@@ -42,10 +42,10 @@ def shipped() -> dict[str, dict[str, Any]]:
 
 
 def test_learned_thresholds_have_measured_effects(shipped: dict[str, dict[str, Any]]) -> None:
-    """There is a default, one per language and one per intent with enough cases, all on the confidence."""
+    """There is a default, one per language and one per intent with enough cases, all on the in-scope probability."""
     common = shipped["everything else"]
 
-    assert common["on"] == "confidence"
+    assert common["on"] == "in_scope"
     assert 0.5 < common["precision"] < 1
     assert 0.5 < common["coverage"] < 1
     assert 0 < common["refused"] < 1
@@ -73,6 +73,17 @@ def test_authors_threshold_has_its_place_and_no_measured_effect(tiny: str) -> No
     assert "bot.yaml:3" in rows["intent greet"]["from"]
     assert (rows["everything else"]["threshold"], rows["everything else"]["on"]) == (0.4, "score")
     assert all(row["precision"] is row["cases"] is None for row in rows.values())
+
+
+def test_percentage_of_an_author_is_on_the_confidence() -> None:
+    rows = rows_of(str(INTENTS / "orders.yaml"), "--set", "threshold=90%,de=0.4")
+    shown = run(str(INTENTS / "orders.yaml"), "--set", "threshold=90%,de=0.4").stdout
+
+    assert (rows["everything else"]["threshold"], rows["everything else"]["on"]) == (0.9, "confidence")
+    assert (rows["language de"]["threshold"], rows["language de"]["on"]) == (0.4, "score")
+    lines = [line.split() for line in shown.splitlines()]
+    assert ["everything", "else", "90.0%", "confidence"] in [line[:4] for line in lines]
+    assert ["language", "de", "0.400", "score"] in [line[:4] for line in lines]
 
 
 def test_table_follows_target_and_margin_with_their_origins(tiny: str) -> None:

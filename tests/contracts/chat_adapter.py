@@ -89,6 +89,23 @@ class ChatContract:
         assert texts(chat, chat.send("take down my name")) == ["What is your name?"]
         assert texts(chat, chat.send("Anna")) == ["Hello, Anna!"]
 
+    def test_intent_with_confirm_is_asked_about(self, chat: ChatUnderTest):
+        (question,) = chat.send("erase everything")
+
+        assert chat.text(question) == "Erase everything?"
+        assert chat.titles(question) == ["Yes", "No"]
+        assert texts(chat, chat.press(question, 1)) == ["Erased."]
+
+    @pytest.mark.parametrize("number", [None, 2])
+    def test_no_drops_an_intent_with_confirm(self, chat: ChatUnderTest, number):
+        """With the button as in words, and in the language of the user."""
+        (question,) = chat.send("lösche alles")
+        assert chat.text(question) == "Alles löschen?"
+
+        replies = chat.send("nein, danke") if number is None else chat.press(question, number)
+
+        assert texts(chat, replies) == ["In Ordnung, das mache ich nicht."]
+
     def test_message_is_encoded_once(self, chat: ChatUnderTest):
         chat.encoder.encoded.clear()
 

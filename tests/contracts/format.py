@@ -93,7 +93,7 @@ def in_language(code: str, lines: Registry) -> Registry:
     def spoken(value: Any) -> Any:
         return replace(value, language=value.language or code)
 
-    def keyed(texts: Mapping[str, str]) -> dict[str, str]:
+    def keyed(texts: Mapping[str, Any]) -> dict[str, Any]:
         return {key or code: text for key, text in texts.items()}
 
     def asked(slots: tuple[Slot, ...]) -> tuple[Slot, ...]:
@@ -105,6 +105,7 @@ def in_language(code: str, lines: Registry) -> Registry:
             utterances=tuple(map(spoken, intent.utterances)),
             negatives=tuple(map(spoken, intent.negatives)),
             responses=keyed(intent.responses),
+            more_responses=keyed(intent.more_responses),
             slots=asked(intent.slots),
         )
         for intent in lines
@@ -144,9 +145,11 @@ FEATURES: Mapping[Feature, Registry] = {
     "blanks": _with_slot(_PLAIN_CITY, _template("to {city}")),
     "negatives": registry("hello", negatives=(Utterance("hello there"),)),
     "responses": registry("hello", responses={"": "Hello to you"}),
+    "variants": registry("hello", responses={"": "Hello to you"}, more_responses={"": ("Hi", "Good day")}),
     "titles": registry("hello", title="A greeting", titles={"de": "Ein Gruß", "en": "A greeting"}),
     "descriptions": registry("hello", description="Says hello."),
     "thresholds": registry("hello", threshold=0.25),
+    "confirm": registry("hello", confirm=True),
     "metadata": registry("hello", metadata={"team": "one", "count": 3, "deep": {"list": [1.5, True, None, "x"]}}),
     "when": registry("hello", when=("morning",)),
     "tests": replace(registry("hello"), tests=(Case("hey", "first"), Case("what a day", None))),

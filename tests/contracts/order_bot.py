@@ -39,6 +39,13 @@ NAME = Intent(
     responses={"en": "Hello, {name}!"},
     slots=(Slot("name", "any", required=True, questions={"en": "What is your name?"}),),
 )
+ERASE = Intent(
+    "erase_data",
+    (*utterances("en", "erase everything", "wipe all data"), *utterances("de", "lösche alles")),
+    titles={"en": "Erase everything", "de": "Alles löschen"},
+    responses={"en": "Erased.", "de": "Gelöscht."},
+    confirm=True,
+)
 # Its utterance is the same in every language, so only a hint decides which response is given.
 NUMBER = Intent(
     "number",
@@ -73,8 +80,8 @@ class GatedEncoder(WordHashEncoder):
 
 
 def order_dialogue(encoder: WordHashEncoder | None = None) -> Dialogue:
-    """A dialogue about orders: "my order" is ambiguous, and `tell_name` asks for a name."""
-    registry = Registry((STATUS, CANCEL, NAME, NUMBER))
+    """A dialogue about orders: "my order" is ambiguous, `tell_name` asks for a name, and `erase_data` for a yes."""
+    registry = Registry((STATUS, CANCEL, NAME, NUMBER, ERASE))
     encoder = encoder or WordHashEncoder()
     return Dialogue(Matcher.load(registry, encoder=encoder, threshold=0.4, margin=0.15, cache="off"))
 

@@ -14,6 +14,7 @@ from intentmatch.core import settings
 from intentmatch.core.errors import Location, RegistryError, SettingsError
 from intentmatch.core.settings import PARSERS, Settings, fraction, parse, resolve
 
+THRESHOLD = "it must be a number from 0 to 1 (on the score) or a percentage from 0% to 100% (on the confidence)"
 AIMS = "it must be one of precision, false_accept, balance, as in `{precision: 0.95}`"
 NOT_A_FRACTION = [
     1.0001,
@@ -130,13 +131,17 @@ def test_fraction_is_in_range_or_refused(number):
         (" de = 0.45 , fr=0 ", {"de": 0.45, "fr": 0.0}),
         ("default=0.5,de=0.45", {"default": 0.5, "de": 0.45}),
         ({"default": "0.5", "pt_br": 0.4}, {"default": 0.5, "pt-BR": 0.4}),
+        ("90%", {"default": "90%"}),
+        (" 92.50 % ", {"default": "92.5%"}),
+        ("0.5,de=90%", {"default": 0.5, "de": "90%"}),
+        ({"default": "100%", "de": "0%", "fr": 0.4}, {"default": "100%", "de": "0%", "fr": 0.4}),
         ({}, {}),
         ("auto", {}),
         (None, {}),
     ],
 )
 def test_threshold_forms_parse_to_a_mapping(written, expected):
-    """Forms: a number, text by language, a mapping by language, auto."""
+    """Forms: a number or percentage, text by language, a mapping by language, auto."""
     assert parse("threshold", written) == expected
 
 
@@ -172,15 +177,21 @@ def test_target_parses_text_and_mappings(written, expected):
         ("prompts", {"passage": "x"}, "its keys are utterance and query, not passage"),
         ("prompts", {"query": None}, "each value must be text"),
         ("aggregation", "mean", "it must be one of mean2, max"),
-        ("threshold", 1.5, "it must be a number from 0 to 1"),
-        ("threshold", True, "it must be a number from 0 to 1"),
-        ("threshold", math.nan, "it must be a number from 0 to 1"),
-        ("threshold", "", "it must be a number from 0 to 1"),
-        ("threshold", "0.5,,", "it must be a number from 0 to 1"),
-        ("threshold", "de=high", "it must be a number from 0 to 1"),
-        ("threshold", {"de": None}, "it must be a number from 0 to 1"),
+        ("threshold", 1.5, THRESHOLD),
+        ("threshold", True, THRESHOLD),
+        ("threshold", "120%", THRESHOLD),
+        ("threshold", "-1%", THRESHOLD),
+        ("threshold", "x%", THRESHOLD),
+        ("threshold", "%", THRESHOLD),
+        ("threshold", "nan%", THRESHOLD),
+        ("threshold", {"de": "101%"}, THRESHOLD),
+        ("threshold", math.nan, THRESHOLD),
+        ("threshold", "", THRESHOLD),
+        ("threshold", "0.5,,", THRESHOLD),
+        ("threshold", "de=high", THRESHOLD),
+        ("threshold", {"de": None}, THRESHOLD),
         ("threshold", {"deutsch": 0.5}, "'deutsch' is not `default` or a language code such as en or pt-BR"),
-        ("threshold", {"de": {"at": 0.5}}, "it must be a number from 0 to 1"),
+        ("threshold", {"de": {"at": 0.5}}, THRESHOLD),
         ("margin", "3%", "it must be a number from 0 to 1"),
         ("scorer", "svm", "it must be one of head, cosine"),
         ("target", "", AIMS),

@@ -62,6 +62,34 @@ def test_response_falls_back_by_language(responses, language, expected):
     assert Intent("a", (), responses=responses).response(language) == expected
 
 
+VARIED = Intent("a", (), responses={"en": "Hi", "de": "Hallo"}, more_responses={"en": ("Hello", "Hey")})
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("en", ("Hi", "Hello", "Hey")),
+        ("en-GB", ("Hi", "Hello", "Hey")),
+        ("de", ("Hallo",)),
+        (None, ("Hi", "Hello", "Hey")),
+    ],
+)
+def test_variants_of_a_response_belong_to_its_language(language, expected):
+    assert VARIED.responses_in(language) == expected
+    assert VARIED.response(language) == expected[0]
+
+
+def test_message_chooses_a_variant_and_always_the_same_one():
+    messages = [f"message {number}" for number in range(50)]
+
+    chosen = [VARIED.response_to(message, "en") for message in messages]
+
+    assert chosen == [VARIED.response_to(message, "en") for message in messages]
+    assert set(chosen) == {"Hi", "Hello", "Hey"}
+    assert VARIED.response_to("\ud800", "de") == "Hallo"
+    assert Intent("a", ()).response_to("hi", "en") is None
+
+
 def test_fingerprint_ignores_locations():
     moved = replace(
         GREETING, location=Location("other.yaml", 9), utterances=(replace(HELLO, location=None), GREETING.utterances[1])
@@ -92,9 +120,11 @@ def test_fingerprint_ignores_test_cases():
         Registry((replace(GREETING, description="x"), THANKS), BOT.settings),
         Registry((replace(GREETING, threshold=0.0), THANKS), BOT.settings),
         Registry((replace(GREETING, responses={}), THANKS), BOT.settings),
+        Registry((replace(GREETING, more_responses={"en": ("Hey",)}), THANKS), BOT.settings),
         Registry((replace(GREETING, metadata={"x": 1}), THANKS), BOT.settings),
         Registry((replace(GREETING, slots=(CITY,)), THANKS), BOT.settings),
         Registry((replace(GREETING, when=("night",)), THANKS), BOT.settings),
+        Registry((replace(GREETING, confirm=True), THANKS), BOT.settings),
         Registry((replace(GREETING, utterances=(replace(HELLO, template="{x=hello}"),)), THANKS), BOT.settings),
         replace(BOT, rules=(Rule("day", {"en": "today"}),)),
     ],

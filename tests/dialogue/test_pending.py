@@ -9,13 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intentmatch import Entity
-from intentmatch.dialogue.pending import WhichIntent, WhichValue, from_text, new_id, to_text
+from intentmatch.dialogue.pending import Confirmation, WhichIntent, WhichValue, from_text, new_id, to_text
 
 languages = st.sampled_from([None, "en", "pt-BR", "zh-Hant-TW"])
 values = st.text() | st.integers() | st.floats(allow_nan=False)
 entities = st.builds(Entity, st.text(), values, st.text(), st.integers(0), st.integers(0))
-questions = st.builds(WhichIntent, st.text(), st.lists(st.text()).map(tuple), st.text(), languages) | st.builds(
-    WhichValue, st.text(), st.text(), st.lists(entities, max_size=3).map(tuple), st.integers(), languages
+found = st.lists(entities, max_size=3).map(tuple)
+questions = st.one_of(
+    st.builds(WhichIntent, st.text(), st.lists(st.text()).map(tuple), st.text(), languages),
+    st.builds(WhichValue, st.text(), st.text(), found, st.integers(), languages, st.booleans()),
+    st.builds(Confirmation, st.text(), found, st.text(), st.integers(), languages),
 )
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -25,6 +28,7 @@ anything = st.recursive(
 
 ASKED = WhichIntent("my order", ("order_status", "cancel_order"), "abc", "en")
 LACKING = WhichValue("order_food", "dish", (Entity("count", 3, "three", 0, 5),), 1, None)
+UNSURE = Confirmation("order_food", (Entity("count", 3, "three", 0, 5),), "abc", 1, "de")
 
 
 @given(questions)
@@ -43,7 +47,7 @@ def test_any_other_text_or_json_is_none(text):
     assert from_text(text) is None
 
 
-@given(st.sampled_from([ASKED, LACKING]), st.data())
+@given(st.sampled_from([ASKED, LACKING, UNSURE]), st.data())
 def test_changed_field_gives_a_valid_question_or_none(pending, data):
     written = json.loads(to_text(pending))
     field = data.draw(st.sampled_from([*written, "more"]))
@@ -52,7 +56,7 @@ def test_changed_field_gives_a_valid_question_or_none(pending, data):
     del written[field]
 
     assert changed is None or from_text(to_text(changed)) == changed
-    assert from_text(json.dumps(written)) == (pending if field == "more" else None)
+    assert from_text(json.dumps(written)) == (pending if field in ("more", "confirmed") else None)
 
 
 @pytest.mark.parametrize(
@@ -71,10 +75,26 @@ def test_changed_field_gives_a_valid_question_or_none(pending, data):
         (LACKING, "entities", [{"slot": "dish", "value": "x", "text": 7, "start": 0, "end": 1}]),
         (LACKING, "entities", [{"slot": "dish", "value": "x", "text": "x", "start": "0", "end": 1}]),
         (LACKING, "entities", ["dish"]),
+        (LACKING, "confirmed", "yes"),
+        (UNSURE, "intent", 7),
+        (UNSURE, "id", None),
+        (UNSURE, "left", None),
+        (UNSURE, "entities", ["dish"]),
+        (UNSURE, "kind", "value"),
     ],
 )
 def test_question_of_another_release_is_none(pending, field, value):
     assert from_text(json.dumps({**json.loads(to_text(pending)), field: value})) is None
+
+
+def test_question_for_a_slot_of_an_earlier_release_is_read():
+    """Before there were confirmations, a question for a slot had no `confirmed`."""
+    text = (
+        '{"version": 1, "kind": "value", "intent": "order_food", "slot": "dish", "entities": [{"slot": "count", '
+        '"value": 3, "text": "three", "start": 0, "end": 5}], "left": 1, "language": null}'
+    )
+
+    assert from_text(text) == LACKING
 
 
 def test_button_ids_are_short_and_unique_to_a_question():

@@ -7,7 +7,8 @@ from answers import outcome
 
 from intentmatch.core.errors import InputError
 from intentmatch.evaluation import Part, Report
-from intentmatch.evaluation.gate import at_least, falls, no_drop
+from intentmatch.evaluation.gate import MEASURES, at_least, falls, no_drop
+from intentmatch.evaluation.robustness import RobustnessPart, Trial
 
 
 def report(right: int, wrong: int, name: str = "tests") -> Report:
@@ -61,3 +62,51 @@ def test_report_without_cases_passes_no_check():
     assert not at_least(report(0, 0), 1).passed
     with pytest.raises(InputError, match="compare"):
         no_drop(report(0, 0), report(1, 0), 1)
+
+
+def robust(**shares: tuple[int, int]) -> Report:
+    """Right and wrong messages of each part."""
+    parts = (
+        RobustnessPart(name, (*[Trial(outcome("a", "a"))] * right, *[Trial(outcome("a", "b"))] * wrong))
+        for name, (right, wrong) in shares.items()
+    )
+    return Report(report(1, 0).parts, robustness=tuple(parts))
+
+
+@pytest.mark.parametrize(
+    ("measure", "percent", "passed"),
+    [
+        ("robustness", 75, True),
+        ("robustness", 75.1, False),
+        ("robustness.typos1", 50, True),
+        ("robustness.typos1", 51, False),
+        ("robustness.noise", 100, True),
+    ],
+)
+def test_robustness_has_a_minimum_in_all_and_by_part(measure, percent, passed):
+    """The mean of 1 of 2 and 9 of 9."""
+    check = at_least(robust(typos1=(1, 1), noise=(9, 0)), percent, measure)
+
+    assert (check.name, check.passed) == (f"fail-under {measure}", passed)
+
+
+def test_failed_minimum_of_a_part_names_it():
+    check = at_least(robust(typos1=(1, 1)), 90, "robustness.typos1")
+
+    assert check.says == "robustness (one typing mistake) is 50.0 %, 40.0 points below the required 90 %"
+
+
+def test_part_without_messages_fails_and_says_so():
+    check = at_least(robust(typos1=(1, 1), accents=(0, 0)), 90, "robustness.accents")
+
+    assert check.says.startswith("robustness (without accents: no messages) is 0.0 %")
+    assert not check.passed
+
+
+def test_robustness_that_was_not_measured_is_refused():
+    with pytest.raises(InputError, match="the report has no robustness"):
+        at_least(report(1, 0), 90, "robustness")
+
+
+def test_measures_are_those_that_the_option_takes():
+    assert MEASURES[:3] == ("overall", "robustness", "robustness.typos1")

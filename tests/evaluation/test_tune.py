@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from fakes import WordHashEncoder
 from intentmatch import Registry
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Kind, Vectors
-from intentmatch.evaluation.tune import Choice, Gain, Trial, choose, compared, tune
+from intentmatch.evaluation import tune as tune_module
+from intentmatch.evaluation.tune import Choice, Gain, Trial, Tuning, choose, compared, refusals_compared, tune
+from intentmatch.learning.cross_validation import RANKED, HeldOut
 
 FILLER = ["please", "now", "today", "at once", "if you can", "for me", "again", "dear shop", "thanks"]
 
@@ -36,6 +39,49 @@ def trial(encoder: str, right: Sequence[float], *, scorer: str = "head", microse
     results = {(True, row): (value, 1.0) for row, value in enumerate(right)}
     overall = sum(right) / len(right)
     return Trial(Choice(encoder, scorer, "mean2"), overall, 0.5, overall, microseconds, True, results)
+
+
+def with_refusals(of: Trial, refused: Sequence[float]) -> Trial:
+    return replace(of, refusals={row: (value, 1.0) for row, value in enumerate(refused)})
+
+
+def test_trial_that_refuses_more_is_chosen_among_equal_ones() -> None:
+    """Although the other is simpler; not if it is worse overall."""
+    right = [1.0, 0.0] * 50
+    head = with_refusals(trial("e", right), [1.0] * 80 + [0.0] * 20)
+    cosine = with_refusals(trial("e", [0.0, 1.0] * 50, scorer="cosine"), [1.0] * 60 + [0.0] * 40)
+    worse = with_refusals(trial("e", [0.0] * 100, scorer="cosine"), [1.0] * 100)
+
+    assert choose([head, cosine], head.choice) == choose([cosine, head], cosine.choice) == head
+    assert choose([head, worse], head.choice) == head
+    assert refusals_compared(head, cosine).points == pytest.approx(20.0)
+    assert not refusals_compared(cosine, head).certain
+
+
+def test_simpler_trial_is_chosen_if_refusals_are_as_good() -> None:
+    head = with_refusals(trial("e", [1.0, 0.0] * 50), [1.0, 0.0] * 50)
+    cosine = with_refusals(trial("e", [0.0, 1.0] * 50, scorer="cosine"), [0.0, 1.0] * 50)
+
+    assert choose([head, cosine], head.choice) == cosine
+
+
+def test_gain_names_the_refusals() -> None:
+    head = with_refusals(trial("e", [1.0, 0.0] * 50), [1.0] * 80 + [0.0] * 20)
+    cosine = with_refusals(trial("e", [0.0, 1.0] * 50, scorer="cosine"), [1.0] * 60 + [0.0] * 40)
+
+    said = Tuning((head, cosine), head, head.choice, (), 0.1).gain_of("scorer")
+
+    assert said == (
+        "+0.0 ± 10.0 points against cosine, and +20.0 ± 4.5 points of the out-of-scope messages that are refused"
+    )
+
+
+def test_nine_of_ten_messages_in_scope_pass_the_threshold_of_the_refusals() -> None:
+    evidence = np.concatenate([np.linspace(1.0, 2.0, 101), [0.5, 1.05, 1.15, 3.0]])
+    known = np.arange(105) < 101
+    held_out = HeldOut(evidence[:, None], np.zeros(105, int), np.where(known, 0, RANKED), known, np.arange(105))
+
+    assert tune_module._refusals(held_out) == {101: (1.0, 1.0), 102: (1.0, 1.0), 103: (0.0, 1.0), 104: (0.0, 1.0)}
 
 
 def test_every_choice_is_tried_and_each_encoder_encodes_once(registry: Registry) -> None:

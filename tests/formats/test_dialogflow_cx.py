@@ -114,13 +114,12 @@ def test_types_become_slots(tmp_path):
 
 
 def test_flow_reply_becomes_response(tmp_path):
-    """The first text is used; unknown intents and forms are skipped."""
+    """With its variants; unknown intents and forms are skipped."""
     found = read(tmp_path)
 
-    assert found.registry["Book a/b"].responses == {"pt-BR": "Feito.", "en": "Done."}
+    assert found.registry["Book a/b"].all_responses == {"pt-BR": ("Feito.", "Certo."), "en": ("Done.",)}
     assert "Unknown" not in found.registry
     assert "flows and pages" in messages(found)
-    assert "several responses" in messages(found)
 
 
 def test_negative_intent_is_reported_as_fallback(tmp_path):

@@ -42,7 +42,7 @@ def registries(draw: st.DrawFn) -> Registry:
     for name in draw(st.lists(st.sampled_from(NAMES), unique=True, max_size=3)):
         intent = draft.intent(name, HERE)
         intent.title, intent.description = draw(st.none() | WORDS), draw(st.none() | WORDS)
-        intent.threshold = draw(st.none() | st.floats(0, 1))
+        intent.threshold = draw(st.none() | st.floats(0, 1) | st.integers(0, 100).map("{}%".format))
         intent.metadata = draw(st.dictionaries(WORDS, JSON, max_size=2))
         intent.when = draw(st.lists(WORDS, max_size=2, unique=True))
         languages = draw(st.lists(st.sampled_from(["en", "de", "pt-BR"]), unique=True)) or [None]

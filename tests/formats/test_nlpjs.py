@@ -119,7 +119,6 @@ def test_unsupported_content_is_reported(tmp_path):
         "conditions of answers are not imported",
         "`contextData` is not imported",
         "the `trim` rules of 'city' are not imported",
-        "'hero.city' has several responses; only the first is imported",
         "an entry without `intent` is skipped",
         "'None' is a fallback intent; it is imported as an ordinary intent",
     }

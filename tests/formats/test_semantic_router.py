@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from contracts.format import LAWS, Subject
 
-from intentmatch import formats
+from intentmatch import Intent, Registry, Utterance, formats
 from intentmatch.formats.semantic_router import FORMAT
 
 OLD = """\
@@ -96,6 +96,16 @@ def test_unsupported_content_is_reported_with_location(tmp_path, route, message)
     assert found.problems[0].location.path.endswith("router.yaml")
     assert found.problems[0].location.column > 1
     assert [u.text for u in found.registry["b"].utterances] == ["y"]
+
+
+def test_threshold_on_the_confidence_is_a_loss(tmp_path):
+    registry = Registry((Intent("a", (Utterance("hello"),), threshold="90%"),))
+
+    problems = formats.write(registry, "semantic-router", tmp_path / "out.json")
+
+    written = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert written["routes"][0]["confidence_threshold"] is None
+    assert "this format cannot express the threshold 90% of 'a' on the confidence" in [p.message for p in problems]
 
 
 def test_export_writes_an_indexed_router_of_1_x(tmp_path):

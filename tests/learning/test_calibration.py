@@ -11,9 +11,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from intentmatch.core.settings import Settings
 from intentmatch.learning import calibration as calibration_module
-from intentmatch.learning.calibration import Calibration, LearnedCut, calibrate
-from intentmatch.learning.cross_validation import HeldOut
+from intentmatch.learning.calibration import ASK_BELOW, ASK_FROM, Calibration, LearnedCut, asked_about, calibrate
+from intentmatch.learning.cross_validation import RANKED, HeldOut
 
 PRECISE = {"precision": 0.95, "give_up": 0.005}
 BALANCED = {"balance": True}
@@ -23,18 +24,26 @@ HALF_PRECISE = {"precision": 0.97}
 def cases(
     right: list[float], wrong: list[float] = (), out_of_scope: list[float] = (), *, gap: float = 1.0, first: int = 0
 ) -> HeldOut:
-    """Return held-out cases from their evidence: right, in scope but wrong, and out of scope."""
+    """Return held-out cases from their evidence: right, in scope but wrong, and out of scope.
+
+    The first intent is ahead of the second by `gap`, which is the right one of the wrong cases.
+    """
     evidence = np.array([*right, *wrong, *out_of_scope], dtype=np.float64)
     count, known = len(evidence), len(right) + len(wrong)
+    number = np.arange(count)
     return HeldOut(
-        evidence=evidence,
-        gap=np.full(count, gap),
+        ranked=ranked_of(evidence, gap),
         first=np.full(count, first),
-        second=np.full(count, first + 1),
-        right=np.arange(count) < len(right),
-        known=np.arange(count) < known,
-        rows=np.arange(count),
+        place=np.where(number < len(right), 0, np.where(number < known, 1, RANKED)),
+        known=number < known,
+        rows=number,
     )
+
+
+def ranked_of(evidence: np.ndarray, gap: np.ndarray | float) -> np.ndarray:
+    """Return the evidence of two ranked intents for each case."""
+    none = np.full((len(evidence), RANKED - 2), -np.inf)
+    return np.hstack([evidence[:, None], (evidence - gap)[:, None], none])
 
 
 def scattered(seed: int = 7, known: int = 200, out_of_scope: int = 200, *, apart: float = 0.8) -> HeldOut:
@@ -45,45 +54,49 @@ def scattered(seed: int = 7, known: int = 200, out_of_scope: int = 200, *, apart
     right = there & (random.random(len(evidence)) < 1 / (1 + np.exp(-4 * (evidence - 1.0))))
     gap = np.abs(random.normal(0.3, 0.2, len(evidence)))
     return HeldOut(
-        evidence, gap, random.integers(0, 3, len(evidence)), np.full(len(evidence), 3), right, there,
-        np.arange(len(evidence)),
+        ranked_of(evidence, gap), random.integers(0, 3, len(evidence)), np.where(right, 0, np.where(there, 1, RANKED)),
+        there, np.arange(len(evidence)),
     )  # fmt: skip
 
 
 def shares_of(held_out: HeldOut) -> np.ndarray:
-    """Return the weight of each case: out-of-scope cases sum to a tenth of those in scope."""
-    known = held_out.known
-    return np.where(known, 1.0, 0.1 * known.sum() / max(1, (~known).sum()))
+    """Return the weight of each case: out-of-scope cases have the default share of the weight of all."""
+    known, share = held_out.known, Settings().out_of_scope_share
+    return np.where(known, 1.0, share / (1 - share) * known.sum() / max(1, (~known).sum()))
 
 
 def measured(held_out: HeldOut, calibration: Calibration, cut: float) -> dict[str, float]:
     """Return the rates of a threshold, computed one case at a time."""
-    right = answered_weight = answered = accepted = refused = inside = outside = 0.0
+    right = given = accepted = refused = helped = answered = inside = outside = 0.0
     for number, share in enumerate(shares_of(held_out).tolist()):
-        passes = calibration.confidence(held_out.evidence[number]) >= cut
-        right += share * (passes and held_out.right[number])
-        answered_weight += share * passes
-        if held_out.known[number]:
+        place, known = int(held_out.place[number]), bool(held_out.known[number])
+        confidences = calibration.confidences(held_out.ranked[number].tolist())
+        passes = calibration.in_scope(held_out.evidence[number]) >= cut
+        asks = confidences[0] < ASK_BELOW * sum(confidences[:3]) and sum(confidences[:3]) >= ASK_FROM
+        right += share * (passes and not asks and place == 0)
+        given += share * (passes and not asks)
+        helped += share * (passes and place < (3 if asks else 1))
+        if known:
             inside += share
-            answered += share * passes
+            answered += share * (passes and not asks)
         else:
             outside += share
             accepted += share * passes
             refused += share * (not passes)
     return {
-        "precision": right / answered_weight if answered_weight else 0.0,
+        "precision": right / given if given else 0.0,
         "coverage": answered / inside if inside else 0.0,
         "refused": refused / outside if outside else 0.0,
         "false_accept": accepted / outside if outside else 0.0,
-        "overall": (right + refused) / (inside + outside),
-        "given": answered_weight,
+        "overall": (helped + refused) / (inside + outside),
+        "given": given,
     }
 
 
 def every_cut(held_out: HeldOut, calibration: Calibration) -> list[dict[str, float]]:
     """Return the rates of each threshold that at least one case passes, highest threshold first."""
-    confidences = sorted({calibration.confidence(evidence) for evidence in held_out.evidence}, reverse=True)
-    return [measured(held_out, calibration, cut) for cut in confidences]
+    values = sorted({calibration.in_scope(evidence) for evidence in held_out.evidence}, reverse=True)
+    return [measured(held_out, calibration, cut) for cut in values]
 
 
 # Tenths make ties frequent, as equal utterances do.
@@ -92,47 +105,114 @@ EVIDENCE = st.lists(st.integers(-10, 30).map(lambda tenths: tenths / 10), min_si
 
 @st.composite
 def held_outs(draw) -> HeldOut:
-    return cases(draw(EVIDENCE), draw(st.one_of(st.just([]), EVIDENCE)), draw(EVIDENCE))
+    gap = draw(st.sampled_from([0.0, 0.05, 0.5]))
+    return cases(draw(EVIDENCE), draw(st.one_of(st.just([]), EVIDENCE)), draw(EVIDENCE), gap=gap)
 
 
 HELD_OUT = held_outs()
 
 
 @given(HELD_OUT)
-def test_confidence_rises_with_the_evidence(held_out):
-    """And is a probability."""
+def test_in_scope_probability_rises_with_the_evidence(held_out):
     calibration = calibrate(held_out, BALANCED)
 
-    confidences = [calibration.confidence(evidence) for evidence in np.linspace(-20.0, 20.0, 41)]
+    found = [calibration.in_scope(evidence) for evidence in np.linspace(-20.0, 20.0, 41)]
 
-    assert all(0.0 <= less <= more <= 1.0 for less, more in pairwise(confidences))
-    many = calibration.confidences(np.linspace(-20.0, 20.0, 41))
-    assert many.tolist() == pytest.approx(confidences)
+    assert all(0.0 <= less <= more <= 1.0 for less, more in pairwise(found))
 
 
-def test_confidence_separates_right_from_wrong_cases():
+CURVES = st.tuples(st.floats(-1e3, 1e3), st.floats(0.0, 1e3))
+MANY = st.lists(st.floats(-100.0, 100.0), min_size=1, max_size=12)
+
+
+@given(MANY, CURVES, st.floats(0.0, 1e4))
+def test_confidences_add_up_to_the_in_scope_probability(evidence, curve, sharpness):
+    """So to 1 at most; they rise with the evidence, and equal evidence gives equal confidence."""
+    calibration = Calibration(curve, sharpness=sharpness)
+
+    confidences = calibration.confidences(evidence)
+
+    assert all(0.0 <= confidence <= 1.0 for confidence in confidences)
+    assert sum(confidences) == pytest.approx(calibration.in_scope(max(evidence)), abs=1e-9)
+    for (one, more), (other, less) in pairwise(sorted(zip(evidence, confidences, strict=True), reverse=True)):
+        assert (more == less) if one == other else (more >= less)
+
+
+@given(st.lists(MANY, min_size=1, max_size=5), CURVES, st.floats(0.0, 1e3))
+def test_confidences_of_many_messages_equal_those_of_one(messages, curve, sharpness):
+    """Missing intents are -inf and have confidence 0."""
+    calibration = Calibration(curve, sharpness=sharpness)
+    width = max(map(len, messages))
+    ranked = np.array([[*sorted(some, reverse=True), *[-np.inf] * (width - len(some))] for some in messages])
+
+    found = calibration.confidences_many(ranked)
+
+    for row, some in zip(found, messages, strict=True):
+        assert row[: len(some)].tolist() == pytest.approx(calibration.confidences(sorted(some, reverse=True)), abs=1e-9)
+        assert not row[len(some) :].any()
+
+
+def test_confidences_of_no_intents_are_none():
+    assert Calibration((0.0, 1.0), sharpness=1.0).confidences([]) == []
+    assert Calibration().confidences([1.0]) is None
+    assert Calibration().confidences_many(np.ones((1, 2))) is None
+    assert Calibration().in_scope(1.0) is None
+
+
+@given(st.floats(1e-6, 1.0 - 1e-6), st.floats(-10.0, 10.0), st.floats(0.1, 10.0))
+def test_evidence_is_the_inverse_of_the_in_scope_probability(probability, bias, slope):
+    calibration = Calibration((bias, slope))
+
+    assert calibration.in_scope(calibration.evidence(probability)) == pytest.approx(probability, abs=1e-6)
+    assert (calibration.evidence(0.0), calibration.evidence(1.0)) == (-np.inf, np.inf)
+    assert Calibration((bias, 0.0)).evidence(probability) is None
+
+
+def test_in_scope_probability_separates_cases_in_scope():
     calibration = calibrate(scattered(), BALANCED)
 
-    assert calibration.confidence(0.0) < 0.1 < 0.5 < calibration.confidence(1.5) < 0.95 < calibration.confidence(3.0)
+    assert calibration.in_scope(0.0) < 0.4 < 0.8 < calibration.in_scope(1.5) < 0.99 < calibration.in_scope(3.0)
 
 
 @given(HELD_OUT)
-def test_mean_confidence_is_the_share_of_right_cases(held_out):
-    """Out-of-scope cases are weighted to a tenth."""
-    shares = shares_of(held_out)
+def test_mean_in_scope_probability_is_the_share_of_cases_in_scope(held_out):
+    """Out-of-scope cases are weighted to their expected share."""
+    shares, calibration = shares_of(held_out), calibrate(held_out, BALANCED)
 
-    confidences = calibrate(held_out, BALANCED).confidences(held_out.evidence)
+    found = [calibration.in_scope(evidence) for evidence in held_out.evidence]
 
-    assert shares @ confidences == pytest.approx(shares @ held_out.right, rel=1e-3)
+    assert shares @ found == pytest.approx(shares @ held_out.known, rel=1e-3)
 
 
-def test_misleading_evidence_gives_a_constant_confidence():
-    """If more evidence is less often right, every case gets the overall share."""
+@pytest.mark.parametrize(("wrong", "expected"), [(0, 0.95), (10, 0.9), (50, 0.5)])
+def test_first_of_close_intents_is_as_likely_as_it_is_right(wrong, expected):
+    """The softmax is fitted to the share of in-scope cases whose first intent is right."""
+    held_out = cases([1.0] * (100 - wrong), [1.0] * wrong, [0.0] * 100, gap=0.5)
+
+    first, second = calibrate(held_out, BALANCED).confidences([1.0, 0.5])
+
+    assert first / (first + second) == pytest.approx(expected, abs=0.05)
+
+
+def test_misleading_gaps_share_the_confidence_evenly():
+    calibration = calibrate(cases([1.0] * 30, [1.0] * 70, [0.0] * 100, gap=0.5), BALANCED)
+
+    assert calibration.sharpness == 0.0
+    first, second = calibration.confidences([1.0, 0.5])
+    assert first == second
+
+
+def test_misleading_evidence_gives_a_constant_probability():
+    """If more evidence is less often in scope, every message gets the overall share."""
     held_out = cases([0.0, 0.1, 0.2, 0.3] * 10, [], [2.0, 2.1, 2.2] * 10)
 
     calibration = calibrate(held_out, BALANCED)
 
-    assert calibration.confidence(0.0) == calibration.confidence(3.0) == pytest.approx(1 / 1.1, abs=1e-3)
+    assert (
+        calibration.in_scope(0.0)
+        == calibration.in_scope(3.0)
+        == pytest.approx(1 - Settings().out_of_scope_share, abs=1e-3)
+    )
 
 
 @pytest.mark.parametrize("far", [0.0, 5.0, 30.0])
@@ -140,7 +220,8 @@ def test_separable_cases_give_a_finite_curve(far):
     calibration = calibrate(cases([far + 2.0] * 30, [], [far] * 30), BALANCED)
 
     assert np.isfinite(calibration.curve).all()
-    assert calibration.confidence(far) < 0.2 < 0.9 < calibration.confidence(far + 2.0)
+    assert np.isfinite(calibration.sharpness)
+    assert calibration.in_scope(far) < 0.2 < 0.9 < calibration.in_scope(far + 2.0)
 
 
 @pytest.mark.parametrize(
@@ -151,6 +232,7 @@ def test_separable_cases_give_a_finite_curve(far):
         cases([1.0] * 100, [0.5] * 10, [0.0] * 9),
         cases([], [1.0] * 50, [0.0] * 50),
         cases([1.0] * 500),
+        cases([1.0] * 100, [0.5] * 100),
     ],
 )
 @pytest.mark.parametrize("target", [PRECISE, {"false_accept": 0.1}, BALANCED])
@@ -159,8 +241,7 @@ def test_too_few_cases_give_no_curve_and_no_threshold(held_out, target):
     calibration = calibrate(held_out, target, ["a", "b"], ["en"] * len(held_out.rows))
 
     assert calibration == Calibration(cases=len(held_out.rows))
-    assert calibration.confidence(1.0) is None
-    assert calibration.confidences(np.ones(3)) is None
+    assert calibration.in_scope(1.0) is None
 
 
 def test_twenty_cases_of_either_kind_give_a_threshold():
@@ -296,8 +377,8 @@ def test_threshold_lies_between_two_cases():
     between = calibrate(cases([2.0] * 30, [], [1.0] * 30), {"false_accept": 0.0})
     all_pass = calibrate(cases([2.0] * 30, [], [1.0] * 30), {"false_accept": 1.0})
 
-    assert between.cut.value == pytest.approx((between.confidence(1.0) + between.confidence(2.0)) / 2)
-    assert 0.0 < all_pass.cut.value < all_pass.confidence(1.0)
+    assert between.cut.value == pytest.approx((between.in_scope(1.0) + between.in_scope(2.0)) / 2)
+    assert 0.0 < all_pass.cut.value < all_pass.in_scope(1.0)
 
 
 def parted(easy: int, hard: int, *, out_of_scope: float = 0.5) -> tuple[HeldOut, list[int]]:
@@ -311,13 +392,8 @@ def parted(easy: int, hard: int, *, out_of_scope: float = 0.5) -> tuple[HeldOut,
         part_of += [part] * count
     numbers = np.array(part_of)
     known = np.array(right)
-    return (
-        HeldOut(
-            np.array(evidence), np.ones(len(numbers)), numbers, 1 - numbers, np.array(right), known,
-            np.arange(len(numbers)),
-        ),
-        part_of,
-    )  # fmt: skip
+    place = np.where(known, 0, RANKED)
+    return HeldOut(ranked_of(np.array(evidence), 1.0), numbers, place, known, np.arange(len(numbers))), part_of
 
 
 def by_part(kind: str, held_out: HeldOut, part_of: list[int], names: list[str], target=HALF_PRECISE) -> Calibration:
@@ -350,10 +426,12 @@ def test_own_threshold_is_shrunk_towards_the_common_one(kind):
     """The common one counts as much as 400 cases."""
     held_out, part_of = parted(400, 100)
     calibration = by_part(kind, held_out, part_of, ["aa", "bb"])
-    confidences = calibration.confidences(held_out.evidence)
+    values = np.array([calibration.in_scope(evidence) for evidence in held_out.evidence])
     hard = np.array(part_of) == 1
-    shares = shares_of(held_out)
-    chances = calibration_module._Chances(confidences, held_out.right, held_out.known, shares)
+    asked = asked_about(calibration.confidences_many(held_out.ranked))
+    chances = calibration_module._Chances(
+        values, held_out.right, asked, held_out.right, held_out.known, shares_of(held_out)
+    )
     own = calibration_module._chosen(chances.select(hard), HALF_PRECISE).value
 
     found = cuts_of(kind, calibration)["bb"].value
@@ -377,7 +455,7 @@ def test_own_threshold_needs_sixty_cases_and_twelve_wrong_ones(kind, hard, out_o
 
 def test_intent_that_is_never_right_has_no_own_threshold():
     held_out, _ = parted(400, 100, out_of_scope=1.0)
-    held_out.right[:200] = held_out.known[:200] = True
+    held_out.place[:200], held_out.known[:200] = 0, True
 
     assert list(calibrate(held_out, BALANCED, ["aa", "bb"]).by_intent) == ["aa"]
 
@@ -390,46 +468,33 @@ def test_single_language_has_no_own_threshold(names):
     assert calibration.cut is not None
 
 
-def close(count: int, right: int, gap: float, others: int = 100) -> HeldOut:
-    """Return `count` cases with this gap, `right` of them right, and `others` that are right with a wide gap."""
-    held_out = cases([2.0] * (right + others), [2.0] * (count - right), [0.0] * 30)
-    held_out.gap[:right] = gap
-    held_out.gap[right + others : count + others] = gap
-    return held_out
-
-
 @pytest.mark.parametrize(
-    ("count", "right", "gap", "margin"),
+    ("confidences", "asked"),
     [
-        (30, 10, 0.02, 0.02),
-        (30, 10, 0.03, 0.03),
-        (30, 10, 0.031, 0.0),
-        (30, 14, 0.02, 0.02),
-        (30, 15, 0.02, 0.0),
-        (30, 30, 0.02, 0.0),
-        (10, 0, 0.01, 0.01),
-        (9, 0, 0.01, 0.0),
+        ([0.5, 0.45, 0.0], True),
+        ([0.4, 0.3, 0.2], True),
+        ([0.6, 0.3, 0.1], False),
+        ([0.59, 0.31, 0.1], True),
+        ([0.9, 0.05, 0.0], False),
+        ([0.4, 0.39, 0.0], False),
+        ([0.4, 0.4, 0.0], True),
+        ([0.3, 0.2, 0.2], False),
     ],
-)  # fmt: skip
-def test_margin_is_the_widest_gap_with_more_wrong_than_right_cases(count, right, gap, margin):
-    """In at least ten cases."""
-    held_out = close(count, right, gap)
-    # The thirty out-of-scope cases are enough to fit a curve.
-    assert calibrate(held_out, BALANCED).margin == pytest.approx(margin)
+)
+def test_bot_asks_if_the_best_three_are_likely_together_but_not_the_first(confidences, asked):
+    assert asked_about(np.array([[*confidences, 0.0]])).tolist() == [asked]
 
 
-def test_margin_ignores_out_of_scope_cases():
-    held_out = cases([2.0] * 50, [1.0] * 5, [0.0] * 50)
-    held_out.gap[55:] = 0.01
+def test_case_that_is_asked_about_is_not_answered():
+    """It counts neither for the precision nor for the coverage of a threshold."""
+    clear, close = cases([2.0] * 60, [], [0.0] * 60), cases([2.0] * 20, [2.0] * 20, gap=0.0)
+    held_out = HeldOut(*(np.concatenate([getattr(clear, f), getattr(close, f)]) for f in HeldOut.__slots__))
 
-    assert calibrate(held_out, BALANCED).margin == 0.0
+    found = calibrate(held_out, BALANCED).cut
 
-
-def test_cases_with_equal_gaps_count_together():
-    held_out = close(30, 20, 0.02)
-    other = HeldOut(*(getattr(held_out, name)[::-1] for name in HeldOut.__slots__))
-
-    assert calibrate(held_out, BALANCED).margin == calibrate(other, BALANCED).margin == 0.0
+    assert found.precision == 1.0
+    assert found.coverage == pytest.approx(0.6)
+    assert found.refused == 1.0
 
 
 CUT = LearnedCut(0.41, 0.95, 0.8, 0.6, 700, "a note")
@@ -440,7 +505,7 @@ CUT = LearnedCut(0.41, 0.95, 0.8, 0.6, 700, "a note")
     [
         Calibration(),
         Calibration(cases=7),
-        Calibration((-4.2, 3.5), CUT, {}, {}, 0.02, 2992),
+        Calibration((-4.2, 3.5), CUT, {}, {}, 5.2, 2992),
         Calibration((-4.2, 3.5), CUT, {"de": CUT, "pt-BR": CUT}, {"order": CUT}, 0.0, 2992),
         calibrate(scattered(), PRECISE, ["a", "b", "c", "d"], ["en", "de"] * 200),
     ],
@@ -449,6 +514,40 @@ def test_calibration_round_trips_through_json(calibration):
     assert Calibration.from_dict(json.loads(json.dumps(calibration.to_dict()))) == calibration
 
 
+def test_calibration_of_an_earlier_release_is_read():
+    """It has a margin instead of a sharpness."""
+    values = {**Calibration((-4.2, 3.5), CUT, cases=9).to_dict(), "margin": 0.02}
+    del values["sharpness"]
+
+    assert Calibration.from_dict(values) == Calibration((-4.2, 3.5), CUT, sharpness=5.0, cases=9)
+
+
 @given(st.floats(-1e6, 1e6), st.tuples(st.floats(-1e6, 1e6), st.floats(0.0, 1e6)))
-def test_confidence_is_a_probability_for_any_curve(evidence, curve):
-    assert 0.0 <= Calibration(curve).confidence(evidence) <= 1.0
+def test_in_scope_is_a_probability_for_any_curve(evidence, curve):
+    assert 0.0 <= Calibration(curve).in_scope(evidence) <= 1.0
+
+
+def test_more_expected_strangers_raise_the_threshold_and_lower_the_confidence():
+    held_out = scattered()
+    few, many = (calibrate(held_out, BALANCED, out_of_scope_share=share) for share in (0.05, 0.5))
+
+    assert few.in_scope(1.4) > many.in_scope(1.4)
+    assert few.evidence(few.cut.value) < many.evidence(many.cut.value)
+
+
+def test_share_is_that_of_all_messages():
+    """A fifth of all messages weighs a quarter of the four fifths in scope."""
+    held_out = scattered(known=200, out_of_scope=50)
+    weights = calibration_module.shares_of(held_out, 0.2)
+
+    assert weights[~held_out.known].sum() / weights.sum() == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("target", [BALANCED, {"false_accept": 0.05}])
+def test_without_strangers_rates_among_them_stay_defined(target):
+    held_out = scattered()
+    cut = calibrate(held_out, target, out_of_scope_share=0.0).cut
+
+    assert 0.0 < cut.refused < 1.0
+    if "false_accept" in target:
+        assert cut.refused >= 0.95 - 1e-9

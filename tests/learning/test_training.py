@@ -215,7 +215,7 @@ def test_provisional_training_keeps_the_calibration_and_trains_the_head(
 def test_provisional_training_of_a_large_registry_keeps_the_head(
     registry: Registry, vectors: Vectors, labels: Vectors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If the intents are the same."""
+    """If the intents are the same; the words are those of the new utterances."""
     monkeypatch.setattr(training, "_MOST_NUMBERS_PROVISIONALLY", 1)
     first, second, *others = registry.intents
     edited = Registry(
@@ -232,7 +232,9 @@ def test_provisional_training_of_a_large_registry_keeps_the_head(
 
     provisional = load_or_train(edited, vectors[: len(edited.utterances)], labels, Settings(), None, provisional=before)
 
-    assert provisional.trained_head is before.trained_head
+    assert provisional.trained_head is not None
+    assert provisional.trained_head.head is before.trained_head.head
+    assert provisional.trained_head.words.similarities("another line", [2]) == [pytest.approx(1.0)]
 
 
 def test_provisional_training_with_a_new_intent_trains_the_head(

@@ -15,7 +15,8 @@ from intentmatch.core.errors import InputError, IntentMatchError
 from intentmatch.core.result import Candidate, MatchResult
 from intentmatch.core.types import Intent, Registry, Slot, SlotValue, Utterance
 from intentmatch.index import ExactIndex
-from intentmatch.learning.fusion import fused_score
+from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
+from intentmatch.learning.word_alignment import LEADING
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.pipeline import MAX_CHARACTERS
 from intentmatch.text.normalize import clean
@@ -46,6 +47,17 @@ def test_titles_use_the_language_of_the_result() -> None:
 
     assert titles["en"] == {"status": "Where is it?", "cancel": "Cancel it"}
     assert titles["de-AT"] == {"status": "Where is it?", "cancel": "Stornieren"}
+
+
+def test_message_chooses_among_the_variants_of_a_response() -> None:
+    bot = matcher(
+        intent("greet", "hello", "good morning", responses={"en": "Hi."}, more_responses={"en": ("Hello.",)}), CANCEL
+    )
+
+    said = {text: bot.match(text).response for text in ("hello", "Hello!", "HELLO", "good morning", "hello!!")}
+
+    assert set(said.values()) == {"Hi.", "Hello."}
+    assert said == {text: bot.match(text).response for text in said}
 
 
 def test_exact_hit_is_not_encoded() -> None:
@@ -438,7 +450,7 @@ def trained_matcher(*intents: Intent, **settings: object) -> Matcher:
 
 
 def test_candidates_are_ranked_by_evidence(trained: Matcher) -> None:
-    """Not by score; the confidence is the calibrated evidence."""
+    """Not by score; the confidences follow from all evidence and add up to the in-scope probability."""
     by_score = []
     for message in MESSAGES[:-1]:
         result = trained.match(message, top_k=10)
@@ -447,7 +459,8 @@ def test_candidates_are_ranked_by_evidence(trained: Matcher) -> None:
         # The winner comes first. In these messages it is always the first by evidence.
         assert evidence == sorted(evidence, reverse=True)  # type: ignore[type-var]
         assert confidences == sorted(confidences, reverse=True)  # type: ignore[type-var]
-        assert confidences == [trained.artefact.calibration.confidence(e) for e in evidence]  # type: ignore[arg-type]
+        assert confidences == trained.artefact.calibration.confidences(evidence)  # type: ignore[arg-type]
+        assert result.in_scope == pytest.approx(trained.artefact.calibration.in_scope(evidence[0]))  # type: ignore[arg-type]
         assert result.confidence == confidences[0]
         assert result.score == result.candidates[0].score
         by_score.append(
@@ -478,7 +491,8 @@ def test_trace_shows_confidences_of_the_head(trained: Matcher) -> None:
     assert result.trace.threshold_origin.startswith("learned ")
 
 
-def test_evidence_is_the_fused_score_of_index_and_head(trained: Matcher) -> None:
+def test_evidence_is_the_fused_score_of_index_head_and_words(trained: Matcher) -> None:
+    """Words count for the leading intents, by their nearest utterance."""
     artefact, text = trained.artefact, "is my parcel lost"
     trained_head = artefact.trained_head
     assert trained_head is not None
@@ -486,10 +500,17 @@ def test_evidence_is_the_fused_score_of_index_and_head(trained: Matcher) -> None
     scores, _ = ExactIndex(artefact.vectors, trained.registry.owners, "mean2").scores(vector[None])
     expected = fused_score(scores[0], trained_head.head.for_vectors(len(vector)).logits(vector, words))
 
-    for candidate in trained.match(text, top_k=10).candidates:
+    candidates = trained.match(text, top_k=10).candidates
+
+    assert trained_head.words is not None
+    assert [c.words is not None for c in candidates] == [True] * LEADING + [False] * (len(candidates) - LEADING)
+    for candidate in candidates:
         number = list(TOPICS).index(candidate.intent)
         assert candidate.score == pytest.approx(scores[0][number], abs=1e-6)
-        assert candidate.evidence == pytest.approx(expected[number], abs=1e-5)
+        row = trained.registry.utterances.index(candidate.utterance)
+        if candidate.words is not None:
+            assert candidate.words == pytest.approx(trained_head.words.similarities(text, [row])[0], abs=1e-6)
+        assert candidate.evidence == pytest.approx(expected[number] + WORD_WEIGHT * (candidate.words or 0.0), abs=1e-5)
 
 
 def test_small_registry_has_no_head_and_uses_fallback_thresholds() -> None:
@@ -499,7 +520,7 @@ def test_small_registry_has_no_head_and_uses_fallback_thresholds() -> None:
 
     assert bot.artefact.trained_head is None
     assert (bot.policy.default.value, bot.policy.default.on) == (0.4, "score")
-    assert (bot.policy.margin, bot.policy.margin_on_score) == (0.02, True)
+    assert bot.policy.margin == 0.02
     assert [(c.evidence, c.confidence) for c in result.candidates] == [(c.score, None) for c in result.candidates]
     assert (result.verdict, result.confidence, result.trace.decided_by) == ("matched", None, "dense")
 
@@ -511,9 +532,8 @@ def test_author_threshold_is_on_the_score() -> None:
         assert (bot.policy.by_language, bot.policy.by_intent) == ({}, {})
         for message in MESSAGES[:-1]:
             result = bot.match(message)
-            best = max(c.score for c in result.candidates)
-            assert (result.verdict == "matched") == (best >= threshold)
-            assert result.trace.threshold == threshold
+            assert (result.verdict == "matched") == (result.candidates[0].score >= threshold)
+            assert (result.trace.threshold, result.trace.threshold_on) == (threshold, "score")
             assert result.trace.threshold_origin == "argument"
 
 
@@ -521,7 +541,7 @@ def test_threshold_of_one_language_keeps_the_learned_default() -> None:
     """Learned thresholds of intents are dropped."""
     bot = trained_matcher(threshold={"de": 1.0})
 
-    assert (bot.policy.default.on, bot.policy.by_intent, list(bot.policy.by_language)) == ("confidence", {}, ["de"])
+    assert (bot.policy.default.on, bot.policy.by_intent, list(bot.policy.by_language)) == ("in_scope", {}, ["de"])
     assert bot.policy.by_language["de"].on == "score"
     assert bot.match("is my parcel lost").verdict == "matched"
     assert bot.match("is my parcel lost", language="de").verdict == "out_of_scope"
@@ -539,31 +559,45 @@ def test_threshold_of_intent_is_on_the_score_and_wins() -> None:
     assert strict.match("is my parcel lost").intent == "parcel"
 
 
-def test_intent_far_down_the_ranking_can_win() -> None:
-    """It passes its own threshold while all before it fail theirs."""
+def test_intent_with_a_lenient_threshold_does_not_win_from_behind() -> None:
+    """It passes its own threshold while the first intent fails its own."""
     bot = trained_matcher(*trainable_intents(printer={"threshold": 0.0}), threshold=1.0)
-    last = next(
-        m for m in ("is my parcel lost", "dinner for my salary", "the flight to the doctor in march")
-        if trained_rank(m, "printer") >= 6
-    )  # fmt: skip
 
-    result = bot.match(last)
+    results = [bot.match(message) for message in MESSAGES[:-1]]
 
-    assert (result.verdict, result.intent) == ("matched", "printer")
+    assert all(result.intent in (None, "printer") for result in results)
+    assert any(result.candidates[0].intent != "printer" for result in results)
+    assert all(result.intent is None or result.candidates[0].intent == "printer" for result in results)
 
 
-def trained_rank(message: str, name: str) -> int:
-    candidates = trained_matcher(threshold=0.0).match(message, top_k=50).candidates
-    names = [c.intent for c in sorted(candidates, key=lambda c: -c.rank)]
-    return names.index(name) if name in names else -1
+@pytest.mark.parametrize("threshold", [0.99, "99.99%"])
+def test_stricter_threshold_never_gives_another_intent(trained: Matcher, threshold: float | str) -> None:
+    """The message of an intent that fails its own threshold is refused or asked about."""
+    failed = 0
+    for message in MESSAGES[:-1]:
+        name = trained.match(message).candidates[0].intent
+        result = trained_matcher(*trainable_intents(**{name: {"threshold": threshold}})).match(message)
+
+        assert result.candidates[0].intent == name
+        assert result.intent in (None, name)
+        failed += result.intent is None
+    assert failed
+
+
+def test_percentage_is_compared_with_the_confidence() -> None:
+    for threshold in ("0%", "50%", "99.9%"):
+        bot = trained_matcher(threshold=threshold, margin=0.0)
+        for message in MESSAGES[:-1]:
+            result = bot.match(message)
+            assert (result.verdict == "matched") == (result.confidence >= bot.policy.default.value)  # type: ignore[operator]
+            assert (result.trace.threshold_on, result.trace.threshold_origin) == ("confidence", "argument")
 
 
 def test_author_margin_is_on_the_score(trained: Matcher) -> None:
-    """A learned margin is on the evidence; a margin of 0.0 never gives an ambiguous verdict."""
+    """A margin of 0.0 never gives an ambiguous verdict; without a margin the confidences decide."""
     wide, none = trained_matcher(threshold=0.0, margin=1.0), trained_matcher(threshold=0.0, margin=0.0)
 
-    assert trained.policy.margin == trained.artefact.calibration.margin
-    assert (trained.policy.margin_on_score, wide.policy.margin_on_score) == (False, True)
+    assert (trained.policy.margin, wide.policy.margin) == (None, 1.0)
     for message in MESSAGES[:-1]:
         result = wide.match(message, top_k=50)
         best = result.candidates[0].score
@@ -637,12 +671,13 @@ def test_reranker_moves_evidence_by_as_much_as_the_score(name: str) -> None:
     result = bot.match("the monthly salary bill", top_k=10)
 
     assert result.trace.decided_by == "reranker"
+    confidences = bot.artefact.calibration.confidences([c.rank for c in result.candidates])
+    assert [c.confidence for c in result.candidates] == confidences
     before = {c.intent: c for c in plain.candidates}
     assert {c.intent for c in result.candidates if c.rank > before[c.intent].rank} == {name}
     for candidate in result.candidates:
         old = before[candidate.intent]
         assert candidate.rank - old.rank == pytest.approx(candidate.score - old.score, abs=1e-5)
-        assert candidate.confidence == bot.artefact.calibration.confidence(candidate.rank)
     assert any(c.confidence != before[c.intent].confidence for c in result.candidates)
 
 
@@ -652,7 +687,7 @@ def test_cosine_scorer_ranks_by_index_scores_only(aggregation: str) -> None:
     index = ExactIndex(bot.artefact.vectors, bot.registry.owners, aggregation)
 
     assert bot.artefact.trained_head is None
-    assert bot.policy.default.on == "confidence"
+    assert bot.policy.default.on == "in_scope"
     for message in MESSAGES[:-1]:
         scores = index.scores(WordHashEncoder().encode([clean(message)]))[0][0]
         result = bot.match(message, top_k=10)
@@ -682,8 +717,9 @@ def test_verdict_agrees_with_the_threshold_in_the_trace(words: list[str]) -> Non
 
     assert (result.intent is not None) == (result.verdict == "matched")
     if result.trace.decided_by == "head":
-        assert result.confidence is not None
-        assert (result.verdict != "out_of_scope") == (result.confidence >= result.trace.threshold)  # type: ignore[operator]
+        assert result.in_scope is not None
+        assert (result.verdict != "out_of_scope") == (result.in_scope >= result.trace.threshold)  # type: ignore[operator]
+        assert result.in_scope == pytest.approx(sum(c.confidence for c in result.candidates))  # type: ignore[misc]
     assert all(0.0 <= c.confidence <= 1.0 for c in result.candidates)  # type: ignore[operator]
 
 

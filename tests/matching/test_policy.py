@@ -6,11 +6,13 @@ import dataclasses
 
 import pytest
 from hypothesis import given
+from hypothesis import settings as run
 from hypothesis import strategies as st
 
 from intentmatch.core.result import Candidate
 from intentmatch.core.types import Utterance
-from intentmatch.matching.policy import Cut, Policy, decide, policy_cuts
+from intentmatch.learning.calibration import Calibration
+from intentmatch.matching.policy import Cut, Policy, decide, in_scope, policy_cuts
 
 HALF = Policy(Cut(0.5, "test"))
 
@@ -40,6 +42,7 @@ def verdict(scores: dict[str, float], policy: Policy) -> tuple[str, str | None]:
         ({"a": 0.75, "b": 0.875}, 0.5, 0.125, ("matched", "b")),
         ({"a": 0.9, "b": 0.9}, 0.5, 0.01, ("ambiguous", None)),
         ({"a": 0.9, "b": 0.9}, 0.5, 0.0, ("matched", "a")),
+        ({"a": 0.9, "b": 0.9}, 0.95, 0.0, ("out_of_scope", None)),
         ({"a": 0.45, "b": 0.51}, 0.5, 0.1, ("matched", "b")),
         ({"a": 0.4, "b": 0.4}, 0.5, 0.1, ("out_of_scope", None)),
         ({"a": 0.9, "b": 0.1}, 0.0, 1.0, ("ambiguous", None)),
@@ -83,20 +86,21 @@ def test_threshold_of_intent_wins_over_language_and_default():
     assert Policy(default, {"de": german}, {"b": own}).cut(candidate, "en") == default
 
 
-def test_intent_below_its_own_threshold_cannot_win():
-    """The next intent that passes wins and comes first."""
+def test_intent_below_its_own_threshold_does_not_hand_the_message_to_the_next():
+    """The message is out of scope, although the others pass their thresholds."""
     policy = Policy(Cut(0.5, "default"), by_intent={"a": Cut(0.95, "own")})
 
     decision = decide(candidates_of(a=0.9, b=0.6, c=0.7), policy)
 
-    assert decision.verdict == "matched"
-    assert [candidate.intent for candidate in decision.ranked] == ["c", "a", "b"]
-    assert decision.cut == Cut(0.5, "default")
-    assert "a has a score of 0.90, but stays below its threshold 0.95 (own)" in decision.reason
+    assert decision.verdict == "out_of_scope"
+    assert [candidate.intent for candidate in decision.ranked] == ["a", "c", "b"]
+    assert decision.cut == Cut(0.95, "own")
+    assert decision.reason == "a comes nearest with a score of 0.90, below the threshold 0.95 (own)."
 
 
 def test_intent_below_its_own_threshold_is_no_rival():
-    policy = Policy(Cut(0.5, "default"), by_intent={"a": Cut(0.95, "own")}, margin=0.1)
+    """If the margin decides, which an author wrote as well."""
+    policy = Policy(Cut(0.5, "default"), by_intent={"b": Cut(0.95, "own")}, margin=0.1)
 
     assert decide(candidates_of(a=0.9, b=0.89), policy).verdict == "matched"
 
@@ -107,7 +111,7 @@ def test_rivals_lie_within_the_margin_of_the_best():
 
     assert decision.verdict == "ambiguous"
     assert [rival.intent for rival in decision.rivals] == ["a", "b", "c"]
-    assert "a (0.85) and b (0.80) and c (0.75) are within 0.12 of each other" in decision.reason
+    assert "the scores of a (0.85) and b (0.80) and c (0.75) are within 0.12 of each other." in decision.reason
 
 
 @pytest.mark.parametrize(
@@ -147,6 +151,7 @@ def test_reason_names_scores_threshold_and_its_origin():
         ({}, Cut(0.41, "learned"), {}),
         ({"default": 0.0}, Cut(0.0, "bot.yaml:2"), {}),
         ({"de": 0.0}, Cut(0.41, "learned"), {"de": Cut(0.0, "for de, bot.yaml:2")}),
+        ({"default": "90%", "de": 0.5}, Cut(0.9, "bot.yaml:2", "confidence"), {"de": Cut(0.5, "for de, bot.yaml:2")}),
         ({"default": 0.6, "de": 0.5}, Cut(0.6, "bot.yaml:2"), {"de": Cut(0.5, "for de, bot.yaml:2")}),
     ],
 )
@@ -179,28 +184,15 @@ def test_decision_does_not_depend_on_the_order_of_candidates(scores, policy, lan
 
 @given(CANDIDATES, POLICIES, LANGUAGES)
 def test_decision_is_consistent(scores, policy, language):
-    """The first candidate passes unless all fail; there are no or several rivals; the rest is ranked by score."""
+    """The first candidate passes or the message is out of scope; there are no or several rivals, ranked by score."""
     decision = decide(candidates_of(**scores), policy, language)
     passing = [c for c in decision.ranked if c.score >= policy.cut(c, language).value]
 
     assert sorted(c.intent for c in decision.ranked) == sorted(scores)
-    assert (decision.verdict == "out_of_scope") == (not passing)
+    assert (decision.verdict == "out_of_scope") == (decision.ranked[:1] != tuple(passing[:1]) or not passing)
     assert (decision.verdict == "ambiguous") == (len(decision.rivals) > 1) == bool(decision.rivals)
-    assert not passing or decision.ranked[0].score == max(c.score for c in passing)
-    assert [c.score for c in decision.ranked[1:]] == sorted((c.score for c in decision.ranked[1:]), reverse=True)
+    assert [c.score for c in decision.ranked] == sorted((c.score for c in decision.ranked), reverse=True)
     assert set(decision.rivals) <= set(passing)
-
-
-@given(CANDIDATES, POLICIES, LANGUAGES, st.floats(0.0, 1.0))
-def test_raising_the_winner_keeps_it_matched(scores, policy, language, more):
-    decision = decide(candidates_of(**scores), policy, language)
-    if decision.verdict != "matched":
-        return
-    winner = decision.ranked[0]
-
-    raised = decide(candidates_of(**{**scores, winner.intent: winner.score + more}), policy, language)
-
-    assert (raised.verdict, raised.ranked[0].intent) == ("matched", winner.intent)
 
 
 @given(CANDIDATES, POLICIES, LANGUAGES, st.floats(0.0, 1.0))
@@ -229,6 +221,54 @@ def test_wider_margin_keeps_rivals(scores, policy, language, more):
     assert (decision.verdict == "out_of_scope") == (wider.verdict == "out_of_scope")
 
 
+def test_raised_score_of_the_winner_keeps_it_matched():
+    policy = Policy(Cut(0.5, "default"), margin=0.1)
+
+    for score in (0.8, 0.85, 1.0):
+        decision = decide(candidates_of(a=score, b=0.6), policy)
+        assert (decision.verdict, decision.ranked[0].intent) == ("matched", "a")
+
+
+TENTHS = st.integers(0, 10).map(lambda number: number / 10)
+MEASURES = st.sampled_from(["score", "confidence", "in_scope"])
+ANY_CUTS = st.builds(Cut, TENTHS, st.just("drawn"), MEASURES)
+ANY_POLICIES = st.builds(
+    Policy,
+    default=ANY_CUTS,
+    by_language=st.dictionaries(st.sampled_from(["de", "en"]), ANY_CUTS),
+    by_intent=st.dictionaries(st.sampled_from("abcd"), ANY_CUTS),
+    margin=st.one_of(st.none(), st.sampled_from([0.0, 0.1, 0.5])),
+)
+
+
+@st.composite
+def ranked_candidates(draw) -> list[Candidate]:
+    """Return candidates with scores, evidence and, often, confidences that add up to at most 1; with many ties."""
+    names = draw(st.lists(st.sampled_from("abcd"), unique=True, max_size=4))
+    evidence = [draw(TENTHS) for _ in names]
+    shares = draw(st.one_of(st.none(), TENTHS))
+    calibration = Calibration((10.0 * (shares or 0.0) - 5.0, 1.0), sharpness=draw(st.sampled_from([0.0, 3.0, 20.0])))
+    confidences = [None] * len(names) if shares is None else calibration.confidences(evidence)
+    return [
+        Candidate(name, draw(TENTHS), confidence=confidence, evidence=of)
+        for name, confidence, of in zip(names, confidences, evidence, strict=True)
+    ]
+
+
+@run(max_examples=300)
+@given(ranked_candidates(), ANY_POLICIES, LANGUAGES, st.sampled_from("abcd"), ANY_CUTS)
+def test_stricter_threshold_of_an_intent_never_gives_another_intent(candidates, policy, language, name, other):
+    """The law of thresholds: whatever the threshold of an intent becomes, no other intent is matched instead."""
+    before = decide(candidates, policy, language)
+
+    after = decide(candidates, dataclasses.replace(policy, by_intent={**policy.by_intent, name: other}), language)
+
+    if before.verdict == "matched" and after.verdict == "matched":
+        assert after.ranked[0].intent == before.ranked[0].intent
+    if after.verdict == "matched":
+        assert after.ranked[0] == max(candidates, key=lambda c: (c.rank, -ord(c.intent)))
+
+
 def candidates_with_confidence(**candidates: tuple[float, float, float]) -> list[Candidate]:
     """Return candidates from their scores, confidences and evidence."""
     return [
@@ -237,53 +277,124 @@ def candidates_with_confidence(**candidates: tuple[float, float, float]) -> list
     ]
 
 
-LEARNED = Policy(Cut(0.5, "learned", "confidence"), margin=0.1, margin_on_score=False)
+LEARNED = Policy(Cut(0.5, "learned", "in_scope"), margin=None)
+SURE = Policy(Cut(0.9, "bot.yaml:3", "confidence"), margin=None)
 
 
 @pytest.mark.parametrize(
-    ("candidates", "verdict", "first"),
+    ("candidates", "verdict"),
     [
-        ({"a": (0.1, 0.5, 1.0)}, "matched", "a"),
-        ({"a": (0.9, 0.49, 1.0)}, "out_of_scope", "a"),
-        ({"a": (0.3, 0.8, 1.5), "b": (0.9, 0.6, 1.3)}, "matched", "a"),
-        ({"a": (0.3, 0.8, 1.5), "b": (0.9, 0.78, 1.45)}, "ambiguous", "a"),
-        ({"a": (0.3, 0.8, 1.5), "b": (0.3, 0.7, 1.4)}, "matched", "a"),
-        ({"a": (0.3, 0.52, 1.5), "b": (0.3, 0.49, 1.49)}, "matched", "a"),
+        ({"a": (0.1, 0.5, 1.0)}, "matched"),
+        ({"a": (0.9, 0.49, 1.0)}, "out_of_scope"),
+        ({"a": (0.1, 0.4, 1.0), "b": (0.1, 0.1, 0.5)}, "matched"),
+        ({"a": (0.9, 0.6, 1.5), "b": (0.9, 0.35, 1.3)}, "matched"),
+        ({"a": (0.3, 0.5, 1.5), "b": (0.9, 0.4, 1.45)}, "ambiguous"),
+        ({"a": (0.3, 0.45, 1.5), "b": (0.9, 0.34, 1.45)}, "matched"),
+        ({"a": (0.3, 0.4, 1.5), "b": (0.9, 0.3, 1.45), "c": (0.9, 0.2, 1.4)}, "ambiguous"),
     ],
 )
-def test_learned_threshold_is_on_confidence_and_learned_margin_on_evidence(candidates, verdict, first):
-    """Scores do not matter."""
+def test_learned_threshold_is_on_the_sum_of_the_confidences(candidates, verdict):
+    """Scores do not matter; close intents are asked about if they are likely together."""
     decision = decide(candidates_with_confidence(**candidates), LEARNED)
 
-    assert (decision.verdict, decision.ranked[0].intent) == (verdict, first)
+    assert (decision.verdict, decision.ranked[0].intent) == (verdict, "a")
 
 
-def test_each_candidate_is_compared_on_the_measure_of_its_threshold():
-    """The reason names the measure."""
-    policy = dataclasses.replace(LEARNED, by_intent={"a": Cut(0.4, "the author's")})
+def test_at_most_three_likely_intents_are_rivals():
+    four = {"a": (0.9, 0.4, 1.5), "b": (0.9, 0.3, 1.4), "c": (0.9, 0.15, 1.3), "d": (0.9, 0.12, 1.2)}
+    few = {"a": (0.9, 0.5, 1.5), "b": (0.9, 0.38, 1.4), "c": (0.9, 0.09, 1.3)}
 
-    decision = decide(candidates_with_confidence(a=(0.45, 0.1, 0.2), b=(0.9, 0.45, 1.2)), policy)
+    assert [c.intent for c in decide(candidates_with_confidence(**four), LEARNED).rivals] == ["a", "b", "c"]
+    assert [c.intent for c in decide(candidates_with_confidence(**few), LEARNED).rivals] == ["a", "b"]
 
-    assert decision.verdict == "matched"
-    assert decision.reason == (
-        "a has a score of 0.45, at or above the threshold 0.40 (the author's); b has a confidence of 0.45, but stays "
-        "below its threshold 0.50 (learned)."
-    )
+
+def test_strict_learned_threshold_refuses_before_it_asks():
+    strict = Policy(Cut(0.95, "learned", "in_scope"), margin=None)
+
+    assert decide(candidates_with_confidence(a=(0.9, 0.5, 1.5), b=(0.9, 0.4, 1.4)), strict).verdict == "out_of_scope"
+
+
+@pytest.mark.parametrize(
+    ("candidates", "verdict"),
+    [
+        ({"a": (0.1, 0.9, 1.0)}, "matched"),
+        ({"a": (0.9, 0.89, 1.0), "b": (0.9, 0.05, 0.5)}, "out_of_scope"),
+        ({"a": (0.9, 0.7, 1.0), "b": (0.9, 0.25, 0.9)}, "ambiguous"),
+        ({"a": (0.9, 0.6, 1.0), "b": (0.9, 0.15, 0.9)}, "out_of_scope"),
+    ],
+)
+def test_threshold_of_an_author_on_the_confidence(candidates, verdict):
+    """Below it, the bot asks if two or three intents are likely together; the runner-up never wins."""
+    assert decide(candidates_with_confidence(**candidates), SURE).verdict == verdict
+
+
+def test_threshold_of_an_author_on_the_score_may_ask_too():
+    policy = dataclasses.replace(LEARNED, by_intent={"a": Cut(0.8, "the author's")})
+
+    close = decide(candidates_with_confidence(a=(0.7, 0.65, 1.5), b=(0.9, 0.3, 1.3)), policy)
+    clear = decide(candidates_with_confidence(a=(0.7, 0.99, 1.5), b=(0.9, 0.01, 1.3)), policy)
+
+    assert (close.verdict, [c.intent for c in close.rivals]) == ("ambiguous", ["a", "b"])
+    assert clear.verdict == "out_of_scope"
+    assert clear.reason == "a comes nearest with a score of 0.70, below the threshold 0.80 (the author's)."
+
+
+@pytest.mark.parametrize(
+    ("policy", "candidates", "reason"),
+    [
+        (
+            LEARNED,
+            {"a": (0.4, 0.7, 1.5), "b": (0.9, 0.2, 1.3)},
+            "the message is in scope with a probability of 90%, at or above the threshold 50% (learned); a has a "
+            "confidence of 70%, b of 20%.",
+        ),
+        (
+            LEARNED,
+            {"a": (0.4, 0.3, 1.5), "b": (0.9, 0.1, 1.3)},
+            "a comes nearest; the message is in scope with a probability of 40%, below the threshold 50% (learned).",
+        ),
+        (
+            LEARNED,
+            {"a": (0.4, 0.45, 1.5), "b": (0.9, 0.4, 1.3)},
+            "it could be a (45%) or b (40%), by their confidence; none of them is likely enough alone.",
+        ),
+        (
+            SURE,
+            {"a": (0.4, 0.95, 1.5), "b": (0.9, 0.02, 1.3)},
+            "a has a confidence of 95%, at or above the threshold 90% (bot.yaml:3), and is ahead of b with 2%.",
+        ),
+        (
+            SURE,
+            {"a": (0.4, 0.85, 1.5)},
+            "a comes nearest with a confidence of 85%, below the threshold 90% (bot.yaml:3).",
+        ),
+    ],
+)
+def test_reason_compares_like_with_like(policy, candidates, reason):
+    """Probabilities are percentages and scores are numbers; one sentence never compares the two."""
+    assert decide(candidates_with_confidence(**candidates), policy).reason == reason
 
 
 def test_author_margin_is_on_the_score():
     """Also if the second has the higher score."""
-    policy = dataclasses.replace(LEARNED, margin_on_score=True)
+    policy = dataclasses.replace(LEARNED, margin=0.1)
 
-    assert decide(candidates_with_confidence(a=(0.5, 0.9, 2.0), b=(0.45, 0.6, 1.3)), policy).verdict == "ambiguous"
-    assert decide(candidates_with_confidence(a=(0.5, 0.9, 2.0), b=(0.8, 0.6, 1.3)), policy).verdict == "ambiguous"
-    assert decide(candidates_with_confidence(a=(0.8, 0.9, 2.0), b=(0.5, 0.6, 1.95)), policy).verdict == "matched"
+    assert decide(candidates_with_confidence(a=(0.5, 0.6, 2.0), b=(0.45, 0.3, 1.3)), policy).verdict == "ambiguous"
+    assert decide(candidates_with_confidence(a=(0.5, 0.6, 2.0), b=(0.8, 0.3, 1.3)), policy).verdict == "ambiguous"
+    assert decide(candidates_with_confidence(a=(0.8, 0.5, 2.0), b=(0.5, 0.45, 1.95)), policy).verdict == "matched"
 
 
 def test_score_is_compared_without_a_confidence():
-    """Exact hits have none when they are decided."""
     assert decide(candidates_of(a=1.0), LEARNED).verdict == "matched"
     assert decide(candidates_of(a=0.49), LEARNED).verdict == "out_of_scope"
+
+
+def test_in_scope_probability_is_the_sum_of_the_confidences():
+    """Not above 1, whatever rounding does."""
+    assert in_scope(candidates_with_confidence(a=(0.5, 0.5, 1.0), b=(0.5, 0.25, 0.9))) == 0.75
+    assert in_scope(candidates_with_confidence(a=(0.5, 0.7, 1.0), b=(0.5, 0.3 + 1e-9, 0.9))) == 1.0
+    assert in_scope(candidates_of(a=0.5)) is None
+    assert in_scope([]) is None
 
 
 @pytest.mark.parametrize(
@@ -298,8 +409,15 @@ def test_score_is_compared_without_a_confidence():
         (0.95, 0.95, 0.0, False),
     ],
 )
-def test_doubt_of_a_confidence_is_its_expected_error(confidence, cut, band, expected):
+@pytest.mark.parametrize("measure", ["confidence", "in_scope"])
+def test_doubt_of_a_confidence_is_its_expected_error(measure, confidence, cut, band, expected):
     """With a band, it is nearness to the threshold."""
-    policy = dataclasses.replace(LEARNED, default=Cut(cut, "learned", "confidence"), band=band)
+    policy = dataclasses.replace(LEARNED, default=Cut(cut, "learned", measure), band=band)
 
     assert decide(candidates_with_confidence(a=(0.5, confidence, 1.0)), policy).doubtful is expected
+
+
+def test_sure_message_with_an_unsure_intent_is_doubtful():
+    decision = decide(candidates_with_confidence(a=(0.5, 0.65, 1.0), b=(0.5, 0.3, 0.9)), LEARNED)
+
+    assert (decision.verdict, decision.doubtful) == ("matched", True)

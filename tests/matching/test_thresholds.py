@@ -19,7 +19,12 @@ def cut(value: float) -> LearnedCut:
 
 
 LEARNED = Calibration(
-    curve=(-1.0, 4.0), cut=cut(0.7), by_language={"de": cut(0.6)}, by_intent={"greet": cut(0.8)}, margin=0.3, cases=100
+    curve=(-1.0, 4.0),
+    cut=cut(0.7),
+    by_language={"de": cut(0.6)},
+    by_intent={"greet": cut(0.8)},
+    sharpness=5.0,
+    cases=100,
 )
 
 
@@ -28,17 +33,17 @@ def test_small_registry_uses_fallbacks_on_the_score():
 
     assert policy.default == Cut(FALLBACK_THRESHOLD, "the default; too few utterances to learn one")
     assert (policy.by_language, policy.by_intent) == ({}, {})
-    assert (policy.margin, policy.margin_on_score) == (FALLBACK_MARGIN, True)
+    assert policy.margin == FALLBACK_MARGIN
 
 
-def test_learned_thresholds_are_on_the_confidence():
-    """The learned margin is on the evidence."""
+def test_learned_thresholds_are_on_the_in_scope_probability():
+    """Without a margin, the confidences decide when to ask."""
     policy = policy_of(PLAIN, resolve({}), LEARNED)
 
-    assert policy.default == Cut(0.7, "learned from this registry", "confidence")
-    assert policy.by_language == {"de": Cut(0.6, "learned for de", "confidence")}
-    assert policy.by_intent == {"greet": Cut(0.8, "learned for greet", "confidence")}
-    assert (policy.margin, policy.margin_on_score) == (0.3, False)
+    assert policy.default == Cut(0.7, "learned from this registry", "in_scope")
+    assert policy.by_language == {"de": Cut(0.6, "learned for de", "in_scope")}
+    assert policy.by_intent == {"greet": Cut(0.8, "learned for greet", "in_scope")}
+    assert policy.margin is None
 
 
 def test_threshold_setting_replaces_all_learned_thresholds():
@@ -46,13 +51,13 @@ def test_threshold_setting_replaces_all_learned_thresholds():
 
     assert policy.default == Cut(0.5, "argument")
     assert (policy.by_language, policy.by_intent) == ({}, {})
-    assert policy.margin_on_score is False
+    assert policy.margin is None
 
 
 def test_threshold_of_one_language_leaves_the_learned_default():
     policy = policy_of(PLAIN, resolve({"threshold": {"fr": 0.5}}), LEARNED)
 
-    assert policy.default == Cut(0.7, "learned from this registry", "confidence")
+    assert policy.default == Cut(0.7, "learned from this registry", "in_scope")
     assert policy.by_language == {"fr": Cut(0.5, "for fr, argument")}
     assert policy.by_intent == {}
 
@@ -69,11 +74,34 @@ def test_threshold_of_intent_wins(calibration, location, origin):
     assert policy_of(registry, resolve({}), calibration).by_intent == {"greet": Cut(0.0, origin)}
 
 
+def test_percentage_is_on_the_confidence():
+    """As the setting, for a language and of an intent; a number beside it stays on the score."""
+    registry = Registry((Intent("greet", (Utterance("hello"),), threshold="99.5%"),))
+
+    policy = policy_of(registry, resolve({"threshold": "90%,de=0.4"}), LEARNED)
+
+    assert policy.default == Cut(0.9, "argument", "confidence")
+    assert policy.by_language == {"de": Cut(0.4, "for de, argument", "score")}
+    assert policy.by_intent == {"greet": Cut(0.995, "the author's, from code", "confidence")}
+
+
+def test_percentage_needs_a_registry_with_confidences():
+    """Without confidences the default threshold on the score stands in, and its origin says so."""
+    registry = Registry((Intent("greet", (Utterance("hello"),), threshold="99%"),))
+
+    policy = policy_of(registry, resolve({"threshold": {"default": "90%", "de": 0.3}}), Calibration())
+
+    why = "the default; too few utterances for a confidence, which"
+    assert policy.default == Cut(FALLBACK_THRESHOLD, f"{why} 90% needs: argument")
+    assert policy.by_intent == {"greet": Cut(FALLBACK_THRESHOLD, f"{why} 99% needs: the author's, from code")}
+    assert policy.by_language == {"de": Cut(0.3, "for de, argument")}
+
+
 @pytest.mark.parametrize("calibration", [Calibration(), LEARNED], ids=["fallback", "learned"])
 def test_margin_setting_is_on_the_score(calibration):
     policy = policy_of(PLAIN, resolve({"margin": 0.0}), calibration)
 
-    assert (policy.margin, policy.margin_on_score) == (0.0, True)
+    assert policy.margin == 0.0
 
 
 def test_band_is_taken_from_the_settings():

@@ -10,8 +10,7 @@ import click
 from intentmatch.cli.render import output
 
 if TYPE_CHECKING:
-    from intentmatch.core.result import Candidate, Entity, MatchResult
-    from intentmatch.core.types import Registry
+    from intentmatch.core.result import Candidate, Entity, MatchResult, Measure
     from intentmatch.dialogue import Turn
 
 _COLOURS = {"matched": "green", "ambiguous": "yellow", "out_of_scope": "red"}
@@ -22,13 +21,12 @@ def result(found: MatchResult) -> None:
     headline = found.intent or found.verdict.replace("_", " ")
     title = found.candidates[0].title if found.intent else None
     click.echo(click.style(headline, fg=_COLOURS[found.verdict], bold=True) + (f"  {title}" if title else ""))
-    facts = [f"score {found.score:.2f}"]
+    facts = [f"score {found.score:.2f}{_threshold(found, 'score')}"]
     if found.confidence is not None:
-        facts.insert(
-            0, f"confidence {found.confidence:.0%}" + ("" if found.intent else f" in {found.candidates[0].intent}")
-        )
-    if found.trace.threshold is not None:
-        facts.append(f"threshold {found.trace.threshold:.2f} ({found.trace.threshold_origin})")
+        nearest = "" if found.intent else f" in {found.candidates[0].intent}"
+        facts.insert(0, f"confidence {found.confidence:.0%}{nearest}{_threshold(found, 'confidence')}")
+    if found.in_scope is not None and found.trace.threshold_on == "in_scope":
+        facts.append(f"in scope {found.in_scope:.0%}{_threshold(found, 'in_scope')}")
     if found.language:
         facts.append(f"language {found.language}")
     click.echo("  " + "   ".join(facts))
@@ -48,6 +46,15 @@ def result(found: MatchResult) -> None:
         )
 
 
+def _threshold(found: MatchResult, measure: Measure) -> str:
+    """Return the threshold with its origin if it was compared with this measure; otherwise an empty string."""
+    threshold, trace = found.trace.threshold, found.trace
+    if threshold is None or trace.threshold_on != measure:
+        return ""
+    words = f"{threshold:.2f}" if measure == "score" else f"{threshold:.0%}"
+    return f" (threshold {words}, {trace.threshold_origin})"
+
+
 def why(found: MatchResult) -> None:
     """Print the explanation, and each stage with its duration."""
     click.echo(found.explain())
@@ -55,10 +62,16 @@ def why(found: MatchResult) -> None:
         click.echo(click.style(f"  {stage.name:9} {stage.microseconds:7.0f} µs  {stage.says}", dim=True))
 
 
-def turn(taken: Turn, registry: Registry) -> None:
+def short(found: MatchResult) -> str:
+    """Return the intent or the verdict, with the confidence: "order_status (97%)"."""
+    name = found.intent or found.verdict.replace("_", " ")
+    return name if found.confidence is None else f"{name} ({found.confidence:.0%})"
+
+
+def turn(taken: Turn) -> None:
     """Print one turn of a conversation: the bot's reply, and the reasons in dim lines."""
     if taken.intent is not None:
-        reply = taken.text or registry[taken.intent].title_in(taken.language) or taken.intent
+        reply = taken.text or f"({taken.intent} has no response: here your bot's own code acts)"
     else:
         reply = taken.text or "(out of scope: this is where your bot's fallback answers)"
     colour = "ambiguous" if taken.choices else "matched" if taken.understood else "out_of_scope"
@@ -71,13 +84,16 @@ def _reasons(taken: Turn) -> Iterator[str]:
     """Yield the reasons for a turn, one per line."""
     result = taken.result
     if result is None or taken.answers:
-        yield f"{taken.intent or taken.pending or 'none of these'}: your answer to the question"
+        answered = "declined" if taken.declined else taken.intent or taken.pending or "none of these"
+        yield f"{answered}: your answer to the question"
     if result is not None:
         confidence = "" if result.confidence is None else f", confidence {result.confidence:.0%}"
         yield f"{result.intent or result.verdict}{confidence}: {result.trace.reason}"
     yield from _entities(taken.entities)
     if taken.asks_for is not None:
         yield f"{taken.asks_for}: missing  “{taken.reply}”"
+    if taken.choices and taken.pending is not None:
+        yield f"{taken.pending}: to be confirmed"
 
 
 def _nearest(candidate: Candidate) -> str:

@@ -14,19 +14,23 @@ if TYPE_CHECKING:
     from intentmatch.evaluation.metrics import IntentRow, LanguageRow
     from intentmatch.evaluation.outcomes import Outcome
     from intentmatch.evaluation.reports.report import Part, Report
+    from intentmatch.evaluation.robustness import RobustnessPart, Trial
 
 _MOST_INTENTS = 10
 _MOST_CONFUSIONS = 6
 _EXAMPLES_PER_CONFUSION = 2
 _MOST_HINTS = 8
+_MISTAKES_PER_PART = 2
 
 
 def report(found: Report) -> None:
-    """Print each part (held-out utterances, test cases) and the learning curve."""
+    """Print each part (held-out utterances, test cases), the robustness and the learning curve."""
     for number, part in enumerate(found.parts):
         if number:
             click.echo()
         _part(part)
+    if found.robustness:
+        _robustness(found.robustness)
     if found.curve:
         _curve(found)
 
@@ -73,7 +77,7 @@ def _numbers(part: Part, outside: str) -> list[list[str]]:
 
     n = part.numbers
     rows = [
-        ["overall accuracy", percent(n.overall), "right answers among all, out of scope included"],
+        ["overall accuracy", percent(n.overall), f"right answers among all{_weighed(part)}"],
         ["accuracy", percent(n.accuracy), "right intents among those in scope"],
         ["macro F1", decimal(n.macro_f1), "mean over intents, among those in scope"],
         ["asked about", percent(n.asked), "of those in scope: ambiguous, with the right intent among the rivals"],
@@ -89,6 +93,13 @@ def _numbers(part: Part, outside: str) -> list[list[str]]:
         timed = f"for one match, over {part.latency.messages} messages; p99 {part.latency.p99:,.0f} µs"
         rows.append(["latency p50", f"{part.latency.p50:,.0f} µs", timed])
     return rows
+
+
+def _weighed(part: Part) -> str:
+    """Say which share of the messages counts as out of scope."""
+    if part.out_of_scope_share is None:
+        return ", out of scope included"
+    return f", if {part.out_of_scope_share:.0%} of the messages are out of scope"
 
 
 def _languages(rows: Sequence[LanguageRow], outside: str) -> None:
@@ -145,6 +156,41 @@ def _line(outcome: Outcome) -> str:
     if outcome.nearest is None:
         return message
     return f"{message}  nearest: “{outcome.nearest.text}” {place(outcome.nearest.location)}".rstrip()
+
+
+def _robustness(parts: Sequence[RobustnessPart]) -> None:
+    """Print the share of each part of the robustness, and its worst mistakes with their lines."""
+    from intentmatch.evaluation.reports.number_format import percent
+    from intentmatch.evaluation.robustness import MEANINGS, TITLES, overall
+
+    tried = [part for part in parts if part.trials]
+    output.heading(f"Robustness: {percent(overall(parts))}, the mean of these shares")
+    output.table(
+        ["messages", "share", "as written", "number", "the share counts"],
+        [
+            [TITLES[p.name], percent(p.share), percent(p.share_before), str(len(p.trials)), MEANINGS[p.name]]
+            for p in tried
+        ],
+    )
+    for part in tried:
+        wrong = part.worst()
+        if wrong:
+            click.echo(f"  {TITLES[part.name]}: {len(wrong)} wrong")
+        for trial in wrong[:_MISTAKES_PER_PART]:
+            click.echo(click.style(f"      {_mistake(trial)}", dim=True))
+
+
+def _mistake(trial: Trial) -> str:
+    """Return the message of a trial, the answer, and the line that it was made from or that it is nearest to."""
+    from intentmatch.evaluation.reports.number_format import place
+
+    outcome = trial.outcome
+    answer = f"“{outcome.case.text}” answered with {outcome.answer}"
+    answer += "" if outcome.confidence is None else f" ({outcome.confidence:.0%})"
+    if trial.written:
+        return f"{answer}  written as: “{trial.written}” {place(outcome.case.location)}".rstrip()
+    nearest = outcome.nearest
+    return f"{answer}  nearest: “{nearest.text}” {place(nearest.location)}".rstrip() if nearest else answer
 
 
 def _curve(found: Report) -> None:

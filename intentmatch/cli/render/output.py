@@ -12,7 +12,11 @@ from typing import Any
 
 import click
 
+from intentmatch.cli.render.source import excerpt
 from intentmatch.core.errors import IntentMatchError, Problem, RegistryError
+
+PROBLEM_FORMS = ("human", "full", "concise", "github")
+"""Forms of `problems`: full shows source lines, concise does not; human is full in a terminal, concise elsewhere."""
 
 _GITHUB_LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
 _DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -43,15 +47,25 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def problems(found: Sequence[Problem], form: str) -> None:
-    """Print problems for people, or (form "github") as annotations of a pull request."""
+    """Print problems in one of `PROBLEM_FORMS`."""
     for problem in found:
         if form == "github":
             click.echo(_annotation(problem))
-            continue
-        severity = click.style(problem.severity, fg=_SEVERITY_COLOURS[problem.severity], bold=True)
-        click.echo(f"{problem.location}: {severity} [{problem.rule}] {problem.message}")
-        if problem.hint:
-            click.echo(click.style(f"  hint: {problem.hint}", dim=True))
+        else:
+            _problem(problem, full=form == "full" or (form == "human" and sys.stdout.isatty()))
+
+
+def _problem(problem: Problem, *, full: bool, err: bool = False) -> None:
+    """Print the line `file:line:column: ...` of a problem and its hint; with `full`, its source line in between."""
+    severity = click.style(problem.severity, fg=_SEVERITY_COLOURS[problem.severity], bold=True)
+    click.echo(f"{problem.location}: {severity} [{problem.rule}] {problem.message}", err=err)
+    if full and (lines := excerpt(problem.location)):
+        click.echo(lines[0], err=err)
+        click.echo(click.style(lines[1], fg=_SEVERITY_COLOURS[problem.severity]), err=err)
+    if problem.hint:
+        click.echo(click.style(f"  hint: {problem.hint}", dim=True), err=err)
+    if full:
+        click.echo(err=err)
 
 
 def counted(count: int, thing: str) -> str:
@@ -88,7 +102,8 @@ def error(raised: IntentMatchError) -> None:
     """Print an error on stderr; for a registry, each of its problems and the number of errors."""
     if isinstance(raised, RegistryError):
         count = sum(problem.severity == "error" for problem in raised.problems)
-        click.echo(str(raised), err=True)
+        for problem in raised.problems:
+            _problem(problem, full=sys.stderr.isatty(), err=True)
         click.echo(click.style(counted(count, "error"), fg="red"), err=True)
     else:
         click.echo(click.style("error: ", fg="red", bold=True) + str(raised), err=True)

@@ -1,4 +1,4 @@
-"""The tokenizer of the embedded model, which token features use whatever the encoder."""
+"""The tokenizer of the embedded model, which token features and word alignment use whatever the encoder."""
 
 from __future__ import annotations
 
@@ -25,3 +25,11 @@ def embedded_tokenizer() -> UnigramTokenizer:
     if tokenizer is None:
         raise ValueError("it is not the file of this release; reinstall intentmatch")
     return tokenizer
+
+
+def known_pieces(text: str) -> list[int]:
+    """Return the ids of a text's known pieces; none if they are only word separators."""
+    tokenizer = embedded_tokenizer()
+    known = [piece for piece in tokenizer.encode(text, MAX_PIECES) if piece != tokenizer.unknown]
+    # Words of unknown letters all begin with the same separator.
+    return [] if all(piece == tokenizer.blank for piece in known) else known

@@ -30,6 +30,9 @@ from intentmatch.encoders.tokenizer.vocabulary import (
 )
 from intentmatch.runtime.gc_pause import gc_paused
 
+UNKNOWN_SCORE = -25.0
+"""Log probability that `UnigramTokenizer.weigh` gives an unknown character; the rarest pieces have about -15."""
+
 # Score of an unknown character below the rarest piece, as in the original implementation.
 _UNKNOWN_PENALTY = 10.0
 _CACHED_WORDS, _CACHED_TEXTS = 32768, 4096
@@ -118,6 +121,25 @@ class UnigramTokenizer:
                 break
             ids += self._cached(word) if len(word) <= _LONGEST_CACHED_WORD else self._cut(word)
         return tuple(ids[:most])
+
+    def weigh(self, word: str) -> tuple[int, float]:
+        """Return the number of pieces of one of the `words_of` a text, and the sum of their log probabilities.
+
+        The piece for the beginning of a word counts only as part of a longer piece. An unknown character counts as
+        `UNKNOWN_SCORE`.
+        """
+        ids = [piece for piece in self._cached(word) if piece != self.blank]
+        return len(ids), sum(UNKNOWN_SCORE if piece == self.unknown else self._scores[piece] for piece in ids)
+
+    def whole(self, words: Set[str]) -> dict[str, float]:
+        """Return those of the `words` that are one piece, with their log probabilities.
+
+        Each word is written as in `words_of`: "▁" and its letters.
+        """
+        if self._unread is not None:
+            self._look_up({prefix(word) for word in words})
+        scores = self._scores
+        return {word: scores[self._ids[word]] for word in words & self._ids.keys()}
 
     def read_all(self) -> None:
         """Read all pieces that are still unread; takes about 0.1 seconds. A server calls it at start."""
@@ -254,15 +276,25 @@ def _step(described: Mapping[str, Any]) -> Callable[[str], str]:
 _STEPS = [_step(described) for described in NORMALIZERS]
 
 
-def words_of(text: str) -> list[str]:
-    """Split a normalised text into the units that are tokenized separately: words with "▁" before, marks, digits."""
+def words_of(text: str) -> tuple[str, ...]:
+    """Normalise a text and split it into the units that are tokenized separately: words with "▁" before, marks, digits.
+
+    Cached for short texts, because the same message is split for several purposes.
+    """
+    return _cached_words_of(text) if len(text) <= _LONGEST_CACHED_TEXT else _words_of(text)
+
+
+def _words_of(text: str) -> tuple[str, ...]:
     words: list[str] = []
     for word in normalized(text).split(" "):
         if word.isalpha():
             words.append(SPACE + word)
         elif word:
             words += _split_marks(SPACE + word)
-    return words
+    return tuple(words)
+
+
+_cached_words_of = lru_cache(_CACHED_TEXTS)(_words_of)
 
 
 def _split_marks(word: str) -> list[str]:

@@ -202,10 +202,17 @@ def _trained(old: Outcome, new: Outcome) -> list[str]:
     if new.leading == old.leading and _two_digits(old.threshold) != _two_digits(new.threshold):
         found.append(f"its threshold changed from {_two_digits(old.threshold)} to {_two_digits(new.threshold)}")
     if new.rivals and new.rivals != old.rivals:
-        found.append(f"{' and '.join(new.rivals)} are too close to tell apart")
+        found.append(_doubt(new.rivals, "", "now"))
     elif old.rivals and not new.rivals:
-        found.append(f"{' and '.join(old.rivals)} are no longer too close to tell apart")
+        found.append(_doubt(old.rivals, "no longer ", "no longer"))
     return found or ["training on the edited utterances changed the result slightly"]
+
+
+def _doubt(rivals: Sequence[str], among: str, alone: str) -> str:
+    """Say why a message is asked about: its rivals are close, or it refuses the only one."""
+    if len(rivals) == 1:
+        return f"the message {alone} counts as a refusal of {rivals[0]}"
+    return f"{' and '.join(rivals)} are {among}too close to tell apart"
 
 
 def _new_line(new: Outcome, before: Mapping[str, set[str]]) -> list[str]:

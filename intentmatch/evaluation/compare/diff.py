@@ -232,7 +232,7 @@ def _setting(matcher: Matcher, name: str) -> str:
 
 
 def _cut(cut: Cut) -> str:
-    return f"{cut.on} {cut.value:.2f}"
+    return f"{cut.on.replace('_', ' ')} {cut.in_words(cut.value)}"
 
 
 def _expected(matcher: Matcher) -> str:

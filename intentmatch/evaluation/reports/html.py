@@ -12,10 +12,13 @@ from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.evaluation.reports import svg_plots as plots
 from intentmatch.evaluation.reports.number_format import decimal, percent, place
 from intentmatch.evaluation.reports.report import HELD_OUT, TITLES, Part, Report
+from intentmatch.evaluation.robustness import MEANINGS, RobustnessPart, overall
+from intentmatch.evaluation.robustness import TITLES as ROBUSTNESS_TITLES
 
 _STYLE = Path(__file__).with_name("page.css")
 _CONFUSIONS = 25
 _EXAMPLES = 8
+_TRIALS = 25
 
 EXPLAINED = {
     "held_out": (
@@ -34,6 +37,7 @@ def to_html(report: Report, checks: Sequence[Check] = ()) -> str:
     body = "<h1>Evaluation report</h1>" + paragraph(", ".join(shown), "dim")
     body += "".join(paragraph(("Passed: " if c.passed else "Failed: ") + c.says, _verdict(c)) for c in checks)
     body += "".join(_part(part) for part in report.parts)
+    body += _robustness(report.robustness) if report.robustness else ""
     body += _learning(report) if report.curve else ""
     return page("intentmatch eval", body)
 
@@ -81,7 +85,7 @@ def _part(part: Part) -> str:
 def _tiles(part: Part) -> str:
     n = part.numbers
     tiles = [
-        (percent(n.overall), "overall accuracy: right, or correctly refused"),
+        (percent(n.overall), f"overall accuracy: right, or correctly refused{_weighed(part)}"),
         (percent(n.accuracy), f"accuracy of {n.in_scope} in scope"),
         (decimal(n.macro_f1), "macro F1"),
         (percent(n.asked), "asked about, with the right intent among the choices"),
@@ -97,6 +101,12 @@ def _tiles(part: Part) -> str:
         tiles.append((f"{part.latency.p99:,.0f} µs", "latency p99"))
     drawn = "".join(f'<div class="tile"><b>{value}</b><span>{escape(what)}</span></div>' for value, what in tiles)
     return f'<div class="tiles">{drawn}</div>'
+
+
+def _weighed(part: Part) -> str:
+    """Say which share of the messages counts as out of scope."""
+    share = part.out_of_scope_share
+    return "" if share is None else f", if {share:.0%} of the messages are out of scope"
 
 
 def _languages(outcomes: Sequence[Outcome]) -> str:
@@ -164,6 +174,52 @@ def _negatives(part: Part) -> str:
     rows = [[n.outcome.case.text, place(n.outcome.case.location), n.owner] for n in taken]
     drawn = table(["message", "where", "matched intent"], rows) if rows else ""
     return "<h3>Negative utterances</h3>" + paragraph(f"{count} matched the intent that excludes them.") + drawn
+
+
+def _robustness(parts: Sequence[RobustnessPart]) -> str:
+    tried = [part for part in parts if part.trials]
+    rows = [
+        [
+            ROBUSTNESS_TITLES[part.name],
+            percent(part.share),
+            percent(part.share_before),
+            str(len(part.trials)),
+            MEANINGS[part.name],
+        ]
+        for part in tried
+    ]
+    head = ["messages", "share right", "as written", "number", "right is"]
+    body = "<h2>Robustness</h2>" + paragraph(
+        f"{percent(overall(parts))}: the mean of the shares below. Your own messages were typed otherwise, and "
+        "messages that no intent should answer were added. “As written” is the share of the same messages before they "
+        "were changed."
+    )
+    body += _figure("Share of messages answered rightly", plots.robustness_bars(tried)) + table(head, rows)
+    return body + "".join(map(_mistakes, tried))
+
+
+def _mistakes(part: RobustnessPart) -> str:
+    wrong = part.worst()
+    if not wrong:
+        return ""
+    shown = [trial.outcome for trial in wrong[:_TRIALS]]
+    rest = paragraph(f"and {len(wrong) - len(shown)} more", "dim") if len(wrong) > len(shown) else ""
+    title = f"{ROBUSTNESS_TITLES[part.name].capitalize()}: {len(wrong)} answered wrongly"
+    if part.share_before is None:
+        rows = [[o.case.text, o.answer, _confidence(o), _nearest(o)] for o in shown]
+        drawn = table(["message", "answer", "confidence", "nearest utterance"], rows)
+    else:
+        written = (trial.written for trial in wrong)
+        rows = [
+            [o.case.text, text, place(o.case.location), o.answer, _confidence(o)]
+            for o, text in zip(shown, written, strict=False)
+        ]
+        drawn = table(["message", "written as", "where", "answer", "confidence"], rows)
+    return f"<details><summary>{escape(title)}</summary>{drawn}{rest}</details>"
+
+
+def _confidence(outcome: Outcome) -> str:
+    return "–" if outcome.confidence is None else f"{outcome.confidence:.0%}"
 
 
 def _learning(report: Report) -> str:

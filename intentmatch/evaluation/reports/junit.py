@@ -1,7 +1,7 @@
 """Render a report as JUnit XML for CI systems.
 
-Each test case is one test. Held-out utterances are one test per intent, which never fails: `--fail-under` and
-`--max-drop` decide how many must be right. Each of these checks is a test too.
+Each test case is one test. Held-out utterances are one test per intent, and the robustness is one test per part. These
+never fail: `--fail-under` and `--max-drop` decide how many must be right. Each of these checks is a test too.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from intentmatch.evaluation.gate import Check
 from intentmatch.evaluation.metrics import intent_rows
 from intentmatch.evaluation.outcomes import Outcome, expected_name
 from intentmatch.evaluation.reports.report import HELD_OUT, TITLES, Part, Report
+from intentmatch.evaluation.robustness import TITLES as ROBUSTNESS_TITLES
+from intentmatch.evaluation.robustness import RobustnessPart
 
 # Characters that XML 1.0 cannot represent.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -29,6 +31,11 @@ def to_junit(report: Report, checks: Sequence[Check] = ()) -> str:
         else:
             for outcome in part.outcomes:
                 _case(suite, outcome)
+        _count(suite)
+    if report.robustness:
+        suite = _suite(root, "robustness")
+        for tried in report.robustness:
+            _robustness(suite, tried)
         _count(suite)
     if checks:
         suite = _suite(root, "gate")
@@ -77,6 +84,14 @@ def _intents(suite: ET.Element, part: Part) -> None:
         wrong = [o for o in part.outcomes if o.case.expected == row.intent and not o.right]
         lines = [f"{row.right} of {row.cases} right", *(f"“{o.case.text}”: {describe(o)}" for o in wrong)]
         ET.SubElement(case, "system-out").text = _text("\n".join(lines))
+
+
+def _robustness(suite: ET.Element, part: RobustnessPart) -> None:
+    case = ET.SubElement(suite, "testcase", classname="robustness", name=ROBUSTNESS_TITLES[part.name])
+    wrong = part.worst()
+    lines = [f"{len(part.trials) - len(wrong)} of {len(part.trials)} right"]
+    lines += [f"“{trial.outcome.case.text}”: {describe(trial.outcome)}" for trial in wrong]
+    ET.SubElement(case, "system-out").text = _text("\n".join(lines))
 
 
 def _fail(case: ET.Element, message: str) -> None:

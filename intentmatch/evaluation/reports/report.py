@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from intentmatch.core.errors import InputError
-from intentmatch.evaluation import metrics
+from intentmatch.evaluation import metrics, robustness
 from intentmatch.evaluation.curve import Hint, Point, hints
 from intentmatch.evaluation.outcomes import Negative, Outcome
+from intentmatch.evaluation.robustness import RobustnessPart
 from intentmatch.evaluation.runner import Latency
 
 SCHEMA = 1
@@ -35,11 +36,14 @@ class Part:
     not_asked: int = 0
     """Utterances that were not held out, because their intent would have no utterances left."""
     latency: Latency | None = None
+    out_of_scope_share: float | None = None
+    """Share of all messages that are expected to be out of scope, by which held-out cases are weighed; None: as many as
+    there are, as among test cases and in reports of release 0.2."""
 
     @cached_property
     def numbers(self) -> metrics.Numbers:
         """Headline metrics."""
-        return metrics.measure(self.outcomes, self.calibrated_on)
+        return metrics.measure(self.outcomes, self.calibrated_on, self.out_of_scope_share)
 
     @cached_property
     def calibrated_on(self) -> tuple[Outcome, ...]:
@@ -56,6 +60,7 @@ class Part:
         return {
             "name": self.name,
             "numbers": self.numbers._asdict(),
+            "out_of_scope_share": self.out_of_scope_share,
             "not_asked": self.not_asked,
             "latency": self.latency and asdict(self.latency),
             "intents": [row._asdict() for row in metrics.intent_rows(outcomes)],
@@ -81,16 +86,19 @@ class Part:
             negatives=tuple(Negative(n["owner"], Outcome.from_dict(n)) for n in values["negatives"]),
             not_asked=int(values["not_asked"]),
             latency=values["latency"] and Latency(**values["latency"]),
+            out_of_scope_share=values.get("out_of_scope_share"),
         )
 
 
 @dataclass(frozen=True)
 class Report:
-    """One or two parts, an optional learning curve, and facts about the evaluated registry."""
+    """One or two parts, an optional learning curve, facts about the evaluated registry, and its robustness."""
 
     parts: tuple[Part, ...]
     curve: tuple[Point, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
+    robustness: tuple[RobustnessPart, ...] = ()
+    """Parts of the robustness, in the order of `robustness.TITLES`; empty if it was not measured."""
 
     @property
     def headline(self) -> Part:
@@ -114,6 +122,10 @@ class Report:
             "parts": [part.to_dict() for part in self.parts],
             "learning_curve": [asdict(point) for point in self.curve],
             "hints": [hint._asdict() for hint in self.hints],
+            "robustness": {
+                "share": robustness.overall(self.robustness),
+                "parts": [part.to_dict() for part in self.robustness],
+            },
         }
 
     @classmethod
@@ -125,6 +137,8 @@ class Report:
             tuple(map(Part.from_dict, values["parts"])),
             tuple(Point(**point) for point in values["learning_curve"]),
             values["facts"],
+            # Reports of earlier releases with this schema lack it.
+            tuple(map(RobustnessPart.from_dict, values.get("robustness", {}).get("parts", ()))),
         )
 
 

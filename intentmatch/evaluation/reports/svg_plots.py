@@ -10,6 +10,7 @@ from html import escape
 from intentmatch.evaluation.curve import Point
 from intentmatch.evaluation.metrics import Bin, IntentRow, Step
 from intentmatch.evaluation.outcomes import Outcome
+from intentmatch.evaluation.robustness import TITLES, RobustnessPart
 
 _WIDTH, _HEIGHT = 460, 320
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 24, 14, 44
@@ -34,7 +35,8 @@ def coverage_plot(curve: Sequence[Step], coverage: float | None, precision: floa
     """Plot precision against coverage, with a mark at the threshold in use."""
     marks = _path([(step.coverage, step.precision) for step in curve], "line")
     for step in curve:
-        says = f"{step.coverage:.1%} answered, {step.precision:.1%} of them right, with threshold {step.cut:.2f}"
+        right = f"{step.coverage:.1%} answered, {step.precision:.1%} of them right"
+        says = f"{right}, with a confidence or score from {step.cut:.2f} on"
         marks += _dot(step.coverage, step.precision, says, radius=1.5)
     if coverage is not None and precision is not None:
         says = f"threshold in use: {coverage:.1%} answered, {precision:.1%} of them right"
@@ -85,6 +87,28 @@ def intent_bars(rows: Sequence[IntentRow]) -> str:
         marks += _text(start + 6, y + 13, f"{row.right / row.cases:.0%}", "value")
     desc = "Share of each intent's messages that were right, asked about, refused or answered with other intents."
     return _svg("Intents, worst first", desc, _WIDTH * 2, max(1, len(ranked)) * _ROW + 4, marks)
+
+
+def robustness_bars(parts: Sequence[RobustnessPart]) -> str:
+    """Plot the share of each part's messages that were answered rightly, with a mark at the share as written."""
+    length = _WIDTH * 2 - _NAMES_WIDTH - 60
+    marks = ""
+    for number, part in enumerate(parts):
+        y, title, right = number * _ROW, TITLES[part.name], part.share or 0.0
+        marks += _text(_NAMES_WIDTH - 8, y + 13, title, "label", "end")
+        says = f"{title}: {right:.1%} of {len(part.trials)} messages answered rightly"
+        marks += _box(_NAMES_WIDTH, y + 2, size=(length * right, _ROW - 4), kind="right", says=says)
+        wrong = f"{title}: {1 - right:.1%} answered wrongly"
+        marks += _box(
+            _NAMES_WIDTH + length * right, y + 2, size=(length * (1 - right), _ROW - 4), kind="other", says=wrong
+        )
+        if part.share_before is not None:
+            x = _NAMES_WIDTH + length * part.share_before
+            before = f"{title}: {part.share_before:.1%} of the same messages were answered rightly as written"
+            marks += _box(x - 1.5, y, size=(3, _ROW), kind="written", says=before)
+        marks += _text(_NAMES_WIDTH + length + 6, y + 13, f"{right:.0%}", "value")
+    desc = "Share of messages answered rightly; the dark mark is the share of the same messages as they were written."
+    return _svg("Robustness", desc, _WIDTH * 2, max(1, len(parts)) * _ROW + 4, marks)
 
 
 def heat_map(outcomes: Sequence[Outcome], most: int = 14) -> str:

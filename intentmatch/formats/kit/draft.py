@@ -80,10 +80,11 @@ class IntentDraft:
         self.location = location
         self.title: str | None = None
         self.description: str | None = None
-        self.threshold: float | None = None
+        self.threshold: float | str | None = None
         self.metadata: dict[str, Any] = {}
         self.when: list[str] = []
         self.responses: dict[str, str] = {}
+        self.more_responses: dict[str, tuple[str, ...]] = {}
         self.utterances: list[Utterance] = []
         self.negatives: list[Utterance] = []
         self.slots: dict[str, SlotDraft] = {}
@@ -102,10 +103,21 @@ class IntentDraft:
         self.negatives.append(self._draft.utterance(text, place, language))
 
     def respond(self, text: str, place: Location, language: str | None = None) -> None:
-        """Set the response in a language. Further responses in the same language are reported and skipped."""
+        """Add a response in a language, or a variant of it. Repetitions are skipped."""
         code = self._draft.language(language, place) or ""
-        if self.responses.setdefault(code, text) != text:
-            self._draft.not_expressed(place, f"{self.name!r} has several responses; only the first is imported")
+        more = self.more_responses.get(code, ())
+        if self.responses.setdefault(code, text) != text and text not in more:
+            self.more_responses[code] = (*more, text)
+
+    def respond_once(self, variants: Sequence[str], place: Location, language: str | None = None) -> None:
+        """Add the variants of one message. A further message in the same language is reported and skipped."""
+        code = self._draft.language(language, place) or ""
+        if code in self.responses and variants:
+            message = f"{self.name!r} answers with several messages; only the first is imported"
+            self._draft.not_expressed(place, message)
+            return
+        for text in variants:
+            self.respond(text, place, language)
 
     def slot(self, name: str, place: Location) -> SlotDraft:
         """Return what this intent alone declares about a slot: whether it is required, and its questions."""
@@ -302,6 +314,7 @@ class Draft:
             draft.location,
             tuple(own.get(name, slots[name]) for name in dict.fromkeys(named) if name in slots),
             tuple(draft.when),
+            more_responses=draft.more_responses,
         )
 
     def _slot(self, draft: SlotDraft) -> Slot:

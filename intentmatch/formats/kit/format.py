@@ -35,11 +35,13 @@ Feature = Literal[
     "blanks",
     "negatives",
     "responses",
+    "variants",
     "titles",
     "descriptions",
     "thresholds",
     "metadata",
     "when",
+    "confirm",
     "tests",
     "settings",
     "lists",
@@ -54,7 +56,7 @@ Feature = Literal[
 
 `marks` are slot values in sentences, `blanks` are open slots in templates. A format without `templates` gets their
 sentences instead; a format without `rules` gets their text. `lists` are slots with values, which may have `synonyms`.
-`kinds` are slots of the kinds number, date, time and any.
+`variants` are several responses in one language. `kinds` are slots of the kinds number, date, time and any.
 """
 
 Files = Mapping[str, str | bytes]

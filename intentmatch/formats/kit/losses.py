@@ -22,6 +22,7 @@ _INTENT_FIELDS: Mapping[Feature, tuple[str, Any]] = {
     "thresholds": ("threshold", None),
     "metadata": ("metadata", {}),
     "when": ("when", ()),
+    "confirm": ("confirm", False),
 }
 """Feature to the field of an intent and its empty value."""
 _SLOT_FIELDS: Mapping[Feature, Any] = {"examples": (), "required": False, "questions": {}}
@@ -94,10 +95,15 @@ class _Reducer:
                 changes[field] = empty
         if "titles" not in self._says:
             changes["titles"] = {}
+        if not {"responses", "variants"} <= set(self._says) and intent.more_responses:
+            if "responses" in self._says:
+                self.report(intent.location, f"the variants of the response of {intent.name!r}, except the first")
+            changes["more_responses"] = {}
         kept = replace(intent, **changes)
         if "languages" not in self._says and any(kept.responses):
             self.report(intent.location, f"the languages of the responses of {intent.name!r}")
-            kept = replace(kept, responses={"": kept.response(None) or ""})
+            first, *more = kept.responses_in(None)
+            kept = replace(kept, responses={"": first}, more_responses={"": tuple(more)} if more else {})
         utterances = tuple(self._line(line, intent) for line in kept.utterances)
         negatives = tuple(self._line(line, intent) for line in kept.negatives)
         found = replace(kept, utterances=utterances, negatives=negatives, slots=self.slots(kept.slots))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from intentmatch.core.errors import NOWHERE, Location, Problem
+from intentmatch.core.threshold import parse_threshold
 from intentmatch.core.types import Case, Intent, Registry, Slot, SlotValue, Utterance
 from intentmatch.formats.kit.slot_mentions import without_unmentioned_slots
 from intentmatch.registry.templates.expansion import expand
@@ -73,7 +74,9 @@ class _Repairer:
             self._skip(intent.location, "no-utterances", f"the intent {intent.name!r} has no utterances; it is skipped")
             return None
         threshold = intent.threshold
-        if threshold is not None and not 0.0 <= threshold <= 1.0:
+        try:
+            threshold = None if threshold is None else parse_threshold(threshold)
+        except ValueError:
             message = f"the threshold {threshold} of {intent.name!r} is not between 0 and 1; it is skipped"
             self._skip(intent.location, "threshold", message)
             threshold = None

@@ -14,7 +14,9 @@ from intentmatch.formats.kit.yaml_writer import standard_yaml
 from intentmatch.formats.rasa.bot import UTTER
 from intentmatch.formats.rasa.marks import Annotation, parse, written
 
-SAYS: frozenset[Feature] = frozenset({"marks", "lists", "synonyms", "patterns", "responses", "questions", "metadata"})
+SAYS: frozenset[Feature] = frozenset(
+    {"marks", "lists", "synonyms", "patterns", "responses", "variants", "questions", "metadata"}
+)
 _VERSION = "3.1"
 
 
@@ -75,7 +77,8 @@ def _values(slot: Slot, problems: list[Problem]) -> Iterator[str]:
 def _domain(registry: Registry, problems: list[Problem]) -> dict[str, Any]:
     # `faq/opening_hours` is a response variant of the retrieval intent `faq`.
     intents = dict.fromkeys(intent.name.partition("/")[0] for intent in registry)
-    responses = {f"{UTTER}{intent.name}": intent.responses[""] for intent in registry if "" in intent.responses}
+    responses = {f"{UTTER}{intent.name}": intent.all_responses.get("", ()) for intent in registry}
+    responses = {action: texts for action, texts in responses.items() if texts}
     questions: dict[str, str] = {}
     for slot in (*registry.slots, *(slot for intent in registry for slot in intent.slots)):
         text = slot.questions.get("")
@@ -85,7 +88,8 @@ def _domain(registry: Registry, problems: list[Problem]) -> dict[str, Any]:
     if slots := all_slots(registry):
         domain["entities"] = list(slots)
     if responses or questions:
-        domain["responses"] = {action: [{"text": text}] for action, text in {**responses, **questions}.items()}
+        texts_of = {**responses, **{action: (text,) for action, text in questions.items()}}
+        domain["responses"] = {action: [{"text": text} for text in texts] for action, texts in texts_of.items()}
     return domain
 
 

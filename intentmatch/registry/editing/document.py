@@ -175,6 +175,30 @@ class Document:
         start = self._lines.comments_above(begin) if comments else self._lines.start(begin)
         return self._spliced([self._lines.removed(start, self._lines.next_line(spans[number][1].end))], expected)
 
+    def check_removable(self, item: Part) -> None:
+        """Raise `InputError` if a list item cannot be removed: an alias repeats it, or it shares its line."""
+        holder = self._holders[id(item)]
+        self._refuse_shared(holder)
+        self._refuse_if_referenced(item)
+        if not holder.style:
+            self._start_of_item(holder, item)
+
+    def without_items(self, items: Sequence[Part]) -> Document:
+        """Remove items of block lists at once; none of the lists may become empty."""
+        splices = []
+        for item in items:
+            self.check_removable(item)
+            start = self._start_of_item(self._holders[id(item)], item)
+            splices.append(self._lines.removed(start, self._lines.next_line(item.end)))
+        return self._spliced(splices, {id(item): REMOVED for item in items})
+
+    def _start_of_item(self, holder: Part, item: Part) -> int:
+        """Return the start of the first line of an item of a block list."""
+        begin = dash(self.body, holder, [id(one) for one in holder.items].index(id(item)))
+        if self._lines.before(begin).strip(" "):
+            raise self.refusal(item, "it shares its line with another value")
+        return self._lines.start(begin)
+
     def nested(self, value: Part, key: str) -> Document:
         """Move a value below a new key: a list becomes a mapping with one entry."""
         self._refuse_shared(value)

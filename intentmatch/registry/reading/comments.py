@@ -14,7 +14,15 @@ from intentmatch.registry.reading.nodes import LOADER
 # YAML's line breaks; the positions of the reader count these.
 LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 
+_OTHER_BREAKS = "\r\x85\u2028\u2029"
+
 _Place = tuple[int, int]
+
+
+def split_lines(text: str) -> list[str]:
+    """Split a text at YAML's line breaks."""
+    # Mostly, the only line break is \n, for which `str.split` is 20 times as fast.
+    return LINE_BREAK.split(text) if any(sign in text for sign in _OTHER_BREAKS) else text.split("\n")
 
 
 class Comment(NamedTuple):
@@ -39,7 +47,7 @@ def comments(text: str) -> list[Comment]:
     spans = _scalars(text)
     if spans is None:
         return []
-    lines = LINE_BREAK.split(text)
+    lines = split_lines(text)
     found: list[_Place] = []
     for number, line in enumerate(lines):
         column = line.find("#")

@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from intentmatch.core import settings
 from intentmatch.core.errors import InputError, Location, Problem
+from intentmatch.core.threshold import Threshold, parse_threshold
 from intentmatch.core.types import Case, Intent, Rule, Utterance
+from intentmatch.registry.reading.line_parts import columns, quoted, shown
+from intentmatch.registry.reading.misplaced import is_intent, keys_below, keys_below_last, languages_below
 from intentmatch.registry.reading.nodes import MAX_DEPTH, Mapping, Node, NodeError, Scalar
 from intentmatch.registry.reading.nodes import Sequence as ListNode
 from intentmatch.registry.reading.page import ALIAS_HINT, NAME_HINT, Page, is_empty
@@ -24,9 +27,10 @@ from intentmatch.registry.templates.syntax import MARKS, Blank, Template, Use, i
 GRAMMAR_VERSION = "1"
 FILE_KEYS = ("version", "language", "include", "settings", "rules", "slots", "intents", "tests")
 INTENT_KEYS = (
-    "title", "description", "utterances", "not", "threshold", "response", "metadata", "slots", "when",
+    "title", "description", "utterances", "not", "threshold", "response", "metadata", "slots", "when", "confirm",
 )  # fmt: skip
 TEST_KEYS = ("text", "intent", "language")
+_BY_LANGUAGE = ("title", "utterances", "not", "response")
 OUT_OF_SCOPE = "out_of_scope"
 """The value of a test's `intent:` that expects no intent."""
 
@@ -66,6 +70,8 @@ class FileContent:
     rule_references: list[Reference] = field(default_factory=list)
     """References in rules."""
     includes: list[tuple[str, Location]] = field(default_factory=list)
+    unread: set[str] = field(default_factory=set)
+    """Names of intents without utterances, in which an error is already reported."""
 
 
 class FileGrammar:
@@ -90,6 +96,7 @@ class FileGrammar:
         if root is None:
             page.warn(Location(page.path), "empty-file", "the file is empty", "add an `intents:` block or delete it")
             return content
+        root, stray = self._stray_intents(root)
         entries = {key.text: value for key, value in page.entries(root, "a file", FILE_KEYS)}
         if "version" in entries:
             self._version(entries["version"])
@@ -104,10 +111,37 @@ class FileGrammar:
         if "slots" in entries:
             content.slots = list(self._slots.read(entries["slots"]))
         if "intents" in entries:
-            content.intents = [self._intent(*entry) for entry in page.entries(entries["intents"], "`intents`")]
+            intents, misplaced = keys_below(entries["intents"], INTENT_KEYS)
+            page.problems += misplaced
+            content.intents = [self._intent(*entry) for entry in page.entries(intents, "`intents`")]
+        content.intents += [self._intent(*entry) for entry in stray]
         if "tests" in entries:
             content.tests = list(self._tests(entries["tests"]))
+        page.warn_of_lost_text()
         return content
+
+    def _stray_intents(self, root: Node) -> tuple[Node, list[tuple[Scalar, Node]]]:
+        """Report intents at the top level of a file; return the file without them, and them."""
+        root, misplaced = keys_below_last(root, "intents", INTENT_KEYS)
+        self._page.problems += misplaced
+        if not isinstance(root, Mapping):
+            return root, []
+        rest: list[tuple[Node, Node]] = []
+        stray: list[tuple[Scalar, Node]] = []
+        for key, value in root.entries:
+            if isinstance(key, Scalar) and key.text not in FILE_KEYS and is_intent(value, INTENT_KEYS):
+                stray.append((key, value))
+            else:
+                rest.append((key, value))
+        has_intents = any(isinstance(key, Scalar) and key.text == "intents" for key, _ in rest)
+        # A file without `intents:` has one mistake, not one for each intent.
+        for key, _ in stray if has_intents else stray[:1]:
+            message = f"the intent {key.text!r} is at the top level of the file"
+            hint = "indent it below `intents:`"
+            if not has_intents:
+                hint = "write a line `intents:` above the intents, and indent them below it"
+            self._page.error(key.location, "wrong-indentation", message, hint)
+        return replace(root, entries=tuple(rest)), stray
 
     def _version(self, node: Node) -> None:
         text = self._page.text(node, "`version`")
@@ -120,11 +154,7 @@ class FileGrammar:
         page = self._page
         values: dict[str, tuple[Any, Location]] = {}
         for key, value_node in page.entries(node, "`settings`"):
-            if isinstance(value_node, Mapping):
-                entries = page.entries(value_node, f"`{key.text}`")
-                value: Any = {inner.text: page.text(v, f"`{inner.text}`") or "" for inner, v in entries}
-            else:
-                value = page.text(value_node, f"`{key.text}`")
+            value = self._setting(value_node, key.text)
             if value is None:
                 continue
             try:
@@ -134,6 +164,14 @@ class FileGrammar:
             else:
                 values[key.text] = (value, key.location)
         return values
+
+    def _setting(self, node: Node, name: str) -> Any:
+        """Return a text, or a mapping of texts or of further mappings; None if it is neither."""
+        page = self._page
+        if not isinstance(node, Mapping):
+            return page.text(node, f"`{name}`")
+        values = ((key.text, self._setting(inner, key.text)) for key, inner in page.entries(node, f"`{name}`"))
+        return {name: "" if value is None else value for name, value in values}
 
     def _rules(self, node: Node) -> Iterator[Rule]:
         for key, value in self._page.entries(node, "`rules`"):
@@ -149,6 +187,9 @@ class FileGrammar:
 
     def _intent(self, key: Scalar, node: Node) -> Intent:
         page, name = self._page, key.text.strip()
+        before = len(page.problems)
+        node, misplaced = languages_below(node, _BY_LANGUAGE, INTENT_KEYS)
+        page.problems += misplaced
         entries = {inner.text: value for inner, value in page.entries(node, f"intent {key.text!r}", INTENT_KEYS)}
 
         def text(key: str) -> str | None:
@@ -159,30 +200,36 @@ class FileGrammar:
             titles = page.localized(entries["title"], "`title`", "title")
         if "slots" in entries:
             self._content.intent_slots += [(name, e) for e in self._slots.read(entries["slots"], refine=True)]
+        responses = page.variants(entries["response"], "`response`", "response") if "response" in entries else {}
+        utterances: tuple[Utterance, ...] = ()
+        if "utterances" in entries:
+            utterances = tuple(self._utterances(entries["utterances"], "utterances", name))
+        if not utterances and any(problem.severity == "error" for problem in page.problems[before:]):
+            self._content.unread.add(name)
         return Intent(
             name=name,
-            utterances=tuple(self._utterances(entries["utterances"], "utterances", name))
-            if "utterances" in entries
-            else (),
+            utterances=utterances,
             negatives=tuple(self._utterances(entries["not"], "not", name)) if "not" in entries else (),
             title=_first_title(titles, page.language) if titles else text("title"),
             description=text("description"),
             threshold=self._threshold(entries["threshold"]) if "threshold" in entries else None,
-            responses=page.localized(entries["response"], "`response`", "response") if "response" in entries else {},
+            responses={language: texts[0] for language, texts in responses.items()},
             metadata=self._metadata(entries["metadata"]) if "metadata" in entries else {},
             location=key.location,
             when=tuple(dict.fromkeys(tag.text.strip() for tag in page.texts(entries["when"], "`when`")))
             if "when" in entries
             else (),
             titles=titles,
+            confirm=bool("confirm" in entries and page.boolean(entries["confirm"], "`confirm`", "wrong-type")),
+            more_responses={language: texts[1:] for language, texts in responses.items() if len(texts) > 1},
         )
 
-    def _threshold(self, node: Node) -> float | None:
+    def _threshold(self, node: Node) -> Threshold | None:
         text = self._page.text(node, "`threshold`")
         if text is None:
             return None
         try:
-            return settings.fraction(text)
+            return parse_threshold(text)
         except ValueError as error:
             self._page.error(node.location, "threshold", f"invalid threshold {text!r}: {error}")
             return None
@@ -191,6 +238,10 @@ class FileGrammar:
         for language, lines in self._page.by_language(node, f"`{key}`"):
             for item in self._page.items(lines, f"`{key}`"):
                 if isinstance(item, Scalar):
+                    if is_empty(item) and self._is_lost(item):
+                        continue
+                    if item.plain and not self._page.is_verbatim(item):
+                        self._check_joined(item)
                     # Most lines have no mark and need no parsing.
                     marked = _MARK.search(item.text)
                     yield (
@@ -199,8 +250,49 @@ class FileGrammar:
                         else Utterance(item.text, language, item.location)
                     )
                 else:
-                    hint = 'put the whole line in double quotes: ": ", and [ or { at its start, have a meaning in YAML'
-                    self._page.error(item.location, "wrong-type", "an utterance must be text", hint)
+                    self._no_utterance(item)
+
+    def _is_lost(self, item: Scalar) -> bool:
+        """Report an empty utterance whose text YAML reads as something else; return whether it is one."""
+        lost = self._page.take_lost(item)
+        if lost is None:
+            return False
+        place = Location(self._page.path, lost.line, lost.column)
+        self._page.error(place, "empty-utterance", f"the utterance is empty: {lost.message}", lost.hint)
+        return True
+
+    def _check_joined(self, item: Scalar) -> None:
+        """Report an unquoted utterance of several lines: mostly, the second line lacks its dash."""
+        if self._page.source(item)[1].startswith(("!", "&")):
+            return
+        following = self._page.next_line(item)
+        if following is not None:
+            place, line = following
+            if line.startswith("- "):
+                shift = item.location.column - len("- ") - place.column
+                hint = f"the dash belongs {columns(shift)}"
+            else:
+                hint = f"begin it with a dash and a space{shown(f'- {line}')}; or put the whole text in double quotes"
+            self._page.warn(place, "joined-lines", "YAML joins this line to the utterance above it", hint)
+
+    def _no_utterance(self, item: Node) -> None:
+        """Report a list or a mapping in place of an utterance, with the likely reason."""
+        before, source = self._page.source(item)
+        source = source.split(" #")[0].rstrip()
+        message = "an utterance must be text"
+        hint = 'put the whole line in double quotes: ": ", and [ or { at its start, have a meaning in YAML'
+        if before.endswith("- "):
+            hint = f"put the line in double quotes{shown(f'- {quoted(source)}')}"
+            if source[:1] in ("[", "{"):
+                what = "list" if source[0] == "[" else "mapping"
+                message = f"{message}: a line that begins with `{source[0]}` is a {what} in YAML"
+            elif source.startswith("? "):
+                message = f"{message}: a line that begins with `? ` is a key in YAML"
+            elif source.startswith("- "):
+                message, hint = f"{message}: two dashes make a list within the list", "remove one of the dashes"
+            elif isinstance(item, Mapping) and isinstance(key := item.entries[0][0], Scalar):
+                message = f"{message}: YAML reads {key.text!r} before the colon as a key"
+        self._page.error(item.location, "wrong-type", message, hint)
 
     def _template(self, node: Scalar, language: str | None, intent: str) -> Utterance:
         """Read a line with marks: as its single sentence if it has only one, otherwise as a template."""

@@ -33,6 +33,8 @@ def to_plain(registry: Registry) -> dict[str, Any]:
                 "slots": [slots.number(_slot(slot)) for slot in intent.slots],
                 "when": list(intent.when),
                 "titles": dict(intent.titles),
+                "confirm": intent.confirm,
+                **({"more_responses": dict(intent.more_responses)} if intent.more_responses else {}),
             }
             for intent in registry
         ],
@@ -54,6 +56,7 @@ def from_plain(values: Mapping[str, Any]) -> Registry:
                 "negatives": _read_lines(intent["negatives"]),
                 "slots": tuple(slots[number] for number in intent["slots"]),
                 "when": tuple(intent["when"]),
+                "more_responses": {code: tuple(texts) for code, texts in intent.get("more_responses", {}).items()},
             }
         )
         for intent in values["intents"]

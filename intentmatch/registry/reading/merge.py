@@ -71,7 +71,12 @@ def _merged(known: Intent, more: Intent) -> Intent:
         description=known.description if known.description is not None else more.description,
         threshold=known.threshold if known.threshold is not None else more.threshold,
         responses={**more.responses, **known.responses},
+        more_responses={
+            **{code: texts for code, texts in more.more_responses.items() if code not in known.responses},
+            **known.more_responses,
+        },
         metadata={**more.metadata, **known.metadata},
         when=known.when or more.when,
         titles=known.titles if known.title is not None else more.titles,
+        confirm=known.confirm or more.confirm,
     )

@@ -63,10 +63,15 @@ Node = Scalar | Sequence | Mapping
 
 
 class NodeError(Exception):
-    """Raised for a text that cannot be parsed; `problem` says why and where."""
+    """Raised for a text that cannot be parsed; `problem` says why and where.
 
-    def __init__(self, problem: Problem) -> None:
+    `reached` is the 1-based line and column at which a YAML parser gave up; None if the text is valid YAML that is not
+    allowed.
+    """
+
+    def __init__(self, problem: Problem, reached: tuple[int, int] | None = None) -> None:
         self.problem = problem
+        self.reached = reached
         super().__init__(str(problem))
 
 
@@ -91,6 +96,7 @@ def parse_all(text: str, path: str, most: int | None = None) -> tuple[Node, ...]
     except yaml.MarkedYAMLError as error:
         message = ", ".join(filter(None, (error.problem, error.context))) or "not readable as YAML"
         mark = error.problem_mark or error.context_mark
+        reached = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         if mark and mark.index >= len(text):
             # An unclosed bracket or quote is noticed at the end of the file; report where it begins.
             mark = error.context_mark or mark
@@ -98,7 +104,7 @@ def parse_all(text: str, path: str, most: int | None = None) -> tuple[Node, ...]
         # libyaml's message does not include the character at fault.
         signs = f"{message} {text[mark.index : mark.index + 1]!r}" if mark else message
         hint = next((hint for sign, hint in _HINTS if sign in signs), "")
-        raise NodeError(Problem(place, "error", "yaml-syntax", message, hint)) from None
+        raise NodeError(Problem(place, "error", "yaml-syntax", message, hint), reached) from None
 
 
 def line_and_column(text: str, position: int) -> tuple[int, int]:
@@ -138,7 +144,8 @@ def _node(event: Any, path: str, open_: list[tuple[Any, list[Node]]], anchors: d
     if isinstance(event, yaml.AliasEvent):
         if event.anchor not in anchors:
             hint = "put a text that starts with * in double quotes"
-            raise NodeError(_problem(event, path, f"undefined alias *{event.anchor}", hint))
+            problem = _problem(event, path, f"undefined alias *{event.anchor}", hint)
+            raise NodeError(problem, (problem.location.line, problem.location.column))
         return anchors[event.anchor]
     node: Node
     if isinstance(event, yaml.ScalarEvent):

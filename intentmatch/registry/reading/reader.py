@@ -11,7 +11,7 @@ from pathlib import Path
 from intentmatch.core.errors import NOWHERE, Location, Problem, RegistryError
 from intentmatch.core.types import Case, Registry
 from intentmatch.registry import checks as rules
-from intentmatch.registry.reading import nodes
+from intentmatch.registry.reading import nodes, syntax_causes
 from intentmatch.registry.reading.comments import Comment, comments
 from intentmatch.registry.reading.grammar import FileContent, FileGrammar
 from intentmatch.registry.reading.merge import merge_files
@@ -63,7 +63,9 @@ def examine(
     # In a registry that is empty because of errors, the checks would only repeat them.
     if registry.intents or all(problem.severity != "error" for problem in problems):
         root = Location(str(path))
-        found = rules.check(registry)
+        # The reason why these have no utterances is already reported.
+        unread = {registry[name].location for content in contents for name in content.unread if name in registry}
+        found = [p for p in rules.check(registry) if p.rule != "no-utterances" or p.location not in unread]
         problems += [replace(p, location=root) if p.location == NOWHERE else p for p in found]
     return registry if expand else unexpanded, sorted(problems)
 
@@ -157,11 +159,17 @@ def _unreadable(path: str | os.PathLike[str], error: OSError) -> Problem:
     return Problem(Location(str(path)), "error", "unreadable", error.strerror or str(error))
 
 
+_NO_INTENTS = (
+    "`intentmatch init` writes a folder of intents, `intentmatch import` makes one from another program's files, and "
+    "`-i` names one that exists"
+)
+
+
 def _not_found(path: Path) -> Problem:
     place = Location(str(path))
     if path.is_dir():
-        return Problem(place, "error", "no-files", "there is no .yaml or .yml file here", "add one with `intents:`")
-    return Problem(place, "error", "not-found", "there is no such file or folder", "name a folder of .yaml files")
+        return Problem(place, "error", "no-files", "there is no .yaml or .yml file here", _NO_INTENTS)
+    return Problem(place, "error", "not-found", "there is no such file or folder", _NO_INTENTS)
 
 
 def _read_files(
@@ -228,5 +236,5 @@ def _parse_file(file: Path, raw: bytes | None = None) -> tuple[FileContent, list
     try:
         content = grammar.read(nodes.parse(text, str(file)))
     except nodes.NodeError as error:
-        return nothing, [*grammar.problems, error.problem]
+        return nothing, [*grammar.problems, *syntax_causes.explain(text, error)]
     return content, grammar.problems

@@ -36,11 +36,12 @@ _DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "description": "Note for the authors of the bot.",
         "utterances": f"Example messages: a list, or one for each language. {_MARKS}",
         "not": "Negatives, messages that resemble this intent but are not of it: a list, or one for each language.",
-        "threshold": "Lowest score of this intent, 0 to 1. It overrides all other thresholds.",
-        "response": "Answer of the bot: a text, or one for each language.",
+        "threshold": "Lowest score (0 to 1) or confidence (as in 90%) of this intent. It overrides other thresholds.",
+        "response": "Answer of the bot: a text, or a list of variants, or one of these for each language.",
         "metadata": "Your own data, returned with the result.",
         "slots": "Slots of this intent only, and refinements of slots of the file or folder.",
         "when": "Tags of which at least one must be active for the intent to match.",
+        "confirm": "Whether a dialogue asks the user to confirm the intent before the bot acts.",
     },
     "slot": {
         "type": "list, pattern, number, date, time or any. `values` imply list, and `pattern` implies pattern.",
@@ -61,6 +62,7 @@ _DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
 _TEXT = {"$ref": "#/definitions/text"}
 _TEXTS = {"$ref": "#/definitions/texts"}
 _LOCALIZED = {"$ref": "#/definitions/localized"}
+_VARIANTS = {"$ref": "#/definitions/variants"}
 _SLOTS = {"$ref": "#/definitions/slots"}
 _UTTERANCES = {"$ref": "#/definitions/utterances"}
 _LANGUAGE = {"type": "string", "pattern": _CODE}
@@ -79,10 +81,12 @@ def schema() -> dict[str, Any]:
 def _definitions() -> dict[str, Any]:
     # An unquoted number, boolean or `null` is a text too.
     lines = {"type": "array", "items": {"type": ["string", "number", "boolean", "null"]}}
+    variants = [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]
     return {
         "text": {"type": ["string", "number", "boolean"]},
         "texts": {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]},
         "localized": {"anyOf": [_TEXT, _by_language(_TEXT)]},
+        "variants": {"anyOf": [*variants, _by_language({"anyOf": variants})]},
         "utterances": {"anyOf": [lines, _by_language(lines)]},
         "slots": _named(_mapping("slot", SLOT_KEYS, _slot_properties()), names=_NAME),
     }
@@ -90,6 +94,7 @@ def _definitions() -> dict[str, Any]:
 
 def _file_properties() -> dict[str, Any]:
     setting = {"anyOf": [_TEXT, {"type": "object", "additionalProperties": _TEXT}]}
+    shorthand = _by_language({"type": "object", "additionalProperties": _TEXT})
     test = _mapping("test", TEST_KEYS, _test_properties())
     return {
         "version": {"enum": [int(GRAMMAR_VERSION), GRAMMAR_VERSION]},
@@ -97,7 +102,7 @@ def _file_properties() -> dict[str, Any]:
         "include": _TEXTS,
         "settings": {
             "type": ["object", "null"],
-            "properties": dict.fromkeys(PARSERS, setting),
+            "properties": dict.fromkeys(PARSERS, setting) | {"spelling": shorthand},
             "additionalProperties": False,
         },
         "rules": _named(_LOCALIZED, names=_NAME),
@@ -114,10 +119,11 @@ def _intent_properties() -> dict[str, Any]:
         "utterances": _UTTERANCES,
         "not": _UTTERANCES,
         "threshold": {"type": ["number", "string"], "minimum": 0, "maximum": 1},
-        "response": _LOCALIZED,
+        "response": _VARIANTS,
         "metadata": {"type": "object"},
         "slots": _SLOTS,
         "when": _TEXTS,
+        "confirm": {"type": "boolean"},
     }
 
 

@@ -82,7 +82,7 @@ class SlotGrammar:
             values=tuple(self._values(fields["values"])) if "values" in fields else None,
             patterns=tuple(self._patterns(fields["pattern"])) if "pattern" in fields else None,
             examples=tuple(self._lines(fields["examples"], "examples")) if "examples" in fields else None,
-            required=self._boolean(fields["required"]) if "required" in fields else None,
+            required=page.boolean(fields["required"], "`required`", "bad-slot") if "required" in fields else None,
             questions=page.localized(fields["ask"], "`ask`", "question") if "ask" in fields else None,
         )
 
@@ -156,9 +156,3 @@ class SlotGrammar:
                 self._page.error(place, "bad-pattern", f"invalid regular expression: {error}")
             else:
                 yield item.text
-
-    def _boolean(self, node: Node) -> bool | None:
-        if isinstance(node, Scalar) and node.text in ("true", "false"):
-            return node.text == "true"
-        self._page.error(node.location, "bad-slot", "`required` must be true or false", "write `true` or `false`")
-        return None

@@ -17,11 +17,11 @@ from intentmatch.server.routes.schemas.requests import ChatRequest
 
 
 class Choice(ResponseModel):
-    """One of the answers to "did you mean ...?"."""
+    """One of the answers to "did you mean ...?" or to a yes-or-no question."""
 
     id: str = Field(description="To be sent back as `chosen`; valid for one question only.")
     title: Text = Field(description="For the user, in their language.")
-    intent: Text | None = Field(description="Null for `none of these`.")
+    intent: Text | None = Field(description="Null for `none of these` and `no`.")
 
 
 class TurnResponse(ResponseModel):
@@ -32,12 +32,12 @@ class TurnResponse(ResponseModel):
         description="What the user wants, with all its slots; null while the bot asks back, and without any intent."
     )
     entities: list[Entity] = Field(description="Found in this message and in those before it.")
-    understood: bool = Field(description="Whether there is an intent or a question; otherwise a fallback is due.")
+    understood: bool = Field(description="Whether there is an intent, a question or a no; else a fallback is due.")
     reply: Text | None = Field(description="The author's response, or the question to the user.")
     text: Text | None = Field(description="`reply` with the choices numbered below it, if there are any.")
-    choices: list[Choice] = Field(description="The intents to choose from, if the bot asks which one is meant.")
+    choices: list[Choice] = Field(description="What to choose from, if the bot asks which intent is meant.")
     asks_for: Text | None = Field(description="The slot that the bot asks for.")
-    pending: Text | None = Field(description="The intent of that slot.")
+    pending: Text | None = Field(description="The intent of that slot, or the one to confirm or declined.")
     language: Text | None = Field(description="Language of `reply` and `choices`.")
     result: MatchResponse | None = Field(description="What the message means on its own; null for a choice.")
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intentmatch.encoders.tokenizer.embedded import EMBEDDED
-from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer, normalized, read_unigram
+from intentmatch.encoders.tokenizer.unigram import UNKNOWN_SCORE, UnigramTokenizer, normalized, read_unigram
 from intentmatch.registry import read_registry
 
 SHIPPED = Path(__file__).parents[3] / "intents"
@@ -135,3 +135,11 @@ def test_unsupported_pipeline_returns_none(tmp_path: Path, change: dict[str, obj
     (tmp_path / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")
 
     assert read_unigram(tmp_path / "tokenizer.json") is None
+
+
+def test_weigh_counts_pieces_and_adds_their_scores():
+    tokenizer = UnigramTokenizer([("<unk>", 0.0), ("▁", -3.0), ("▁no", -1.0), ("b", -2.5), ("y", -2.0)], 0)
+
+    assert tokenizer.weigh("▁no") == (1, -1.0)
+    assert tokenizer.weigh("▁by") == (2, -4.5)  # the lone piece for the beginning counts nothing
+    assert tokenizer.weigh("▁noz") == (2, -1.0 + UNKNOWN_SCORE)

@@ -186,6 +186,17 @@ def test_effect_follows_correctness(old: Outcome, new: Outcome, effect: str) -> 
     assert change.reasons
 
 
+def test_refused_intent_is_a_reason() -> None:
+    edit = Edit.between(registry_of(LINES), registry_of(LINES))
+    asked, matched = outcome("a", ("a",)), outcome("a", "a")
+
+    (worse,) = changes("tests", [matched], [asked], edit)
+    (better,) = changes("tests", [asked], [matched], edit)
+
+    assert "the message now counts as a refusal of a" in worse.reasons
+    assert "the message no longer counts as a refusal of a" in better.reasons
+
+
 def test_changed_confidence_alone_is_no_change() -> None:
     edit = Edit.between(registry_of(LINES), registry_of(LINES))
 

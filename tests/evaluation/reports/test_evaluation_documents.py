@@ -15,6 +15,7 @@ from intentmatch.evaluation import Part, Report, evaluate
 from intentmatch.evaluation.gate import Check
 from intentmatch.evaluation.reports.html import to_html
 from intentmatch.evaluation.reports.junit import to_junit
+from intentmatch.evaluation.robustness import RobustnessPart, Trial
 
 NASTY = "</script><img src=x onerror=alert(1)>\"'&]]>\x00\x1b\ud800 नमस्ते"
 CHECKS = [Check("fail-under", True, "fine"), Check("max-drop", False, "a < b")]
@@ -55,8 +56,8 @@ def read(page: str) -> Reader:
 @pytest.fixture
 def report(matcher: Matcher) -> Report:
     tests = [Case(NASTY, "status"), Case("cancel my order", "cancel", "en"), Case("my order", None, "de")]
-    parts = (*evaluate(matcher, curve=True).parts, *evaluate(matcher, tests=tests).parts)
-    return Report(parts, evaluate(matcher, curve=True).curve, {"encoder": "<b>fake</b>", "folds": 5})
+    own, given = evaluate(matcher, curve=True), evaluate(matcher, tests=tests)
+    return Report((*own.parts, *given.parts), own.curve, {"encoder": "<b>fake</b>", "folds": 5}, given.robustness)
 
 
 def test_page_is_self_contained(report: Report):
@@ -75,7 +76,7 @@ def test_page_has_plots_with_titles_and_descriptions(report: Report):
 
     titles = [attributes["aria-label"] for tag, attributes in read(page).tags if tag == "svg"]
     assert set(titles) == {
-        "Precision by coverage", "Intents, worst first", "Confusions", "Learning curve",
+        "Precision by coverage", "Intents, worst first", "Confusions", "Learning curve", "Robustness",
     }  # fmt: skip
     assert page.count("<svg") == page.count("<desc>") == len(titles)
     assert "prefers-color-scheme: dark" in page
@@ -117,7 +118,7 @@ def test_junit_suites_and_counts(report: Report):
     root = ET.fromstring(to_junit(report, CHECKS))
 
     suites = {suite.get("name"): suite for suite in root}
-    assert list(suites) == ["held-out utterances", "test cases", "gate"]
+    assert list(suites) == ["held-out utterances", "test cases", "robustness", "gate"]
     for suite in root:
         assert int(suite.get("tests")) == len(suite.findall("testcase"))
         assert int(suite.get("failures")) == len(suite.findall("testcase/failure"))
@@ -140,4 +141,45 @@ def test_junit_failure_has_location_and_reason():
 
 
 def test_junit_without_checks_has_no_gate_suite(report: Report):
-    assert [suite.get("name") for suite in ET.fromstring(to_junit(report))] == ["held-out utterances", "test cases"]
+    names = [suite.get("name") for suite in ET.fromstring(to_junit(report))]
+    assert names == ["held-out utterances", "test cases", "robustness"]
+
+
+@pytest.fixture
+def mistyped() -> Report:
+    trials = (
+        Trial(outcome("status", "cancel", confidence=0.93, text="where is my ordre <b>"), "where is my order", True),
+        Trial(outcome("status", "status", text="track my parcle"), "track my parcel", True),
+    )
+    noise = (Trial(outcome(None, "status", text="xq zzv")),)
+    parts = (RobustnessPart("typos1", trials), RobustnessPart("accents", ()), RobustnessPart("noise", noise))
+    return Report((Part("tests", (outcome("a", "a"),)),), robustness=parts)
+
+
+def test_page_shows_the_share_of_each_part_and_its_worst_messages(mistyped: Report):
+    page = to_html(mistyped)
+
+    text = read(page).text
+    assert "25.0 %: the mean of the shares below" in text
+    assert "One typing mistake: 1 answered wrongly" in text
+    assert "where is my ordre <b>where is my ordertests.yaml:7cancel93%" in text
+    assert "xq zzvstatus50%“the nearest” shop.yaml:3" in text
+    assert "without accents" not in text, "no message has any"
+    assert "one typing mistake: 50.0% of 2 messages answered rightly" in page
+    assert "one typing mistake: 100.0% of the same messages were answered rightly as written" in page
+
+
+def test_report_without_robustness_has_no_section():
+    report = Report((Part("tests", (outcome("a", "a"),)),))
+
+    assert "Robustness" not in to_html(report)
+    assert [suite.get("name") for suite in ET.fromstring(to_junit(report))] == ["test cases"]
+
+
+def test_junit_lists_wrong_messages_of_each_part_without_failing(mistyped: Report):
+    suite = next(suite for suite in ET.fromstring(to_junit(mistyped)) if suite.get("name") == "robustness")
+
+    assert (suite.get("tests"), suite.get("failures")) == ("3", "0")
+    says = {case.get("name"): case.find("system-out").text for case in suite}
+    assert says["one typing mistake"].startswith("1 of 2 right\n“where is my ordre <b>”: expected status, got cancel")
+    assert says["without accents"] == "0 of 0 right"

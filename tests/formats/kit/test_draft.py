@@ -166,13 +166,23 @@ def test_intent_settings_of_a_slot_stay_with_the_intent() -> None:
     assert not any(slot.required for slot in found.slots)
 
 
-def test_first_response_per_language_is_kept_and_others_reported() -> None:
+def test_further_responses_in_a_language_are_variants() -> None:
     draft = Draft()
     intent = draft.intent("a", HERE)
     for text, language in (("Hi", "en"), ("Hello", "en"), ("Hallo", "de"), ("Hi", "en")):
         intent.respond(text, HERE, language)
 
-    assert draft.registry()["a"].responses == {"en": "Hi", "de": "Hallo"}
+    assert draft.registry()["a"].all_responses == {"en": ("Hi", "Hello"), "de": ("Hallo",)}
+    assert rules(draft) == []
+
+
+def test_second_message_in_a_language_is_no_variant_and_reported() -> None:
+    draft = Draft()
+    intent = draft.intent("a", HERE)
+    for texts, language in ((["Hi", "Hello"], "en"), (["How are you?"], "en"), (["Hallo"], "de"), ([], "en")):
+        intent.respond_once(texts, HERE, language)
+
+    assert draft.registry()["a"].all_responses == {"en": ("Hi", "Hello"), "de": ("Hallo",)}
     assert rules(draft) == ["not-expressed"]
 
 

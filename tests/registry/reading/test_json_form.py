@@ -50,6 +50,10 @@ INTENTS = st.builds(
     when=st.lists(TEXTS, max_size=2).map(tuple),
     location=PLACES,
     responses=SAID,
+    confirm=st.booleans(),
+    more_responses=st.dictionaries(
+        st.sampled_from(["", "en", "de"]), st.lists(TEXTS, min_size=1, max_size=2).map(tuple), max_size=2
+    ),
 )
 REGISTRIES = st.builds(
     Registry,

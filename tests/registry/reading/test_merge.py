@@ -35,6 +35,27 @@ def test_intent_is_merged_over_files(tmp_path: Path):
     assert found.languages == ("de", "en", "fr")
 
 
+def test_variants_of_a_response_are_merged_by_language(tmp_path: Path):
+    in_file(tmp_path, "intents: {a: {utterances: [hi], response: {en: [Hi, Hello]}}}", "1.yaml")
+    in_file(tmp_path, "intents: {a: {response: {de: [Hallo, Servus], fr: Salut}}}", "2.yaml")
+
+    assert read_registry(tmp_path)["a"].all_responses == {
+        "en": ("Hi", "Hello"),
+        "de": ("Hallo", "Servus"),
+        "fr": ("Salut",),
+    }
+
+
+def test_variants_of_one_language_in_two_files_are_reported(tmp_path: Path):
+    in_file(tmp_path, "intents: {a: {utterances: [hi], response: {en: Hi}}}", "1.yaml")
+    in_file(tmp_path, "intents: {a: {response: {en: [Hello, Hey]}}}", "2.yaml")
+
+    registry, problems = examine(tmp_path)
+
+    assert [problem.rule for problem in problems] == ["intent-redefined"]
+    assert registry["a"].all_responses == {"en": ("Hi",)}
+
+
 def test_zero_threshold_and_empty_response_survive_merging(tmp_path: Path):
     in_file(tmp_path, "intents: {a: {utterances: [hi], threshold: 0.0, response: ''}}", "1.yaml")
     in_file(tmp_path, "intents: {a: {utterances: [ho]}}", "2.yaml")
@@ -43,6 +64,15 @@ def test_zero_threshold_and_empty_response_survive_merging(tmp_path: Path):
 
     assert found["a"].threshold == 0.0
     assert found["a"].response("en") == ""
+
+
+def test_intent_is_confirmed_if_one_file_says_so(tmp_path: Path):
+    in_file(tmp_path, "intents: {a: {utterances: [hi]}, b: {confirm: true, utterances: [hey]}}", "1.yaml")
+    in_file(tmp_path, "intents: {a: {utterances: [ho], confirm: true}, b: {utterances: [hello]}}", "2.yaml")
+
+    found = read_registry(tmp_path)
+
+    assert (found["a"].confirm, found["b"].confirm) == (True, True)
 
 
 def test_file_language_applies_only_to_its_own_file(tmp_path: Path):

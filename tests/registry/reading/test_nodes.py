@@ -14,21 +14,21 @@ from intentmatch.registry import examine, read_registry
 @pytest.mark.parametrize(
     ("text", "place", "hint"),
     [
-        ("\ta: 1", "1:1", "indent with spaces; YAML does not allow tabs"),
-        ("# 😀 é\na:\n  - é\n\t- b", "4:1", "indent with spaces; YAML does not allow tabs"),
-        ("a: @b", "1:4", "put a text that starts with this character in double quotes"),
-        ("a: 'b\n\n\n", "1:4", "the quote opened here is never closed"),
-        ("a: [b\nc: d", "2:2", "a bracket is never closed, or a comma is missing"),
+        ("\ta: 1", "1:1", "replace the tab by spaces"),
+        ("# 😀 é\na:\n  - é\n\t- b", "4:1", "replace the tab by spaces"),
+        ("a: @b", "1:4", 'put the text in double quotes: `a: "@b"`'),
+        ("a: 'b\n\n\n", "1:4", 'put the text in double quotes: `a: "\'b"`'),
+        ("a: [b\nc: d", "1:4", "write a `]` at the end of the list"),
         ("a: [b c]\nb: {c: [d, e", "2:8", "a bracket is never closed, or a comma is missing"),
-        ("a: {b: c\n\n", "1:4", "a bracket is never closed, or a comma is missing"),
+        ("a: {b: c\n\n", "1:4", "write a `}` at the end of the list"),
         ("a: [*b*]", "1:7", "put a text that starts with * or & in double quotes"),
-        ("a: *b", "1:4", "put a text that starts with * in double quotes"),
+        ("a: *b", "1:4", 'put the text in double quotes: `a: "*b"`'),
         ('a: "\\q"', "1:5", "write two backslashes for one, or use single quotes"),
-        ("a: 1\n b: 1", "2:3", 'put a text that contains ": " in double quotes'),
-        ("a: b: c", "1:5", 'put a text that contains ": " in double quotes'),
-        ("a:\n  - b\n c: 1", "3:2", "check the indentation and the quotes of this line and the one above it"),
-        ('a: "b" c\n', "1:8", "check the indentation and the quotes of this line and the one above it"),
-        ("a: - b", "1:4", "start the list on a line of its own"),
+        ("a: 1\n b: 1", "2:2", "`b` belongs one column further left"),
+        ("a: b: c", "1:5", 'put the text in double quotes: `a: "b: c"`'),
+        ("a:\n  - b\n c: 1", "3:2", "`c` belongs one column further left"),
+        ('a: "b" c\n', "1:4", "put the text in single quotes: `a: '\"b\" c'`"),
+        ("a: - b", "1:4", "begin the list on the next line"),
         ("a: 1\n---\nb: 1", "2:1", "remove the --- line"),
         ("a: \x07", "1:4", "remove the character"),
     ],
@@ -154,6 +154,9 @@ ALIAS_BOMBS = {
     "languages": LIST + "intents: {a: {utterances: {" + ", ".join(f"en-x{n:05}: *z" for n in range(1000)) + "}}}",
 }
 
+# The anchors stand under keys that are none of a file's, or look like an intent there.
+IN_A_BOMB = ("unknown-key", "wrong-indentation")
+
 
 @pytest.mark.parametrize("text", ALIAS_BOMBS.values(), ids=ALIAS_BOMBS.keys())
 def test_alias_bomb_is_one_problem(tmp_path: Path, text):
@@ -163,7 +166,7 @@ def test_alias_bomb_is_one_problem(tmp_path: Path, text):
     _, problems = examine(file)
     seconds = time.process_time() - started
 
-    assert [problem.rule for problem in problems if problem.rule != "unknown-key"] == ["alias-expansion"]
+    assert [problem.rule for problem in problems if problem.rule not in IN_A_BOMB] == ["alias-expansion"]
     assert seconds < 10.0  # a bomb that goes off takes minutes; a busy machine is no bomb
 
 

@@ -71,7 +71,13 @@ def as_plain(found: Registry) -> dict:
                 "responses": dict(intent.responses),
                 "metadata": dict(intent.metadata),
                 "location": place(intent),
-                **nonempty(slots=slots_as_plain(intent.slots), when=intent.when, titles=dict(intent.titles)),
+                **nonempty(
+                    slots=slots_as_plain(intent.slots),
+                    when=intent.when,
+                    titles=dict(intent.titles),
+                    confirm=intent.confirm,
+                    more_responses=dict(intent.more_responses),
+                ),
             }
             for intent in found
         },
@@ -139,6 +145,28 @@ def test_every_rule_id_has_a_test_case():
         (
             "settings: {treshold: 1}",
             "1:12: error [setting] unknown setting 'treshold': did you mean 'threshold'?",
+            None,
+        ),
+        (
+            "settings: {threshold: 120%}",
+            "1:12: error [setting] setting 'threshold' cannot be '120%': it must be a number from 0 to 1 (on the "
+            "score) or a percentage from 0% to 100% (on the confidence)",
+            None,
+        ),
+        (
+            "settings:\n  threshold:\n    de: x%",
+            "2:3: error [setting] setting 'threshold' cannot be",
+            None,
+        ),
+        (
+            "intents:\n  a:\n    utterances: [hi]\n    threshold: 120%",
+            "4:16: error [threshold] invalid threshold '120%': it must be a number from 0 to 1 (on the score) or a "
+            "percentage from 0% to 100% (on the confidence)",
+            None,
+        ),
+        (
+            "intents:\n  a:\n    utterances: [hi]\n    threshold: x%",
+            "4:16: error [threshold] invalid threshold 'x%'",
             None,
         ),
         ("settings: {margin: 2}", "1:12: error [setting] setting 'margin' cannot be '2': it must be a number", None),

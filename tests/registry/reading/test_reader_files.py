@@ -121,7 +121,7 @@ def test_all_problems_of_a_folder_are_sorted_by_location(tmp_path: Path):
     assert [
         f"{Path(p.location.path).name} {p.location.line}:{p.location.column} {p.rule}" for p in caught.value.problems
     ] == [
-        "1.yaml 3:1 yaml-syntax",
+        "1.yaml 2:6 yaml-syntax",
         "2.yaml 2:3 no-utterances",
         "2.yaml 3:24 empty-utterance",
         "2.yaml 3:41 threshold",

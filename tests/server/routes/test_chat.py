@@ -29,6 +29,11 @@ intents:
     response: {en: "A table in {city}."}
     slots: {city: {values: [Rome, Munich], required: true, ask: {en: In which city?}}}
     utterances: {en: [book a table]}
+  erase:
+    title: {en: Erase everything}
+    confirm: true
+    response: {en: Erased.}
+    utterances: {en: [wipe the whole database]}
   pay:
     when: checkout
     utterances: {en: [put it on my card]}
@@ -82,6 +87,20 @@ def test_ambiguous_message_is_asked_about(bot: TestClient, by: str) -> None:
     assert question["text"].startswith("Did you mean:\n1. ")
     assert (question["intent"], question["understood"], question["choices"][-1]["intent"]) == (None, True, None)
     assert (answered["intent"], answered["reply"], answered["result"]) == ("cancel_order", "Cancelled.", None)
+
+
+def test_intent_with_confirm_is_asked_about(bot: TestClient) -> None:
+    asked = say(bot, "wipe the whole database")
+    declined = say(bot, "no thanks")
+    yes = say(bot, "wipe the whole database")["choices"][0]
+    confirmed = bot.post("/chat", json={"conversation": "anna", "chosen": yes["id"]}).json()
+
+    assert (asked["intent"], asked["pending"], asked["reply"]) == (None, "erase", "Erase everything?")
+    assert [choice["title"] for choice in asked["choices"]] == ["Yes", "No"]
+    assert asked["result"]["confirm"] is True
+    assert (declined["intent"], declined["pending"], declined["understood"]) == (None, "erase", True)
+    assert declined["reply"] == "All right, I will not do that."
+    assert (confirmed["intent"], confirmed["reply"]) == ("erase", "Erased.")
 
 
 def test_missing_slot_is_asked_for_and_filled(bot: TestClient) -> None:

@@ -10,7 +10,7 @@ from pydantic import Field
 from pydantic_core import to_json
 
 from intentmatch.core import result
-from intentmatch.core.result import MatchResult, Verdict
+from intentmatch.core.result import MatchResult, Measure, Verdict
 from intentmatch.server.routes.schemas.base import ResponseModel, Text
 
 
@@ -21,7 +21,8 @@ class Candidate(ResponseModel):
     title: Text | None = Field(description="The author's title, to be shown to users.")
     score: float = Field(description="Similarity in [-1, 1]; not a probability.")
     confidence: float | None = Field(
-        description="Probability that the user wants this intent; null if the registry is too small to calibrate."
+        description="Probability that the user wants this intent; the confidences of a message add up to at most 1. "
+        "Null if the registry is too small to calibrate."
     )
     utterance: Text | None = Field(description="The utterance nearest to the message.")
     language: Text | None = Field(description="Language of that utterance.")
@@ -40,10 +41,14 @@ class Trace(ResponseModel):
     """How the decision was made."""
 
     decided_by: Text = Field(
-        description="The stage that decided: `exact`, `fuzzy`, `head`, `dense`, `reranker` or `empty`."
+        description="The stage that decided: `exact`, `fuzzy`, `noise`, `head`, `dense`, `reranker` or `empty`."
     )
     threshold: float | None = Field(
-        description="The threshold for the leading candidate: of scores or, if calibrated, of confidence."
+        description="The threshold for the leading candidate; `threshold_on` says what it is compared with."
+    )
+    threshold_on: Measure | None = Field(
+        description="`score` or `confidence` of the leading candidate, or `in_scope`: the probability that the message "
+        "is in scope."
     )
     threshold_origin: Text = Field(description="Where that threshold came from, in words.")
     reason: Text = Field(description="Why this verdict, in words.")
@@ -92,6 +97,9 @@ class MatchResponse(ResponseModel):
     confidence: float | None = Field(
         description="Probability that the leading candidate is right; null if the registry is too small to calibrate."
     )
+    in_scope: float | None = Field(
+        description="Probability that the message means any intent: the sum of all confidences. Null as `confidence`."
+    )
     language: Text | None = Field(description="The caller's language, otherwise the one guessed.")
     response: Text | None = Field(description="The author's response for the matched intent.")
     candidates: list[Candidate] = Field(description="Best first.")
@@ -99,6 +107,7 @@ class MatchResponse(ResponseModel):
     entities: list[Entity] = Field(description="Slot values of the matched intent, in the order of the message.")
     missing: list[Missing] = Field(description="Required slots of the matched intent that the message does not hold.")
     parts: list[Part] = Field(description="Each of several requests; the other keys then describe the first.")
+    confirm: bool = Field(description="Whether the author wants the matched intent confirmed before the bot acts.")
     trace: Trace
 
     @classmethod

@@ -19,7 +19,9 @@ class IntentInfo(ResponseModel):
     description: Text | None
     languages: list[Text] = Field(description="Languages of its utterances, sorted.")
     utterances: int = Field(description="Number of its utterances.")
-    threshold: float | None = Field(description="The author's own threshold; null without one.")
+    threshold: float | Text | None = Field(
+        description='The author\'s own threshold: a number is on the score, a text like "90%" on the confidence.'
+    )
     metadata: dict[str, Any] = Field(description="The author's own data, unchanged.")
 
     @classmethod

@@ -1,0 +1,140 @@
+"""`intentmatch init`: write a small registry to begin with."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from intentmatch.cli.commands import cli
+from intentmatch.cli.options import DEFAULT_INTENTS
+from intentmatch.cli.render import output
+from intentmatch.core.errors import InputError
+
+SCHEMA_FILE = "intents.schema.json"
+"""File beside the intents with the JSON Schema that editors read."""
+
+
+@cli.command()
+@click.argument("folder", default=DEFAULT_INTENTS, type=click.Path(file_okay=False, path_type=Path))
+@click.option("--name", metavar="NAME", help="Name of the bot; names the file.  [default: that of the parent folder]")
+@click.option("--languages", metavar="CODES", help="BCP-47 codes of the bot's languages, such as en,de.  [default: en]")
+@click.option("--start", metavar="SET", help="Starting set: empty, shop, bank, helpdesk or voice.  [default: empty]")
+def init(folder: Path, name: str | None, languages: str | None, start: str | None) -> None:
+    """Write a small registry to begin with.
+
+    FOLDER, by default intents, gets one YAML file with intents, comments and tests, and the schema for your editor. In
+    a terminal, you are asked for what the options leave open. Existing intents are never overwritten.
+
+    \b
+    Examples:
+      intentmatch init bot/
+      intentmatch init pizza/ --name pizza --languages en,de --start shop
+    """
+    from intentmatch.registry import read_registry
+    from intentmatch.registry.reading.schema import schema
+    from intentmatch.registry.starters import LANGUAGES, STARTERS, starter
+
+    _check_empty(folder)
+    asking = sys.stdin.isatty() and sys.stdout.isatty()
+    if name is None:
+        name = _asked("Name of the bot", folder.resolve().parent.name or "bot", asking=asking)
+    if languages is None:
+        languages = _asked("Languages", "en", asking=asking)
+    codes = _codes(languages)
+    if start is None:
+        if asking:
+            for known, about in STARTERS.items():
+                click.echo(f"  {known.ljust(max(map(len, STARTERS)))}  {about}")
+        start = _asked("Starting set", "empty", asking=asking)
+    text = starter(start, codes)
+
+    file = folder / f"{_file_name(name)}.yaml"
+    missing = [code for code in codes if code not in LANGUAGES]
+    _write(folder, {file: _head(name, missing) + text, folder / SCHEMA_FILE: _json(schema())})
+    registry = read_registry(str(folder))
+    counts = {"intent": len(registry), "utterance": len(registry.utterances), "test": len(registry.tests)}
+    click.echo(f"{file}: " + ", ".join(output.counted(count, thing) for thing, count in counts.items()))
+    if missing:
+        click.echo(
+            f"No starting set has lines in {', '.join(missing)}: add yours under such a key below `utterances:`."
+        )
+    _show_next_steps(folder, registry.tests[0].text)
+
+
+def _check_empty(folder: Path) -> None:
+    """Raise `InputError` if the folder has YAML files already."""
+    if not folder.is_dir():
+        return
+    files = sorted(file.name for file in folder.rglob("*") if file.suffix.lower() in (".yaml", ".yml"))
+    if files:
+        more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+        raise InputError(
+            f"{folder} already has intents ({files[0]}{more}), and nothing was written. Name another folder, or add to "
+            "these with `intentmatch add`"
+        )
+
+
+def _asked(question: str, default: str, *, asking: bool) -> str:
+    return str(click.prompt(question, default=default)).strip() if asking else default
+
+
+def _codes(languages: str) -> list[str]:
+    """Return the checked codes of `en, de`, each once. Raises `InputError`."""
+    from intentmatch.core.types import checked_language_code
+
+    codes = [checked_language_code(code) for code in re.split(r"[\s,]+", languages.strip()) if code]
+    if not codes:
+        raise InputError("name at least one language, such as en or en,de")
+    return list(dict.fromkeys(codes))
+
+
+def _file_name(name: str) -> str:
+    """Return a name for the file: letters, digits and underscores."""
+    return re.sub(r"\W+", "_", name.strip().lower()).strip("_") or "bot"
+
+
+def _head(name: str, missing: Sequence[str]) -> str:
+    lines = [
+        f"# yaml-language-server: $schema={SCHEMA_FILE}",
+        f"# What {' '.join(name.split())} understands. `intentmatch guide yaml-reference` explains every key.",
+    ]
+    if missing:
+        lines.append(
+            f"# Add lines in {', '.join(missing)} beside `en:`. Until then, such messages are matched across languages."
+        )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _json(schema: object) -> str:
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def _write(folder: Path, texts: dict[Path, str]) -> None:
+    """Write the files. Raises `InputError`."""
+    from intentmatch.storage.atomic import write_file
+
+    try:
+        for file, text in texts.items():
+            write_file(file, text.encode())
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error
+
+
+def _show_next_steps(folder: Path, message: str) -> None:
+    """Print the commands to try next."""
+    here = "" if str(folder) == DEFAULT_INTENTS else f" -i {folder}"
+    rows = [
+        (f'intentmatch match{here} "{message}"', "match a message"),
+        (f"intentmatch chat{here}", "talk to the bot"),
+        (f"intentmatch lint{here}", "see what could be written better"),
+        (f"intentmatch eval{here}", "see how often it is right"),
+    ]
+    output.heading("Next")
+    width = max(len(command) for command, _ in rows)
+    for command, does in rows:
+        click.echo(f"  {command.ljust(width)}  {click.style(does, dim=True)}")

@@ -1,0 +1,57 @@
+"""Small registries to begin with, as `intentmatch init` writes them.
+
+Each file beside this one is a valid registry in the standard layout, with comments and `tests:`, in every language of
+`LANGUAGES`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from intentmatch.core.errors import UnknownNameError
+
+STARTERS: Mapping[str, str] = MappingProxyType(
+    {
+        "empty": "two small intents to replace",
+        "shop": "orders, returns, opening hours",
+        "bank": "balance, cards, transfers",
+        "helpdesk": "passwords, devices, tickets",
+        "voice": "light, music, weather, timers",
+    }
+)
+"""Name of each starting set -> what it is about."""
+
+LANGUAGES = ("en", "de", "fr", "es")
+"""Languages that every starting set is written in."""
+
+_OF_A_LANGUAGE = re.compile(r"      ([a-z]{2}):")
+_TEST_LANGUAGE = re.compile(r"  - \{.*, language: ([a-z]{2})\}")
+
+
+def starter(name: str, languages: Collection[str] = LANGUAGES) -> str:
+    """Return the YAML of a starting set, with only the lines of the given `languages`.
+
+    Languages that the set is not written in are ignored; if it has none of them, English is used. Raises
+    `UnknownNameError` for a name that is not in `STARTERS`.
+    """
+    if name not in STARTERS:
+        raise UnknownNameError("starting set", name, list(STARTERS))
+    kept = {*languages} & {*LANGUAGES} or {"en"}
+    text = (Path(__file__).parent / f"{name}.yaml").read_text(encoding="utf-8")
+    return "".join(f"{line}\n" for line in _in_languages(text.splitlines(), kept))
+
+
+def _in_languages(lines: Sequence[str], kept: Collection[str]) -> list[str]:
+    """Return the lines of a file in the standard layout without those of other languages."""
+    chosen, wanted = [], True
+    for line in lines:
+        if language := _OF_A_LANGUAGE.match(line) or _TEST_LANGUAGE.fullmatch(line):
+            wanted = language[1] in kept
+        elif not line.startswith(" " * 7):
+            wanted = True
+        if wanted:
+            chosen.append(line)
+    return chosen

@@ -1,0 +1,63 @@
+"""Cut a message where a clause may end: at punctuation and at words that join requests."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from intentmatch.text.normalize import language_range
+
+_JOINING_WORDS = {
+    "ar": "و ثم أيضا وأيضا كذلك",
+    "de": "und dann außerdem danach sowie",
+    "en": "and then also plus",
+    "es": "y e luego después además también",
+    "fa": "و سپس بعد همچنین",
+    "fr": "et puis ensuite aussi également",
+    "hi": "और फिर",
+    "id": "dan lalu kemudian juga",
+    "it": "e poi inoltre anche",
+    "ja": "そして それから あと",
+    "ko": "그리고 그다음에 또",
+    "nl": "en dan daarna ook",
+    "pl": "i oraz potem także",
+    "pt": "e depois também além",
+    "ru": "и потом затем также",
+    "sv": "och sedan också",
+    "tr": "ve sonra ayrıca",
+    "uk": "і та потім також",
+    "vi": "và rồi",
+    "zh": "然后 还有 并且 以及 另外",
+}
+_WITHOUT_SPACES = frozenset({"ja", "zh"})
+_PUNCTUATION = r"[,.;:!?…\n。，、；：！？؛،؟।]"
+
+
+class Span(NamedTuple):
+    """A part of a message: start and end in code points."""
+
+    start: int
+    end: int
+
+
+def pieces(message: str, language: str | None) -> list[Span]:
+    """Cut a message where a clause may end, without joining words and surrounding spaces."""
+    ends = [0, *(place for match in _ends(language).finditer(message) for place in match.span()), len(message)]
+    spans = (_stripped(message, start, end) for start, end in zip(ends[::2], ends[1::2], strict=True))
+    return [span for span in spans if span.start < span.end]
+
+
+def _stripped(message: str, start: int, end: int) -> Span:
+    text = message[start:end]
+    start += len(text) - len(text.lstrip())
+    return Span(start, max(start, start + len(text.strip())))
+
+
+@cache
+def _ends(language: str | None) -> re.Pattern[str]:
+    """Return the pattern of clause ends in a language; languages without a list use the English one."""
+    known = next((code for code in language_range(language or "en") if code in _JOINING_WORDS), "en")
+    words = "|".join(re.escape(word) for word in _JOINING_WORDS[known].split())
+    joining = words if known in _WITHOUT_SPACES else rf"(?<!\w)(?:{words})(?!\w)"
+    return re.compile(f"{_PUNCTUATION}|{joining}", re.IGNORECASE)

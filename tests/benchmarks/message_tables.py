@@ -1,0 +1,429 @@
+"""Measurements of `bench_messages.py`: each function measures one part and returns its tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean, median
+from time import perf_counter_ns
+
+import yaml
+from bench_accuracy import SETS, Choice, Row, read_rows, registry_of
+from metrics import Outcome, share, summarise
+
+from intentmatch import Intent, Matcher, MatchResult, Registry
+from intentmatch.core.errors import InputError
+from intentmatch.core.types import Encoder
+from intentmatch.evaluation.everyday import everyday_messages
+from intentmatch.evaluation.noise import NOISE, noise_messages
+from intentmatch.evaluation.variations import in_shorthand, with_typos, without_accents
+from intentmatch.text.normalize import fold
+
+NEGATED = Path(__file__).parents[1] / "matching" / "negation.yaml"
+"""Negated requests of the shipped registry: by half and language, pairs of message and intent."""
+NEGATION_SETS = tuple(choice for choice in SETS if choice.name in ("clinc150", "banking77", "massive"))
+
+Cell = str | float | int | None
+
+TYPO_SETS = (Choice("clinc150", "train_10"), Choice("banking77", "train_10"))
+
+_SCRIPTS = ("Latin", "Cyrillic", "Arabic", "Devanagari", "Han", "Hangul")
+_SMALL_INTENTS, _SMALL_LANGUAGES = 8, ("en", "de")
+# Candidates of each result: enough to add up the confidences of all likely intents.
+_TOP = 20
+_ROUNDING = 1e-6
+_TIMED, _ROUNDS = 300, 7
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with what it was measured on; a cell of a column with `digits` is a number or None."""
+
+    part: str
+    title: str
+    about: str
+    """Data, split and seed, and what the columns mean."""
+    header: tuple[str, ...]
+    digits: tuple[int | None, ...]
+    """By column: digits after the point, or None for a column of words."""
+    rows: list[list[Cell]]
+    drawn: tuple[str, ...] = ()
+    """Headings of the columns that the picture shows as bars, in percent."""
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.header):
+                raise ValueError(f"{self.title}: {len(row)} cells for {len(self.header)} columns")
+
+
+@dataclass
+class Subject:
+    """The matchers that are measured, each loaded once, and their results for the messages of their set."""
+
+    data: Path
+    encoder: Encoder
+    registry: str
+    """The path of the shipped registry."""
+    seed: int = 0
+    sets: Sequence[Choice] = ()
+    """The sets to measure; empty for those that each part measures by default."""
+    noise: int = 300
+    """Messages of each kind of noise."""
+    progress: Callable[[str], None] = print
+    _matchers: dict[str, Matcher] = field(default_factory=dict)
+    _results: dict[str, list[tuple[Row, MatchResult]]] = field(default_factory=dict)
+
+    def chosen(self, default: Sequence[Choice] = SETS) -> Sequence[Choice]:
+        """Return the sets to measure in a part."""
+        return self.sets or default
+
+    def shipped(self) -> Matcher:
+        """Return the matcher of the shipped registry."""
+        if self.registry not in self._matchers:
+            self._matchers[self.registry] = Matcher.load(self.registry, encoder=self.encoder)
+        return self._matchers[self.registry]
+
+    def small(self) -> Matcher:
+        """Return a matcher of a few intents of the shipped registry, in two languages."""
+        if "" not in self._matchers:
+            intents = sorted(self.shipped().registry, key=lambda intent: intent.name)[:_SMALL_INTENTS]
+            registry = Registry(tuple(map(_in_two_languages, intents)))
+            self._matchers[""] = Matcher.load(registry, encoder=self.encoder)
+        return self._matchers[""]
+
+    def matcher(self, choice: Choice) -> Matcher:
+        """Return the matcher of a set's train rows."""
+        name = label(choice)
+        if name not in self._matchers:
+            path = self.data / choice.name / f"{choice.train}.jsonl"
+            registry, _ = registry_of(read_rows(path), choice.language)
+            self._matchers[name] = Matcher.load(registry, encoder=self.encoder)
+        return self._matchers[name]
+
+    def messages(self, choice: Choice) -> list[Row]:
+        """Return the messages of a set that have a single intent or none."""
+        path = self.data / choice.name / f"{choice.valid}.jsonl"
+        rows = [row for row in read_rows(path) if row is not None]
+        if not rows:
+            raise InputError(f"{path} has no message with a single intent")
+        return rows
+
+    def results(self, choice: Choice) -> list[tuple[Row, MatchResult]]:
+        """Return each message of a set with its result."""
+        name = label(choice)
+        if name not in self._results:
+            self.progress(f"{name}: matching")
+            rows = self.messages(choice)
+            results = self.matcher(choice).match_many([row.text for row in rows], top_k=_TOP)
+            self._results[name] = list(zip(rows, results, strict=True))
+        return self._results[name]
+
+    def outcomes(self, choice: Choice) -> list[Outcome]:
+        """Return the judged results of a set."""
+        return [Outcome.from_result(result, row.intent) for row, result in self.results(choice)]
+
+    def overall(self, choice: Choice, change: Callable[[Row], str]) -> float | None:
+        """Return the overall accuracy on the messages of a set, each changed by a function."""
+        rows = self.messages(choice)
+        results = self.matcher(choice).match_many([change(row) for row in rows], top_k=1)
+        return share([_is_right(result, row.intent) for row, result in zip(rows, results, strict=True)])
+
+
+def _in_two_languages(intent: Intent) -> Intent:
+    return Intent(intent.name, tuple(u for u in intent.utterances if u.language in _SMALL_LANGUAGES))
+
+
+def label(choice: Choice) -> str:
+    """Return a set and its train rows, as written after `--set`."""
+    return f"{choice.name}:{choice.train_label}"
+
+
+def _is_right(result: MatchResult, truth: str | None) -> bool:
+    if truth is None:
+        return result.verdict == "out_of_scope"
+    return result.verdict == "matched" and result.intent == truth
+
+
+def _percent(value: float | None) -> float | None:
+    return None if value is None else 100 * value
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
+
+
+def typos(subject: Subject) -> list[Table]:
+    """Overall accuracy on messages as they are, with one typing mistake and with two."""
+    rows: list[list[Cell]] = []
+    for choice in subject.chosen(TYPO_SETS):
+        clean = share([_is_right(result, row.intent) for row, result in subject.results(choice)])
+        changed = [
+            subject.overall(choice, lambda row, count=count: with_typos(row.text, count, subject.seed))
+            for count in (1, 2)
+        ]
+        costs = [None if clean is None or value is None else 100 * (clean - value) for value in changed]
+        rows.append([label(choice), len(subject.messages(choice)), *map(_percent, (clean, *changed)), *costs])
+    about = (
+        f"Percent right (out-of-scope messages: refused) of the valid rows; `with_typos`, seed {subject.seed}. "
+        "The last two columns are points lost."
+    )
+    header = ("set", "messages", "clean", "one mistake", "two mistakes", "lost by one", "lost by two")
+    return [Table("typos", "Typing mistakes", about, header, (None, 0, 1, 1, 1, 1, 1), rows, ("clean", *header[3:5]))]
+
+
+def accents(subject: Subject) -> list[Table]:
+    """Accented lines of the shipped registry, typed without accents."""
+    matcher = subject.shipped()
+    owners = {fold(u.text): intent.name for intent in matcher.registry for u in intent.utterances}
+    lines = [
+        (intent.name, u.language or "", plain)
+        for intent in matcher.registry
+        for u in intent.utterances
+        # A line that is another intent's line without its accents is answered as that one.
+        if (plain := without_accents(u.text)) != u.text and owners.get(fold(plain), intent.name) == intent.name
+    ]
+    results = matcher.match_many([text for _, _, text in lines], top_k=1)
+    right = [_is_right(result, name) for (name, _, _), result in zip(lines, results, strict=True)]
+    rows: list[list[Cell]] = [["all", len(lines), sum(right), _percent(share(right))]]
+    for language in sorted({language for _, language, _ in lines}):
+        own = [hit for hit, (_, spoken, _) in zip(right, lines, strict=True) if spoken == language]
+        rows.append([language, len(own), sum(own), _percent(share(own))])
+    about = (
+        f"Lines of `{subject.registry}` that have accents, typed without them; right: matched with their own intent."
+    )
+    header = ("language", "lines", "right", "percent")
+    return [Table("accents", "Accents", about, header, (None, 0, 0, 1), rows)]
+
+
+def shorthand(subject: Subject) -> list[Table]:
+    """Messages in the shorthand of chats beside the same messages as they are."""
+    rows: list[list[Cell]] = []
+    for choice in subject.chosen(TYPO_SETS):
+        short = [(row, in_shorthand(row.text, row.language or "en")) for row in subject.messages(choice)]
+        short = [(row, text) for row, text in short if fold(text) != fold(row.text)]
+        match = subject.matcher(choice).match_many
+        rights = [
+            share(
+                [_is_right(result, row.intent) for (row, _), result in zip(short, match(texts, top_k=1), strict=True)]
+            )
+            for texts in ([row.text for row, _ in short], [text for _, text in short])
+        ]
+        lost = None if None in rights else 100 * (rights[0] - rights[1])
+        rows.append([label(choice), len(short), *map(_percent, rights), lost])
+    about = (
+        "Valid rows that hold a word with a shorthand in their language; every such word is replaced by its shortest "
+        "shorthand. Percent right, and the points lost."
+    )
+    header = ("set", "messages", "clean", "in shorthand", "lost")
+    return [Table("shorthand", "Shorthand", about, header, (None, 0, 1, 1, 1), rows)]
+
+
+def noise(subject: Subject) -> list[Table]:
+    """Messages that mean nothing, on the shipped registry and on a small one."""
+    large, small = subject.shipped(), subject.small()
+    kinds = [(kind, "") for kind in NOISE if kind != "letters"]
+    kinds[:0] = [("letters", name) for name in _SCRIPTS]
+    rows: list[list[Cell]] = []
+    for kind, name in kinds:
+        texts = list(noise_messages(kind, subject.noise, seed=subject.seed, script=name or "Latin"))
+        counts = [_counts(matcher, texts) for matcher in (large, small)]
+        rows.append(
+            [f"{kind} {name}".rstrip(), len(texts), *(100 * count / len(texts) for two in counts for count in two)]
+        )
+    rows.append(["mean", sum(row[1] for row in rows), *(_mean(row[n] for row in rows) for n in range(2, 6))])
+    about = (
+        f"`noise_messages`, seed {subject.seed}. Percent accepted (matched) and asked about: on `{subject.registry}`, "
+        f"and on its first {_SMALL_INTENTS} intents by name in {' and '.join(_SMALL_LANGUAGES)}."
+    )
+    header = ("kind", "messages", "accepted", "asked", "accepted, small", "asked, small")
+    drawn = ("accepted", "accepted, small")
+    return [Table("noise", "Noise", about, header, (None, 0, 1, 1, 1, 1), rows, drawn)]
+
+
+def everyday(subject: Subject) -> list[Table]:
+    """Everyday talk that is out of scope of the shipped registry."""
+    matcher = subject.shipped()
+    rows: list[list[Cell]] = []
+    for name, half in (("development half", "development"), ("half kept aside", "kept")):
+        texts = [case.text for case in everyday_messages(half=half)]
+        accepted, asked = _counts(matcher, texts)
+        rows.append([name, len(texts), accepted, asked, 100 * accepted / len(texts)])
+    about = (
+        f"The list of everyday out-of-scope messages in ten languages, on `{subject.registry}`: messages accepted "
+        "(matched) and asked about, and percent accepted. Choices are made on the development half only."
+    )
+    header = ("messages of the", "messages", "accepted", "asked", "percent accepted")
+    return [Table("everyday", "Everyday talk", about, header, (None, 0, 0, 0, 1), rows)]
+
+
+def negation(subject: Subject) -> list[Table]:
+    """Negated requests, which are never to be matched, and what the harmless negations of other messages cost."""
+    matcher = subject.shipped()
+    rows: list[list[Cell]] = []
+    for name, half in (("development half", "development"), ("half kept aside", "kept")):
+        listed = yaml.safe_load(NEGATED.read_text(encoding="utf-8"))[half]
+        # A comma in a message divides it where it stands without quotes.
+        texts = [", ".join(words) for own in listed.values() for *words, _ in own]
+        results = matcher.match_many(texts, top_k=1)
+        verdicts = Counter(result.verdict for result in results)
+        counts = [verdicts[verdict] for verdict in ("ambiguous", "out_of_scope", "matched")]
+        rows.append([name, len(listed), len(results), *counts])
+    about = f"Requests in the negative, on `{subject.registry}`: asked about, refused, and matched, which is wrong."
+    header = ("messages of the", "languages", "messages", "asked", "refused", "matched")
+    tables = [Table("negation", "Negated requests", about, header, (None, 0, 0, 0, 0, 0), rows)]
+    costs: list[list[Cell]] = []
+    for choice in subject.chosen(NEGATION_SETS):
+        inside = [(row, result) for row, result in subject.results(choice) if row.intent is not None]
+        asked = [(row, result) for row, result in inside if _is_negated(result)]
+        lost = [row.intent == result.candidates[0].intent for row, result in asked]
+        right = share([_is_right(result, row.intent) for row, result in inside])
+        costs.append([label(choice), len(inside), _percent(right), len(asked), 100 * sum(lost) / len(inside)])
+    about = (
+        "Valid rows in scope: percent right; messages asked about because of a negation; points of the percent right "
+        "that this costs, as their first candidate is right."
+    )
+    header = ("set", "messages", "right", "asked for a negation", "points lost")
+    return [*tables, Table("negation", "Harmless negations", about, header, (None, 0, 1, 0, 2), costs)]
+
+
+def _is_negated(result: MatchResult) -> bool:
+    return result.verdict == "ambiguous" and any(stage.name == "negation" for stage in result.trace.stages)
+
+
+def _counts(matcher: Matcher, texts: Sequence[str]) -> tuple[int, int]:
+    """Return how many messages are matched, and how many asked about."""
+    verdicts = Counter(result.verdict for result in matcher.match_many(texts, top_k=1))
+    return verdicts["matched"], verdicts["ambiguous"]
+
+
+def out_of_scope(subject: Subject) -> list[Table]:
+    """In-scope against out-of-scope messages: AUROC, and the learned threshold against the best one."""
+    choices = [choice for choice in subject.chosen() if _outside(subject, choice)]
+    rows: list[list[Cell]] = []
+    for choice in choices:
+        numbers = summarise(subject.outcomes(choice))
+        overall, best = _percent(numbers["overall"]), _percent(numbers["best"])
+        below = None if overall is None or best is None else best - overall
+        counts = [int(numbers[name] or 0) for name in ("rows", "out_of_scope_rows")]
+        right, refused = _percent(numbers["right"]), _percent(numbers["refused"])
+        auroc = [numbers["auroc_confidence"], numbers["auroc_score"]]
+        rows.append([label(choice), *counts, *auroc, right, refused, overall, best, below])
+    if rows:
+        behind = [row[-1] for row in rows if isinstance(row[-1], float)]
+        means = [_mean(row[n] for row in rows) for n in range(3, 10)]
+        rows.append(["mean", sum(row[1] for row in rows), sum(row[2] for row in rows), *means])
+        rows.append(["worst", *[None] * 8, max(behind, default=None)])
+    about = (
+        "Valid rows of the sets with out-of-scope messages. AUROC of the confidence (c) and of the score (s); percent "
+        "right of the messages in scope and refused of the others; overall at the learned threshold and at the best."
+    )
+    header = (
+        "set", "messages", "out of scope", "AUROC c", "AUROC s", "right", "refused", "overall", "best", "below best",
+    )  # fmt: skip
+    digits = (None, 0, 0, 3, 3, 1, 1, 1, 1, 1)
+    return [Table("out-of-scope", "Out-of-scope messages", about, header, digits, rows, ("overall", "best"))]
+
+
+def confidence(subject: Subject) -> list[Table]:
+    """Calibration error of the confidence, and the sum of the confidences of one message."""
+    rows: list[list[Cell]] = []
+    for choice in subject.chosen():
+        numbers = summarise(subject.outcomes(choice))
+        sums = [_sum(result) for _, result in subject.results(choice)]
+        known = [value for value in sums if value is not None]
+        above = share([value > 1 + _ROUNDING for value in known])
+        rows.append([label(choice), len(sums), numbers["ece"], max(known, default=None), _percent(above)])
+    if rows:
+        largest = max((row[3] for row in rows if row[3] is not None), default=None)
+        rows.append(
+            ["mean", sum(row[1] for row in rows), _mean(row[2] for row in rows), largest, _mean(r[4] for r in rows)]
+        )
+    about = (
+        "Valid rows. ECE: expected calibration error in 10 equal bins. Largest sum: of the confidences of the first "
+        f"{_TOP} candidates of one message (last row: the largest of all); above 1: percent of messages with more."
+    )
+    header = ("set", "messages", "ECE", "largest sum", "above 1")
+    return [Table("confidence", "Confidence", about, header, (None, 0, 3, 2, 1), rows)]
+
+
+def asking(subject: Subject) -> list[Table]:
+    """How often the bot asks, and whether the right intent is among the choices or even first."""
+    rows: list[list[Cell]] = []
+    for choice in subject.chosen():
+        found = subject.results(choice)
+        asked = [(row, result) for row, result in found if result.verdict == "ambiguous"]
+        among = [row.intent in {rival.intent for rival in result.rivals[:3]} for row, result in asked]
+        first = [row.intent == result.rivals[0].intent for row, result in asked]
+        numbers = summarise(subject.outcomes(choice))
+        shares = [share([result.verdict == "ambiguous" for _, result in found]), share(among), share(first)]
+        rows.append(
+            [label(choice), len(found), *map(_percent, (*shares, numbers["overall"], numbers["overall_asked"]))]
+        )
+    if rows:
+        rows.append(["mean", sum(row[1] for row in rows), *(_mean(row[n] for row in rows) for n in range(2, 7))])
+    about = (
+        "Valid rows. Asked: percent of messages with the verdict ambiguous. Of these: the right intent among the first "
+        "three choices, and first of them. Overall, and overall where a message asked about with the right intent "
+        "among the choices counts as right."
+    )
+    header = ("set", "messages", "asked", "among three", "first", "overall", "with asked")
+    return [Table("asking", "Asking", about, header, (None, 0, 1, 1, 1, 1, 1), rows)]
+
+
+def latency(subject: Subject) -> list[Table]:
+    """Median time of one match: clean, with one mistake, with two, as ratios to encoding the clean message."""
+    rows: list[list[Cell]] = []
+    for choice in subject.chosen(TYPO_SETS):
+        matcher, clean = subject.matcher(choice), [row.text for row in subject.messages(choice)][:_TIMED]
+        medians: list[list[float]] = []
+        for number in range(_ROUNDS):
+            # Mistakes differ from round to round, so that no cache knows them.
+            typed = [[with_typos(text, count, subject.seed + number) for text in clean] for count in (0, 1, 2)]
+            encode = _median(lambda text, encoder=matcher.encoder: encoder.encode([text], kind="query"), clean)
+            medians.append([encode, *(_median(matcher.match, texts) for texts in typed)])
+        encode, *times = (min(values) for values in zip(*medians, strict=True))
+        rows.append([label(choice), len(clean), times[0], *(time / encode for time in times), times[1] / times[0]])
+    about = (
+        f"`match` on the first {_TIMED} valid rows: median over the messages, the best of {_ROUNDS} rounds with new "
+        "mistakes in each. Ratios are to encoding the clean message in the same rounds; the last column is one "
+        "mistake to clean."
+    )
+    header = ("set", "messages", "clean, µs", "clean", "one mistake", "two mistakes", "one to clean")
+    return [Table("latency", "Time of a match", about, header, (None, 0, 0, 2, 2, 2, 2), rows)]
+
+
+def _median(call: Callable[[str], object], texts: Sequence[str]) -> float:
+    """Return the median microseconds of a call over texts."""
+    times = []
+    for text in texts:
+        start = perf_counter_ns()
+        call(text)
+        times.append((perf_counter_ns() - start) / 1000)
+    return median(times)
+
+
+def _sum(result: MatchResult) -> float | None:
+    known = [candidate.confidence for candidate in result.candidates if candidate.confidence is not None]
+    return sum(known) if known else None
+
+
+def _outside(subject: Subject, choice: Choice) -> bool:
+    return any(row.intent is None for row in subject.messages(choice))
+
+
+PARTS: dict[str, Callable[[Subject], list[Table]]] = {
+    "typos": typos,
+    "accents": accents,
+    "shorthand": shorthand,
+    "out-of-scope": out_of_scope,
+    "noise": noise,
+    "everyday": everyday,
+    "confidence": confidence,
+    "asking": asking,
+    "negation": negation,
+    "latency": latency,
+}
+"""The parts of the benchmark, in the order in which they are printed."""

@@ -1,0 +1,97 @@
+"""`intentmatch init`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import run
+
+from intentmatch.registry import read_registry
+from intentmatch.registry.reading.schema import schema
+
+
+def test_writes_a_registry_with_comments_tests_and_schema(tmp_path: Path):
+    done = run("init", str(tmp_path / "bot"), "--name", "Pizza House", "--languages", "en,de", "--start", "shop")
+
+    assert done.exit_code == 0, done.output
+    text = (tmp_path / "bot" / "pizza_house.yaml").read_text(encoding="utf-8")
+    assert text.startswith("# yaml-language-server: $schema=intents.schema.json\n# What Pizza House understands.")
+    registry = read_registry(str(tmp_path / "bot"))
+    assert {utterance.language for utterance in registry.utterances} == {"en", "de"}
+    assert registry.tests
+    assert json.loads((tmp_path / "bot" / "intents.schema.json").read_text(encoding="utf-8")) == schema()
+
+
+def test_shows_commands_that_work(tmp_path: Path):
+    folder = str(tmp_path / "bot")
+
+    done = run("init", folder, "--start", "bank")
+
+    assert f'intentmatch match -i {folder} "somebody stole my card"' in done.output
+    assert run("match", "-i", folder, "somebody stole my card").output.startswith("card_lost ")
+
+
+def test_defaults_to_english_the_folder_intents_and_the_name_of_the_project(tmp_path: Path, monkeypatch):
+    project = tmp_path / "Bot 7"
+    project.mkdir()
+    monkeypatch.chdir(project)
+
+    done = run("init")
+
+    assert done.exit_code == 0, done.output
+    assert "-i" not in done.output
+    registry = read_registry("intents")
+    assert (project / "intents" / "bot_7.yaml").is_file()
+    assert {utterance.language for utterance in registry.utterances} == {"en"}
+
+
+def test_never_overwrites_intents(tmp_path: Path):
+    (tmp_path / "mine.yml").write_text("intents: {}", encoding="utf-8")
+
+    done = run("init", str(tmp_path))
+
+    assert done.exit_code == 2
+    assert "already has intents (mine.yml), and nothing was written" in done.stderr
+    assert [file.name for file in tmp_path.iterdir()] == ["mine.yml"]
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["--start", "bnk"], "Did you mean 'bank'?"),
+        (["--languages", "en,e1"], "'e1' is not a language code"),
+        (["--languages", " , "], "name at least one language"),
+    ],
+)
+def test_wrong_options_write_nothing(tmp_path: Path, options: list[str], error: str):
+    done = run("init", str(tmp_path / "bot"), *options)
+
+    assert done.exit_code == 2
+    assert error in done.stderr
+    assert not (tmp_path / "bot").exists()
+
+
+def test_a_folder_that_is_a_file_is_refused(tmp_path: Path):
+    (tmp_path / "bot").write_text("", encoding="utf-8")
+
+    assert "is a file" in run("init", str(tmp_path / "bot")).stderr
+
+
+def test_a_language_without_a_starting_set_is_said(tmp_path: Path):
+    done = run("init", str(tmp_path / "bot"), "--name", "x", "--languages", "sv, nb")
+
+    assert "No starting set has lines in sv, nb" in done.output
+    assert "# Add lines in sv, nb beside `en:`" in (tmp_path / "bot" / "x.yaml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", [["match", "hi"], ["lint"], ["validate"], ["build", "-o", "x"], ["eval"], ["chat"]])
+def test_every_command_without_intents_names_init_import_and_i(tmp_path: Path, monkeypatch, command: list[str]):
+    monkeypatch.chdir(tmp_path)
+
+    done = run(*command)
+
+    assert done.exit_code in (1, 2)
+    for way in ("intentmatch init", "intentmatch import", "`-i`"):
+        assert way in done.output

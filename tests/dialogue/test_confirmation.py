@@ -1,0 +1,226 @@
+"""Yes-or-no questions: before an intent with `confirm`, and about a message that refuses its intent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from fakes import WordHashEncoder
+
+from intentmatch import Dialogue, Intent, Matcher, MemoryStore, Registry, Slot, SlotValue, Utterance
+from intentmatch.dialogue.phrases import shipped
+
+
+def lines(language: str, *texts: str) -> tuple[Utterance, ...]:
+    return tuple(Utterance(text, language) for text in texts)
+
+
+CANCEL = Intent(
+    "cancel_order",
+    (*lines("en", "cancel my order", "stop all my orders"), *lines("de", "storniere meine bestellung")),
+    titles={"de": "Bestellung stornieren", "en": "Cancel an order"},
+    title="Cancel an order",
+    responses={"en": "Cancelled.", "de": "Storniert."},
+    confirm=True,
+)
+STATUS = Intent("order_status", lines("en", "where is my order", "track my order"), responses={"en": "On its way."})
+DISH = Slot("dish", "list", (SlotValue("pizza"), SlotValue("soup")), required=True, questions={"en": "Which dish?"})
+FOOD = Intent(
+    "order_food",
+    lines("en", "i am hungry", "bring me food", "bring me pizza"),
+    responses={"en": "One {dish}!"},
+    slots=(DISH,),
+    confirm=True,
+)
+AGREE = Intent("agree", lines("en", "yes", "so be it", "make it so"))
+REFUSE = Intent("refuse", lines("en", "no", "leave it be", "heaven forbid"))
+
+
+def dialogue(*intents: Intent, **options: int) -> Dialogue:
+    matcher = Matcher.load(Registry(intents), encoder=WordHashEncoder(), threshold=0.4, margin=0.15, cache="off")
+    return Dialogue(matcher, **options)
+
+
+@pytest.fixture(scope="module")
+def bot() -> Dialogue:
+    return dialogue(CANCEL, STATUS, FOOD, AGREE, REFUSE)
+
+
+@pytest.fixture(autouse=True)
+def forgotten(bot: Dialogue) -> None:
+    bot.forget("anna")
+
+
+def test_intent_is_asked_about_before_it_is_handed_over(bot):
+    asked = bot.take("cancel my order", "anna")
+    confirmed = bot.take("yes", "anna")
+
+    assert (asked.intent, asked.asks, asked.pending, asked.reply) == (None, True, "cancel_order", "Cancel an order?")
+    assert asked.text == "Cancel an order?\n1. Yes\n2. No"
+    assert [choice.intent for choice in asked.choices] == ["cancel_order", None]
+    assert all(bot.is_choice(choice.id) and len(choice.id) <= 20 for choice in asked.choices)
+    assert not asked.answers
+    assert (confirmed.intent, confirmed.reply, confirmed.asks) == ("cancel_order", "Cancelled.", False)
+    assert confirmed.answers
+
+
+def test_intent_without_confirm_is_handed_over(bot):
+    assert bot.take("where is my order", "anna").intent == "order_status"
+
+
+def test_question_is_in_the_language_of_the_user(bot):
+    asked = bot.take("storniere meine bestellung", "anna")
+
+    assert asked.text == "Bestellung stornieren?\n1. Ja\n2. Nein"
+    assert bot.take("ja bitte", "anna").reply == "Storniert."
+
+
+@pytest.mark.parametrize(
+    ("title", "question"),
+    [(None, "Cancel order?"), ("Cancel it?", "Cancel it?"), ("取消？", "取消?"), ("¿Anular?", "Anular?")],
+)
+def test_question_is_made_of_the_title_or_the_name(title, question):
+    bot = dialogue(replace(CANCEL, title=title, titles={}), STATUS)
+
+    assert bot.take("cancel my order", "anna").reply == question
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["yes", "Yes!", "yep", "1", "yes please", "yes, please do it", "ok go ahead", "so be it", "yes, cancel my order"],
+)
+def test_yes_in_many_words(bot, answer):
+    bot.take("cancel my order", "anna")
+
+    assert bot.take(answer, "anna").intent == "cancel_order"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["no", "NO!!", "nope", "2", "no, please don't cancel my order", "don't cancel my order", "no, stop it"],
+)
+def test_no_in_many_words_drops_the_intent(bot, answer):
+    bot.take("cancel my order", "anna")
+
+    declined = bot.take(answer, "anna")
+
+    assert (declined.intent, declined.declined, declined.pending) == (None, True, "cancel_order")
+    assert declined.reply == "All right, I will not do that."
+    assert declined.understood
+    assert not declined.asks
+    assert bot.take("yes", "anna").intent == "agree"
+
+
+def test_own_intent_for_no_drops_the_intent(bot):
+    bot.take("cancel my order", "anna")
+
+    assert bot.take("heaven forbid", "anna").declined
+
+
+@pytest.mark.parametrize("code", sorted(shipped()))
+def test_yes_and_no_are_understood_in_every_language_of_the_phrases(code):
+    said = shipped()[code]
+    registry = Registry((replace(CANCEL, utterances=lines(code, "xyzzy")), STATUS))
+    bot = Dialogue(Matcher.load(registry, encoder=WordHashEncoder(), threshold=0.4, cache="off"))
+
+    for word in (said.yes, *said.yes_words.split(",")):
+        bot.take("xyzzy", "anna")
+        assert bot.take(word, "anna").intent == "cancel_order"
+    for word in (said.no, *said.no_words.split(",")):
+        bot.take("xyzzy", "anna")
+        assert bot.take(word, "anna").declined
+
+
+def test_buttons_confirm_and_decline_once(bot):
+    first, second = bot.take("cancel my order", "anna").choices
+    assert bot.take(None, "anna", chosen=first.id).intent == "cancel_order"
+    assert bot.take(None, "anna", chosen=second.id).reply.startswith("That question is over.")
+
+    _, second = bot.take("cancel my order", "anna").choices
+    assert bot.take(second.title, "anna", chosen=second.id).declined
+
+
+def test_another_request_replaces_the_question(bot):
+    for answer in ("where is my order", "no, where is my order"):
+        bot.take("cancel my order", "anna")
+
+        assert bot.take(answer, "anna").intent == "order_status"
+        assert bot.take("yes", "anna").intent == "agree"
+
+
+def test_repeated_request_is_asked_about_again(bot):
+    bot.take("cancel my order", "anna")
+
+    assert bot.take("cancel my order", "anna").pending == "cancel_order"
+
+
+def test_other_answers_are_asked_again_as_often_as_attempts_says(bot):
+    asked = [bot.take(text, "anna") for text in ("cancel my order", "quantum", "chromodynamics")]
+
+    assert [turn.pending for turn in asked] == ["cancel_order", "cancel_order", None]
+    assert [turn.understood for turn in asked] == [True, True, False]
+
+
+def test_slots_are_asked_for_first(bot):
+    which = bot.take("i am hungry", "anna")
+    asked = bot.take("soup", "anna")
+    confirmed = bot.take("yes", "anna")
+
+    assert (which.asks_for, which.choices) == ("dish", ())
+    assert (asked.reply, asked.slots) == ("Order food?", {"dish": "soup"})
+    assert (confirmed.intent, confirmed.slots, confirmed.reply) == ("order_food", {"dish": "soup"}, "One soup!")
+
+
+def test_chosen_intent_is_asked_about_too():
+    bot = dialogue(CANCEL, STATUS)
+    bot.take("my order", "anna")
+
+    assert bot.take("cancel an order", "anna").reply == "Cancel an order?"
+    assert bot.take("yes", "anna").intent == "cancel_order"
+
+
+def test_question_about_a_removed_intent_is_dropped(bot):
+    store = MemoryStore()
+    Dialogue(bot.matcher, store=store).take("cancel my order", "anna")
+    smaller = Matcher.load(Registry((STATUS,)), encoder=WordHashEncoder(), threshold=0.5, cache="off")
+
+    assert Dialogue(smaller, store=store).take("yes", "anna").intent is None
+
+
+def test_message_that_refuses_its_intent_is_asked_about():
+    """With or without `confirm`, and only once."""
+    for confirm in (True, False):
+        bot = dialogue(replace(CANCEL, confirm=confirm), FOOD)
+
+        asked = bot.take("please don't cancel my order", "anna")
+
+        assert (asked.text, asked.pending) == ("Cancel an order?\n1. Yes\n2. No", None)
+        assert bot.take("yes", "anna").intent == "cancel_order"
+        bot.take("please don't cancel my order", "anna")
+        assert bot.take("no", "anna").declined
+
+
+def test_slots_of_a_refusing_message_are_kept():
+    bot = dialogue(replace(FOOD, utterances=lines("en", "bring me pizza", "bring me food")), STATUS)
+
+    asked = bot.take("please don't bring me pizza", "anna")
+    confirmed = bot.take("yes", "anna")
+
+    assert asked.slots == {"dish": "pizza"}
+    assert (confirmed.intent, confirmed.slots) == ("order_food", {"dish": "pizza"})
+
+
+def test_confirmed_intent_is_not_asked_about_again_after_its_slots():
+    bot = dialogue(replace(FOOD, utterances=lines("en", "bring me food", "bring me some food")), STATUS)
+    bot.take("please don't bring me food", "anna")
+
+    assert bot.take("yes", "anna").asks_for == "dish"
+    assert bot.take("soup", "anna").intent == "order_food"
+
+
+def test_refusal_ends_the_question_for_a_slot(bot):
+    bot.take("bring me food", "anna")
+
+    declined = bot.take("please don't bring me food", "anna")
+
+    assert (declined.declined, declined.pending) == (True, "order_food")

@@ -1,0 +1,116 @@
+"""Word alignment compared with a plain implementation, and what it is for."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as run
+from hypothesis import strategies as st
+
+from intentmatch.encoders.piece_vectors import embedded_piece_vectors
+from intentmatch.encoders.tokenizer.embedded import known_pieces
+from intentmatch.learning.word_alignment import WordAlignment
+
+UTTERANCES = (
+    "cancel my order",
+    "I want to cancel the order",
+    "where is my parcel",
+    "track the package",
+    "ᚠᚢᚦ",
+    "wann habt ihr offen?",
+    "cancel cancel cancel",
+)
+WORDS = st.sampled_from(
+    ["cancel", "my", "order", "where", "is", "the", "parcel", "package", "giraffe", "ᚠᚢᚦ", "offen", "?", "42"]
+)
+TEXTS = st.lists(WORDS, max_size=8).map(" ".join)
+
+
+@pytest.fixture(scope="module")
+def alignment() -> WordAlignment:
+    return WordAlignment.fit(UTTERANCES)
+
+
+def plain(text: str, utterance: str) -> float:
+    """Word similarity piece by piece."""
+
+    def rarity(piece: int) -> float:
+        return math.log((1 + len(UTTERANCES)) / (1 + sum(piece in known_pieces(other) for other in UTTERANCES))) + 1
+
+    def direction(pieces: list[int], others: list[int]) -> float:
+        best = [max(cosine(piece, other) for other in others) for piece in pieces]
+        weights = [rarity(piece) for piece in pieces]
+        return sum(w * b for w, b in zip(weights, best, strict=True)) / sum(weights)
+
+    def cosine(one: int, other: int) -> float:
+        first, second = embedded_piece_vectors().unit(np.array([one, other]))
+        return float(first @ second)
+
+    message, line = known_pieces(text), known_pieces(utterance)
+    if not message or not line:
+        return 0.0
+    precision, recall = direction(message, line), direction(line, message)
+    return 2 * precision * recall / (precision + recall) if min(precision, recall) > 0 else 0.0
+
+
+@run(max_examples=60)
+@given(TEXTS, st.lists(st.integers(0, len(UTTERANCES) - 1), max_size=5))
+def test_similarity_equals_that_of_a_plain_implementation(alignment, text, rows):
+    """Including words that no utterance has, texts without known pieces, and repeated rows."""
+    found = alignment.similarities(text, rows)
+
+    assert found == pytest.approx([plain(text, UTTERANCES[row]) for row in rows], abs=1e-5)
+
+
+@given(TEXTS)
+def test_similarity_lies_between_0_and_1(alignment, text):
+    assert all(0.0 <= value <= 1.0 + 1e-6 for value in alignment.similarities(text, range(len(UTTERANCES))))
+
+
+def test_text_equal_to_an_utterance_has_similarity_1(alignment: WordAlignment) -> None:
+    for row, text in enumerate(UTTERANCES):
+        expected = 0.0 if not known_pieces(text) else 1.0
+        assert alignment.similarities(text, [row]) == [pytest.approx(expected, abs=1e-6)]
+
+
+def test_word_of_the_same_meaning_counts_more_than_another(alignment: WordAlignment) -> None:
+    package, giraffe = (alignment.similarities(f"where is my {word}", [2])[0] for word in ("package", "giraffe"))
+
+    assert 1.0 > package > giraffe
+
+
+def test_rare_words_count_more(alignment: WordAlignment) -> None:
+    """`cancel` is in three utterances, `my` in two, `parcel` in one."""
+    without_rare, without_common = (alignment.similarities(text, [2])[0] for text in ("where is my", "where is parcel"))
+
+    assert without_common > without_rare
+
+
+def test_held_out_utterance_is_compared_as_if_the_registry_did_not_have_it(alignment: WordAlignment) -> None:
+    """The rarity of its own words is that among the other utterances."""
+    others = [row for row in range(len(UTTERANCES)) if row != 2]
+    rest = WordAlignment.fit([UTTERANCES[row] for row in others])
+
+    # Row 3 has no word of row 2, so that only the number of utterances changes the rarity of its words.
+    found, expected = alignment.similarities_of_row(2, [3]), rest.similarities(UTTERANCES[2], [others.index(3)])
+
+    assert found == pytest.approx(expected, abs=0.01)
+    assert alignment.similarities_of_row(4, [0, 1]) == [0.0, 0.0]
+
+
+def test_alignment_from_stored_tensors_gives_the_same_numbers(alignment: WordAlignment) -> None:
+    again = WordAlignment.from_tensors({**alignment.to_tensors(), "head": np.zeros(1)})
+
+    assert again is not None
+    assert again.similarities("cancel it", range(7)) == alignment.similarities("cancel it", range(7))
+    assert WordAlignment.from_tensors({"head": np.zeros(1)}) is None
+
+
+def test_registry_without_known_words_has_similarity_0() -> None:
+    empty = WordAlignment.fit(["ᚠ", "ᚢᚦ"])
+
+    assert empty.similarities("cancel", [0, 1]) == empty.similarities_of_row(0, [1, 1]) == [0.0, 0.0]
+    assert empty.similarities("cancel", []) == []

@@ -1,0 +1,150 @@
+"""Messages that read like an utterance but for a negation are asked about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from intentmatch import Intent, Matcher, Registry, Utterance
+
+ROOT = Path(__file__).parents[2]
+MESSAGES = yaml.safe_load((Path(__file__).parent / "negation.yaml").read_text(encoding="utf-8"))
+
+
+def intent(name: str, *lines: str) -> Intent:
+    return Intent(name, tuple(Utterance(line, "en") for line in lines))
+
+
+CANCEL = intent("cancel", "cancel my order", "I changed my mind, please don't ship it", "stop my order right now")
+ADDRESS = intent("address", "change my delivery address", "I want to move the delivery to my office")
+PROBLEM = intent("problem", "my card does not work", "I can't log in", "the parcel isn't here yet")
+
+
+@pytest.fixture(scope="module")
+def matcher() -> Matcher:
+    return Matcher.load(Registry((CANCEL, ADDRESS, PROBLEM)), cache="off")
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Matcher:
+    return Matcher.load(ROOT / "intents")
+
+
+def stages(result) -> dict[str, str]:
+    return {stage.name: stage.says for stage in result.trace.stages}
+
+
+@pytest.mark.parametrize(
+    ("message", "intent"),
+    [
+        ("please don't cancel my order", "cancel"),
+        ("I do not want to cancel my order", "cancel"),
+        ("thanks for the lamp, but please never cancel my order", "cancel"),
+        ("don't change my delivery address", "address"),
+    ],
+)
+def test_refusing_message_is_asked_about(matcher, message, intent):
+    result = matcher.match(message)
+
+    assert (result.verdict, result.intent, result.confirm) == ("ambiguous", None, False)
+    assert [rival.intent for rival in result.rivals] == [intent]
+    assert "but for the negation" in result.explain()
+    assert list(stages(result)).index("negation") > list(stages(result)).index("decide")
+
+
+@pytest.mark.parametrize(
+    ("message", "intent"),
+    [
+        ("please cancel my order", "cancel"),
+        ("I changed my mind, please don't ship it", "cancel"),  # the utterance itself
+        ("oh, I changed my mind, so please don't ship it", "cancel"),  # the nearest utterance refuses too
+        ("I can't log in today", "problem"),
+        ("the parcel isn't here", "problem"),
+    ],
+)
+def test_negation_of_the_intent_itself_is_matched(matcher, message, intent):
+    assert matcher.match(message).intent == intent
+
+
+def test_trace_says_why_nothing_is_asked(matcher):
+    says = stages(matcher.match("oh, I changed my mind, so please don't ship it"))["negation"]
+
+    assert says == "“don't” refuses, as does the nearest utterance of cancel"
+
+
+def test_negation_in_another_clause_is_matched(matcher):
+    result = matcher.match("don't be angry, but cancel my order")
+
+    assert result.intent == "cancel"
+    assert "something other than cancel" in stages(result)["negation"]
+
+
+@pytest.mark.parametrize("setting", [{"scorer": "cosine"}, {"fuzzy": 1.0}, {"threshold": 0.3}])
+def test_refusals_are_asked_about_with_every_scorer(setting):
+    matcher = Matcher.load(Registry((CANCEL, ADDRESS, PROBLEM)), cache="off", **setting)
+
+    assert matcher.match("please don't cancel my order").verdict == "ambiguous"
+    assert matcher.match("please cancel my order").intent == "cancel"
+
+
+def test_result_says_that_its_intent_is_to_be_confirmed():
+    cancel = Intent(CANCEL.name, CANCEL.utterances, confirm=True)
+    matcher = Matcher.load(Registry((cancel, ADDRESS)), cache="off")
+
+    assert matcher.match("please cancel my order").to_dict()["confirm"] is True
+    assert matcher.match("change my delivery address").to_dict()["confirm"] is False
+
+
+def test_many_messages_give_what_each_gives(matcher):
+    messages = ["please don't cancel my order", "cancel my order", "don't change my delivery address"]
+
+    assert [r.verdict for r in matcher.match_many(messages)] == [matcher.match(m).verdict for m in messages]
+
+
+def test_lines_without_language_are_checked_by_words():
+    lines = [Intent(one.name, tuple(Utterance(line.text) for line in one.utterances)) for one in (CANCEL, ADDRESS)]
+    matcher = Matcher.load(Registry(tuple(lines)), cache="off")
+
+    assert matcher.match("please don't cancel my order").verdict == "ambiguous"
+
+
+def test_refused_part_of_several_requests_is_no_part(matcher):
+    several = Matcher.load(Registry((CANCEL, ADDRESS, PROBLEM)), cache="off", several_intents=True, threshold=0.3)
+
+    result = several.match("change my delivery address and please don't cancel my order")
+
+    assert "cancel" not in [part.intent for part in result.parts]
+
+
+MISSED = {
+    # Without its prefix or its particle, the encoder reads each of them as another intent.
+    "development": {"cs: nerušte prosím moji objednávku", "he: אל תבטלו את ההזמנה שלי"},
+    "kept": {
+        "en: you don't need to call off my order",
+        "ar: من فضلك لا تلغوا طلبي",
+        "cs: prosím nemažte můj účet",
+    },
+}
+"""Messages of the lists that are matched all the same."""
+
+
+@pytest.mark.parametrize("part", ["development", "kept"])
+def test_shipped_registry_asks_about_refusals(shipped, part):
+    """In every language of the registry, and in most others that the encoder knows."""
+    rows = [(language, text) for language, rows in MESSAGES[part].items() for text, _ in rows]
+    known = shipped.registry.languages
+
+    results = [shipped.match(text, language=None if language in known else language) for language, text in rows]
+
+    matched = {f"{language}: {text}" for (language, text), result in zip(rows, results, strict=True) if result.intent}
+    assert matched <= MISSED[part]
+    assert sum(result.verdict == "ambiguous" for result in results) >= len(rows) - len(MISSED[part]) - 1
+
+
+def test_lists_name_intents_of_the_shipped_registry(shipped):
+    rows = [row for part in MESSAGES.values() for rows in part.values() for row in rows]
+
+    assert all(intent in shipped.registry for _, intent in rows)
+    assert len({text for text, _ in rows}) == len(rows)

@@ -107,7 +107,7 @@ def test_scoring_of_translations_has_its_own_calibration_and_no_words() -> None:
     before, found = candidates(usual, text), candidates(translated, text)
 
     assert artefact.trained_head is not None
-    assert {c.confidence for c in found} == {0.5}
+    assert sum(c.confidence for c in found) <= 0.5 + 1e-6 < sum(c.confidence for c in before)
     assert {c.intent: c.score for c in found}["refund"] == {c.intent: c.score for c in before}["refund"]
     assert found[0].evidence != before[0].evidence
     assert candidates(usual, text) == before

@@ -63,8 +63,7 @@ class PieceLanguages:
         ids = np.array([*{*pieces}], dtype=np.int64)
         levels = (self.levels.take(ids)[:, None] >> _SHIFTS) & _LEVEL
         sums = np.bincount(self.languages.take(ids, axis=0).ravel(), levels.ravel(), len(self.codes))
-        evidence: NDArray[np.float64] = STEP * sums
-        return evidence if sums.any() else None
+        return np.multiply(sums, STEP, dtype=np.float64) if sums.any() else None
 
     def evidence_of(self, text: str) -> NDArray[np.float64] | None:
         """Return `evidence` for a cleaned text."""

@@ -110,3 +110,12 @@ def test_labelled_tests_with_another_share_are_mentioned(tmp_path: Path, share: 
     assert ("`tests:` say 50% (35% to 65%) of 40 labelled messages" in shown) is says
     assert found["out_of_scope_share"] == float(share)
     assert found["labelled_share"]["cases"] == 40
+
+
+def test_other_languages_have_a_row_of_their_own(shipped: dict[str, dict[str, Any]], tiny: str) -> None:
+    """A registry too small to calibrate has none."""
+    row = shipped["other languages"]
+
+    assert (row["on"], row["from"]) == ("confidence", "learned for other languages")
+    assert row["coverage"] < shipped["everything else"]["coverage"]
+    assert "other languages" not in rows_of(tiny)

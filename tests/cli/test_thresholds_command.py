@@ -90,7 +90,7 @@ def test_table_follows_target_and_margin_with_their_origins(tiny: str) -> None:
     shown = run(tiny, "--set", "margin=0.1").stdout
 
     assert "target: precision 0.95, give_up 0.005 (default)" in shown
-    assert "out of scope: 15% of all messages (default)" in shown
+    assert "out of scope: 10% of all messages (default)" in shown
     assert "margin: 0.100 of the score (argument)" in shown
     assert "everything else" in shown
     assert "precision" in shown
@@ -116,6 +116,6 @@ def test_other_languages_have_a_row_of_their_own(shipped: dict[str, dict[str, An
     """A registry too small to calibrate has none."""
     row = shipped["other languages"]
 
-    assert (row["on"], row["from"]) == ("confidence", "learned for other languages")
+    assert (row["on"], row["from"]) == ("in_scope", "learned for other languages")
     assert row["coverage"] < shipped["everything else"]["coverage"]
     assert "other languages" not in rows_of(tiny)

@@ -767,6 +767,74 @@ def test_gpu_benchmark_runs_on_the_cpu(run, tmp_path):
 
 
 @pytest.fixture
+def foreign(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    return load("foreign")
+
+
+def foreign_answer(foreign, confidence, *, in_scope=True, first=True, right=True, asked=False, language="de"):
+    weight = 1.0 if in_scope else foreign.OUT_OF_SCOPE_WEIGHT
+    return foreign.Answer(weight, in_scope, in_scope and first, right, asked, confidence, language, "de-AT")
+
+
+def test_out_of_scope_messages_in_other_languages_weigh_a_tenth(foreign):
+    answers = [foreign_answer(foreign, 0.9)] * 9
+    answers += [foreign_answer(foreign, 0.8, in_scope=False, right=False, language="fr")] * 10
+
+    numbers = foreign.summary(answers)
+
+    assert numbers["overall"] == pytest.approx(0.9)
+    assert numbers["best"] == pytest.approx(1.0)
+    assert numbers["ece"] == pytest.approx(0.9 * 0.1 + 0.1 * 0.8)
+    assert numbers["language"] == pytest.approx(9 / 19)
+
+
+def test_question_with_the_right_rival_counts_as_asked(foreign):
+    answers = [foreign_answer(foreign, 0.5, right=False, asked=True), foreign_answer(foreign, 0.5, right=False)]
+
+    numbers = foreign.summary(answers)
+
+    assert (numbers["overall"], numbers["asked"]) == (0.0, 0.5)
+
+
+def test_registry_of_the_transfer_has_two_thirds_of_the_intents(foreign):
+    rows = [foreign.Row(f"{intent} {line}", intent, "en") for intent in "abcdef" for line in range(2)]
+    parts = [{row.intent for row in foreign.part_of(rows, seed)} for seed in foreign.SEEDS]
+
+    assert {len(part) for part in parts} == {4}
+    assert len({frozenset(part) for part in parts}) > 1
+    assert parts[0] == {row.intent for row in foreign.part_of(rows, foreign.SEEDS[0])}
+
+
+def test_transfer_is_measured_on_messages_in_other_languages(foreign, tmp_path):
+    """A message of an intent that was left out is out of scope."""
+    from intentmatch.encoders.static import StaticEncoder
+    from intentmatch.encoders.tokenizer.embedded import EMBEDDED
+
+    (tmp_path / "set").mkdir()
+    lines = {"order": "where is my order", "hours": "when do you open", "pay": "which cards do you take"}
+    rows = [{"text": text, "intent": name, "lang": "en"} for name, text in lines.items()]
+    more = [{"text": "wo ist meine Bestellung", "intent": name, "lang": "de"} for name in lines]
+    for file, content in (("train", rows), ("valid", rows + more)):
+        (tmp_path / "set" / f"{file}.jsonl").write_text("\n".join(map(json.dumps, content)), encoding="utf-8")
+    transfer = foreign.Transfer("set", "set/train", "set/valid")
+
+    answers = list(foreign.answers_of(tmp_path, transfer, 0, StaticEncoder(EMBEDDED), {"cache": "off"}))
+    numbers = foreign.measure_transfer(tmp_path, StaticEncoder(EMBEDDED), {"cache": "off"}, [transfer])
+
+    assert sorted(answer.in_scope for answer in answers) == [False, True, True]
+    assert {answer.language for answer in answers} == {"de"}
+    assert numbers["set"]["language"] == 1.0
+
+
+def test_changed_answers_are_those_with_another_verdict_or_intent(foreign):
+    before = [answer("matched", "a"), answer("matched", "a"), answer("out_of_scope", "a"), answer("matched", "b")]
+    after = [answer("matched", "a"), answer("matched", "b"), answer("matched", "a"), answer("matched", "b")]
+
+    assert foreign.changed_answers(before, after) == 0.5
+
+
+@pytest.fixture
 def messages_data(tmp_path):
     """A set of two intents with messages that can be mistyped, shortened and refused."""
     train = [r for r in TRAIN if r["text"] != "???"]
@@ -786,7 +854,7 @@ def test_messages_tables_and_pictures(run, tmp_path, messages_data, yaml_registr
     tables = {table["title"]: table for table in json.loads(out.read_text(encoding="utf-8"))["tables"]}
     assert set(tables) >= {
         "Typing mistakes", "Accents", "Shorthand", "Out-of-scope messages", "Noise", "Everyday talk", "Confidence",
-        "Asking", "Stability", "Negated requests", "Harmless negations", "Time of a match",
+        "Asking", "Stability", "Foreign languages", "Negated requests", "Harmless negations", "Time of a match",
     }  # fmt: skip
     for table in tables.values():
         assert f"**{table['title']}.** {table['about']}" in done.stdout
@@ -794,6 +862,7 @@ def test_messages_tables_and_pictures(run, tmp_path, messages_data, yaml_registr
     assert tables["Typing mistakes"]["rows"][0][:3] == ["tiny:train", 5, 80.0]
     assert tables["Shorthand"]["rows"][0][1] == 3, "where, forgot, please"
     assert [row[1] for row in tables["Everyday talk"]["rows"]] == [100, 100]
+    assert "\n![Typing mistakes](messages-typos.svg)\n" in done.stdout
     (typed,) = [ElementTree.fromstring(f.read_text()) for f in pictures.iterdir() if "typos" in f.name]
     titles = [title.text for title in typed.iter() if title.tag.endswith("}title")]
     assert titles[:2] == ["Typing mistakes", "tiny:train, clean: 80.0 %"]

@@ -10,6 +10,7 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Registry
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import Known, Progress, encode_all
+from intentmatch.encoders.translations import translations_of
 from intentmatch.index import check_extras, make_graph
 from intentmatch.learning.training import PreviousTraining, load_or_train
 from intentmatch.registry import check
@@ -49,7 +50,13 @@ def build(
     # Training uses the vectors as stored, so that it can be repeated from the artefact.
     of_utterances = kept.astype(np.float32, copy=False)
     trained = load_or_train(
-        registry, of_utterances, of_labels, settings, cache.folder if cache else None, provisional=provisional
+        registry,
+        of_utterances,
+        of_labels,
+        settings,
+        cache.folder if cache else None,
+        translations=translations_of(encoder),
+        provisional=provisional,
     )
     searched = searched_by(settings, trained.trained_head)
     return Artefact(

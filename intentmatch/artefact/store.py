@@ -60,6 +60,8 @@ class Artefact:
     calibration: Calibration
     trained_head: TrainedHead | None = None
     """Head, token features and words; None if scores alone decide."""
+    foreign: Calibration | None = None
+    """Calibration for messages in languages that the registry does not have; None if `calibration` is for all."""
     graph: NDArray[np.uint8] | None = None
     """Serialised graph of an approximate index; None for exact search."""
 
@@ -111,6 +113,7 @@ def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
         "settings": artefact.settings.to_dict(),
         "origins": {name: origin for name, origin in artefact.settings.origins.items() if name not in LOCAL},
         "calibration": artefact.calibration.to_dict(),
+        "foreign": None if artefact.foreign is None else artefact.foreign.to_dict(),
         "content": _digest(tensors),
     }
     content = save(tensors, {_KEY: json.dumps(manifest, sort_keys=True)})
@@ -152,6 +155,8 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
             negative_vectors=tensors["negatives"],
             label_vectors=tensors["labels"],
             calibration=Calibration.from_dict(manifest["calibration"]),
+            # Releases before 0.3.0 wrote none.
+            foreign=None if manifest.get("foreign") is None else Calibration.from_dict(manifest["foreign"]),
             trained_head=TrainedHead.from_tensors(tensors),
             graph=tensors.get(_GRAPH),
         )

@@ -37,6 +37,7 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
         "encoders": "encoders",
         "export-onnx": "encoders",
         "distill": "encoders",
+        "measure-languages": "encoders",
     },
     "Convert": {"import": "convert", "export": "convert", "formats": "convert"},
 }

@@ -143,3 +143,33 @@ def distill(
         train(corpus, encoder, target, chosen, work=folder, device=resolved.device, progress=update)
     size = sum(file.stat().st_size for file in target.iterdir()) / 1e6
     click.echo(f"{target}: {size:.1f} MB. Use it with the setting encoder=static:{target}")
+
+
+@cli.command("measure-languages")
+@click.argument("model", type=OUTPUT_FOLDER)
+@click.option("--pairs", multiple=True, required=True, type=FILE, help="Lines of English, language, translation.")
+@click.option("--english", multiple=True, type=FILE, help="Lines of further English sentences.")
+@click.option("--held-out", multiple=True, type=FILE, help="Lines of language, English, translation to leave out.")
+def measure_languages(
+    model: Path, pairs: tuple[Path, ...], english: tuple[Path, ...], held_out: tuple[Path, ...]
+) -> None:
+    """Measure the languages of a static encoder.
+
+    MODEL is the folder of the encoder. The distances of translations in parallel text are written to
+    translations.safetensors in it: from then on, messages in languages that a registry does not have get a calibration
+    of their own. For the embedded encoder, the languages of its tokenizer's pieces are written to languages.safetensors
+    too. Files are those of `distill`.
+
+    \b
+    Example:
+      intentmatch measure-languages my-encoder --pairs pairs.tsv
+    """
+    from intentmatch.distill import measure, read_corpus
+    from intentmatch.encoders.static import StaticEncoder
+
+    encoder = StaticEncoder(model)
+    with progress.stages() as update:
+        corpus = read_corpus(pairs, english, held_out=held_out, progress=update)
+        update(f"{len(corpus.sentences):,} English sentences, {len(corpus.translations):,} pairs", 0, None)
+        for file in measure(corpus, encoder, model, update):
+            click.echo(f"{file}: {file.stat().st_size / 1e6:.1f} MB")

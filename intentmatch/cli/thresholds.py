@@ -36,6 +36,10 @@ def explain_thresholds(intents: str, as_json: bool, settings: tuple[str, ...]) -
     refused    share of utterances of left-out intents that are out of scope
 
     \b
+    The row "other languages" is for messages in languages that the registry
+    does not have: its cases are utterances moved as translations are.
+
+    \b
     Examples:
       intentmatch explain-thresholds shop/
       intentmatch explain-thresholds shop/ --set target=precision=0.98
@@ -75,7 +79,8 @@ def _rows(matcher: Matcher) -> list[dict[str, Any]]:
     rows = [_row("everything else", policy.default, learned.cut)]
     rows += [_row(f"language {code}", cut, learned.by_language.get(code)) for code, cut in policy.by_language.items()]
     rows += [_row(f"intent {name}", cut, learned.by_intent.get(name)) for name, cut in policy.by_intent.items()]
-    return rows
+    foreign = matcher.artefact.foreign
+    return rows if foreign is None else [*rows, _row("other languages", matcher.foreign_policy.default, foreign.cut)]
 
 
 def _row(scope: str, cut: Cut, learned: LearnedCut | None) -> dict[str, Any]:

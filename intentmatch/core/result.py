@@ -165,9 +165,11 @@ class MatchResult:
     """The intents to ask the user about if `verdict` is "ambiguous"; otherwise empty. One alone is an intent that the
     message refuses: "please don't cancel my order"."""
     language: str | None
-    """The language that the caller gave; otherwise the most likely one of the registry's languages."""
+    """The language that the caller gave; otherwise the message's own, whether the registry has it or not. None if there
+    is nothing to tell it by, as in a number."""
     response: str | None
-    """The author's response for the matched intent, in `language` if there is one."""
+    """The author's response for the matched intent: see `Intent.response`. If `language` is None, the language of the
+    first utterance stands for it."""
     trace: Trace
     entities: tuple[Entity, ...] = ()
     """Slot values found for the matched intent, in the order of the message."""

@@ -62,7 +62,7 @@ class Settings:
     """What learned thresholds aim for. `precision`: this share of the answers given is right; `give_up` limits the
     share of all messages left unanswered to get there. `false_accept`: at most this share of out-of-scope messages is
     answered. `balance`: the most messages answered or refused correctly."""
-    out_of_scope_share: float = 0.15
+    out_of_scope_share: float = 0.1
     """Share of all messages that are expected to be out of scope. Confidences, learned thresholds, and the numbers of
     an evaluation on held-out utterances are made for it."""
     threshold: Mapping[str, float | str] = field(default_factory=dict)

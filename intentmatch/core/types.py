@@ -258,6 +258,11 @@ class Registry:
         return _lines(self.negatives, self.negative_owners)
 
     @cached_property
+    def first_language(self) -> str | None:
+        """The language of the first utterance that names one: the bot's, if that of a message cannot be told."""
+        return next((utterance.language for utterance in self.utterances if utterance.language), None)
+
+    @cached_property
     def languages(self) -> tuple[str, ...]:
         """Language codes of all utterances, sorted."""
         return tuple(sorted({utterance.language for utterance in self.utterances if utterance.language}))
@@ -301,6 +306,7 @@ class Encoder(Protocol):
 
     - `languages: frozenset[str] | None`: BCP-47 codes of the languages the encoder was trained on; None: unknown.
     - `unknown(text: str) -> str`: the letters of a cleaned text that the encoder cannot read, in order.
+    - `translations`: the distances of translations' vectors, an `encoders.translations.Translations`; None: unknown.
     - `nested: bool`: a prefix of a vector, scaled to unit length, is a smaller vector of the same text (Matryoshka).
     - `batches: bool`: encoding a batch is faster than encoding its texts one by one.
     - `same_as(fingerprint: str) -> bool`: whether vectors stored under another fingerprint are compatible. For remote

@@ -38,12 +38,12 @@ class Phrases:
     """What else does not confirm, separated by commas."""
 
 
-def phrases_for(language: str | None, own: Mapping[str, Phrases]) -> Phrases:
-    """Return the phrases for a language or its fallbacks, at last for English; `own` phrases take precedence.
+def phrases_for(language: str | None, own: Mapping[str, Phrases], bot: str | None = None) -> Phrases:
+    """Return the phrases for a language or its fallbacks, else for the bot's language, at last for English.
 
-    Phrases that `own` leaves empty are the built-in ones.
+    `own` phrases take precedence over the built-in ones. Phrases that `own` leaves empty are the built-in ones.
     """
-    codes = [*(language_range(language) if language else []), "en"]
+    codes = [*(code for one in (language, bot) if one for code in language_range(one)), "en"]
     code = next(code for code in codes if code in own or code in shipped())
     return _completed(own[code], code) if code in own else shipped()[code]
 

@@ -135,7 +135,7 @@ class _TurnLogic:
         return self._with_intent(name, entities, language, result)
 
     def _matched(self, result: MatchResult) -> NextTurn:
-        language = result.language or self._input.language
+        language = result.language or self._input.language or self._registry.first_language
         if result.intent is not None:
             return self._with_intent(result.intent, result.entities, language, result)
         if len(result.rivals) == 1:
@@ -292,7 +292,7 @@ class _TurnLogic:
         return self._matcher.fill(text, intent, slots, language=language, now=self._input.now) if slots else ()
 
     def _phrases(self, language: str | None) -> Phrases:
-        return phrases_for(language or self._input.language, self._options.phrases)
+        return phrases_for(language or self._input.language, self._options.phrases, self._registry.first_language)
 
 
 def _joined(known: tuple[Entity, ...], more: Iterable[Entity]) -> tuple[Entity, ...]:

@@ -8,7 +8,8 @@ Needs the extra `[distill]`. The modules in order of use: `corpus` reads the tex
 from __future__ import annotations
 
 from intentmatch.distill.corpus import Corpus, StepProgress, read_corpus
+from intentmatch.distill.languages import measure
 from intentmatch.distill.recipe import Recipe, read_recipe
 from intentmatch.distill.run import distill
 
-__all__ = ["Corpus", "Recipe", "StepProgress", "distill", "read_corpus", "read_recipe"]
+__all__ = ["Corpus", "Recipe", "StepProgress", "distill", "measure", "read_corpus", "read_recipe"]

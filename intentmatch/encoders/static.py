@@ -28,6 +28,7 @@ from intentmatch.encoders import hub
 from intentmatch.encoders.piece_vectors import embedded_content
 from intentmatch.encoders.tokenizer.embedded import EMBEDDED, MAX_PIECES, embedded_tokenizer
 from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer, read_unigram
+from intentmatch.encoders.translations import Translations, read_translations
 from intentmatch.storage.safetensors import tensors_within
 
 # Part of the fingerprint. Change it together with any code below or in the tokenizer that changes vectors.
@@ -89,6 +90,17 @@ class StaticEncoder:
     def languages(self) -> frozenset[str] | None:
         """BCP-47 codes from the model card; None if it names none."""
         return hub.card_languages(self._home)
+
+    @cached_property
+    def translations(self) -> Translations | None:
+        """Distances of translations' vectors, measured when the model was made; None if its folder holds none.
+
+        Raises `ModelUnavailableError` if their file is damaged.
+        """
+        try:
+            return read_translations(self._folder, self.dim)
+        except ValueError as error:
+            raise _not_a_model(self._home, str(error)) from None
 
     def unknown(self, text: str) -> str:
         """Return the letters of a text for which the model has no piece, in order."""

@@ -6,7 +6,7 @@ out as well, it is an out-of-scope message that the bot should refuse. Nothing i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from intentmatch.core.types import Vectors
 from intentmatch.index import ExactIndex
 from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
-from intentmatch.learning.head import Fitting, Near, held_out_logits
+from intentmatch.learning.head import Fitting, Near, held_out_head
 from intentmatch.learning.near_duplicates import SAME_BUT_FOR_SPELLING
 from intentmatch.learning.word_alignment import LEADING, WordAlignment
 from intentmatch.runtime.block_sizes import (
@@ -29,6 +29,8 @@ from intentmatch.runtime.threads import Each, one_by_one
 # Held-out cases determine only a handful of numbers: so many suffice.
 _MOST_CASES = 4000
 _FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 3000
+# Utterances that are matched a second time at most, as if translated.
+_MOST_TRANSLATED = 1000
 
 RANKED = 5
 """First intents of a message that share its confidence. Matching ranks at least so many."""
@@ -108,6 +110,43 @@ def cross_validate(
 ) -> HeldOut:
     """Match held-out utterances against the rest of their registry, with and without their own intent. Deterministic.
 
+    See `cross_validate_translated`, which does the same and more.
+    """
+    held_out, _ = cross_validate_translated(
+        vectors,
+        owners,
+        aggregation,
+        fitting,
+        None,
+        words=words,
+        lines=lines,
+        keys=keys,
+        near=near,
+        sample=sample,
+        each=each,
+    )
+    return held_out
+
+
+def cross_validate_translated(
+    vectors: Vectors,
+    owners: Sequence[int],
+    aggregation: str,
+    fitting: Fitting | None,
+    translated: Callable[[Vectors], Vectors] | None,
+    *,
+    words: WordAlignment | None = None,
+    lines: Sequence[int] | None = None,
+    keys: Sequence[int] | None = None,
+    near: Near | None = None,
+    sample: NDArray[np.int64] | None = None,
+    each: Each = one_by_one,
+) -> tuple[HeldOut, HeldOut | None]:
+    """Match held-out utterances as they are, and a second time as if said in a language that the registry lacks.
+
+    `translated` maps vectors of utterances to vectors of translations, of the same shape; None for none. Their words
+    do not count: translations share few words with the registry. The second result is None without `translated`.
+
     `vectors` has one row per utterance. `fitting` and `words` are None without a head. The sentences of one of the
     `lines` are held out together; by default each utterance is a line. `keys` holds a number for the text of each
     utterance, such as a hash: folds and cases follow from it, so that an edited line changes the folds of its own
@@ -121,7 +160,8 @@ def cross_validate(
     line = np.arange(len(owner)) if lines is None else np.asarray(lines, dtype=np.int64)
     chosen = np.arange(len(owner)) if sample is None else sample
     if len(index.owners) < 2:
-        return _held_out([], owner)
+        nothing = _held_out([], owner)
+        return nothing, None if translated is None else nothing
     _, firsts, number = np.unique(line[chosen], return_index=True, return_inverse=True)
     line_of = firsts[number]
     folds = _FOLDS if len(chosen) <= _MANY else _FOLDS_OF_MANY
@@ -136,16 +176,33 @@ def cross_validate(
     rounds = [_Round(fold_of == fold, known=True) for fold in range(folds)]
     rounds += [_Round(group_of == group, known=False) for group in range(groups)]
     rounds = [one for one in rounds if (one.left_out & asked).any() and not one.left_out.all()]
-    similarities = _similarities(index, vectors, chosen[asked], owner, line, each=each)
+    # A subset of the cases: only few numbers are fitted to them.
+    again = np.zeros(len(chosen), dtype=bool)
+    if translated is not None:
+        candidates = np.flatnonzero(asked)
+        again[candidates[np.argsort(key[chosen[candidates]], kind="stable")[:_MOST_TRANSLATED]]] = True
+    moved = vectors[:0] if translated is None else translated(vectors[chosen[again]])
+    similarities, of_moved = _similarities(
+        index, vectors, chosen[asked], owner, line, moved=moved, again=again[asked], each=each
+    )
     compare = None if words is None else _WordComparison(index, line, words)
 
-    def cases(one: _Round) -> _Cases:
-        some = one.left_out & asked
-        logits = None if fitting is None else held_out_logits(fitting, one.left_out, near, asked=some)
-        part, left_out = similarities.select(some[asked]), owner[chosen[one.left_out]]
-        return _cases(index, part, left_out, logits, compare, known=one.known)
+    def cases(one: _Round) -> tuple[_Cases, _Cases]:
+        some, some_moved = one.left_out & asked, one.left_out & again
+        logits = logits_of_moved = None
+        if fitting is not None:
+            head = held_out_head(fitting, one.left_out, near)
+            logits = head.logits(fitting.features[: fitting.utterances][some])
+            logits_of_moved = head.logits(fitting.without_words(moved[some_moved[again]]))
+        left_out = owner[chosen[one.left_out]]
+        return (
+            _cases(index, similarities.select(some[asked]), left_out, logits, compare, known=one.known),
+            _cases(index, of_moved.select(some_moved[again]), left_out, logits_of_moved, None, known=one.known),
+        )
 
-    return _held_out(list(each(cases, rounds)), owner)
+    found = list(each(cases, rounds))
+    held_out = _held_out([one for one, _ in found], owner)
+    return held_out, None if translated is None else _held_out([other for _, other in found], owner)
 
 
 class _Round(NamedTuple):
@@ -177,22 +234,32 @@ def _similarities(
     owner: NDArray[np.int64],
     line: NDArray[np.int64],
     *,
+    moved: Vectors,
+    again: NDArray[np.bool_],
     each: Each,
-) -> _Similarities:
+) -> tuple[_Similarities, _Similarities]:
+    """Return the similarities of some rows, and of the vectors `moved` that stand for those of them in `again`."""
     block = max(
         CROSS_VALIDATION_MIN_CASES, min(CROSS_VALIDATION_MAX_CASES, CROSS_VALIDATION_COSINES // max(1, len(owner)))
     )
     parts = [slice(start, start + block) for start in range(0, len(rows), block)]
+    place_of_moved = np.cumsum(again) - 1
 
-    def compare(part: slice) -> NDArray[np.float32]:
+    def compare(part: slice) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         some = rows[part]
         cosines: Vectors = vectors[some] @ vectors.T
         same = (cosines > SAME_BUT_FOR_SPELLING) & (owner[some][:, None] == owner)
         same |= line[some][:, None] == line
         cosines[same] = -np.inf
-        return index.aggregate(cosines)
+        scores, chosen = index.aggregate(cosines), again[part]
+        if not chosen.any():
+            return scores, scores[:0]
+        cosines_of_moved: Vectors = moved[place_of_moved[part][chosen]] @ vectors.T
+        cosines_of_moved[same[chosen]] = -np.inf
+        return scores, index.aggregate(cosines_of_moved)
 
-    return _Similarities(rows, owner[rows], np.concatenate(list(each(compare, parts))))
+    scores, scores_of_moved = map(np.concatenate, zip(*each(compare, parts), strict=True))
+    return _Similarities(rows, owner[rows], scores), _Similarities(rows[again], owner[rows[again]], scores_of_moved)
 
 
 class _WordComparison(NamedTuple):

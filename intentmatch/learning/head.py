@@ -118,6 +118,13 @@ class Fitting(NamedTuple):
     utterances: int
     """Number of rows that are utterances; they come first, the rest are hints."""
 
+    def without_words(self, vectors: Vectors) -> NDArray[np.float32]:
+        """Return the features of vectors whose texts share no token with the registry, shape `(rows, features)`."""
+        features = np.zeros((len(vectors), self.features.shape[1]), dtype=np.float32)
+        features[:, : vectors.shape[1]] = vectors
+        features[:, -1] = 1.0
+        return features
+
 
 class Near(NamedTuple):
     """Weights near the ones sought, to start from; see `nearby`."""
@@ -188,19 +195,43 @@ def held_out_logits(
 ) -> NDArray[np.float32]:
     """Return the logits of the utterances `left_out` by a head trained without them, shape `(left out, intents)`.
 
-    An intent without remaining utterances gets -inf, and its hints are left out too. `near` may hold the weights of the
-    head for all rows: the search then takes less than half the steps and reaches the same minimum. With `asked`, a mask
-    within `left_out`, only these rows are returned.
+    With `asked`, a mask within `left_out`, only these rows are returned. See `held_out_head`.
     """
     asked = left_out if asked is None else asked
+    return held_out_head(fitting, left_out, near).logits(fitting.features[: fitting.utterances][asked])
+
+
+class HeldOutHead(NamedTuple):
+    """A head trained without some utterances."""
+
+    weights: NDArray[np.float32]
+    """Shape `(features, known intents)`."""
+    known: NDArray[np.int64]
+    """Positions of the intents that have utterances left."""
+    intents: int
+    """Number of all intents."""
+
+    def logits(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the logits of some rows, shape `(rows, intents)`; -inf for an intent without utterances."""
+        logits = np.full((len(features), self.intents), -np.inf, dtype=np.float32)
+        if len(self.known):
+            logits[:, self.known] = features @ self.weights
+        return logits
+
+
+def held_out_head(fitting: Fitting, left_out: NDArray[np.bool_], near: Near | None = None) -> HeldOutHead:
+    """Train a head without the utterances `left_out`.
+
+    An intent without remaining utterances is unknown to it, and its hints are left out too. `near` may hold the weights
+    of the head for all rows: the search then takes less than half the steps and reaches the same minimum.
+    """
     known = np.unique(fitting.owners[: fitting.utterances][~left_out])
-    logits = np.full((int(asked.sum()), fitting.intents), -np.inf, dtype=np.float32)
-    if len(known):
-        hinted = np.isin(fitting.owners[fitting.utterances :], known)
-        seen = np.flatnonzero(np.concatenate([~left_out, hinted]))
-        start = near and Near(near.weights[:, known], near.along[:, known], near.beyond[seen][:, known])
-        logits[:, known] = fitting.features[: fitting.utterances][asked] @ _fitted(fitting, seen, start)
-    return logits
+    if not len(known):
+        return HeldOutHead(np.empty((fitting.features.shape[1], 0), dtype=np.float32), known, fitting.intents)
+    hinted = np.isin(fitting.owners[fitting.utterances :], known)
+    seen = np.flatnonzero(np.concatenate([~left_out, hinted]))
+    start = near and Near(near.weights[:, known], near.along[:, known], near.beyond[seen][:, known])
+    return HeldOutHead(_fitted(fitting, seen, start), known, fitting.intents)
 
 
 def softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:

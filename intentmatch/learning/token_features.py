@@ -43,6 +43,10 @@ class SparseVector(NamedTuple):
     """Values, of unit length when added up; empty for a text without known pieces."""
 
 
+NO_WORDS = SparseVector(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
+"""Token features of a text without known pieces."""
+
+
 class TokenVectorizer:
     """Turns texts into token features. Immutable, safe to use from many threads."""
 

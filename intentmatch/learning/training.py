@@ -18,8 +18,9 @@ from safetensors.numpy import save
 
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry, Vectors
+from intentmatch.encoders.translations import Translations
 from intentmatch.learning.calibration import Calibration, calibrate
-from intentmatch.learning.cross_validation import HeldOut, cross_validate
+from intentmatch.learning.cross_validation import HeldOut, cross_validate_translated
 from intentmatch.learning.head import Fitting, TrainedHead, fit_head, nearby, prepare
 from intentmatch.learning.subsampling import beyond_a_head, sample
 from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSION
@@ -47,20 +48,33 @@ class Trained(NamedTuple):
     calibration: Calibration
     trained_head: TrainedHead | None
     """None if scores alone decide."""
+    foreign: Calibration | None = None
+    """Calibration for messages in languages that the registry does not have; None if `calibration` is for all."""
 
 
-def train(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings) -> Trained:
+def train(
+    registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings, translations: Translations | None = None
+) -> Trained:
     """Train the head and calibrate. Deterministic.
 
     `vectors` are those of all utterances, shape `(utterances, dim)`; `labels` those of the intents' titles or names,
-    shape `(intents, dim)`.
+    shape `(intents, dim)`. `translations` are those of the encoder; None if they are not known.
     """
     names = [intent.name for intent in registry]
     languages = [utterance.language for utterance in registry.utterances]
-    validated = cross_validate_registry(registry, vectors, labels, settings)
+    validated = cross_validate_registry(registry, vectors, labels, settings, translations)
     calibration = calibrate(validated.held_out, settings.target, names, languages, settings.out_of_scope_share)
     # A head that could not be cross-validated is not used.
-    return Trained(calibration, validated.trained_head if calibration.curve is not None else None)
+    trained_head = validated.trained_head if calibration.curve is not None else None
+    return Trained(calibration, trained_head, _foreign(validated, calibration, settings))
+
+
+def _foreign(validated: CrossValidated, calibration: Calibration, settings: Settings) -> Calibration | None:
+    """Calibrate for languages that the registry does not have; None with too few cases for either calibration."""
+    if validated.translated is None or calibration.curve is None:
+        return None
+    foreign = calibrate(validated.translated, settings.target, out_of_scope_share=settings.out_of_scope_share)
+    return foreign if foreign.curve is not None else None
 
 
 class PreviousTraining(NamedTuple):
@@ -68,6 +82,7 @@ class PreviousTraining(NamedTuple):
 
     calibration: Calibration
     trained_head: TrainedHead | None
+    foreign: Calibration | None
     registry: Registry
 
 
@@ -87,28 +102,32 @@ class CrossValidated(NamedTuple):
     held_out: HeldOut
     trained_head: TrainedHead | None
     """None without a head."""
+    translated: HeldOut | None = None
+    """The same cases as if said in a language that the registry does not have; None if that cannot be known."""
 
 
 def cross_validate_registry(
-    registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings
+    registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings, translations: Translations | None = None
 ) -> CrossValidated:
     """Cross-validate a registry's utterances under the settings `scorer` and `aggregation`."""
     owners, aggregation, lines = registry.owners, settings.aggregation, registry.lines
     keys = [zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in registry.folded]
+    moved = None if translations is None else translations.moved
     with all_cores() as each:
         features = _features(registry, vectors, labels, settings)
         if features is None:
             rows = sample(registry)
-            held_out = cross_validate(
-                vectors, owners, aggregation, None, lines=lines, keys=keys, sample=rows, each=each
+            held_out, translated = cross_validate_translated(
+                vectors, owners, aggregation, None, moved, lines=lines, keys=keys, sample=rows, each=each
             )
-            return CrossValidated(held_out, None)
+            return CrossValidated(held_out, None, translated)
         trained_head = _fit(features, each=each)
-        held_out = cross_validate(
+        held_out, translated = cross_validate_translated(
             vectors,
             owners,
             aggregation,
             features.fitting,
+            moved,
             lines=lines,
             words=features.words,
             keys=keys,
@@ -116,7 +135,7 @@ def cross_validate_registry(
             sample=features.sample,
             each=each,
         )
-    return CrossValidated(held_out, trained_head)
+    return CrossValidated(held_out, trained_head, translated)
 
 
 def load_or_train(
@@ -126,22 +145,26 @@ def load_or_train(
     settings: Settings,
     folder: Path | None,
     *,
+    translations: Translations | None = None,
     provisional: PreviousTraining | None = None,
 ) -> Trained:
     """Train, or load from the cache folder what was trained on the same utterances and vectors.
 
-    With `provisional`, the result of training before an edit, only the head is trained, starting from the previous one,
-    and the calibration is reused: cross-validation takes most of the time, and few edits move the confidence by much. A
-    large registry with the same intents reuses the head too. A cache file that cannot be read or written is logged as a
-    warning and costs only time.
+    `translations` are as in `train`. With `provisional`, the result of training before an edit, only the head is
+    trained, starting from the previous one, and the calibrations are reused: cross-validation takes most of the time,
+    and few edits move the confidence by much. A large registry with the same intents reuses the head too. A cache file
+    that cannot be read or written is logged as a warning and costs only time.
     """
     there = provisional is not None
-    file = folder and _file(folder / "learned", registry, vectors, labels, settings, there=there)
+    file = folder and _file(
+        folder / "learned", registry, vectors, labels, settings, translations=translations, there=there
+    )
     found = _read(file) if file else None
     if found is None and provisional is not None:
-        return Trained(provisional.calibration, _provisional_head(registry, vectors, labels, settings, provisional))
+        head = _provisional_head(registry, vectors, labels, settings, provisional)
+        return Trained(provisional.calibration, head, provisional.foreign)
     if found is None:
-        found = train(registry, vectors, labels, settings)
+        found = train(registry, vectors, labels, settings, translations)
         if file:
             _write(file, found)
     return found
@@ -210,7 +233,14 @@ def _prepared(
 
 
 def _file(
-    folder: Path, registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings, *, there: bool
+    folder: Path,
+    registry: Registry,
+    vectors: Vectors,
+    labels: Vectors,
+    settings: Settings,
+    *,
+    translations: Translations | None,
+    there: bool,
 ) -> Path | None:
     """Return the cache file named after everything `train` uses; None if it must be `there` and cannot be."""
     parts = [
@@ -221,6 +251,7 @@ def _file(
         [utterance.language for utterance in registry.utterances],
         registry.owners,
         registry.lines,
+        None if translations is None else translations.digest,
     ]
     utterances_digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[
         :16
@@ -237,9 +268,11 @@ def _file(
 def _read(file: Path) -> Trained | None:
     try:
         with safe_open(file, framework="numpy") as stored:
-            calibration = Calibration.from_dict(json.loads((stored.metadata() or {})["calibration"]))
+            calibrations = stored.metadata() or {}
+            calibration = Calibration.from_dict(json.loads(calibrations["calibration"]))
+            foreign = Calibration.from_dict(json.loads(calibrations["foreign"])) if "foreign" in calibrations else None
             tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118 - no mapping
-        return Trained(calibration, TrainedHead.from_tensors(tensors))
+        return Trained(calibration, TrainedHead.from_tensors(tensors), foreign)
     except FileNotFoundError:
         return None
     except (SafetensorError, OSError, KeyError, ValueError, TypeError) as error:
@@ -249,8 +282,9 @@ def _read(file: Path) -> Trained | None:
 
 def _write(file: Path, found: Trained) -> None:
     tensors = {} if found.trained_head is None else found.trained_head.to_tensors()
+    calibrations = {"calibration": found.calibration} | ({} if found.foreign is None else {"foreign": found.foreign})
     try:
-        write_file(file, save(tensors, {"calibration": json.dumps(found.calibration.to_dict())}))
+        write_file(file, save(tensors, {name: json.dumps(one.to_dict()) for name, one in calibrations.items()}))
         newest = sorted(file.parent.glob("*.safetensors"), key=lambda one: one.stat().st_mtime, reverse=True)
         for old in newest[_MOST_FILES:]:
             old.unlink(missing_ok=True)

@@ -16,6 +16,7 @@ from intentmatch.core.settings import Settings, resolve
 from intentmatch.core.types import Encoder, Registry, Reranker
 from intentmatch.encoders import encoder_key, load_encoder
 from intentmatch.encoders.encode import Progress
+from intentmatch.encoders.translations import translations_of
 from intentmatch.learning.subsampling import subsampling_problems
 from intentmatch.learning.training import PreviousTraining, load_or_train
 from intentmatch.matching.pipeline import Engine
@@ -68,7 +69,7 @@ class Source:
         else:
             settings = resolve(self.explicit, base=found.settings)
             encoder = self._encoder(settings, old)
-            artefact = _with_settings(found, settings)
+            artefact = _with_settings(found, settings, encoder)
         engine = Engine(artefact, encoder, self._reranker(settings, old))
         engine.self_test()
         for problem in (*uncovered(artefact.registry, encoder), *subsampling_problems(artefact.registry, settings)):
@@ -97,21 +98,26 @@ class Source:
         return old.reranker if old is not None and same else self.load_reranker(settings)
 
 
-def _with_settings(artefact: Artefact, settings: Settings) -> Artefact:
+def _with_settings(artefact: Artefact, settings: Settings, encoder: Encoder) -> Artefact:
     """Return the artefact under other settings, trained again if these change what is trained."""
     kept = replace(artefact, settings=settings, vectors=artefact.vectors.astype(settings.vectors, copy=False))
-    return kept if _same_training(settings, artefact.settings) else trained_again(kept)
+    return kept if _same_training(settings, artefact.settings) else trained_again(kept, encoder)
 
 
 def previous_training(artefact: Artefact) -> PreviousTraining:
     """Return what training after an edit may start from."""
-    return PreviousTraining(artefact.calibration, artefact.trained_head, artefact.registry)
+    return PreviousTraining(artefact.calibration, artefact.trained_head, artefact.foreign, artefact.registry)
 
 
-def trained_again(artefact: Artefact) -> Artefact:
-    """Return the artefact with head and calibration trained again from its own vectors and settings."""
-    folder = VectorCache.at(artefact.settings.cache).folder
-    again = load_or_train(artefact.registry, artefact.wide_vectors, artefact.label_vectors, artefact.settings, folder)
+def trained_again(artefact: Artefact, encoder: Encoder) -> Artefact:
+    """Return the artefact with head and calibrations trained again from its own vectors and settings.
+
+    `encoder` is the one that made the vectors.
+    """
+    registry, settings = artefact.registry, artefact.settings
+    folder = VectorCache.at(settings.cache).folder
+    vectors, labels, translations = artefact.wide_vectors, artefact.label_vectors, translations_of(encoder)
+    again = load_or_train(registry, vectors, labels, settings, folder, translations=translations)
     return replace(artefact, **again._asdict())
 
 
@@ -163,7 +169,7 @@ class Reloader:
             engine = self.engine
             if not self._provisional:
                 return
-            trained = Engine(trained_again(engine.artefact), engine.encoder, engine.reranker)
+            trained = Engine(trained_again(engine.artefact, engine.encoder), engine.encoder, engine.reranker)
             trained.self_test()
             with self._reloading:
                 if self.engine is engine:

@@ -18,10 +18,11 @@ from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.subsampling import beyond_a_head
 from intentmatch.matching.correction import Corrector
+from intentmatch.matching.message_language import MessageLanguage
 from intentmatch.matching.negation import check_negation
 from intentmatch.matching.noise import NoiseDetector
 from intentmatch.matching.options import MatchOptions
-from intentmatch.matching.policy import Decision, decide, in_scope
+from intentmatch.matching.policy import Decision, Policy, decide, in_scope
 from intentmatch.matching.reranker import Reranking
 from intentmatch.matching.scoring import Scoring
 from intentmatch.matching.shortlist import SearchResult
@@ -30,7 +31,6 @@ from intentmatch.matching.thresholds import policy_of
 from intentmatch.matching.trace import TraceRecorder
 from intentmatch.matching.word_matches import word_matches
 from intentmatch.runtime.gc_pause import gc_paused
-from intentmatch.text.language_id import LanguageGuess
 from intentmatch.text.normalize import clean, fold
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ class Question(NamedTuple):
     """Positions of the intents that may answer; None for all."""
     now: datetime | None = None
     """The user's local time, from which "tomorrow" counts; None for this machine's time."""
+    foreign: bool = False
+    """Whether the message is in a language that the registry does not have."""
 
 
 class Precomputed(NamedTuple):
@@ -81,6 +83,11 @@ class Engine:
         self._utterances = registry.utterances
         self._numbers = {intent.name: number for number, intent in enumerate(self._intents)}
         self._scoring = Scoring(artefact, self.policy)
+        self.foreign_policy, self._foreign_scoring = self.policy, self._scoring
+        """Thresholds for messages in languages that the registry does not have."""
+        if (foreign := artefact.foreign) is not None:
+            self.foreign_policy = policy_of(registry, artefact.settings, foreign, "for other languages")
+            self._foreign_scoring = self._scoring.for_translations(foreign, self.foreign_policy)
         self._too_large_for_head = self.settings.scorer == "head" and beyond_a_head(registry)
         self._reranking = (
             None if reranker is None else Reranking(reranker, self._scoring, registry, self.settings.reranker_seconds)
@@ -97,7 +104,7 @@ class Engine:
             if self.settings.fuzzy < 1.0
             else None
         )
-        self._languages = LanguageGuess(registry.folded, [u.language for u in self._utterances])
+        self._languages = MessageLanguage(registry)
         self._noise = NoiseDetector(self._lexical.words, registry.languages)
         self._coverage = Coverage(encoder)
         self._slots: Mapping[str, SlotReader] = {}
@@ -123,7 +130,8 @@ class Engine:
         if question.allowed is not None and not question.allowed:
             return self._nothing(message, question, stages, "no intent may answer.")
         rows = self._rows(key)
-        question = self._with_language(question, key, rows, stages)
+        question = self._with_language(question, text, key, rows, stages)
+        policy, scoring = self._deciding(question)
 
         if decision := self._exact(rows, key, question, stages):
             return self._result(message, question, decision, stages=stages, decided_by="exact")
@@ -143,18 +151,18 @@ class Engine:
             reason = f"the encoder {self.encoder.name} knows no part of this message."
             return self._nothing(message, question, stages, reason)
 
-        candidates = self._scoring.candidates(vector, text, fuzzy, question.allowed, shortlist)
+        candidates = scoring.candidates(vector, text, fuzzy, question.allowed, shortlist)
         stages.add("dense", ", ".join(f"{c.intent} {c.score:.2f}" for c in candidates[:_SHOWN]))
         self._add_head(candidates, stages)
 
-        decision = decide(candidates, self.policy, question.language)
+        decision = decide(candidates, policy, question.language)
         first = decision.ranked[0]
         hit = fuzzy.get(self._numbers[first.intent])
         by_meaning: DecidedBy = "dense" if self.artefact.trained_head is None else "head"
         spelled = hit is not None and hit.similarity >= first.score
         decided_by: DecidedBy = "fuzzy" if spelled else by_meaning
-        if reranked := self._reranked(text, vector, decision, stages):
-            decision, decided_by = decide(reranked, self.policy, question.language), "reranker"
+        if reranked := self._reranked(text, vector, decision, scoring, stages):
+            decision, decided_by = decide(reranked, policy, question.language), "reranker"
         stages.add("decide", decision.verdict)
         decision, negation = check_negation(
             decision, text, question.language, lambda clause: self._read(clause, question)
@@ -162,17 +170,17 @@ class Engine:
         if negation:
             stages.add("negation", negation)
         if question.allowed is not None:
-            everything = self._scoring.candidates(vector, text, hits)
-            self._add_otherwise(decide(everything, self.policy, question.language), question.allowed, stages)
+            everything = scoring.candidates(vector, text, hits)
+            self._add_otherwise(decide(everything, policy, question.language), question.allowed, stages)
         return self._result(message, question, decision, stages=stages, decided_by=decided_by)
 
     def _reranked(
-        self, text: str, vector: NDArray[np.float32], decision: Decision, stages: TraceRecorder
+        self, text: str, vector: NDArray[np.float32], decision: Decision, scoring: Scoring, stages: TraceRecorder
     ) -> Sequence[Candidate] | None:
         """Return the candidates as the reranker scores them; None if there is no doubt, no reranker, or no answer."""
         if not self._reranking or not decision.doubtful:
             return None
-        reranked, says = self._reranking.rerank(text, vector, decision)
+        reranked, says = self._reranking.rerank(text, vector, decision, scoring)
         stages.add("reranker", says)
         return reranked
 
@@ -180,8 +188,9 @@ class Engine:
         """Decide on a text beside the message, without trace or reranker."""
         key = fold(text)
         vector, hits = self.encode_one(text), self._lexical.fuzzy(key) | self._lexical.exact(self._lexical.rows(key))
-        candidates = self._scoring.candidates(vector, text, _only(hits, question.allowed), question.allowed)
-        return decide(candidates, self.policy, question.language)
+        policy, scoring = self._deciding(question)
+        candidates = scoring.candidates(vector, text, _only(hits, question.allowed), question.allowed)
+        return decide(candidates, policy, question.language)
 
     def _rows(self, key: str) -> Sequence[int]:
         """Return the rows that equal a folded message; those that equal it but for accents if there are none."""
@@ -246,7 +255,7 @@ class Engine:
             rows = self._rows(key) if key else ()
             if key and not _only(self._lexical.exact(rows), question.allowed):
                 unrecorded = TraceRecorder()
-                in_language = self._with_language(question, key, rows, unrecorded)
+                in_language = self._with_language(question, text, key, rows, unrecorded)
                 text = self._corrected(text, key, in_language, unrecorded)
                 # If only some intents may answer, the shortlist depends on the question.
                 pending[text] = pending.get(text, False) or question.allowed is None
@@ -263,12 +272,13 @@ class Engine:
         self.answering([intent])
         text = _checked_text(message)[:MAX_CHARACTERS]
         key = fold(text)
-        question = self._with_language(question, key, self._rows(key), TraceRecorder())
+        question = self._with_language(question, clean(text), key, self._rows(key), TraceRecorder())
         if intent not in self._slots:
             for name in slots or ():
                 raise UnknownNameError("slot", name, ())
             return ()
-        return self._slots[intent].fill(text, slots, question.language, question.now)
+        language = question.language or self.artefact.registry.first_language
+        return self._slots[intent].fill(text, slots, language, question.now)
 
     def word_matches(self, result: MatchResult) -> tuple[WordMatch, ...]:
         """Return which words of a message met which words of the first candidate's utterance; see `Answers`."""
@@ -329,14 +339,20 @@ class Engine:
             stages.add("clean", f"only the first {MAX_CHARACTERS} of {len(message)} characters are used")
         return text
 
-    def _with_language(self, question: Question, key: str, rows: Sequence[int], stages: TraceRecorder) -> Question:
-        if question.language is not None or not self._languages.languages:
-            return question
-        # The author of an equal utterance has named its language; there may be several ("no").
-        languages = [language for row in rows if (language := self._utterances[row].language)]
-        guessed = self._languages.guess(key, languages or None)
-        stages.add("language", f"guessed {guessed}" if guessed else "none of the registry's languages")
-        return question._replace(language=guessed)
+    def _with_language(
+        self, question: Question, text: str, key: str, rows: Sequence[int], stages: TraceRecorder
+    ) -> Question:
+        found = self._languages.find(text, key, rows, question.language)
+        if found.says:
+            calibrated = found.foreign and self.artefact.foreign is not None
+            stages.add("language", f"{found.says}{': calibrated for other languages' if calibrated else ''}")
+        return question._replace(language=found.language, foreign=found.foreign)
+
+    def _deciding(self, question: Question) -> tuple[Policy, Scoring]:
+        """Return the thresholds and the calibrated scoring for the language of a message."""
+        if question.foreign:
+            return self.foreign_policy, self._foreign_scoring
+        return self.policy, self._scoring
 
     def _add_head(self, candidates: Sequence[Candidate], stages: TraceRecorder) -> None:
         """Add word similarities and confidences, or the reason why the setting asks for a head and there is none."""
@@ -366,9 +382,11 @@ class Engine:
     ) -> MatchResult:
         best = decision.ranked[0] if decision.ranked else None
         intent = best.intent if best and decision.verdict == "matched" else None
+        # "12345" has no language: it is answered in the bot's.
+        language = question.language or self.artefact.registry.first_language
         reading = None
         if intent and intent in self._slots:
-            reading = self._slots[intent].read(message[:MAX_CHARACTERS], question.language, question.now)
+            reading = self._slots[intent].read(message[:MAX_CHARACTERS], language, question.now)
             stages.add("slots", reading.says)
         return MatchResult(
             message=message,
@@ -376,10 +394,10 @@ class Engine:
             intent=intent,
             score=best.score if best else 0.0,
             confidence=best.confidence if best else None,
-            candidates=self._titled_in(decision.ranked[: question.top_k], question.language),
-            rivals=self._titled_in(decision.rivals, question.language),
+            candidates=self._titled_in(decision.ranked[: question.top_k], language),
+            rivals=self._titled_in(decision.rivals, language),
             language=question.language,
-            response=self.artefact.registry[intent].response_to(message, question.language) if intent else None,
+            response=self.artefact.registry[intent].response_to(message, language) if intent else None,
             trace=Trace(
                 stages=tuple(stages.done),
                 decided_by=decided_by,

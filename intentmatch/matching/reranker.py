@@ -84,8 +84,10 @@ class Reranking:
         self._utterances = registry.utterances
         self._positions = {intent.name: position for position, intent in enumerate(registry.intents)}
 
-    def rerank(self, text: str, vector: NDArray[np.float32], decision: Decision) -> tuple[list[Candidate], str]:
-        """Return reranked candidates and a sentence for the trace.
+    def rerank(
+        self, text: str, vector: NDArray[np.float32], decision: Decision, scoring: Scoring | None = None
+    ) -> tuple[list[Candidate], str]:
+        """Return reranked candidates and a sentence for the trace. `scoring` gives the confidences; None: the usual.
 
         Each score becomes its mean with the reranker's best score among the intent's nearest utterances. Candidates and
         utterances are limited to what the time budget allows; without time for two candidates the list is empty.
@@ -101,7 +103,7 @@ class Reranking:
         scores = iter(self._reranker.score(text, texts).tolist())
         self._pace.took(perf_counter() - began, len(texts))
         best = [max((next(scores), row) for row in some) for some in rows]
-        reranked = self._scoring.with_confidences(
+        reranked = (scoring or self._scoring).with_confidences(
             [
                 self._rescored(candidate, (candidate.score + score) / 2, row)
                 for candidate, (score, row) in zip(first, best, strict=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from itertools import repeat
 from types import MappingProxyType
@@ -17,6 +18,7 @@ from intentmatch.index import ExactIndex, load_index
 from intentmatch.learning.calibration import Calibration
 from intentmatch.learning.cross_validation import RANKED
 from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
+from intentmatch.learning.token_features import NO_WORDS
 from intentmatch.learning.word_alignment import LEADING
 from intentmatch.matching.policy import Policy
 from intentmatch.matching.shortlist import Scored, SearchResult, Shortlist
@@ -43,15 +45,31 @@ class Scoring:
             device=artefact.settings.device,
         )
         self._negatives = ExactIndex(artefact.negative_vectors, registry.negative_owners, "max")
-        cuts = (policy.default, *policy.by_language.values(), *policy.by_intent.values())
-        self._lowest_score = min((cut.value for cut in cuts if cut.on == "score"), default=np.inf)
-        lowest_in_scope = min((cut.value for cut in cuts if cut.on == "in_scope"), default=np.inf)
-        # Rounded down: whether a message is in scope is decided by its probability.
-        self._enough_evidence = _evidence_for(artefact.calibration, lowest_in_scope) - 1e-9
+        self._uses_words = True
+        self._calibrate(artefact.calibration, policy)
         trained_head = artefact.trained_head
         self._head = None if trained_head is None else trained_head.head.for_vectors(artefact.vectors.shape[1])
         self._words = None if trained_head is None else trained_head.words
         self._shortlist = self._make_shortlist()
+
+    def for_translations(self, calibration: Calibration, policy: Policy) -> Scoring:
+        """Return the scoring of messages in languages that the registry does not have. Index and head are shared.
+
+        Such messages have a calibration and thresholds of their own. Their token features are left out: they share few
+        words with the utterances, and these mislead more often than they help.
+        """
+        other = copy(self)
+        other._uses_words, other._words = False, None
+        other._calibrate(calibration, policy)
+        return other
+
+    def _calibrate(self, calibration: Calibration, policy: Policy) -> None:
+        self._calibration = calibration
+        cuts = (policy.default, *policy.by_language.values(), *policy.by_intent.values())
+        self._lowest_score = min((cut.value for cut in cuts if cut.on == "score"), default=np.inf)
+        lowest_in_scope = min((cut.value for cut in cuts if cut.on == "in_scope"), default=np.inf)
+        # Rounded down: whether a message is in scope is decided by its probability.
+        self._enough_evidence = _evidence_for(calibration, lowest_in_scope) - 1e-9
 
     def _make_shortlist(self) -> Shortlist | None:
         """Return a shortlist searcher, or None without a head or below 32 intents."""
@@ -72,7 +90,12 @@ class Scoring:
         An intent with a spelling hit scores at least the similarity of that hit. `allowed` holds the positions of the
         intents that may answer, None for all. `found` is the result of `search_many`, which spares a search here.
         """
-        if found is None or allowed is not None or (hits and not {one.intent for one in found.scored} >= hits.keys()):
+        if (
+            found is None
+            or not self._uses_words
+            or allowed is not None
+            or (hits and not {one.intent for one in found.scored} >= hits.keys())
+        ):
             found = self._search(vector, text, hits, allowed)
         scored, least = found
         scored = self._with_words(scored, text, hits)
@@ -81,7 +104,7 @@ class Scoring:
         scored = [_raised(one, hits[one.intent]) if one.intent in hits else one for one in scored] if hits else scored
         scored = sorted(scored, key=_by_evidence)
         kept = [*scored[:RANKED], *filter(self._could_pass, scored[RANKED:])]
-        confidences = self._artefact.calibration.confidences([one.evidence for one in kept]) or repeat(None)
+        confidences = self._calibration.confidences([one.evidence for one in kept]) or repeat(None)
         return [
             self.candidate(one.intent, one.score, one.row, one.evidence, confidence=confidence, words=one.words)
             for one, confidence in zip(kept, confidences)  # noqa: B905 - without confidences, None is repeated
@@ -127,7 +150,7 @@ class Scoring:
 
     def with_confidences(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return all candidates of a message with the confidences that follow from their evidence."""
-        confidences = self._artefact.calibration.confidences([candidate.rank for candidate in candidates])
+        confidences = self._calibration.confidences([candidate.rank for candidate in candidates])
         if confidences is None:
             return [*candidates]
         return [replace(candidate, confidence=of) for candidate, of in zip(candidates, confidences, strict=True)]
@@ -145,7 +168,7 @@ class Scoring:
             among = None if allowed is None else np.array(sorted(allowed))
             owners = self._index.best_owners(vector[None, :], _BEST_OWNERS, among)[0]
             return self._by_score(vector, {*owners.tolist(), *needed})
-        words = trained_head.vectorizer.sparse(text)
+        words = trained_head.vectorizer.sparse(text) if self._uses_words else NO_WORDS
         if self._shortlist is not None:
             return self._shortlist.search(vector, words, needed, allowed)
         scores, cosines = (array[0] for array in self._index.scores(vector[None, :]))

@@ -41,9 +41,10 @@ class Answers:
         """Return what the user means.
 
         `language` (BCP-47) chooses thresholds and the response; without it the message's language is guessed among
-        those of the registry. `top_k` bounds the candidates in the result. `context` holds the active tags: an intent
-        with `when` answers only if one of them is its own. `allowed` names the only intents that may answer, whatever
-        their tags. `now` is the user's local time, from which "tomorrow" counts; the default is this machine's.
+        all that the embedded tokenizer knows. `top_k` bounds the candidates in the result. `context` holds the active
+        tags: an intent with `when` answers only if one of them is its own. `allowed` names the only intents that may
+        answer, whatever their tags. `now` is the user's local time, from which "tomorrow" counts; the default is this
+        machine's.
 
         Raises `InputError` for a message that is not text, a `language` that is no code, a `top_k` below 1, a `context`
         that is not a list, and a name in `allowed` that the registry does not have.
@@ -186,6 +187,11 @@ class Answers:
     def policy(self) -> Policy:
         """The thresholds and margin in use, each threshold with its origin."""
         return self._engine.policy
+
+    @property
+    def foreign_policy(self) -> Policy:
+        """Those in use for messages in languages that the registry does not have; `policy` if nothing else is known."""
+        return self._engine.foreign_policy
 
 
 class Snapshot(Answers):

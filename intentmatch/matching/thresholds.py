@@ -15,13 +15,18 @@ FALLBACK_MARGIN = 0.02
 """Score margin of registries too small to calibrate."""
 
 
-def policy_of(registry: Registry, settings: Settings, calibration: Calibration) -> Policy:
-    """Return the thresholds and the margin that a registry uses under its settings and calibration."""
+def policy_of(
+    registry: Registry, settings: Settings, calibration: Calibration, scope: str = "from this registry"
+) -> Policy:
+    """Return the thresholds and the margin that a registry uses under its settings and calibration.
+
+    `scope` says in words where the learned default threshold comes from.
+    """
     cut = calibration.cut
     if cut is None:
         learned = Cut(FALLBACK_THRESHOLD, "the default; too few utterances to learn one")
     else:
-        learned = _learned(cut, "from this registry")
+        learned = _learned(cut, scope)
     default, by_language = policy_cuts(settings.threshold, settings.origin("threshold"), learned)
     by_intent = {}
     if not settings.threshold:

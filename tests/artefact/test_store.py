@@ -325,9 +325,21 @@ def test_reload_with_float16_vectors_equals_a_build(tmp_path: Path) -> None:
     assert matcher.artefact.calibration == fresh.artefact.calibration
 
 
+def test_calibration_for_other_languages_is_stored(built: tuple[Matcher, Path]) -> None:
+    """Another target trains it again with the encoder's translations."""
+    matcher, path = built
+
+    assert matcher.artefact.foreign is not None
+    assert load_artefact(path).foreign == matcher.artefact.foreign
+    again = Matcher.load(path, target={"precision": 0.8}).artefact.foreign
+    assert again == Matcher.load(SHIPPED, cache="off", target={"precision": 0.8}).artefact.foreign
+    assert again != matcher.artefact.foreign
+
+
 def test_artefact_of_release_0_1_0_is_read() -> None:
     old = Matcher.load(Path(__file__).parent / "data" / "shop-0.1.0.intentmatch")
 
     assert [intent.name for intent in old.registry] == ["order_status", "order_cancel", "opening_hours"]
     assert old.match("siparişim nerede").intent == "order_status"
     assert old.match("how tall is the Eiffel tower").verdict == "out_of_scope"
+    assert old.artefact.foreign is None

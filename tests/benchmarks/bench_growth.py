@@ -224,7 +224,7 @@ def _rebuild(folder: Path, options: argparse.Namespace) -> dict[str, float]:
     settings = _settings(options)
     encoder = load_encoder(settings)
     old = load_artefact(folder / "built.intentmatch")
-    before, known = PreviousTraining(old.calibration, old.trained_head, old.registry), known_vectors(old)
+    before, known = PreviousTraining(old.calibration, old.trained_head, old.foreign, old.registry), known_vectors(old)
     registry = read_registry(folder / "intents")
     first = registry.intents[0]
     edited = Utterance(f"{first.utterances[0].text} {os.getpid()}", first.utterances[0].language)

@@ -93,14 +93,15 @@ def _show(numbers: dict[str, Any], options: argparse.Namespace) -> None:
     """Print the tables as Markdown, beside earlier ones if given, and write the pictures."""
     encoder, tables = numbers["encoder"], numbers["tables"]
     write(f"intentmatch {numbers['version']}, encoder {encoder['name']} @ {encoder['fingerprint']}")
-    for table in tables:
-        write("\n" + markdown(table, options.earlier.get(table.title, {})))
     if options.pictures is not None:
         options.pictures.mkdir(parents=True, exist_ok=True)
-        for table in tables:
-            if table.drawn and table.rows:
-                drawn = picture(table, options.earlier.get(table.title, {}))
-                (options.pictures / f"messages-{table.part}.svg").write_text(drawn, encoding="utf-8")
+    for table in tables:
+        before = options.earlier.get(table.title, {})
+        write("\n" + markdown(table, before))
+        if options.pictures is not None and table.drawn and table.rows:
+            file = options.pictures / f"messages-{table.part}.svg"
+            file.write_text(picture(table, before), encoding="utf-8")
+            write(f"\n![{table.title}]({file.name})")
 
 
 def markdown(table: Table, before: dict[str, list[Cell]]) -> str:

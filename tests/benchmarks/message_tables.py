@@ -11,6 +11,7 @@ from time import perf_counter_ns
 
 import yaml
 from bench_accuracy import SETS, Choice, Row, read_rows, registry_of
+from foreign import OUT_OF_SCOPE_WEIGHT, SEEDS, TRANSFERS, Transfer, measure_transfer
 from metrics import Outcome, share, summarise
 from stability import FAR, MESSAGES, NEAR, messages_of, stability
 
@@ -303,6 +304,31 @@ def _counts(matcher: Matcher, texts: Sequence[str]) -> tuple[int, int]:
     return verdicts["matched"], verdicts["ambiguous"]
 
 
+def foreign(subject: Subject) -> list[Table]:
+    """Messages in languages that a registry does not have."""
+    transfers = [
+        Transfer(choice.name, f"{choice.name}/{choice.train}", f"{choice.name}/{choice.valid}", choice.language or "en")
+        for choice in subject.sets
+    ]
+    rows: list[list[Cell]] = []
+    for transfer in transfers or TRANSFERS:
+        subject.progress(f"{transfer.name}: matching messages in other languages")
+        (numbers,) = measure_transfer(subject.data, subject.encoder, {}, [transfer]).values()
+        overall, asked, best, language = (100 * numbers[name] for name in ("overall", "asked", "best", "language"))
+        name = f"{transfer.train} to {transfer.valid}"
+        rows.append([name, overall, asked, best, best - overall, numbers["ece"], language])
+    about = (
+        "The registry has the train rows in English (or in the language of `--set`) of a random two thirds of the "
+        f"intents, mean of the seeds {', '.join(map(str, SEEDS))}. Messages are the valid rows of all intents in other "
+        f"languages; those of the other intents are out of scope and weigh {OUT_OF_SCOPE_WEIGHT:g}. Overall at the "
+        "learned threshold, with questions counted that offer the right intent, and at the best threshold; language: "
+        "percent of messages whose language was found."
+    )
+    header = ("set", "overall", "with asked", "best", "below best", "ECE", "language")
+    drawn = ("overall", "best")
+    return [Table("foreign", "Foreign languages", about, header, (None, 1, 1, 1, 1, 3, 1), rows, drawn)]
+
+
 def stable(subject: Subject) -> list[Table]:
     """How far one-line edits move the learned threshold and the answers that do not rest on them."""
     rows: list[list[Cell]] = []
@@ -465,6 +491,7 @@ PARTS: dict[str, Callable[[Subject], list[Table]]] = {
     "typos": typos,
     "accents": accents,
     "shorthand": shorthand,
+    "foreign": foreign,
     "out-of-scope": out_of_scope,
     "noise": noise,
     "everyday": everyday,

@@ -61,6 +61,7 @@ NOT_RUN = {
     "mcp": "a server that does not end",
     "export-onnx": "needs a transformer",
     "distill": "needs a transformer and minutes",
+    "measure-languages": "needs parallel text",
     "sentence_transformer:": "needs a transformer",
 }
 # Examples that ask something, and the replies.

@@ -47,7 +47,17 @@ WORDS = {
 }
 # `mcp` would wait for an agent: its options are compared, and it is not run.
 NOT_RUN = {"mcp"}
-NO_REGISTRY = {"init", "schema", "encoders", "export-onnx", "distill", "import", "formats", "guide"}
+NO_REGISTRY = {
+    "init",
+    "schema",
+    "encoders",
+    "export-onnx",
+    "distill",
+    "measure-languages",
+    "import",
+    "formats",
+    "guide",
+}
 # Their other positional arguments leave no place for a positional registry.
 OPTION_ONLY = {"match", "add", "move", "rename", "remove", "inbox show", "inbox apply"}
 POSITIONAL = sorted({*WORDS, *NOT_RUN} - OPTION_ONLY)

@@ -90,7 +90,7 @@ def test_table_follows_target_and_margin_with_their_origins(tiny: str) -> None:
     shown = run(tiny, "--set", "margin=0.1").stdout
 
     assert "target: precision 0.95, give_up 0.005 (default)" in shown
-    assert "out of scope: 15% of all messages (default)" in shown
+    assert "out of scope: 10% of all messages (default)" in shown
     assert "margin: 0.100 of the score (argument)" in shown
     assert "everything else" in shown
     assert "precision" in shown
@@ -100,7 +100,9 @@ def test_table_follows_target_and_margin_with_their_origins(tiny: str) -> None:
 def test_labelled_tests_with_another_share_are_mentioned(tmp_path: Path, share: str, says: bool) -> None:
     """From 30 test cases on, if their interval does not hold the share in use."""
     tests = "".join(f"  - {{text: t{n}, intent: {'out_of_scope' if n % 2 else 'a'}}}\n" for n in range(40))
-    (tmp_path / "bot.yaml").write_text(f"version: 1\nintents:\n  a: {{utterances: [x]}}\n  b: {{utterances: [y]}}\ntests:\n{tests}")
+    (tmp_path / "bot.yaml").write_text(
+        f"version: 1\nintents:\n  a: {{utterances: [x]}}\n  b: {{utterances: [y]}}\ntests:\n{tests}"
+    )
     options = [str(tmp_path), "--set", f"out_of_scope_share={share}"]
 
     shown, found = run(*options).stdout, json.loads(run(*options, "--json").stdout)
@@ -108,3 +110,12 @@ def test_labelled_tests_with_another_share_are_mentioned(tmp_path: Path, share: 
     assert ("`tests:` say 50% (35% to 65%) of 40 labelled messages" in shown) is says
     assert found["out_of_scope_share"] == float(share)
     assert found["labelled_share"]["cases"] == 40
+
+
+def test_other_languages_have_a_row_of_their_own(shipped: dict[str, dict[str, Any]], tiny: str) -> None:
+    """A registry too small to calibrate has none."""
+    row = shipped["other languages"]
+
+    assert (row["on"], row["from"]) == ("in_scope", "learned for other languages")
+    assert row["coverage"] < shipped["everything else"]["coverage"]
+    assert "other languages" not in rows_of(tiny)

@@ -45,8 +45,8 @@ def test_translations_are_nearer_than_another_sentence(embedded: StaticEncoder) 
     assert min(english @ german, english @ chinese) > 0.75 > 0.3 > english @ other
 
 
-def test_embedded_model_is_at_most_24_mb() -> None:
-    assert sum(file.stat().st_size for file in EMBEDDED.iterdir()) <= 24_000_000
+def test_embedded_model_is_at_most_25_mb() -> None:
+    assert sum(file.stat().st_size for file in EMBEDDED.iterdir()) <= 25_000_000
 
 
 def test_int8_rows_equal_float32_rows_to_1e_5(embedded: StaticEncoder, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from intentmatch.index import ExactIndex
 from intentmatch.learning import cross_validation as cross_validation_module
 from intentmatch.learning import head, lbfgs
-from intentmatch.learning.cross_validation import RANKED, HeldOut, cross_validate
+from intentmatch.learning.cross_validation import RANKED, HeldOut, cross_validate, cross_validate_translated
 from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
 from intentmatch.learning.head import Fitting, fit_head, prepare
 from intentmatch.learning.token_features import DIM
@@ -501,3 +501,65 @@ def test_words_count_for_the_leading_intents_only(monkeypatch):
     assert (found.ranked[:, 0] >= without.ranked[:, 0]).all()
     assert (found.ranked[:, 0] > without.ranked[:, 0]).any()
     assert found.ranked[:, 1:].tolist() == without.ranked[:, 1:].tolist()
+
+
+def test_translated_utterances_are_matched_by_their_moved_vectors_without_words() -> None:
+    """The fields of both results agree where the vectors stay and no word is known."""
+    vectors, words, owners = clusters(6, 6, 6, 6)
+    fitting = fitting_of(vectors, np.zeros_like(words), owners)
+
+    held_out, translated = cross_validate_translated(vectors, owners, "mean2", fitting, lambda rows: rows.copy())
+
+    assert translated is not None
+    for field in dataclasses.fields(HeldOut):
+        one, other = getattr(held_out, field.name), getattr(translated, field.name)
+        assert one == pytest.approx(other, abs=1e-5), field.name
+
+
+def test_moved_vectors_make_translated_cases_harder() -> None:
+    """The ordinary cases stay as they are."""
+    vectors, words, owners = clusters(6, 6, 6, 6)
+    fitting = fitting_of(vectors, words, owners)
+    noise = np.random.default_rng(1).normal(size=vectors.shape)
+
+    held_out, translated = cross_validate_translated(
+        vectors, owners, "mean2", fitting, lambda rows: unit_rows(rows + noise[: len(rows)])
+    )
+
+    assert translated is not None
+    assert translated.right[translated.known].mean() < held_out.right[held_out.known].mean()
+    assert held_out.evidence.tobytes() == cross_validate(vectors, owners, "mean2", fitting).evidence.tobytes()
+
+
+def test_translated_cases_never_see_their_own_utterance() -> None:
+    """Not the same line either: a vector that is moved back to its own utterance would be matched with certainty."""
+    vectors, _, owners = clusters(4, 4, 4)
+
+    _, translated = cross_validate_translated(vectors, owners, "max", None, lambda rows: rows.copy())
+
+    assert translated is not None
+    assert translated.evidence.max() < 0.999
+
+
+def test_translated_cases_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each utterance is asked about once in scope and once out of scope."""
+    monkeypatch.setattr(cross_validation_module, "_MOST_TRANSLATED", 8)
+    vectors, words, owners = clusters(8, 8, 8)
+
+    held_out, translated = cross_validate_translated(
+        vectors, owners, "mean2", fitting_of(vectors, words, owners), lambda rows: rows
+    )
+
+    assert translated is not None
+    assert len({*translated.rows[translated.known].tolist()}) == 8
+    assert len(held_out.rows) == 48
+
+
+def test_single_intent_has_no_translated_cases() -> None:
+    vectors, _, owners = clusters(4)
+
+    _, translated = cross_validate_translated(vectors, owners, "max", None, lambda rows: rows)
+
+    assert translated is not None
+    assert len(translated.rows) == 0
+    assert cross_validate_translated(vectors, owners, "max", None, None)[1] is None

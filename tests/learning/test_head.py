@@ -9,7 +9,7 @@ import pytest
 
 from intentmatch.learning import head as head_module
 from intentmatch.learning import lbfgs
-from intentmatch.learning.head import Fitting, Head, fit_head, held_out_logits, nearby, prepare, softmax
+from intentmatch.learning.head import Fitting, Head, fit_head, held_out_head, held_out_logits, nearby, prepare, softmax
 from intentmatch.learning.token_features import DIM, SparseVector
 
 # Constants of the loss: penalty |weights|² / (2 * 30), and the weight of the token features.
@@ -416,3 +416,19 @@ def test_hints_are_trained_on_and_never_held_out():
     assert first.shape == (1, 2)
     assert np.isneginf(first[0, 0])
     assert np.isfinite(first[0, 1])
+
+
+def test_held_out_head_answers_messages_without_known_words() -> None:
+    """As the head of the other utterances does with token features of zero; a left-out intent has no logit."""
+    vectors, words, owners = problem(6, 6, 6)
+    fitting, left_out = fitting_of(vectors, words, owners), np.array(owners) == 1
+    others = problem(2, 2, 2, seed=9)[0]
+
+    logits = held_out_head(fitting, left_out).logits(fitting.without_words(others))
+
+    rest = [n for n, owner in enumerate(owners) if owner != 1]
+    head = fit_head(prepare(vectors[rest], words[rest], [owners[n] // 2 for n in rest], 2))
+    nothing = sparse(np.zeros(DIM, dtype=np.float32))
+    expected = np.array([logits_of(head, vector, nothing) for vector in others])
+    assert np.isneginf(logits[:, 1]).all()
+    assert softmax(logits[:, [0, 2]]) == pytest.approx(softmax(expected), abs=0.02)

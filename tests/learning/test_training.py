@@ -12,6 +12,7 @@ import pytest
 from intentmatch import Intent, Registry, Utterance
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Vectors
+from intentmatch.encoders.translations import Translations
 from intentmatch.learning import training
 from intentmatch.learning.training import PreviousTraining, Trained, _features, load_or_train, train
 
@@ -253,6 +254,71 @@ def test_provisional_training_with_a_new_intent_trains_the_head(
 def test_provisional_training_without_a_previous_head_has_none(
     registry: Registry, vectors: Vectors, labels: Vectors
 ) -> None:
-    before = PreviousTraining(train(registry, vectors, labels, Settings()).calibration, None, registry)
+    before = PreviousTraining(train(registry, vectors, labels, Settings()).calibration, None, None, registry)
 
     assert load_or_train(registry, vectors, labels, Settings(), None, provisional=before).trained_head is None
+
+
+@pytest.fixture(scope="module")
+def translations() -> Translations:
+    """Pairs with cosines of 0.9 to 0.99."""
+    random = np.random.default_rng(3)
+    residuals = random.normal(size=(50, 16))
+    residuals /= np.linalg.norm(residuals, axis=1, keepdims=True)
+    return Translations(random.uniform(0.9, 0.99, 50).astype(np.float32), residuals.astype(np.float32))
+
+
+def test_translations_give_a_second_calibration(
+    registry: Registry, vectors: Vectors, labels: Vectors, translations: Translations
+) -> None:
+    """The first one and the head stay as they are."""
+    without = train(registry, vectors, labels, Settings())
+    trained = train(registry, vectors, labels, Settings(), translations)
+
+    assert same(trained, without)
+    assert without.foreign is None
+    assert trained.foreign is not None
+    assert trained.foreign.cut is not None
+    assert trained.foreign != trained.calibration
+    assert trained == train(registry, vectors, labels, Settings(), translations)._replace(
+        trained_head=trained.trained_head
+    )
+
+
+def test_second_calibration_is_cached(
+    registry: Registry,
+    vectors: Vectors,
+    labels: Vectors,
+    translations: Translations,
+    tmp_path: Path,
+    counted: list[int],
+) -> None:
+    """Other translations, or none, are trained again."""
+    first = load_or_train(registry, vectors, labels, Settings(), tmp_path, translations=translations)
+    second = load_or_train(registry, vectors, labels, Settings(), tmp_path, translations=translations)
+    assert (len(counted), second.foreign) == (1, first.foreign)
+
+    assert load_or_train(registry, vectors, labels, Settings(), tmp_path).foreign is None
+    load_or_train(registry, vectors, labels, Settings(), tmp_path, translations=translations.first(20))
+    assert len(counted) == 3
+
+
+def test_provisional_training_keeps_both_calibrations(
+    registry: Registry, vectors: Vectors, labels: Vectors, translations: Translations
+) -> None:
+    before = PreviousTraining(*train(registry, vectors, labels, Settings(), translations), registry)
+
+    provisional = load_or_train(
+        registry, vectors, labels, Settings(), None, translations=translations, provisional=before
+    )
+
+    assert provisional.foreign is before.foreign is not None
+
+
+def test_no_second_calibration_where_translations_are_never_understood(
+    registry: Registry, vectors: Vectors, labels: Vectors, translations: Translations
+) -> None:
+    """As with an encoder of one language: such messages then have the calibration of all."""
+    nowhere = translations._replace(cosines=np.full(50, -0.9, dtype=np.float32))
+
+    assert train(registry, vectors, labels, Settings(), nowhere).foreign is None

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intentmatch.core.errors import InputError, IntentMatchError
-from intentmatch.core.result import Candidate
+from intentmatch.core.result import Candidate, MatchResult
 from intentmatch.core.types import Intent, Registry, Slot, SlotValue, Utterance
 from intentmatch.index import ExactIndex
 from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
@@ -473,11 +473,15 @@ def test_candidates_are_ranked_by_evidence(trained: Matcher) -> None:
 
 
 def test_five_intents_with_most_evidence_are_candidates(trained: Matcher) -> None:
-    """Even if others have higher scores."""
+    """Even if others have higher scores. Words count among these five only, so they are first without words."""
+
+    def without_words(candidate: Candidate) -> float:
+        return candidate.rank - WORD_WEIGHT * (candidate.words or 0.0)
+
     others = 0
     for message in MESSAGES[:-1]:
         every_intent = matched_all(trained, message)
-        first_five = {c.intent for c in sorted(every_intent, key=lambda c: -c.rank)[:5]}
+        first_five = {c.intent for c in sorted(every_intent, key=without_words)[-5:]}
         others += first_five != {c.intent for c in sorted(every_intent, key=lambda c: -c.score)[:5]}
 
         assert {c.intent for c in trained.match(message, top_k=10).candidates} >= first_five
@@ -610,7 +614,7 @@ def test_author_margin_is_on_the_score(trained: Matcher) -> None:
         assert none.match(message).verdict == "matched"
 
 
-def test_spelling_hit_raises_evidence_by_as_much_as_the_score(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spelling_hit_raises_evidence_by_as_much_as_score_and_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other candidates keep theirs. The message is encoded as it is written, so that only the hit differs."""
     monkeypatch.setattr(Corrector, "read", lambda *_: None)
     message = "waht about my parcel then"
@@ -623,7 +627,9 @@ def test_spelling_hit_raises_evidence_by_as_much_as_the_score(monkeypatch: pytes
     assert (tolerant.intent, tolerant.trace.decided_by) == ("parcel", "fuzzy")
     raised = after["parcel"].score - before["parcel"].score
     assert raised > 0.02
-    assert after["parcel"].rank - before["parcel"].rank == pytest.approx(raised, abs=1e-5)
+    more_words = after["parcel"].words - before["parcel"].words  # type: ignore[operator]
+    assert more_words > 0.02
+    assert after["parcel"].rank - before["parcel"].rank == pytest.approx(raised + WORD_WEIGHT * more_words, abs=1e-5)
     assert after["parcel"].confidence > before["parcel"].confidence  # type: ignore[operator]
     assert [after[n].evidence for n in before if n != "parcel"] == [
         c.evidence for n, c in before.items() if n != "parcel"
@@ -842,3 +848,73 @@ def test_every_line_of_the_shipped_registry_is_answered_alike_without_its_accent
         != (answers[form].verdict, answers[form].intent, answers[form].score)
     ]
     assert different == []
+
+
+def language_of(result: MatchResult) -> str:
+    return next(stage.says for stage in result.trace.stages if stage.name == "language")
+
+
+def german() -> Matcher:
+    """A bot of six German intents, large enough for both calibrations."""
+    topics = ("die Bestellung", "die Rechnung", "das Paket", "die Adresse", "das Konto", "der Gutschein")
+    starts = ("wo ist", "ich suche", "ich brauche", "zeig mir", "was ist mit", "es geht um", "ich frage nach", "und")
+    intents = [
+        Intent(
+            topic.split()[1].lower(),
+            tuple(Utterance(f"{start} {topic}", "de") for start in starts),
+            responses={"de": "Gern.", "en": "Sure."},
+            titles={"de": topic, "en": "Something"},
+        )
+        for topic in topics
+    ]
+    return Matcher.load(Registry(tuple(intents)), cache="off")
+
+
+def test_message_in_a_language_that_the_registry_lacks_has_its_own_calibration() -> None:
+    """Its language is its own, and the trace says so. The reply is in English, which is written."""
+    bot = german()
+
+    result = bot.match("jag vill ändra min adress på fakturan")
+    own = bot.match("ich möchte die Adresse auf der Rechnung ändern")
+
+    assert (result.language, own.language) == ("sv", "de")
+    assert language_of(result) == ("guessed sv, which the registry does not have: calibrated for other languages")
+    assert language_of(own) == "guessed de"
+    foreign, usual = bot.artefact.foreign, bot.artefact.calibration
+    assert foreign is not None
+    assert foreign != usual
+    assert result.trace.threshold == bot.foreign_policy.default.value
+    assert result.trace.threshold_origin == "learned for other languages"
+    assert {candidate.title for candidate in own.candidates} <= {intent.titles["de"] for intent in bot.registry}
+
+
+def test_many_messages_are_calibrated_as_one() -> None:
+    bot = german()
+    messages = ["var är min faktura", "wo ist denn meine Rechnung", "¿dónde está mi paquete?", "12345"] * 3
+
+    together, alone = bot.match_many(messages), [bot.match(message) for message in messages]
+
+    for one, other in zip(together, alone, strict=True):
+        assert (one.verdict, one.intent, one.language) == (other.verdict, other.intent, other.language)
+        assert one.confidence == pytest.approx(other.confidence, abs=1e-4)
+
+
+def test_encoder_without_translations_keeps_one_calibration() -> None:
+    """The language is found all the same."""
+    bot = trained_matcher()
+
+    result = bot.match("var är mitt paket någonstans just nu?")
+
+    assert bot.artefact.foreign is None
+    assert bot.foreign_policy is bot.policy
+    assert language_of(result) == "guessed sv, which the registry does not have"
+
+
+def test_number_is_answered_in_the_language_of_the_first_utterance() -> None:
+    bot = Matcher.load(
+        Registry((Intent("number", (Utterance("12345 ist es", "de"),), responses={"de": "Ja.", "en": "Yes."}),)),
+        encoder=WordHashEncoder(), threshold=0.0, cache="off",
+    )  # fmt: skip
+
+    assert bot.match("12345").language is None
+    assert bot.match("12345").response == "Ja."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from fakes import WordHashEncoder
@@ -9,7 +11,8 @@ from fakes import WordHashEncoder
 from intentmatch import Intent, Registry, Settings, Utterance
 from intentmatch.artefact.build import build
 from intentmatch.core.result import Candidate
-from intentmatch.learning.fusion import WORD_WEIGHT
+from intentmatch.learning.fusion import WORD_WEIGHT, head_term
+from intentmatch.learning.token_features import NO_WORDS
 from intentmatch.learning.word_alignment import LEADING
 from intentmatch.matching.scoring import RANKED, Scoring
 from intentmatch.matching.shortlist import Scored, SearchResult
@@ -194,3 +197,33 @@ def test_words_count_among_the_allowed_intents(trained: Scoring) -> None:
 def test_without_a_head_words_do_not_count(scoring: Scoring) -> None:
     """The setting `scorer: cosine` promises similarity alone."""
     assert all(c.words is None for c in candidates(scoring, "where is the parcel"))
+
+
+def test_scoring_of_translations_has_its_own_calibration_and_no_words() -> None:
+    """Scores stay the same, and so does the scoring that it was made from."""
+    lines = [
+        f"{start} the {name} {end}" for name in NAMES for start in ("where is", "send", "lose") for end in ("", "now")
+    ]
+    bot = Registry(
+        tuple(Intent(name, tuple(Utterance(line) for line in lines if f" {name} " in line)) for name in NAMES)
+    )
+    artefact = build(bot, WordHashEncoder(), Settings())
+    usual = Scoring(artefact, policy_of(bot, artefact.settings, artefact.calibration))
+    other = replace(artefact.calibration, curve=(0.0, 0.0))
+    translated = usual.for_translations(other, policy_of(bot, artefact.settings, other))
+    text = "where is my refund"
+
+    before, found = candidates(usual, text), candidates(translated, text)
+
+    assert artefact.trained_head is not None
+    assert sum(c.confidence for c in found) <= 0.5 + 1e-6 < sum(c.confidence for c in before)
+    assert {c.intent: c.score for c in found}["refund"] == {c.intent: c.score for c in before}["refund"]
+    assert found[0].evidence != before[0].evidence
+    assert candidates(usual, text) == before
+    head = artefact.trained_head.head.for_vectors(artefact.vectors.shape[1])
+    logits = head.logits(WordHashEncoder().encode([text])[0], NO_WORDS)
+    best = {c.intent: c for c in found}["refund"]
+    expected = best.score + head_term(logits)[NAMES.index("refund")]
+    assert best.evidence == pytest.approx(float(expected), abs=1e-5)
+    results = usual.search_many(WordHashEncoder().encode([text]), [text])
+    assert translated.candidates(WordHashEncoder().encode([text])[0], text, found=results[0]) == found

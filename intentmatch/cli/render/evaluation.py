@@ -186,7 +186,8 @@ def _mistake(trial: Trial) -> str:
 
     outcome = trial.outcome
     answer = f"“{outcome.case.text}” answered with {outcome.answer}"
-    answer += "" if outcome.confidence is None else f" ({outcome.confidence:.0%})"
+    if outcome.verdict == "matched" and outcome.confidence is not None:
+        answer += f" ({outcome.confidence:.0%})"
     if trial.written:
         return f"{answer}  written as: “{trial.written}” {place(outcome.case.location)}".rstrip()
     nearest = outcome.nearest

@@ -157,6 +157,11 @@ class UnigramTokenizer:
                 self._read(unread.all())
             self._unread = None
 
+    def pieces(self) -> Mapping[str, int]:
+        """Return the ids of all pieces; reads those that are still unread."""
+        self.read_all()
+        return self._ids
+
     def _cut(self, word: str) -> tuple[int, ...]:
         """Return the most probable pieces of a word."""
         if self._whole:

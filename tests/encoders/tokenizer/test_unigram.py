@@ -157,3 +157,17 @@ def test_weigh_adds_up_the_log_probabilities_of_the_pieces_of_a_word():
     assert tokenizer.weigh("▁ab") == (2, -5.0)
     assert tokenizer.weigh("▁b") == (1, -3.0)
     assert tokenizer.weigh("▁ax") == (2, -2.0 + UNKNOWN_SCORE)
+
+
+def test_texts_of_pieces_spell_the_text() -> None:
+    """Each piece that `encode` returned has its text; "▁" stands for the beginning of a word, "" for no piece."""
+    tokenizer = read_unigram(EMBEDDED / "tokenizer.json", whole=True)
+    assert tokenizer is not None
+    pieces = tokenizer.encode("Cancel the unforgettability 42!", 512)
+
+    texts = tokenizer.texts_of(pieces)
+
+    assert "".join(texts) == "▁cancel▁the▁unforgettability▁42!"
+    assert len(texts) == len(pieces)
+    assert tokenizer.texts_of([pieces[0], 10**9]) == [texts[0], ""]
+    assert tokenizer.texts_of([]) == []

@@ -1,0 +1,102 @@
+"""Which languages the pieces of the embedded tokenizer speak for: the language of a text among all that it knows.
+
+Naive Bayes over subword pieces. For each piece, the file `languages.safetensors` holds the four languages that use it
+most, and how much more likely each of them makes the piece than all other languages do. `intentmatch.distill.languages`
+counts them in parallel text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from intentmatch.core.errors import ModelUnavailableError
+from intentmatch.encoders.tokenizer.embedded import EMBEDDED, MAX_PIECES, embedded_tokenizer
+from intentmatch.storage.atomic import write_file
+
+FILE = "languages.safetensors"
+"""Name of the file in the folder of the embedded model."""
+
+EACH = 4
+"""Languages that are stored for a piece."""
+STEP, LEVELS = 0.8, 16
+"""The evidence of a piece for a language is one of 16 multiples of 0.8: half a byte."""
+
+_KEY = "languages"
+_SHIFTS = np.arange(0, 4 * EACH, 4, dtype=np.uint16)
+_LEVEL = np.uint16(LEVELS - 1)
+
+
+class PieceLanguages:
+    """Evidence of a text's pieces for languages. Immutable, safe to use from many threads."""
+
+    def __init__(
+        self,
+        codes: Sequence[str],
+        languages: NDArray[np.uint8],
+        levels: NDArray[np.uint16],
+        prior: NDArray[np.float32],
+    ) -> None:
+        self.codes = tuple(codes)
+        """BCP-47 codes of all languages."""
+        self.languages = languages
+        """Positions in `codes`, shape `(pieces, 4)`."""
+        self.levels = levels
+        """The four levels of a piece, half a byte each, the first language in the lowest bits, shape `(pieces,)`."""
+        self.prior = prior
+        """Log probabilities of the languages before a text is read, up to a constant, shape `(languages,)`."""
+
+    def evidence(self, pieces: Sequence[int]) -> NDArray[np.float64] | None:
+        """Return the log likelihood of each language, up to a constant, shape `(languages,)`; without the prior.
+
+        A piece counts once, however often it is repeated ("hahaha"). None if no piece tells languages apart: numbers,
+        punctuation, emoji, unknown letters.
+        """
+        ids = np.array([*{*pieces}], dtype=np.int64)
+        levels = (self.levels.take(ids)[:, None] >> _SHIFTS) & _LEVEL
+        sums = np.bincount(self.languages.take(ids, axis=0).ravel(), levels.ravel(), len(self.codes))
+        return np.multiply(sums, STEP, dtype=np.float64) if sums.any() else None
+
+    def evidence_of(self, text: str) -> NDArray[np.float64] | None:
+        """Return `evidence` for a cleaned text."""
+        return self.evidence(embedded_tokenizer().encode(text, MAX_PIECES))
+
+    def save(self, folder: Path) -> None:
+        """Write `FILE` into the folder of the tokenizer. Raises `OSError`."""
+        tensors: dict[str, NDArray[Any]] = {"languages": self.languages, "levels": self.levels, "prior": self.prior}
+        write_file(folder / FILE, save(tensors, {_KEY: json.dumps(self.codes)}))
+
+
+def read_piece_languages(folder: Path) -> PieceLanguages:
+    """Read `FILE` from a folder. Raises `ModelUnavailableError` if it is missing or damaged."""
+    try:
+        with safe_open(folder / FILE, framework="numpy") as stored:
+            codes = json.loads((stored.metadata() or {})[_KEY])
+            languages, levels, prior = (stored.get_tensor(name) for name in ("languages", "levels", "prior"))
+        found = PieceLanguages(codes, languages, levels, prior)
+        whole = languages.shape == (len(levels), EACH) and prior.shape == (len(codes),)
+        if not whole or int(languages.max(initial=0)) >= len(codes):
+            raise ValueError("its tables do not fit together")
+    except (OSError, SafetensorError, KeyError, ValueError, TypeError) as error:
+        raise ModelUnavailableError(f"{folder / FILE} cannot be read ({error}); reinstall intentmatch") from None
+    return found
+
+
+@lru_cache(1)
+def piece_languages() -> PieceLanguages:
+    """Return the languages of the embedded tokenizer's pieces, read once per process.
+
+    Raises `ModelUnavailableError` if the file is damaged or belongs to another tokenizer.
+    """
+    found = read_piece_languages(EMBEDDED)
+    if len(found.levels) != embedded_tokenizer().size:
+        raise ModelUnavailableError(f"{EMBEDDED / FILE} belongs to another tokenizer; reinstall intentmatch")
+    return found

@@ -1,0 +1,124 @@
+"""The language of a message, and whether the registry has it."""
+
+from __future__ import annotations
+
+import pytest
+
+from intentmatch import Intent, Registry, Utterance
+from intentmatch.matching.message_language import MessageLanguage, Spoken
+from intentmatch.text.normalize import clean, fold
+
+ENGLISH = ("where is my order", "please cancel my order", "hello there", "track the parcel", "is the hotel open today")
+GERMAN = ("wo ist meine Bestellung", "bitte storniere die Bestellung", "guten Tag", "ist das Hotel heute offen")
+RUSSIAN = ("где мой заказ", "отмените мой заказ, пожалуйста", "добрый день", "открыт ли отель сегодня")
+
+
+def registry(**lines: tuple[str, ...]) -> Registry:
+    """One intent with lines by language; `none` for lines without one."""
+    utterances = [
+        Utterance(text, None if language == "none" else language) for language, texts in lines.items() for text in texts
+    ]
+    return Registry((Intent("everything", tuple(utterances)),))
+
+
+def spoken(bot: Registry, message: str, given: str | None = None) -> Spoken:
+    key = fold(message)
+    rows = [row for row, folded in enumerate(bot.folded) if folded == key]
+    return MessageLanguage(bot).find(clean(message), key, rows, given)
+
+
+@pytest.mark.parametrize(
+    ("bot", "message", "language"),
+    [
+        (registry(en=ENGLISH), "var är mitt paket?", "sv"),
+        (registry(de=GERMAN), "jag vill avbryta min beställning", "sv"),
+        (registry(de=GERMAN), "ik wil mijn bestelling annuleren", "nl"),
+        (registry(ru=RUSSIAN), "де моє замовлення і коли його доставлять?", "uk"),
+        (registry(en=ENGLISH, de=GERMAN), "¿dónde está mi pedido?", "es"),
+        (registry(none=ENGLISH), "wo ist denn bitte mein Paket?", "de"),
+        (registry(en=ENGLISH), "荷物はどこにありますか", "ja"),
+    ],
+)
+def test_message_in_another_language_is_foreign(bot: Registry, message: str, language: str) -> None:
+    found = spoken(bot, message)
+
+    assert found == Spoken(language, True, f"guessed {language}, which the registry does not have")
+
+
+@pytest.mark.parametrize(
+    ("bot", "message", "language"),
+    [
+        (registry(en=ENGLISH), "can you tell me where my parcel is?", "en"),
+        (registry(de=GERMAN), "wo bleibt denn mein Paket?", "de"),
+        (registry(ru=RUSSIAN), "когда привезут мой заказ?", "ru"),
+        (registry(en=ENGLISH, de=GERMAN), "wo bleibt denn mein Paket?", "de"),
+        (registry(none=ENGLISH), "can you tell me where my parcel is?", "en"),
+        (registry(none=(*ENGLISH, *GERMAN)), "wo bleibt denn mein Paket?", "de"),
+        (registry(**{"pt-BR": ("onde está o meu pedido", "bom dia")}), "cancelar o meu pedido por favor", "pt-BR"),
+    ],
+)
+def test_message_in_a_language_of_the_registry_is_not_foreign(bot: Registry, message: str, language: str) -> None:
+    assert spoken(bot, message) == Spoken(language, False, f"guessed {language}")
+
+
+@pytest.mark.parametrize(("language", "message"), [("zh", "呢個酒店喺邊度呀"), ("hr", "gde je moja porudžbina")])
+def test_near_relative_of_a_language_of_the_registry_is_not_foreign(language: str, message: str) -> None:
+    """Cantonese and Chinese; Serbian, Bosnian and Croatian."""
+    lines = {"zh": ("我的订单在哪里", "取消我的订单"), "hr": ("gdje je moja narudžba", "otkaži moju narudžbu")}
+
+    assert spoken(registry(**{language: lines[language]}), message) == Spoken(language, False, f"guessed {language}")
+
+
+@pytest.mark.parametrize("message", ["hotel", "ok", "danke", "wher is my ordr", "play despacito by luis fonsi please"])
+def test_short_and_ambiguous_messages_are_taken_for_the_registry(message: str) -> None:
+    assert spoken(registry(en=ENGLISH), message) == Spoken("en", False, "guessed en")
+
+
+@pytest.mark.parametrize("message", ["12345", "😭", "50 % ...", "11/12"])
+@pytest.mark.parametrize("bot", [registry(en=ENGLISH), registry(none=ENGLISH), registry(en=ENGLISH, de=GERMAN)])
+def test_message_without_letters_has_no_language(bot: Registry, message: str) -> None:
+    assert spoken(bot, message) == Spoken(None, False, "nothing to tell the language by")
+
+
+def test_author_names_the_language_of_an_equal_utterance() -> None:
+    """Even if it reads like another language; without a tag, it is at least not foreign."""
+    assert spoken(registry(de=(*GERMAN, "where is my order please")), "Where is my order, please?").language == "de"
+    assert not spoken(registry(none=(*ENGLISH, "wo ist denn bitte mein Paket")), "wo ist denn bitte mein Paket").foreign
+
+
+def test_language_that_the_caller_names_is_kept() -> None:
+    """A message is foreign if the registry does not have that language and the message does not read like it."""
+    bot = registry(en=ENGLISH)
+
+    assert spoken(bot, "wo ist mein Paket?", "en") == Spoken("en", False, "")
+    assert spoken(bot, "where is my order now?", "en-GB") == Spoken("en-GB", False, "")
+    assert spoken(bot, "paket?", "de") == Spoken("de", True, "de is not a language of the registry")
+    assert spoken(bot, "where is the parcel", "de") == Spoken("de", False, "")
+    assert spoken(bot, "12345", "de") == Spoken("de", False, "")
+
+
+def test_registry_without_letters_has_no_language() -> None:
+    """Nothing is foreign to it."""
+    found = spoken(registry(none=("123", "456")), "wo ist denn bitte mein Paket?")
+
+    assert found == Spoken(None, False, "nothing to tell the language by")
+
+
+def test_words_of_utterances_count_for_the_registry() -> None:
+    """English words in a German bot; the more often its other words recur, the more an unknown one says."""
+    places = ("neuen", "alten", "anderen", "letzten", "ersten", "nächsten")
+    with_words = tuple(f"wo ist die {place} home delivery" for place in places)
+    without = tuple(f"wo ist die {place} Bestellung" for place in places)
+
+    assert not spoken(registry(de=(*GERMAN, *with_words)), "home delivery").foreign
+    assert spoken(registry(de=(*GERMAN, *without)), "home delivery").foreign
+
+
+def test_title_in_a_language_of_the_registry_does_not_hide_the_language_around_it() -> None:
+    bot = registry(
+        en=(*(f"play {song} now" for song in ENGLISH * 3), "find the film", "show the film to me", "find me")
+    )
+
+    found = spoken(bot, "find filmen med titlen louder than bombs for mig")
+
+    assert (found.language, found.foreign) == ("da", True)

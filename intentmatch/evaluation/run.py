@@ -9,6 +9,7 @@ import numpy as np
 
 import intentmatch
 from intentmatch.core.types import Case
+from intentmatch.evaluation.cross_fit import cross_fitted
 from intentmatch.evaluation.curve import case_of, learning_curve
 from intentmatch.evaluation.folds import Folds, intent_folds, split, without, without_intents
 from intentmatch.evaluation.outcomes import Negative, Outcome
@@ -111,16 +112,19 @@ def _cross_validated(
         tuple(negatives),
         len(parts.not_asked),
         runner.latency,
-        matcher.settings.out_of_scope_share,
+        matcher.artefact.out_of_scope_share,
     )
     return part, tried
 
 
 def on_cases(matcher: Matcher, cases: Sequence[Case], *, progress: StepProgress | None = None) -> Part:
-    """Evaluate the matcher itself on test cases."""
+    """Evaluate the matcher on test cases: itself, unless its confidences were learned from the case; see `cross_fit`."""
     runner = Runner(matcher, "test cases", len(cases), progress)
-    outcomes = runner.run_all(cases)
-    return Part(TESTS, tuple(outcomes), latency=runner.latency)
+    outcomes: dict[int, Outcome] = {}
+    for positions, answers in cross_fitted(matcher, cases):
+        found = runner.run_all([cases[position] for position in positions], matcher=answers)
+        outcomes.update(zip(positions, found, strict=True))
+    return Part(TESTS, tuple(outcomes[position] for position in range(len(cases))), latency=runner.latency)
 
 
 def _by_row(rows: Sequence[int], varied: Sequence[Variant]) -> dict[int, list[Variant]]:

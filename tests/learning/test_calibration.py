@@ -37,6 +37,7 @@ def cases(
         place=np.where(number < len(right), 0, np.where(number < known, 1, RANKED)),
         known=number < known,
         rows=number,
+        weights=np.ones(count),
     )
 
 
@@ -55,7 +56,7 @@ def scattered(seed: int = 7, known: int = 200, out_of_scope: int = 200, *, apart
     gap = np.abs(random.normal(0.3, 0.2, len(evidence)))
     return HeldOut(
         ranked_of(evidence, gap), random.integers(0, 3, len(evidence)), np.where(right, 0, np.where(there, 1, RANKED)),
-        there, np.arange(len(evidence)),
+        there, np.arange(len(evidence)), np.ones(len(evidence)),
     )  # fmt: skip
 
 
@@ -393,7 +394,9 @@ def parted(easy: int, hard: int, *, out_of_scope: float = 0.5) -> tuple[HeldOut,
     numbers = np.array(part_of)
     known = np.array(right)
     place = np.where(known, 0, RANKED)
-    return HeldOut(ranked_of(np.array(evidence), 1.0), numbers, place, known, np.arange(len(numbers))), part_of
+    return HeldOut(
+        ranked_of(np.array(evidence), 1.0), numbers, place, known, np.arange(len(numbers)), np.ones(len(numbers))
+    ), part_of
 
 
 def by_part(kind: str, held_out: HeldOut, part_of: list[int], names: list[str], target=HALF_PRECISE) -> Calibration:

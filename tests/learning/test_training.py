@@ -54,9 +54,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """One entry for each training that was not loaded from the cache."""
     calls: list[int] = []
 
-    def counting(*arguments: object) -> Trained:
+    def counting(*arguments: object, **options: object) -> Trained:
         calls.append(1)
-        return train(*arguments)  # type: ignore[arg-type]
+        return train(*arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(training, "train", counting)
     return calls

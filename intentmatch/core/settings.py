@@ -29,7 +29,7 @@ LOCAL = frozenset(
     {"device", "precision", "threads", "remote_seconds", "cache", "lint", "inbox", "inbox_keep", "inbox_mode"}
 )
 """Settings of this machine or of the YAML that do not affect answers. An artefact does not contain them."""
-USUAL_SHARE = 0.15
+USUAL_SHARE = 0.1
 """Default of `out_of_scope_share`, chosen on development sets."""
 FROM_TESTS: Final = "tests"
 """Value of `out_of_scope_share`: learn it from `tests:`."""

@@ -1,6 +1,6 @@
 """Cross-fitting: no test case is answered by a matcher that learned its confidences from this case.
 
-With `out_of_scope_share: tests`, share and confidence curve are learned from the registry's tests. To measure these, the
+With `out_of_scope_share: tests`, share and confidence curve are learned from the registry's tests. To measure them, the
 tests are split into rounds. The cases of a round are answered by a matcher that learned from all other rounds.
 """
 

@@ -118,7 +118,7 @@ def _cross_validated(
 
 
 def on_cases(matcher: Matcher, cases: Sequence[Case], *, progress: StepProgress | None = None) -> Part:
-    """Evaluate the matcher on test cases: itself, unless its confidences were learned from the case; see `cross_fit`."""
+    """Evaluate the matcher on test cases; a case that it learned from is answered as `cross_fitted` says."""
     runner = Runner(matcher, "test cases", len(cases), progress)
     outcomes: dict[int, Outcome] = {}
     for positions, answers in cross_fitted(matcher, cases):

@@ -121,10 +121,13 @@ def on_cases(matcher: Matcher, cases: Sequence[Case], *, progress: StepProgress 
     """Evaluate the matcher on test cases; a case that it learned from is answered as `cross_fitted` says."""
     runner = Runner(matcher, "test cases", len(cases), progress)
     outcomes: dict[int, Outcome] = {}
+    learned = 0
     for positions, answers in cross_fitted(matcher, cases):
         found = runner.run_all([cases[position] for position in positions], matcher=answers)
         outcomes.update(zip(positions, found, strict=True))
-    return Part(TESTS, tuple(outcomes[position] for position in range(len(cases))), latency=runner.latency)
+        learned += 0 if answers is matcher else len(positions)
+    in_order = tuple(outcomes[position] for position in range(len(cases)))
+    return Part(TESTS, in_order, latency=runner.latency, cross_fitted=learned)
 
 
 def _by_row(rows: Sequence[int], varied: Sequence[Variant]) -> dict[int, list[Variant]]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from intentmatch.core.types import Registry
 from intentmatch.encoders.tokenizer.languages import piece_languages
+from intentmatch.matching.noise import randomness
 from intentmatch.text.language_id import LanguageGuess, base_language
 from intentmatch.text.normalize import clean
 
@@ -27,8 +28,9 @@ _LEAD, _LEAD_OF_ONE_WORD = 2.0, 10.0
 # Weight of the words that utterances have or lack, and the share of words that they lack in another language.
 _WORDS_WEIGHT, _LACKING = 0.7, 0.85
 _FEWEST_LACKING, _MOST_LACKING = 0.02, 0.9
-# These were chosen on development sets (clinc150, banking77, mtop, massive, xsid, msskills, arbanking77, whole and cut
-# to 8 intents): of the messages in a registry's own languages, at most one in 200 is answered otherwise.
+# The numbers above were chosen on development sets (clinc150, banking77, mtop, massive, xsid, msskills, arbanking77,
+# whole and cut to 8 intents): of the messages in a registry's own languages, at most one in 200 is answered otherwise.
+
 # Languages written without spaces, and the letters of a word there.
 _WITHOUT_SPACES, _LETTERS_OF_A_WORD = frozenset({"ja", "km", "lo", "my", "th", "yue", "zh", "zh-Hant"}), 3
 # Untagged utterances whose languages are guessed at most, evenly spread, and the least share of a language among them.
@@ -90,7 +92,8 @@ class MessageLanguage:
             return Spoken(given, foreign, f"{given} is not a language of the registry" if foreign else "")
         if evidence is None:
             return Spoken(None, False, "nothing to tell the language by")
-        if not rows and (language := self._foreign(evidence, key)):
+        # Random letters resemble some rare language or other.
+        if not rows and (language := self._foreign(evidence, key)) and randomness(text) <= 0.0:
             return Spoken(language, True, f"guessed {language}, which the registry does not have")
         return self._own(self._among(key, evidence))
 

@@ -37,7 +37,7 @@ def check_negation(
 
     - One of its clauses has a negation that refuses ("don't", "I don't want to"), `intentmatch.text.negation`.
     - The intent's utterance nearest to the message has none. Other utterances may have one.
-    - The clause without the negation is matched as the same intent, and scores at least as high as the message. A
+    - The clause without the negation is in scope, first as the same intent, and scores at least as high as the message. A
       negation that belongs to the intent ("I don't want the lamp" for "cancel") lowers the score when it is left out.
     """
     if decision.verdict != "matched" or (found := refusal(text, language)) is None:
@@ -56,7 +56,7 @@ def check_negation(
 
 def _is_refused(best: Candidate, without: Decision, language: str | None) -> bool:
     """Return whether the clause without its negation reads like the intent, at least as well as the message."""
-    if without.verdict != "matched":
+    if without.verdict == "out_of_scope":
         return False
     first = without.ranked[0]
     return first.intent == best.intent and first.score >= best.score - _AS_NEAR and not _refuses(first, language)

@@ -473,11 +473,15 @@ def test_candidates_are_ranked_by_evidence(trained: Matcher) -> None:
 
 
 def test_five_intents_with_most_evidence_are_candidates(trained: Matcher) -> None:
-    """Even if others have higher scores."""
+    """Even if others have higher scores. Words count among these five only, so they are first without words."""
+
+    def without_words(candidate: Candidate) -> float:
+        return candidate.rank - WORD_WEIGHT * (candidate.words or 0.0)
+
     others = 0
     for message in MESSAGES[:-1]:
         every_intent = matched_all(trained, message)
-        first_five = {c.intent for c in sorted(every_intent, key=lambda c: -c.rank)[:5]}
+        first_five = {c.intent for c in sorted(every_intent, key=without_words)[-5:]}
         others += first_five != {c.intent for c in sorted(every_intent, key=lambda c: -c.score)[:5]}
 
         assert {c.intent for c in trained.match(message, top_k=10).candidates} >= first_five
@@ -610,7 +614,7 @@ def test_author_margin_is_on_the_score(trained: Matcher) -> None:
         assert none.match(message).verdict == "matched"
 
 
-def test_spelling_hit_raises_evidence_by_as_much_as_the_score(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spelling_hit_raises_evidence_by_as_much_as_score_and_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other candidates keep theirs. The message is encoded as it is written, so that only the hit differs."""
     monkeypatch.setattr(Corrector, "read", lambda *_: None)
     message = "waht about my parcel then"
@@ -623,7 +627,9 @@ def test_spelling_hit_raises_evidence_by_as_much_as_the_score(monkeypatch: pytes
     assert (tolerant.intent, tolerant.trace.decided_by) == ("parcel", "fuzzy")
     raised = after["parcel"].score - before["parcel"].score
     assert raised > 0.02
-    assert after["parcel"].rank - before["parcel"].rank == pytest.approx(raised, abs=1e-5)
+    more_words = after["parcel"].words - before["parcel"].words  # type: ignore[operator]
+    assert more_words > 0.02
+    assert after["parcel"].rank - before["parcel"].rank == pytest.approx(raised + WORD_WEIGHT * more_words, abs=1e-5)
     assert after["parcel"].confidence > before["parcel"].confidence  # type: ignore[operator]
     assert [after[n].evidence for n in before if n != "parcel"] == [
         c.evidence for n, c in before.items() if n != "parcel"

@@ -157,9 +157,13 @@ def calibrate(
     asked = asked_about(_softmax(held_out.ranked, sharpness) * in_scope[:, None])
     chances = _Chances(in_scope, right, asked, held_out.place < RIVALS, known, shares)
     common = _chosen(chances, target)
-    spoken = np.array([languages[row] or "" for row in held_out.rows]) if languages else np.full(cases, "")
+    # Few labelled messages mean one intent or have one language, and each weighs much.
+    utterance = held_out.rows >= 0
+    spoken = np.full(cases, "")
+    if languages:
+        spoken = np.where(utterance, [languages[row] or "" for row in held_out.rows], "")
     by_language = _parts(chances, spoken, sorted({*spoken.tolist()} - {""}), target, common)
-    named = np.array([intents[number] for number in held_out.first]) if intents else np.full(cases, "")
+    named = np.where(utterance, [intents[number] for number in held_out.first], "") if intents else np.full(cases, "")
     by_intent = _parts(chances, named, sorted({*named.tolist()} - {""}), target, common)
     # With a single language there is nothing to tell apart.
     by_language = by_language if len({*spoken.tolist()} - {""}) > 1 else {}

@@ -49,7 +49,7 @@ class HeldOut:
     known: NDArray[np.bool_]
     """Whether the utterance's own intent was there to be found, so that the message is in scope."""
     rows: NDArray[np.int64]
-    """Row of the utterance."""
+    """Row of the utterance; -1 for a labelled message."""
     weights: NDArray[np.float64]
     """How much the case counts among those in scope, or among those out of scope."""
 

@@ -83,7 +83,6 @@ def calibrated(
     if labelled is not None:
         cases = labelled_cases(registry, vectors, settings.aggregation, validated.trained_head, labelled)
         held_out = joined(held_out, cases)
-        languages += [case.language for case in labelled.cases]
     share = share_in_use(settings, labelled_share)
     calibration = replace(calibrate(held_out, settings.target, names, languages, share), labelled=labelled_share)
     # A head that could not be cross-validated is not used.

@@ -11,8 +11,8 @@ from fakes import WordHashEncoder
 from intentmatch.artefact.build import build, labelled_messages
 from intentmatch.core.settings import FROM_TESTS, USUAL_SHARE, Settings
 from intentmatch.core.types import Case, Intent, Registry, Utterance
-from intentmatch.learning.cross_validation import RANKED
-from intentmatch.learning.labelled_cases import LABELLED_WEIGHT, joined, labelled_cases, usable_cases
+from intentmatch.learning.cross_validation import RANKED, HeldOut
+from intentmatch.learning.labelled_cases import joined, labelled_cases, usable_cases
 from intentmatch.learning.labelled_share import FEWEST
 from intentmatch.matching.pipeline import Engine
 from intentmatch.text.normalize import clean
@@ -57,19 +57,42 @@ def test_evidence_is_that_of_matching(settings: Settings):
         assert found.place[number] == (names.index(case.expected) if case.expected in names else RANKED)
 
 
-def test_labelled_messages_weigh_more_than_held_out_ones():
+def test_labelled_messages_weigh_the_more_the_more_there_are():
     encoder = WordHashEncoder()
-    bot = registry(*INSIDE)
-    labelled = labelled_messages(bot, LEARNING, encoder)
+    bot = registry()
     vectors = build(bot, encoder, Settings(scorer="cosine")).vectors
+    for cases in (INSIDE[:3], INSIDE):
+        labelled = labelled_messages(replace(bot, tests=tuple(cases)), LEARNING, encoder, fewest=1)
 
-    found = labelled_cases(bot, vectors, "mean2", None, labelled)
-    both = joined(found, found)
+        found = labelled_cases(bot, vectors, "mean2", None, labelled)
 
-    assert set(found.weights) == {LABELLED_WEIGHT}
-    assert found.rows.tolist() == [*range(len(vectors), len(vectors) + len(INSIDE))]
-    assert len(both.ranked) == len(both.weights) == 2 * len(INSIDE)
-    assert found.known.all()
+        assert found.weights.tolist() == pytest.approx([len(cases) / 3] * len(cases))
+        assert set(found.rows.tolist()) == {-1}
+        assert found.known.all()
+
+
+def cases(inside: int, outside: int, weight: float = 1.0) -> HeldOut:
+    count = inside + outside
+    number = np.arange(count)
+    return HeldOut(
+        np.zeros((count, RANKED)), number, np.zeros(count, int), number < inside, number, np.full(count, weight)
+    )
+
+
+def test_out_of_scope_cases_of_both_weigh_the_same_in_proportion():
+    both = joined(cases(10, 20), cases(30, 6, weight=5.0))
+
+    inside, outside = both.weights[both.known], both.weights[~both.known]
+    assert (inside.sum(), outside[:20].sum()) == (10 + 150, 20)
+    assert outside[20:].sum() == pytest.approx(2 * 150)
+
+
+@pytest.mark.parametrize(("inside", "outside"), [(4, 0), (0, 4), (0, 0)])
+def test_labelled_cases_of_one_kind_keep_their_weights(inside: int, outside: int):
+    both = joined(cases(10, 20), cases(inside, outside, weight=5.0))
+
+    assert both.weights[30:].tolist() == [5.0] * (inside + outside)
+    assert joined(cases(0, 0), cases(inside, outside)).weights.tolist() == [1.0] * (inside + outside)
 
 
 def test_message_with_several_intents_is_right_with_either():

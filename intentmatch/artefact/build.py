@@ -6,12 +6,14 @@ import numpy as np
 
 from intentmatch.artefact.store import Artefact, searched_by
 from intentmatch.core.errors import NOWHERE, Location, Problem, RegistryError
-from intentmatch.core.settings import Settings
+from intentmatch.core.settings import FROM_TESTS, Settings
 from intentmatch.core.types import Encoder, Registry
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import Known, Progress, encode_all
 from intentmatch.encoders.translations import translations_of
 from intentmatch.index import check_extras, make_graph
+from intentmatch.learning.labelled_cases import Labelled, usable_cases
+from intentmatch.learning.labelled_share import FEWEST, labelled_share
 from intentmatch.learning.training import PreviousTraining, load_or_train
 from intentmatch.registry import check
 from intentmatch.storage.vector_cache import VectorCache
@@ -56,6 +58,7 @@ def build(
         settings,
         cache.folder if cache else None,
         translations=translations_of(encoder),
+        labelled=labelled_messages(registry, settings, encoder, cache),
         provisional=provisional,
     )
     searched = searched_by(settings, trained.trained_head)
@@ -76,6 +79,17 @@ def texts_of(registry: Registry) -> list[str]:
     """Return all cleaned texts that are encoded: utterances, negatives, and the intents' titles or names."""
     lines = [utterance.text for utterance in (*registry.utterances, *registry.negatives)]
     return [clean(text) for text in (*lines, *(intent.label for intent in registry))]
+
+
+def labelled_messages(
+    registry: Registry, settings: Settings, encoder: Encoder, cache: VectorCache | None = None, *, fewest: int = FEWEST
+) -> Labelled | None:
+    """Return the tests to learn from, encoded; None for fewer than `fewest`, or if the settings do not say so."""
+    share = labelled_share(registry.tests, fewest) if settings.out_of_scope_share == FROM_TESTS else None
+    if share is None:
+        return None
+    cases = usable_cases(registry)
+    return Labelled(share, cases, encode_all(encoder, [clean(case.text) for case in cases], "query", cache))
 
 
 def known_vectors(artefact: Artefact) -> Known:

@@ -25,10 +25,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from intentmatch.core.errors import ArtefactError, StaleArtefactError
-from intentmatch.core.settings import LOCAL, Settings
+from intentmatch.core.settings import FROM_TESTS, LOCAL, Settings
 from intentmatch.core.types import Encoder, KeptVectors, Registry, Vectors
 from intentmatch.learning.calibration import Calibration
 from intentmatch.learning.head import TrainedHead
+from intentmatch.learning.labelled_share import share_in_use
 from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSION
 from intentmatch.registry.reading.json_form import from_plain, to_plain
 from intentmatch.storage.atomic import write_file
@@ -69,7 +70,18 @@ class Artefact:
     def fingerprint(self) -> str:
         """Digest of everything that can change an answer: registry, encoder, text version and settings."""
         parts = [self.registry.fingerprint, self.encoder_fingerprint, TEXT_VERSION, self.settings.to_dict()]
+        parts += [self.registry.tests_content] if self.learns_from_tests else []
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+    @property
+    def learns_from_tests(self) -> bool:
+        """Whether confidences are learned from the registry's tests, if there are enough."""
+        return self.settings.out_of_scope_share == FROM_TESTS
+
+    @property
+    def out_of_scope_share(self) -> float:
+        """The setting `out_of_scope_share` as a number."""
+        return share_in_use(self.settings, self.calibration.labelled)
 
     @property
     def wide_vectors(self) -> Vectors:
@@ -94,7 +106,9 @@ def searched_by(settings: Settings, trained_head: TrainedHead | None) -> str:
 def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
     """Write an artefact to a file, whole or not at all. Raises `ArtefactError` if it cannot be written."""
     target = Path(path)
-    registry = json.dumps(to_plain(artefact.registry), ensure_ascii=False, separators=(",", ":"))
+    registry = json.dumps(
+        to_plain(artefact.registry, tests=artefact.learns_from_tests), ensure_ascii=False, separators=(",", ":")
+    )
     tensors: dict[str, NDArray[Any]] = {
         _VECTORS: np.ascontiguousarray(artefact.vectors),
         "negatives": np.ascontiguousarray(artefact.negative_vectors),

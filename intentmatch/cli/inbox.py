@@ -87,8 +87,9 @@ def show_(file: Path | None, intents: str, as_json: bool, settings: tuple[str, .
 @click.option("--intent", metavar="NAME", help="Add the messages to this intent instead of the proposed one.")
 @click.option("--new", metavar="NAME", help="Create this intent from the messages.")
 @click.option("--ignore", is_flag=True, help="Remove the messages from the inbox for good.")
+@click.option("--as-tests", is_flag=True, help="Add the messages to `tests:` instead of to the intents.")
 @language_option
-@click.option("--file", "target", type=OUTPUT_FILE, help="YAML file for a new intent.")
+@click.option("--file", "target", type=OUTPUT_FILE, help="YAML file for a new intent, or for tests.")
 @dry_run_option
 @yes_option
 @set_option
@@ -99,6 +100,7 @@ def apply(
     intent: str | None,
     new: str | None,
     ignore: bool,
+    as_tests: bool,
     language: str | None,
     target: Path | None,
     dry_run: bool,
@@ -111,19 +113,25 @@ def apply(
     answers, as in `diff`. Handled messages leave the inbox and do not come back. --lang is for messages whose language
     is unknown.
 
+    With --as-tests the messages become test cases, for `eval` and for the setting `out_of_scope_share`. A group that
+    is not added to an intent is expected to be out of scope.
+
     \b
     Examples:
       intentmatch inbox apply misses.sqlite --intents shop/
       intentmatch inbox apply misses.sqlite --intents shop/ --cluster 17 --cluster 4
       intentmatch inbox apply misses.sqlite --intents shop/ --cluster 17 --intent refund_status --yes
       intentmatch inbox apply misses.sqlite --intents shop/ --cluster 4 --new gift_cards --file shop/gifts.yaml
+      intentmatch inbox apply misses.sqlite --intents shop/ --cluster 4 --ignore --as-tests
     """
-    from intentmatch.inbox import edits_of, review
+    from intentmatch.inbox import additions_to_tests, edits_of, review
     from intentmatch.registry import is_yaml
 
     action = _requested_action(intent, new, ignore=ignore)
     if action and not numbers:
         raise click.UsageError("--intent, --new and --ignore need --cluster.")
+    if as_tests and new is not None:
+        raise click.UsageError("Tests expect intents that exist: --as-tests and --new do not go together.")
     if not is_yaml(intents):
         raise InputError(f"{intents} is not YAML: edit the folder that the artefact was built from")
     matcher = load(intents, settings)
@@ -134,7 +142,7 @@ def apply(
     if not decisions:
         click.echo("Nothing to do.")
         return
-    edits = edits_of(decisions, language=language, file=target)
+    edits = (additions_to_tests if as_tests else edits_of)(decisions, language=language, file=target)
     changes = planned(intents, edits) if edits else None
     if changes is not None:
         _compare(matcher, changes, messages, settings_from(settings))
@@ -142,7 +150,7 @@ def apply(
         return
     if changes is not None:
         write(changes, yes=yes)
-    _remove_handled(opened, decisions)
+    _remove_handled(opened, decisions, as_tests=as_tests)
 
 
 def _open(matcher: Matcher, file: Path | None) -> Inbox:
@@ -231,11 +239,12 @@ def _compare(matcher: Matcher, changes: Changes, messages: Sequence[Missed], set
     comparison.diff(found, found.failed("worse"))
 
 
-def _remove_handled(opened: Inbox, decisions: Sequence[Decision]) -> None:
+def _remove_handled(opened: Inbox, decisions: Sequence[Decision], *, as_tests: bool) -> None:
     """Remove the messages of the decisions from the inbox, and print how many."""
     how: Handled
     for how in ("added", "ignored"):
-        messages = [m for d in decisions if (d.action == "ignore") == (how == "ignored") for m in d.cluster.messages]
+        handled = [d for d in decisions if (d.action == "ignore" and not as_tests) == (how == "ignored")]
+        messages = [message for decision in handled for message in decision.cluster.messages]
         if messages:
             opened.handle(messages, how)
             click.echo(f"{output.counted(len(messages), 'message')} {how} and removed from the inbox.")

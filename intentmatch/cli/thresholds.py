@@ -9,10 +9,12 @@ import click
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import json_option, load, set_option, takes_intents
 from intentmatch.cli.render import output
+from intentmatch.core.settings import FROM_TESTS
 from intentmatch.learning.calibration import ASK_BELOW, ASK_FROM, RIVALS
 
 if TYPE_CHECKING:
     from intentmatch.learning.calibration import LearnedCut
+    from intentmatch.learning.labelled_share import LabelledShare
     from intentmatch.matching.matcher import Matcher
     from intentmatch.matching.policy import Cut
 
@@ -49,20 +51,21 @@ def explain_thresholds(intents: str, as_json: bool, settings: tuple[str, ...]) -
 
     matcher = load(intents, settings)
     rows = list(_rows(matcher))
-    share, labelled = matcher.settings.out_of_scope_share, labelled_share(matcher.registry.tests)
+    share, labelled = matcher.artefact.out_of_scope_share, labelled_share(matcher.registry.tests)
     if as_json:
         found = {
             "target": dict(matcher.settings.target),
             "out_of_scope_share": share,
             "labelled_share": None if labelled is None else labelled._asdict(),
+            "learned_from_tests": matcher.artefact.calibration.labelled is not None,
         }
         output.as_json({**found, "margin": _margin(matcher), "thresholds": rows})
         return
     target = ", ".join(f"{name} {value}" for name, value in matcher.settings.target.items())
     click.echo(f"target: {target} ({matcher.settings.origin('target')})")
     click.echo(f"out of scope: {share:.0%} of all messages ({matcher.settings.origin('out_of_scope_share')})")
-    if labelled is not None and not labelled.low <= share <= labelled.high:
-        click.echo(f"  your `tests:` say {labelled}; set out_of_scope_share if they are like your traffic")
+    if note := _about_tests(matcher, labelled):
+        click.echo(f"  {note}")
     click.echo(_asks(matcher))
     click.echo()
     output.table(
@@ -72,6 +75,23 @@ def explain_thresholds(intents: str, as_json: bool, settings: tuple[str, ...]) -
     for note, scopes in _notes(rows).items():
         more = f" and {len(scopes) - 1} more" if len(scopes) > 1 else ""
         click.echo(click.style(f"  {scopes[0]}{more}: {note}", dim=True))
+
+
+def _about_tests(matcher: Matcher, labelled: LabelledShare | None) -> str:
+    """Say what the tests have to do with the share of out-of-scope messages; empty if nothing."""
+    from intentmatch.learning.labelled_share import FEWEST
+
+    artefact, count = matcher.artefact, len(matcher.registry.tests)
+    if artefact.learns_from_tests:
+        if artefact.calibration.labelled is not None:
+            return f"share and confidence curve learned from your `tests:`: {artefact.calibration.labelled}"
+        more = FEWEST - count
+        return (
+            f"the usual share, until `tests:` has {FEWEST} messages: {more} more {'is' if more == 1 else 'are'} needed"
+        )
+    if labelled is None or labelled.low <= artefact.out_of_scope_share <= labelled.high:
+        return ""
+    return f"your `tests:` say {labelled}; set `out_of_scope_share: {FROM_TESTS}` if they are like your traffic"
 
 
 def _rows(matcher: Matcher) -> list[dict[str, Any]]:

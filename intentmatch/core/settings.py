@@ -9,7 +9,7 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, Literal
 
 from intentmatch.core.errors import InputError, Location, Problem, RegistryError, SettingsError, suggest
 from intentmatch.core.threshold import parse_threshold
@@ -29,6 +29,10 @@ LOCAL = frozenset(
     {"device", "precision", "threads", "remote_seconds", "cache", "lint", "inbox", "inbox_keep", "inbox_mode"}
 )
 """Settings of this machine or of the YAML that do not affect answers. An artefact does not contain them."""
+USUAL_SHARE = 0.1
+"""Default of `out_of_scope_share`, chosen on development sets."""
+FROM_TESTS: Final = "tests"
+"""Value of `out_of_scope_share`: learn it from `tests:`."""
 DEFAULT_LANGUAGE = "default"
 """Key of a threshold mapping for all languages that it does not list."""
 
@@ -62,9 +66,10 @@ class Settings:
     """What learned thresholds aim for. `precision`: this share of the answers given is right; `give_up` limits the
     share of all messages left unanswered to get there. `false_accept`: at most this share of out-of-scope messages is
     answered. `balance`: the most messages answered or refused correctly."""
-    out_of_scope_share: float = 0.1
+    out_of_scope_share: float | Literal["tests"] = USUAL_SHARE
     """Share of all messages that are expected to be out of scope. Confidences, learned thresholds, and the numbers of
-    an evaluation on held-out utterances are made for it."""
+    an evaluation on held-out utterances are made for it. `tests`: the share and the confidence curve are learned from
+    `tests:`, if these are 30 messages or more."""
     threshold: Mapping[str, float | str] = field(default_factory=dict)
     """Threshold per language, `default` for all others: a number is on the score, a text like "90%" on the confidence;
     empty: learned for `target`."""
@@ -170,10 +175,15 @@ def fraction(value: Any) -> float:
     return number
 
 
-def _share(value: Any) -> float:
-    number = fraction(value)
+def _share(value: Any) -> float | Literal["tests"]:
+    if value == FROM_TESTS:
+        return FROM_TESTS
+    try:
+        number = fraction(value)
+    except ValueError:
+        number = 1.0
     if number == 1.0:
-        raise ValueError("it must be a number from 0 to 1, 1 excluded")
+        raise ValueError(f"it must be a number from 0 to 1, 1 excluded, or `{FROM_TESTS}`")
     return number
 
 

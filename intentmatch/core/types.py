@@ -195,7 +195,7 @@ class Registry:
     """The merged `settings:` blocks; values are unparsed text."""
     setting_locations: Mapping[str, Location] = field(default_factory=dict)
     tests: tuple[Case, ...] = ()
-    """Test cases. They change no answer, so the fingerprint and artefacts leave them out."""
+    """Test cases. Fingerprint and artefacts leave them out, unless confidences are learned from them."""
     slots: tuple[Slot, ...] = ()
     """Slots declared for all intents. `Intent.slots` lists the ones that an intent uses."""
     rules: tuple[Rule, ...] = ()
@@ -273,8 +273,16 @@ class Registry:
         return tuple(sorted({tag for intent in self.intents for tag in intent.when}))
 
     @cached_property
+    def tests_content(self) -> list[list[Any]]:
+        """Message, expected intents and language of each test, as plain JSON values."""
+        return [[case.text, case.expected, case.language] for case in self.tests]
+
+    @cached_property
     def fingerprint(self) -> str:
-        """Hex digest (16 characters) of all content that can change an answer. Locations and tests are left out."""
+        """Hex digest (16 characters) of all content that can change an answer. Locations are left out.
+
+        So are the tests, unless the `settings:` say `out_of_scope_share: tests`.
+        """
         content = [
             [
                 intent.name,
@@ -294,7 +302,8 @@ class Registry:
             for intent in self.intents
         ]
         rules = [[rule.name, dict(rule.templates)] for rule in self.rules]
-        text = json.dumps([content, dict(self.settings), rules], sort_keys=True, default=str)
+        tests = [self.tests_content] if self.settings.get("out_of_scope_share") == "tests" else []
+        text = json.dumps([content, dict(self.settings), rules, *tests], sort_keys=True, default=str)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

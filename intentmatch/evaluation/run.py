@@ -9,6 +9,7 @@ import numpy as np
 
 import intentmatch
 from intentmatch.core.types import Case
+from intentmatch.evaluation.cross_fit import cross_fitted
 from intentmatch.evaluation.curve import case_of, learning_curve
 from intentmatch.evaluation.folds import Folds, intent_folds, split, without, without_intents
 from intentmatch.evaluation.outcomes import Negative, Outcome
@@ -31,9 +32,11 @@ def evaluate(
 ) -> Report:
     """Evaluate on `tests`, or, without them, by cross-validation and on the registry's own tests.
 
-    No message is evaluated by a matcher that was trained or calibrated on it. `robustness` also tries variations of the
-    held-out utterances or of `tests`, and messages that no intent should answer. `curve` adds a learning curve.
-    `progress` is called with the name of the step, the messages done and the messages in total.
+    No message is evaluated by a matcher that was trained or calibrated on it. With `out_of_scope_share: tests`, tests
+    are evaluated by matchers that learned from other tests, and held-out utterances with the learned share.
+    `robustness` also tries variations of the held-out utterances or of `tests`, and messages that no intent should
+    answer. `curve` adds a learning curve. `progress` is called with the name of the step, the messages done and the
+    messages in total.
 
     Raises `InputError` for fewer than two folds.
     """
@@ -111,16 +114,22 @@ def _cross_validated(
         tuple(negatives),
         len(parts.not_asked),
         runner.latency,
-        matcher.settings.out_of_scope_share,
+        matcher.artefact.out_of_scope_share,
     )
     return part, tried
 
 
 def on_cases(matcher: Matcher, cases: Sequence[Case], *, progress: StepProgress | None = None) -> Part:
-    """Evaluate the matcher itself on test cases."""
+    """Evaluate the matcher on test cases; a case that it learned from is answered as `cross_fitted` says."""
     runner = Runner(matcher, "test cases", len(cases), progress)
-    outcomes = runner.run_all(cases)
-    return Part(TESTS, tuple(outcomes), latency=runner.latency)
+    outcomes: dict[int, Outcome] = {}
+    learned = 0
+    for positions, answers in cross_fitted(matcher, cases):
+        found = runner.run_all([cases[position] for position in positions], matcher=answers)
+        outcomes.update(zip(positions, found, strict=True))
+        learned += 0 if answers is matcher else len(positions)
+    in_order = tuple(outcomes[position] for position in range(len(cases)))
+    return Part(TESTS, in_order, latency=runner.latency, cross_fitted=learned)
 
 
 def _by_row(rows: Sequence[int], varied: Sequence[Variant]) -> dict[int, list[Variant]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -16,8 +16,8 @@ from intentmatch.core.result import MatchResult
 from intentmatch.core.types import Case, Encoder, Kind, Registry, Vectors
 from intentmatch.evaluation.metrics import percentiles
 from intentmatch.evaluation.outcomes import Outcome
-from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.pipeline import Engine, Precomputed, Question
+from intentmatch.matching.snapshot import Answers
 from intentmatch.runtime.block_sizes import EVALUATION_MESSAGES
 
 StepProgress = Callable[[str, int, int | None], None]
@@ -40,9 +40,11 @@ class Latency:
 class Runner:
     """Builds parts of a matcher's registry and runs cases through them. Each text is encoded once."""
 
-    def __init__(self, matcher: Matcher, step: str, total: int, progress: StepProgress | None = None) -> None:
+    def __init__(self, matcher: Answers, step: str, total: int, progress: StepProgress | None = None) -> None:
         self._matcher = matcher
         self._encoder = CachingEncoder(matcher.encoder, vectors_of(matcher))
+        # What the tests taught about the whole registry does not hold for its parts, except for the share.
+        self._settings = replace(matcher.settings, out_of_scope_share=matcher.artefact.out_of_scope_share)
         self._question = Question(top_k=matcher.settings.top_k)
         self._step, self._total, self._progress = step, total, progress
         self._done = 0
@@ -53,7 +55,7 @@ class Runner:
 
         The outcomes of the `untimed` cases follow those of `cases`; their latency is not measured.
         """
-        artefact = build(registry, self._encoder, self._matcher.settings)
+        artefact = build(registry, self._encoder, self._settings)
         engine = Engine(artefact, self._encoder, self._matcher.reranker)
         encoder = self._matcher.encoder
 
@@ -66,9 +68,12 @@ class Runner:
         outcomes = self._run_batches(cases, match_many, lambda text: engine.match(text, self._question, encoded))
         return outcomes + self._run_batches(untimed, match_many)
 
-    def run_all(self, cases: Sequence[Case], *, untimed: Sequence[Case] = ()) -> list[Outcome]:
-        """Run cases, then `untimed` ones, through the matcher itself, with all context tags active."""
-        match, match_many, tags = self._matcher.match, self._matcher.match_many, self._matcher.registry.tags
+    def run_all(
+        self, cases: Sequence[Case], *, untimed: Sequence[Case] = (), matcher: Answers | None = None
+    ) -> list[Outcome]:
+        """Run cases, then `untimed` ones, through the matcher itself or another one, with all context tags active."""
+        matcher = matcher or self._matcher
+        match, match_many, tags = matcher.match, matcher.match_many, matcher.registry.tags
         outcomes = self._run_batches(cases, partial(match_many, context=tags), partial(match, context=tags))
         return outcomes + self._run_batches(untimed, partial(match_many, context=tags))
 
@@ -131,7 +136,7 @@ class CachingEncoder:
         return np.stack(rows) if rows else np.empty((0, self.dim), dtype=np.float32)
 
 
-def vectors_of(matcher: Matcher) -> dict[str, NDArray[np.float32]]:
+def vectors_of(matcher: Answers) -> dict[str, NDArray[np.float32]]:
     """Return the vectors of all texts of a matcher's registry, keyed by cleaned text."""
     artefact = matcher.artefact
     vectors = (*artefact.wide_vectors, *artefact.negative_vectors, *artefact.label_vectors)

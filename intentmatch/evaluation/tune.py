@@ -24,6 +24,7 @@ from intentmatch.evaluation.metrics import auroc
 from intentmatch.evaluation.runner import StepProgress
 from intentmatch.learning.calibration import RIVALS, Calibration, asked_about, calibrate, shares_of
 from intentmatch.learning.cross_validation import HeldOut
+from intentmatch.learning.labelled_share import labelled_share, share_in_use
 from intentmatch.learning.training import cross_validate_registry
 from intentmatch.storage.vector_cache import VectorCache
 from intentmatch.text.normalize import clean
@@ -155,6 +156,7 @@ def tune(
     `encoders` maps the value of the setting `encoder` to the loaded encoder. Each one encodes the registry once.
     """
     current = Choice(settings.encoder, settings.scorer, settings.aggregation)
+    share = share_in_use(settings, labelled_share(registry.tests))
     texts = [clean(utterance.text) for utterance in registry.utterances]
     labels = [clean(intent.label) for intent in registry]
     trials: list[Trial] = []
@@ -168,11 +170,11 @@ def tune(
             if progress is not None:
                 progress("trying settings", len(trials), total)
             results[choice] = _cross_validate(registry, vectors, label_vectors, settings, choice)
-            trials.append(_trial(choice, results[choice], settings, microseconds))
+            trials.append(_trial(choice, results[choice], settings.target, share, microseconds))
     trials.sort(key=lambda trial: (-trial.overall, trial.choice))
     chosen = choose(trials, current)
-    targets = _target_rows(results[chosen.choice], settings)
-    return Tuning(tuple(trials), chosen, current, tuple(targets), settings.out_of_scope_share)
+    targets = _target_rows(results[chosen.choice], settings.target, share)
+    return Tuning(tuple(trials), chosen, current, tuple(targets), share)
 
 
 def choose(trials: Sequence[Trial], current: Choice) -> Trial:
@@ -235,10 +237,9 @@ def _cross_validate(
     return cross_validate_registry(registry, vectors, labels, chosen).held_out
 
 
-def _trial(choice: Choice, held_out: HeldOut, settings: Settings, microseconds: float) -> Trial:
+def _trial(choice: Choice, held_out: HeldOut, target: Mapping[str, Any], share: float, microseconds: float) -> Trial:
     known = held_out.known
-    share = settings.out_of_scope_share
-    calibration = calibrate(held_out, settings.target, out_of_scope_share=share)
+    calibration = calibrate(held_out, target, out_of_scope_share=share)
     correct, weights = _correct(held_out, calibration, share)
     keys = zip(known.tolist(), held_out.rows.tolist(), strict=True)
     results = dict(zip(keys, zip(correct.tolist(), weights.tolist(), strict=True), strict=True))
@@ -279,11 +280,10 @@ def _correct(
     return np.where(known, helped & passes, ~passes).astype(np.float64), shares_of(held_out, out_of_scope_share)
 
 
-def _target_rows(held_out: HeldOut, settings: Settings) -> Iterator[TargetRow]:
+def _target_rows(held_out: HeldOut, current: Mapping[str, Any], share: float) -> Iterator[TargetRow]:
     """Yield a row for each target; only the threshold is fitted again."""
-    current = settings.target
     for target in (*TARGETS, *([] if current in TARGETS else [current])):
-        cut = calibrate(held_out, target, out_of_scope_share=settings.out_of_scope_share).cut
+        cut = calibrate(held_out, target, out_of_scope_share=share).cut
         if cut is None:
             yield TargetRow(target, target == current, None, None, None, None, "too few utterances to calibrate")
         else:

@@ -1,6 +1,6 @@
 """The inbox: store messages that were not understood, group them, and turn the groups into edits of the YAML."""
 
-from intentmatch.inbox.edits import Decision, edits_of
+from intentmatch.inbox.edits import Decision, additions_to_tests, edits_of
 from intentmatch.inbox.inbox import Inbox, is_missed
 from intentmatch.inbox.proposals import Action, Cluster, Proposal, Review, review
 from intentmatch.inbox.store import Handled, Missed
@@ -14,6 +14,7 @@ __all__ = [
     "Missed",
     "Proposal",
     "Review",
+    "additions_to_tests",
     "edits_of",
     "is_missed",
     "review",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from intentmatch.inbox.proposals import Action, Cluster
-from intentmatch.registry.editing.edits import AddIntent, AddUtterance, Edit
+from intentmatch.registry.editing.edits import AddIntent, AddTest, AddUtterance, Edit
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +36,24 @@ def edits_of(decisions: Sequence[Decision], *, language: str | None = None, file
             edits.append(AddIntent(decision.intent, text, code, file))
         edits += [AddUtterance(decision.intent, text, code) for text, code in lines]
     return edits
+
+
+def additions_to_tests(
+    decisions: Sequence[Decision], *, language: str | None = None, file: Path | None = None
+) -> list[Edit]:
+    """Return an edit for each message that becomes a test case.
+
+    A message is expected to have the intent that its cluster is added to. Otherwise it is expected to be out of scope:
+    the registry does not have a new intent yet. `language` replaces the language of every message; `file` is the YAML
+    file for tests.
+    """
+    return [
+        AddTest(
+            message.text or "",
+            decision.intent if decision.action == "add" else None,
+            language or message.language,
+            file,
+        )
+        for decision in decisions
+        for message in decision.cluster.messages
+    ]

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.core.settings import Settings
+from intentmatch.core.settings import USUAL_SHARE
 from intentmatch.learning.cross_validation import RANKED, HeldOut
+from intentmatch.learning.labelled_share import LabelledShare
 
 # Fewest held-out cases of either kind, right and wrong, that a curve is fitted to.
 _FEWEST_CASES = 20
@@ -75,6 +76,8 @@ class Calibration:
     sharpness: float = 0.0
     """Factor of the evidence in the softmax over the ranked intents: its inverse temperature."""
     cases: int = 0
+    labelled: LabelledShare | None = None
+    """Share of out-of-scope messages among labelled ones, if these were learned from."""
 
     def in_scope(self, evidence: float) -> float | None:
         """Return the probability in [0, 1] that a message is in scope whose first intent has such evidence."""
@@ -130,6 +133,7 @@ class Calibration:
             {name: LearnedCut(**of) for name, of in values["by_intent"].items()},
             float(values.get("sharpness", _USUAL_SHARPNESS)),
             int(values["cases"]),
+            LabelledShare(*values["labelled"]) if values.get("labelled") else None,
         )
 
 
@@ -138,7 +142,7 @@ def calibrate(
     target: Mapping[str, Any],
     intents: Sequence[str] = (),
     languages: Sequence[str | None] = (),
-    out_of_scope_share: float = Settings.out_of_scope_share,
+    out_of_scope_share: float = USUAL_SHARE,
 ) -> Calibration:
     """Fit the confidence curve and choose thresholds that meet a target. Deterministic.
 
@@ -157,9 +161,13 @@ def calibrate(
     asked = asked_about(_softmax(held_out.ranked, sharpness) * in_scope[:, None])
     chances = _Chances(in_scope, right, asked, held_out.place < RIVALS, known, shares)
     common = _chosen(chances, target)
-    spoken = np.array([languages[row] or "" for row in held_out.rows]) if languages else np.full(cases, "")
+    # Few labelled messages mean one intent or have one language, and each weighs much.
+    utterance = held_out.rows >= 0
+    spoken = np.full(cases, "")
+    if languages:
+        spoken = np.where(utterance, [languages[row] or "" for row in held_out.rows], "")
     by_language = _parts(chances, spoken, sorted({*spoken.tolist()} - {""}), target, common)
-    named = np.array([intents[number] for number in held_out.first]) if intents else np.full(cases, "")
+    named = np.where(utterance, [intents[number] for number in held_out.first], "") if intents else np.full(cases, "")
     by_intent = _parts(chances, named, sorted({*named.tolist()} - {""}), target, common)
     # With a single language there is nothing to tell apart.
     by_language = by_language if len({*spoken.tolist()} - {""}) > 1 else {}
@@ -173,14 +181,15 @@ def asked_about(confidences: NDArray[np.float64]) -> NDArray[np.bool_]:
     return asked
 
 
-def shares_of(held_out: HeldOut, out_of_scope_share: float = Settings.out_of_scope_share) -> NDArray[np.float64]:
-    """Return the weight of each case: 1 in scope; out of scope, so that these weigh `out_of_scope_share` of all.
+def shares_of(held_out: HeldOut, out_of_scope_share: float = USUAL_SHARE) -> NDArray[np.float64]:
+    """Return the weight of each case: its own in scope; out of scope, so that these weigh `out_of_scope_share` of all.
 
     Without out-of-scope messages their cases weigh next to nothing, so that rates among them stay defined.
     """
-    known = held_out.known
+    known, weights = held_out.known, held_out.weights
     odds = max(out_of_scope_share / (1.0 - out_of_scope_share), _LEAST_ODDS)
-    return np.where(known, 1.0, odds * known.sum() / max(1, (~known).sum()))
+    inside, outside = float(weights[known].sum()), float(weights[~known].sum())
+    return weights * np.where(known, 1.0, odds * inside / (outside or 1.0))
 
 
 @dataclass(frozen=True, slots=True)

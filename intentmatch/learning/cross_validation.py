@@ -49,7 +49,9 @@ class HeldOut:
     known: NDArray[np.bool_]
     """Whether the utterance's own intent was there to be found, so that the message is in scope."""
     rows: NDArray[np.int64]
-    """Row of the utterance."""
+    """Row of the utterance; -1 for a labelled message."""
+    weights: NDArray[np.float64]
+    """How much the case counts among those in scope, or among those out of scope."""
 
     @property
     def evidence(self) -> NDArray[np.float64]:
@@ -344,7 +346,7 @@ def _held_out(rounds: Sequence[_Cases], owner: NDArray[np.int64]) -> HeldOut:
     """Return all cases, the known ones first."""
     if not rounds:
         whole = np.empty(0, dtype=np.int64)
-        return HeldOut(np.empty((0, RANKED)), whole, whole, whole.astype(bool), whole)
+        return HeldOut(np.empty((0, RANKED)), whole, whole, whole.astype(bool), whole, np.empty(0))
     rows, ranked, intents, known = map(np.concatenate, zip(*rounds, strict=True))
     own = np.isfinite(ranked) & (intents == owner[rows][:, None])
     return HeldOut(
@@ -353,6 +355,7 @@ def _held_out(rounds: Sequence[_Cases], owner: NDArray[np.int64]) -> HeldOut:
         place=np.where(own.any(axis=1) & known, own.argmax(axis=1), RANKED),
         known=known,
         rows=rows,
+        weights=np.ones(len(rows)),
     )
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from intentmatch.core.settings import USUAL_SHARE, Settings
 from intentmatch.core.types import Case
 
 FEWEST = 30
@@ -23,19 +24,31 @@ class LabelledShare(NamedTuple):
     high: float
     cases: int
 
+    @property
+    def estimate(self) -> float:
+        """The middle of the interval: no out-of-scope message among 30 does not mean that there are none."""
+        return (self.low + self.high) / 2.0
+
     def __str__(self) -> str:
         return f"{self.value:.0%} ({self.low:.0%} to {self.high:.0%}) of {self.cases} labelled messages"
 
 
-def labelled_share(cases: Sequence[Case]) -> LabelledShare | None:
-    """Return the share of `cases` without an intent; None for fewer than `FEWEST`.
+def labelled_share(cases: Sequence[Case], fewest: int = FEWEST) -> LabelledShare | None:
+    """Return the share of `cases` without an intent; None for fewer than `fewest`, which is at least 1.
 
     The interval is that of Wilson 1927, "Probable Inference, the Law of Succession, and Statistical Inference".
     """
     count = len(cases)
-    if count < FEWEST:
+    if count < fewest:
         return None
     value = sum(case.expected is None for case in cases) / count
     spread = _NORMAL * math.sqrt(value * (1.0 - value) / count + (_NORMAL / (2 * count)) ** 2)
     centre, scale = value + _NORMAL**2 / (2 * count), 1.0 + _NORMAL**2 / count
     return LabelledShare(value, max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale), count)
+
+
+def share_in_use(settings: Settings, labelled: LabelledShare | None) -> float:
+    """Return the setting `out_of_scope_share` as a number; `labelled` is the share that was learned from tests."""
+    if not isinstance(settings.out_of_scope_share, str):
+        return settings.out_of_scope_share
+    return USUAL_SHARE if labelled is None else labelled.estimate

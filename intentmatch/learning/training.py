@@ -6,10 +6,10 @@ import hashlib
 import json
 import logging
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ from intentmatch.encoders.translations import Translations
 from intentmatch.learning.calibration import Calibration, calibrate
 from intentmatch.learning.cross_validation import HeldOut, cross_validate_translated
 from intentmatch.learning.head import Fitting, TrainedHead, fit_head, nearby, prepare
+from intentmatch.learning.labelled_cases import Labelled, joined, labelled_cases
+from intentmatch.learning.labelled_share import share_in_use
 from intentmatch.learning.subsampling import beyond_a_head, sample
 from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSION
 from intentmatch.learning.token_features import TokenVectorizer
@@ -33,7 +35,7 @@ from intentmatch.text.normalize import TEXT_VERSION, clean
 _log = logging.getLogger(__name__)
 
 # Raise with any change that trains something else from the same registry.
-_VERSION = 8
+_VERSION = 9
 # Most cached trainings: a bot, its last edits, and a few other bots.
 _MOST_FILES = 32
 # Least share of labels that are nearest to their own intent. Real names: 0.65 to 0.92; numbered names: up to 0.15.
@@ -53,27 +55,48 @@ class Trained(NamedTuple):
 
 
 def train(
-    registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings, translations: Translations | None = None
+    registry: Registry,
+    vectors: Vectors,
+    labels: Vectors,
+    settings: Settings,
+    translations: Translations | None = None,
+    *,
+    labelled: Labelled | None = None,
 ) -> Trained:
     """Train the head and calibrate. Deterministic.
 
     `vectors` are those of all utterances, shape `(utterances, dim)`; `labels` those of the intents' titles or names,
-    shape `(intents, dim)`. `translations` are those of the encoder; None if they are not known.
+    shape `(intents, dim)`. `translations` are those of the encoder; None if they are not known. Share of out-of-scope
+    messages and confidence curve are learned from `labelled` messages too if there are some.
     """
+    validated = cross_validate_registry(registry, vectors, labels, settings, translations)
+    return calibrated(validated, registry, vectors, settings, labelled)
+
+
+def calibrated(
+    validated: CrossValidated, registry: Registry, vectors: Vectors, settings: Settings, labelled: Labelled | None
+) -> Trained:
+    """Calibrate on the cases of a cross-validation and on labelled messages. Arguments are as in `train`."""
     names = [intent.name for intent in registry]
     languages = [utterance.language for utterance in registry.utterances]
-    validated = cross_validate_registry(registry, vectors, labels, settings, translations)
-    calibration = calibrate(validated.held_out, settings.target, names, languages, settings.out_of_scope_share)
+    held_out, labelled_share = validated.held_out, labelled and labelled.share
+    if labelled is not None:
+        cases = labelled_cases(registry, vectors, settings.aggregation, validated.trained_head, labelled)
+        held_out = joined(held_out, cases)
+    share = share_in_use(settings, labelled_share)
+    calibration = replace(calibrate(held_out, settings.target, names, languages, share), labelled=labelled_share)
     # A head that could not be cross-validated is not used.
     trained_head = validated.trained_head if calibration.curve is not None else None
-    return Trained(calibration, trained_head, _foreign(validated, calibration, settings))
+    return Trained(calibration, trained_head, _foreign(validated, calibration, settings.target, share))
 
 
-def _foreign(validated: CrossValidated, calibration: Calibration, settings: Settings) -> Calibration | None:
+def _foreign(
+    validated: CrossValidated, calibration: Calibration, target: Mapping[str, Any], share: float
+) -> Calibration | None:
     """Calibrate for languages that the registry does not have; None with too few cases for either calibration."""
     if validated.translated is None or calibration.curve is None:
         return None
-    foreign = calibrate(validated.translated, settings.target, out_of_scope_share=settings.out_of_scope_share)
+    foreign = calibrate(validated.translated, target, out_of_scope_share=share)
     return foreign if foreign.curve is not None else None
 
 
@@ -146,25 +169,33 @@ def load_or_train(
     folder: Path | None,
     *,
     translations: Translations | None = None,
+    labelled: Labelled | None = None,
     provisional: PreviousTraining | None = None,
 ) -> Trained:
     """Train, or load from the cache folder what was trained on the same utterances and vectors.
 
-    `translations` are as in `train`. With `provisional`, the result of training before an edit, only the head is
-    trained, starting from the previous one, and the calibrations are reused: cross-validation takes most of the time,
-    and few edits move the confidence by much. A large registry with the same intents reuses the head too. A cache file
-    that cannot be read or written is logged as a warning and costs only time.
+    `translations` and `labelled` are as in `train`. With `provisional`, the result of training before an edit, only the
+    head is trained, starting from the previous one, and the calibrations are reused: cross-validation takes most of the
+    time, and few edits move the confidence by much. A large registry with the same intents reuses the head too. A cache
+    file that cannot be read or written is logged as a warning and costs only time.
     """
     there = provisional is not None
     file = folder and _file(
-        folder / "learned", registry, vectors, labels, settings, translations=translations, there=there
+        folder / "learned",
+        registry,
+        vectors,
+        labels,
+        settings,
+        translations=translations,
+        labelled=labelled,
+        there=there,
     )
     found = _read(file) if file else None
     if found is None and provisional is not None:
         head = _provisional_head(registry, vectors, labels, settings, provisional)
         return Trained(provisional.calibration, head, provisional.foreign)
     if found is None:
-        found = train(registry, vectors, labels, settings, translations)
+        found = train(registry, vectors, labels, settings, translations, labelled=labelled)
         if file:
             _write(file, found)
     return found
@@ -240,6 +271,7 @@ def _file(
     settings: Settings,
     *,
     translations: Translations | None,
+    labelled: Labelled | None,
     there: bool,
 ) -> Path | None:
     """Return the cache file named after everything `train` uses; None if it must be `there` and cannot be."""
@@ -252,6 +284,7 @@ def _file(
         registry.owners,
         registry.lines,
         None if translations is None else translations.digest,
+        None if labelled is None else [labelled.share, registry.tests_content],
     ]
     utterances_digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[
         :16
@@ -260,7 +293,7 @@ def _file(
     if there and not any(folder.glob(f"{utterances_digest}-*")):
         return None
     vectors_digest = hashlib.sha256()
-    for numbers in (vectors, labels):
+    for numbers in (vectors, labels, *(() if labelled is None else (labelled.vectors,))):
         vectors_digest.update(np.ascontiguousarray(numbers).data)
     return folder / f"{utterances_digest}-{vectors_digest.hexdigest()[:16]}.safetensors"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from intentmatch.artefact.build import build, known_vectors, uncovered
+from intentmatch.artefact.build import build, known_vectors, labelled_messages, uncovered
 from intentmatch.artefact.store import Artefact, load_artefact
 from intentmatch.core.settings import Settings, resolve
 from intentmatch.core.types import Encoder, Registry, Reranker
@@ -115,9 +115,12 @@ def trained_again(artefact: Artefact, encoder: Encoder) -> Artefact:
     `encoder` is the one that made the vectors.
     """
     registry, settings = artefact.registry, artefact.settings
-    folder = VectorCache.at(settings.cache).folder
+    cache = VectorCache.at(settings.cache)
     vectors, labels, translations = artefact.wide_vectors, artefact.label_vectors, translations_of(encoder)
-    again = load_or_train(registry, vectors, labels, settings, folder, translations=translations)
+    labelled = labelled_messages(registry, settings, encoder, cache)
+    again = load_or_train(
+        registry, vectors, labels, settings, cache.folder, translations=translations, labelled=labelled
+    )
     return replace(artefact, **again._asdict())
 
 
@@ -131,7 +134,8 @@ def _trains_alike(old: Engine, encoder: Encoder, settings: Settings) -> bool:
 
 
 def _same_training(settings: Settings, other: Settings) -> bool:
-    return all(getattr(settings, name) == getattr(other, name) for name in ("aggregation", "scorer", "target"))
+    names = ("aggregation", "scorer", "target", "out_of_scope_share")
+    return all(getattr(settings, name) == getattr(other, name) for name in names)
 
 
 class Reloader:

@@ -26,7 +26,8 @@ def policy_of(
     if cut is None:
         learned = Cut(FALLBACK_THRESHOLD, "the default; too few utterances to learn one")
     else:
-        learned = _learned(cut, scope)
+        labelled = calibration.labelled
+        learned = _learned(cut, scope if labelled is None else f"{scope} and {labelled.cases} labelled messages")
     default, by_language = policy_cuts(settings.threshold, settings.origin("threshold"), learned)
     by_intent = {}
     if not settings.threshold:

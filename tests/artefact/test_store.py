@@ -16,7 +16,7 @@ from safetensors.numpy import load_file, save_file
 from intentmatch.artefact import store
 from intentmatch.artefact.store import load_artefact, save_artefact
 from intentmatch.core.errors import ArtefactError, StaleArtefactError
-from intentmatch.core.types import Intent, Registry, Utterance
+from intentmatch.core.types import Case, Intent, Registry, Utterance
 from intentmatch.matching.matcher import Matcher
 
 SHIPPED = Path(__file__).parents[2] / "intents"
@@ -212,6 +212,7 @@ def test_head_and_calibration_round_trip_to_the_last_bit(small: tuple[Matcher, P
         {"aggregation": "max"},
         {"target": {"false_accept": 0.1}},
         {"target": "balance", "scorer": "cosine"},
+        {"out_of_scope_share": 0.4},
     ],
 )
 def test_changed_training_settings_train_again(small: tuple[Matcher, Path], settings: dict[str, Any]) -> None:
@@ -224,6 +225,27 @@ def test_changed_training_settings_train_again(small: tuple[Matcher, Path], sett
     assert loaded.artefact.calibration == fresh.artefact.calibration != matcher.artefact.calibration
     assert (loaded.artefact.trained_head is None) == ("scorer" in settings)
     assert loaded.match("where is the bill") == fresh.match("where is the bill")
+
+
+def test_artefact_keeps_the_tests_that_it_learns_from(tmp_path: Path) -> None:
+    """So that it can be trained again, and is loaded as it was built."""
+    encoder, words = WordHashEncoder(), ["order", "parcel", "invoice", "refund", "card", "door", "light", "music"]
+    intents = (Intent(w, tuple(Utterance(f"{s} the {w}") for s in ("cancel", "show", "find", "send"))) for w in words)
+    tests = tuple(Case(f"please {start} my {w}", w) for w in words for start in ("cancel", "show", "find", "send"))
+    bot = Registry(tuple(intents), tests=(*tests, Case("rain?", None)))
+    learned = Matcher.load(bot, encoder=encoder, out_of_scope_share="tests", cache="off")
+    save_artefact(learned.artefact, tmp_path / "learned.intentmatch")
+
+    loaded = Matcher.load(tmp_path / "learned.intentmatch", encoder=encoder)
+    balanced = Matcher.load(tmp_path / "learned.intentmatch", encoder=encoder, target="balance")
+    told = Matcher.load(tmp_path / "learned.intentmatch", encoder=encoder, out_of_scope_share=0.4)
+
+    assert loaded.registry.tests == bot.tests
+    assert loaded.artefact.calibration == learned.artefact.calibration
+    assert loaded.artefact.calibration.labelled.cases == balanced.artefact.calibration.labelled.cases == 33
+    assert loaded.artefact.fingerprint == learned.artefact.fingerprint
+    assert (told.artefact.calibration.labelled, told.artefact.out_of_scope_share) == (None, 0.4)
+    assert told.artefact.calibration.cut != loaded.artefact.calibration.cut
 
 
 def test_other_settings_do_not_train_again(small: tuple[Matcher, Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from terminal import in_a_terminal
 from intentmatch import Matcher
 from intentmatch.cli.commands import cli
 from intentmatch.inbox import Inbox
+from intentmatch.registry import read_registry
 
 YAML = """\
 version: 1   # of the grammar
@@ -126,6 +127,29 @@ def test_ignored_messages_do_not_come_back(shop: Path) -> None:
     assert left() == list(MISSED[:3])
 
 
+def test_groups_become_tests(shop: Path) -> None:
+    """Without an intent they are expected to be out of scope; the other groups stay in the inbox."""
+    ignored = run("apply", "--cluster", "4", "--ignore", "--as-tests", "--yes")
+    added = run("apply", "--cluster", "1", "--intent", "status", "--as-tests", "--lang", "de", "--yes")
+
+    tests = read_registry(shop).tests
+    assert (ignored.exit_code, added.exit_code, left()) == (0, 0, [])
+    assert shop.read_text(encoding="utf-8").startswith(YAML)
+    assert [(case.text, case.expected) for case in tests[:1]] == [(MISSED[3], None)]
+    assert {(case.text, case.expected, case.language) for case in tests[1:]} == {
+        (m, "status", "de") for m in MISSED[:3]
+    }
+    assert "1 message added and removed from the inbox." in ignored.stdout
+
+
+def test_group_proposed_as_a_new_intent_is_out_of_scope_as_a_test(shop: Path) -> None:
+    done = run("apply", "--cluster", "1", "--as-tests", "--yes")
+
+    assert done.exit_code == 0, done.output
+    assert {case.expected for case in read_registry(shop).tests} == {None}
+    assert len(read_registry(shop)) == 2
+
+
 def test_corrections_of_users_become_the_proposal(shop: Path) -> None:
     inbox = Inbox("inbox.sqlite")
     inbox.correct("any news of the thing I bought", "status")
@@ -153,6 +177,9 @@ def test_dry_run_changes_neither_yaml_nor_inbox(shop: Path) -> None:
         (("apply",), 2, "standard input is no terminal to ask"),
         (("apply", "--new", "a"), 2, "need --cluster"),
         (("apply", "-c", "1", "--new", "a", "--ignore"), 2, "Choose one of"),
+        (("apply", "-c", "1", "--new", "a", "--as-tests"), 2, "--as-tests and --new do not go together"),
+        (("apply", "-c", "1", "--intent", "cancl", "--as-tests", "--yes"), 2, "Did you mean 'cancel'?"),
+        (("apply", "-c", "1", "--as-tests", "--file", "other.txt", "--yes"), 2, "is not part of the registry"),
         (("apply", "-c", "1", "--intent", "cancl", "--yes"), 2, "Did you mean 'cancel'?"),
         (("apply", "-c", "1", "--new", "cancel", "--yes"), 2, "the intent 'cancel' already exists"),
         (("apply", "-c", "1", "--lang", "no code", "--yes"), 2, "is not a language code"),

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from intentmatch.cli.commands import cli
+from intentmatch.core.settings import USUAL_SHARE
 
 INTENTS = Path(__file__).parents[2] / "intents"
 TINY = """\
@@ -110,6 +111,51 @@ def test_labelled_tests_with_another_share_are_mentioned(tmp_path: Path, share: 
     assert ("`tests:` say 50% (35% to 65%) of 40 labelled messages" in shown) is says
     assert found["out_of_scope_share"] == float(share)
     assert found["labelled_share"]["cases"] == 40
+
+
+def bot_with_tests(folder: Path, count: int) -> str:
+    """A bot of eight intents whose tests are out of scope every other time."""
+    words = ["order", "parcel", "invoice", "refund", "card", "door", "light", "music"]
+    starts = ["cancel", "show", "find", "where is", "change", "send"]
+    intents = "".join(f"  {w}: {{utterances: [{', '.join(f'{s} the {w}' for s in starts)}]}}\n" for w in words)
+    tests = "".join(
+        f"  - {{text: message {n} about my {w}, intent: {'out_of_scope' if n % 2 else w}}}\n"
+        for n, w in enumerate((words * count)[:count])
+    )
+    (folder / "bot.yaml").write_text(
+        f"version: 1\nsettings: {{out_of_scope_share: tests}}\nintents:\n{intents}tests:\n{tests}"
+    )
+    return str(folder)
+
+
+def test_share_learned_from_tests_is_shown_with_its_interval(tmp_path: Path) -> None:
+    bot = bot_with_tests(tmp_path, 40)
+
+    shown, found = run(bot).stdout, json.loads(run(bot, "--json").stdout)
+
+    assert "out of scope: 50% of all messages (" in shown
+    assert "bot.yaml:2)" in shown
+    assert "share and confidence curve learned from your `tests:`: 50% (35% to 65%) of 40 labelled messages" in shown
+    assert "learned from this registry and 40 labelled messages" in shown
+    assert (found["out_of_scope_share"], found["learned_from_tests"]) == (pytest.approx(0.5), True)
+
+
+def test_number_wins_over_the_tests(tmp_path: Path) -> None:
+    bot = bot_with_tests(tmp_path, 40)
+
+    shown = run(bot, "--set", "out_of_scope_share=0.2").stdout
+
+    assert "out of scope: 20% of all messages (argument)" in shown
+    assert "your `tests:` say 50%" in shown
+    assert "and 40 labelled messages" not in shown
+
+
+@pytest.mark.parametrize(("count", "needed"), [(29, "1 more is needed"), (0, "30 more are needed")])
+def test_too_few_tests_are_counted(tmp_path: Path, count: int, needed: str) -> None:
+    shown = run(bot_with_tests(tmp_path, count)).stdout
+
+    assert f"out of scope: {USUAL_SHARE:.0%} of all messages" in shown
+    assert f"the usual share, until `tests:` has 30 messages: {needed}" in shown
 
 
 def test_other_languages_have_a_row_of_their_own(shipped: dict[str, dict[str, Any]], tiny: str) -> None:

@@ -338,7 +338,12 @@ def test_out_of_scope_share_is_below_one(value):
     assert parse("out_of_scope_share", value) == float(value)
 
 
-@pytest.mark.parametrize("value", ["1", 1.0, -0.1, "many", None])
+def test_out_of_scope_share_may_be_learned_from_tests():
+    assert parse("out_of_scope_share", "tests") == settings.FROM_TESTS
+    assert Settings(**Settings(out_of_scope_share="tests").to_dict()).out_of_scope_share == "tests"
+
+
+@pytest.mark.parametrize("value", ["1", 1.0, -0.1, "many", "test", True, None])
 def test_other_out_of_scope_shares_are_errors(value):
     with pytest.raises(SettingsError, match="out_of_scope_share"):
         parse("out_of_scope_share", value)

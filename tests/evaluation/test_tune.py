@@ -79,7 +79,9 @@ def test_gain_names_the_refusals() -> None:
 def test_nine_of_ten_messages_in_scope_pass_the_threshold_of_the_refusals() -> None:
     evidence = np.concatenate([np.linspace(1.0, 2.0, 101), [0.5, 1.05, 1.15, 3.0]])
     known = np.arange(105) < 101
-    held_out = HeldOut(evidence[:, None], np.zeros(105, int), np.where(known, 0, RANKED), known, np.arange(105))
+    held_out = HeldOut(
+        evidence[:, None], np.zeros(105, int), np.where(known, 0, RANKED), known, np.arange(105), np.ones(105)
+    )
 
     assert tune_module._refusals(held_out) == {101: (1.0, 1.0), 102: (1.0, 1.0), 103: (0.0, 1.0), 104: (0.0, 1.0)}
 

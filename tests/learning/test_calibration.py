@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +16,7 @@ from intentmatch.core.settings import Settings
 from intentmatch.learning import calibration as calibration_module
 from intentmatch.learning.calibration import ASK_BELOW, ASK_FROM, Calibration, LearnedCut, asked_about, calibrate
 from intentmatch.learning.cross_validation import RANKED, HeldOut
+from intentmatch.learning.labelled_share import LabelledShare
 
 PRECISE = {"precision": 0.95, "give_up": 0.005}
 BALANCED = {"balance": True}
@@ -37,6 +39,7 @@ def cases(
         place=np.where(number < len(right), 0, np.where(number < known, 1, RANKED)),
         known=number < known,
         rows=number,
+        weights=np.ones(count),
     )
 
 
@@ -55,7 +58,7 @@ def scattered(seed: int = 7, known: int = 200, out_of_scope: int = 200, *, apart
     gap = np.abs(random.normal(0.3, 0.2, len(evidence)))
     return HeldOut(
         ranked_of(evidence, gap), random.integers(0, 3, len(evidence)), np.where(right, 0, np.where(there, 1, RANKED)),
-        there, np.arange(len(evidence)),
+        there, np.arange(len(evidence)), np.ones(len(evidence)),
     )  # fmt: skip
 
 
@@ -434,7 +437,9 @@ def parted(easy: int, hard: int, *, out_of_scope: float = 0.5) -> tuple[HeldOut,
     numbers = np.array(part_of)
     known = np.array(right)
     place = np.where(known, 0, RANKED)
-    return HeldOut(ranked_of(np.array(evidence), 1.0), numbers, place, known, np.arange(len(numbers))), part_of
+    return HeldOut(
+        ranked_of(np.array(evidence), 1.0), numbers, place, known, np.arange(len(numbers)), np.ones(len(numbers))
+    ), part_of
 
 
 def by_part(kind: str, held_out: HeldOut, part_of: list[int], names: list[str], target=HALF_PRECISE) -> Calibration:
@@ -592,3 +597,32 @@ def test_without_strangers_rates_among_them_stay_defined(target):
     assert 0.0 < cut.refused < 1.0
     if "false_accept" in target:
         assert cut.refused >= 0.95 - 1e-9
+
+
+def test_labelled_messages_have_no_part_in_thresholds_of_intents_and_languages():
+    """They have the row -1."""
+    held_out = scattered()
+    labelled = replace(held_out, rows=np.full(len(held_out.rows), -1))
+    intents, languages = ["a", "b", "c"], ["en", "de"] * 200
+
+    assert calibrate(held_out, BALANCED, intents, languages).by_intent
+    found = calibrate(labelled, BALANCED, intents, languages)
+    assert (found.by_intent, found.by_language) == ({}, {})
+    assert found.cut == calibrate(held_out, BALANCED, intents, languages).cut
+
+
+def test_weights_of_cases_act_as_repetition():
+    held_out = scattered()
+    twice = HeldOut(*(np.concatenate([getattr(held_out, name)] * 2) for name in HeldOut.__slots__))
+
+    found = calibrate(replace(held_out, weights=np.full(len(held_out.rows), 2.0)), BALANCED)
+
+    assert found.curve == pytest.approx(calibrate(twice, BALANCED).curve)
+    assert found.cut.value == pytest.approx(calibrate(twice, BALANCED).cut.value)
+
+
+def test_labelled_share_round_trip():
+    calibration = Calibration(cases=3, labelled=LabelledShare(0.2, 0.1, 0.4, 30))
+
+    assert Calibration.from_dict(json.loads(json.dumps(calibration.to_dict()))) == calibration
+    assert Calibration.from_dict(Calibration().to_dict()).labelled is None

@@ -11,9 +11,11 @@ import pytest
 
 from intentmatch import Intent, Registry, Utterance
 from intentmatch.core.settings import Settings
-from intentmatch.core.types import Vectors
+from intentmatch.core.types import Case, Vectors
 from intentmatch.encoders.translations import Translations
 from intentmatch.learning import training
+from intentmatch.learning.labelled_cases import Labelled
+from intentmatch.learning.labelled_share import labelled_share
 from intentmatch.learning.training import PreviousTraining, Trained, _features, load_or_train, train
 
 WORDS = ["order", "parcel", "invoice", "refund", "card", "door", "light", "music"]
@@ -54,9 +56,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """One entry for each training that was not loaded from the cache."""
     calls: list[int] = []
 
-    def counting(*arguments: object) -> Trained:
+    def counting(*arguments: object, **options: object) -> Trained:
         calls.append(1)
-        return train(*arguments)  # type: ignore[arg-type]
+        return train(*arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(training, "train", counting)
     return calls
@@ -132,6 +134,24 @@ def test_edit_that_affects_training_misses_the_cache(
         load_or_train(Registry((edited, *others)), vectors, labels, Settings(), tmp_path)
     load_or_train(registry, vectors[::-1].copy(), labels, Settings(), tmp_path)
     assert len(counted) == 6
+
+
+def test_cache_depends_on_labelled_messages_that_are_learned_from(
+    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, counted: list[int]
+) -> None:
+    """A cached training has the labelled share too."""
+    cases = tuple(Case(f"my {word} {number}", word) for word in WORDS for number in range(4))
+    other = (Case("my other order", "order"), *cases[1:])
+    for tests in ((), cases, other):
+        bot = dataclasses.replace(registry, tests=tests)
+        share = labelled_share(tests)
+        labelled = None if share is None else Labelled(share, tests, vectors[: len(tests)])
+        first, again = (load_or_train(bot, vectors, labels, Settings(), tmp_path, labelled=labelled) for _ in range(2))
+        assert again.calibration == first.calibration
+        assert again.calibration.labelled == share
+    assert len(counted) == 3
+    load_or_train(dataclasses.replace(registry, tests=cases), vectors, labels, Settings(), tmp_path)
+    assert len(counted) == 3
 
 
 @pytest.mark.parametrize("content", [b"", b"no tensors", b"\x10\x00\x00\x00\x00\x00\x00\x00{}"])

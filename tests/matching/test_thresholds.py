@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from intentmatch.core.errors import Location
 from intentmatch.core.settings import resolve
 from intentmatch.core.types import Intent, Registry, Utterance
 from intentmatch.learning.calibration import Calibration, LearnedCut
+from intentmatch.learning.labelled_share import LabelledShare
 from intentmatch.matching.policy import Cut
 from intentmatch.matching.thresholds import FALLBACK_MARGIN, FALLBACK_THRESHOLD, policy_of
 
@@ -44,6 +47,12 @@ def test_learned_thresholds_are_on_the_in_scope_probability():
     assert policy.by_language == {"de": Cut(0.6, "learned for de", "in_scope")}
     assert policy.by_intent == {"greet": Cut(0.8, "learned for greet", "in_scope")}
     assert policy.margin is None
+
+
+def test_threshold_learned_from_labelled_messages_says_so():
+    policy = policy_of(PLAIN, resolve({}), replace(LEARNED, labelled=LabelledShare(0.2, 0.1, 0.3, 60)))
+
+    assert policy.default.origin == "learned from this registry and 60 labelled messages"
 
 
 def test_threshold_setting_replaces_all_learned_thresholds():

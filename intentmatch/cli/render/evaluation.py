@@ -58,6 +58,11 @@ def _part(part: Part) -> None:
     if part.not_asked:
         utterances = output.counted(part.not_asked, "utterance")
         click.echo(f"  {utterances} not measured: without the held-out ones, the intent would have none.")
+    if part.cross_fitted:
+        click.echo(
+            f"  Share of out-of-scope messages and confidences are learned from {part.cross_fitted} of them. "
+            "Each of these is answered by a matcher that learned from the others only."
+        )
     if part.negatives:
         wrong = sum(negative.taken for negative in part.negatives)
         click.echo(f"  {wrong} of {len(part.negatives)} negative utterances (`not:`) matched their intent.")

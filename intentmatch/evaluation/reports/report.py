@@ -39,6 +39,8 @@ class Part:
     out_of_scope_share: float | None = None
     """Share of all messages that are expected to be out of scope, by which held-out cases are weighed; None: as many as
     there are, as among test cases and in reports of release 0.2."""
+    cross_fitted: int = 0
+    """Test cases that share and confidence curve are learned from; each was answered without learning from it."""
 
     @cached_property
     def numbers(self) -> metrics.Numbers:
@@ -61,6 +63,7 @@ class Part:
             "name": self.name,
             "numbers": self.numbers._asdict(),
             "out_of_scope_share": self.out_of_scope_share,
+            "cross_fitted": self.cross_fitted,
             "not_asked": self.not_asked,
             "latency": self.latency and asdict(self.latency),
             "intents": [row._asdict() for row in metrics.intent_rows(outcomes)],
@@ -87,6 +90,7 @@ class Part:
             not_asked=int(values["not_asked"]),
             latency=values["latency"] and Latency(**values["latency"]),
             out_of_scope_share=values.get("out_of_scope_share"),
+            cross_fitted=int(values.get("cross_fitted", 0)),
         )
 
 

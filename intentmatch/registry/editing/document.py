@@ -92,26 +92,27 @@ class Document:
         space = " " if self.body[start - 1 : start] == ":" else ""
         return self._spliced([Splice(start, part.end, space + new)], {id(part): text})
 
-    def with_item(self, items: Part, text: str, style: str = "") -> Document:
-        """Append a text to a list, in the quotes that all its neighbours use, else in `style`."""
+    def with_item(self, items: Part, value: Value, style: str = "") -> Document:
+        """Append a value to a list; a text in the quotes that all its neighbours use, else in `style`."""
         self._refuse_shared(items)
         if items.kind != "list" and not items.is_empty:
             raise self.refusal(items, "it is not a list")
         styles = {item.style for item in items.items if item.kind == "text"}
         style = styles.pop() if len(styles) == 1 and "" not in styles else style
-        expected = {id(items): (*read_as(items), text) if items.items else (text,)}
+        expected = {id(items): (*read_as(items), _plain(value)) if items.items else (_plain(value),)}
         if items.style:
-            piece = written(text, style, "brackets")
+            piece = written(value, style, "brackets") if isinstance(value, str) else in_brackets(value)
             opened = self._opened_if_wide(items, piece)
             if opened is not None:
-                return opened.with_item(opened.follow(self.path_to(items)), text, style)
+                return opened.with_item(opened.follow(self.path_to(items)), value, style)
             return self._spliced(self._in_brackets(items, piece), expected)
         column, gap = self._indent(items) + self._steps(items)[1], " "
         if items.items:
             number = len(items.items) - 1
             before = dash(self.body, items, number)
             column, gap = self._lines.column(before), self.body[before + 1 : items.items[number].start]
-        line = "-" + (gap if gap and not gap.strip(" ") else " ") + written(text, style)
+        piece = written(value, style) if isinstance(value, str) else in_brackets(value)
+        line = "-" + (gap if gap and not gap.strip(" ") else " ") + piece
         return self._spliced([self._lines.inserted(self._lines.next_line(items.end), column, [line])], expected)
 
     def with_entry(self, mapping: Part | None, key: str, value: Value, number: int | None = None) -> Document:

@@ -14,6 +14,7 @@ from intentmatch.registry.editing.document import Document
 from intentmatch.registry.editing.folder import (
     INTENTS,
     NEGATIVES,
+    TESTS,
     UTTERANCES,
     Entry,
     Folder,
@@ -52,7 +53,7 @@ class AddIntent:
     def apply(self, folder: Folder) -> Folder:
         """Append the intent to its file."""
         name = _new_name(folder, self.name)
-        file = self._file(folder)
+        file = _target_file(folder, self.file, f"the intent {self.name!r}")
         document = folder.documents.get(file) or Document(str(file), "version: 1\n")
         language = _canonical(self.language)
         plain = language in (None, file_language(document))
@@ -61,26 +62,6 @@ class AddIntent:
         if intents is None:
             return folder.replaced(file, document.with_entry(document.root, INTENTS, {name: value}))
         return folder.replaced(file, document.with_entry(intents, name, value))
-
-    def _file(self, folder: Folder) -> Path:
-        """Return the target file, spelled as the reader spells it."""
-        files = list(folder.documents)
-        if self.file is None:
-            if len(files) == 1:
-                return files[0]
-            if not files:
-                raise InputError(f"the registry has no file yet: choose a new file for the intent {self.name!r}")
-            places = " or ".join(map(str, files))
-            raise InputError(f"several files could hold the intent {self.name!r}: choose {places}")
-        target = _resolved_path(self.file)
-        for file in files:
-            if file.resolve() == target:
-                return file
-        root = folder.path.resolve()
-        inside = target.relative_to(root) if target.is_relative_to(root) and not root.is_file() else None
-        if inside is None or target.suffix not in SUFFIXES or any(part.startswith(".") for part in inside.parts):
-            raise InputError(f"{self.file} is not part of the registry: choose a .yaml file in {folder.path}")
-        return folder.path / inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +81,40 @@ class AddUtterance:
         """Append it to the intent's lines of its language, or else start a list where the intent is first described."""
         key = NEGATIVES if self.negative else UTTERANCES
         return _with_line(folder, self.intent, key, _canonical(self.language), _template_text(self.text, self.template))
+
+
+@dataclass(frozen=True, slots=True)
+class AddTest:
+    """Adds a message with its expected intent to `tests:`."""
+
+    text: str
+    intent: str | None
+    """The expected intent; None if the message is out of scope."""
+    language: str | None = None
+    file: Path | None = None
+    """The file to add it to, which may be new; None for the first file with tests, or the only file."""
+
+    def apply(self, folder: Folder) -> Folder:
+        """Append it to the tests of the file. Raises `InputError` if a test of the registry has the same text."""
+        text, language = _template_text(self.text, template=True), _canonical(self.language)
+        if self.intent is not None:
+            folder.require(self.intent)
+        with_tests = []
+        for file, document in folder.documents.items():
+            tests = under(document.root, TESTS)
+            with_tests += [file] if tests is not None else []
+            for test in tests.resolved.items if tests else ():
+                known = under(test, "text")
+                if known is not None and fold(known.resolved.text) == fold(text):
+                    raise InputError(f"“{text}” is already a test at {document.at(test).short}")
+        file = with_tests[0] if with_tests and self.file is None else _target_file(folder, self.file, "the tests")
+        document = folder.documents.get(file) or Document(str(file), "version: 1\n")
+        row = {"text": text, "intent": self.intent or OUT_OF_SCOPE}
+        row |= {"language": language} if language not in (None, file_language(document)) else {}
+        tests = under(document.root, TESTS)
+        if tests is None:
+            return folder.replaced(file, document.with_entry(document.root, TESTS, [row]))
+        return folder.replaced(file, document.with_item(tests, row))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +208,26 @@ def additions(
     if new:
         edits[:1] = [AddIntent(intent, text, language, file, template) for text in utterances[:1]]
     return edits
+
+
+def _target_file(folder: Folder, file: Path | None, what: str) -> Path:
+    """Return the file to add something to, spelled as the reader spells it; None is the only file."""
+    files = list(folder.documents)
+    if file is None:
+        if len(files) == 1:
+            return files[0]
+        if not files:
+            raise InputError(f"the registry has no file yet: choose a new file for {what}")
+        raise InputError(f"several files could hold {what}: choose {' or '.join(map(str, files))}")
+    target = _resolved_path(file)
+    for known in files:
+        if known.resolve() == target:
+            return known
+    root = folder.path.resolve()
+    inside = target.relative_to(root) if target.is_relative_to(root) and not root.is_file() else None
+    if inside is None or target.suffix not in SUFFIXES or any(part.startswith(".") for part in inside.parts):
+        raise InputError(f"{file} is not part of the registry: choose a .yaml file in {folder.path}")
+    return folder.path / inside
 
 
 def _resolved_path(file: Path) -> Path:
@@ -298,7 +333,7 @@ def _name_parts(document: Document, name: str) -> list[Part]:
 
 def _test_parts(document: Document, name: str) -> list[Part]:
     """Return the parts of a file's tests that name an intent."""
-    tests = under(document.root, "tests")
+    tests = under(document.root, TESTS)
     found = [under(test, "intent") for test in (tests.resolved.items if tests else ())]
     named = [part for one in found if one for part in (one.resolved.items or (one,))]
     return [part for part in named if part.resolved.kind == "text" and part.resolved.text.strip() == name]

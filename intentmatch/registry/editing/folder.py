@@ -13,7 +13,7 @@ from intentmatch.registry.editing.layout import Part
 from intentmatch.registry.templates.syntax import parse
 from intentmatch.text.normalize import fold, language_code
 
-INTENTS, UTTERANCES, NEGATIVES = "intents", "utterances", "not"
+INTENTS, UTTERANCES, NEGATIVES, TESTS = "intents", "utterances", "not", "tests"
 
 
 class Entry(NamedTuple):

@@ -1,4 +1,4 @@
-"""Convert a registry to plain JSON values and back, without its tests.
+"""Convert a registry to plain JSON values and back.
 
 The form stores the template and location of a line once for all its sentences, and equal slots once for all intents.
 """
@@ -11,11 +11,11 @@ from sys import intern
 from typing import Any
 
 from intentmatch.core.errors import Location
-from intentmatch.core.types import Intent, Mark, Registry, Rule, Slot, SlotValue, Utterance
+from intentmatch.core.types import Case, Intent, Mark, Registry, Rule, Slot, SlotValue, Utterance
 
 
-def to_plain(registry: Registry) -> dict[str, Any]:
-    """Return the registry as JSON values."""
+def to_plain(registry: Registry, *, tests: bool = False) -> dict[str, Any]:
+    """Return the registry as JSON values, with its tests if wanted."""
     slots = _Table()
     return {
         "settings": dict(registry.settings),
@@ -41,6 +41,7 @@ def to_plain(registry: Registry) -> dict[str, Any]:
         "slots": [slots.number(_slot(slot)) for slot in registry.slots],
         "rules": [[rule.name, dict(rule.templates), _place(rule.location)] for rule in registry.rules],
         "all_slots": slots.values,
+        **({"tests": [_case(case) for case in registry.tests]} if tests else {}),
     }
 
 
@@ -64,6 +65,7 @@ def from_plain(values: Mapping[str, Any]) -> Registry:
     return Registry(
         tuple(intents),
         values["settings"],
+        tests=tuple(_read_case(*case) for case in values.get("tests", ())),
         slots=tuple(slots[number] for number in values["slots"]),
         rules=tuple(Rule(name, templates, _read_place(place)) for name, templates, place in values["rules"]),
     )
@@ -123,6 +125,14 @@ def _read_slot(values: list[Any]) -> Slot:
     slot_values = tuple(SlotValue(value, _read_lines(synonyms)) for value, synonyms in pairs)
     location = _read_place(place)
     return Slot(name, kind, slot_values, tuple(patterns), _read_lines(examples), required, questions, location)
+
+
+def _case(case: Case) -> list[Any]:
+    return [case.text, case.expected, case.language, _place(case.location)]
+
+
+def _read_case(text: str, expected: str | list[str] | None, language: str | None, place: list[Any] | None) -> Case:
+    return Case(text, tuple(expected) if isinstance(expected, list) else expected, language, _read_place(place))
 
 
 def _place(location: Location | None) -> list[Any] | None:

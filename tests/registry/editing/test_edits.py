@@ -9,6 +9,7 @@ import pytest
 from intentmatch.core.errors import InputError
 from intentmatch.registry.editing.edits import (
     AddIntent,
+    AddTest,
     AddUtterance,
     Edit,
     MoveUtterance,
@@ -240,3 +241,63 @@ def test_lines_without_a_language_cannot_become_a_language_mapping(tmp_path: Pat
     assert "- x" in edited(path, AddUtterance("a", "x"))["f"]
     with pytest.raises(InputError, match="language of its lines is not declared; write `language:` at the top"):
         plan(path, [AddUtterance("a", "x", "de")])
+
+
+@pytest.mark.parametrize(
+    ("text", "edit", "end"),
+    [
+        pytest.param(BARE, AddTest("x", "a"), "[three]\ntests:\n  - {text: x, intent: a}\n", id="the first test"),
+        pytest.param(
+            BARE, AddTest("[x], y", None, "EN"), "tests:\n  - {text: '[x], y', intent: out_of_scope}\n",
+            id="out of scope, in the language of the file",
+        ),
+        pytest.param(
+            CODES, AddTest("x", "b", "de"), "tests:\n  - {text: x, intent: b, language: de}\n", id="another language"
+        ),
+        pytest.param(TESTS, AddTest("z", "a"), "# both\n  - {text: z, intent: a}\n", id="after other tests"),
+        pytest.param(
+            BARE + "tests: [{text: x, intent: a}]\n", AddTest("w", "b"),
+            "tests: [{text: x, intent: a}, {text: w, intent: b}]\n", id="in brackets",
+        ),
+        pytest.param(BARE + "tests:\n", AddTest("w", "b"), "tests:\n  - {text: w, intent: b}\n", id="an empty list"),
+    ],
+)  # fmt: skip
+def test_test_is_appended(tmp_path: Path, text: str, edit: AddTest, end: str) -> None:
+    path = folder(tmp_path, bot=text)
+
+    new = edited(path, edit)["bot"]
+
+    assert new.replace('"', "'").endswith(end)
+    assert new.startswith(text.rstrip("]\n"))
+
+
+def test_tests_go_to_the_file_with_tests_or_the_chosen_one(tmp_path: Path) -> None:
+    path = folder(tmp_path, a=BARE, z="tests:\n  - {text: x, intent: a}\n")
+
+    assert edited(path, AddTest("w", "b")).keys() == {"z"}
+    assert edited(path, AddTest("w", "b", file=path / "a.yaml")).keys() == {"a"}
+    assert edited(path, AddTest("w", "b", file=path / "new.yaml"), AddTest("v", None, file=path / "new.yaml")) == {
+        "new": "version: 1\ntests:\n  - {text: w, intent: b}\n  - {text: v, intent: out_of_scope}\n"
+    }
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (AddTest("X!", "b"), "is already a test at"),
+        (AddTest("z", "c"), "unknown intent 'c'"),
+        (AddTest("?!", "a"), "has no words"),
+        (AddTest("z", "a", "no code"), "is not a language code"),
+        (AddTest("z", "a", file=Path("elsewhere.yaml")), "is not part of the registry"),
+    ],
+)
+def test_impossible_test_is_refused(tmp_path: Path, edit: AddTest, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        edited(folder(tmp_path, bot=TESTS), edit)
+
+
+def test_file_of_the_first_test_must_be_chosen_among_several(tmp_path: Path) -> None:
+    path = folder(tmp_path, a=BARE, b="intents: {c: {utterances: [four]}}\n")
+
+    with pytest.raises(InputError, match="several files could hold the tests"):
+        edited(path, AddTest("x", "a"))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intentmatch.core.errors import Location
-from intentmatch.core.types import Intent, Mark, Registry, Rule, Slot, SlotValue, Utterance
+from intentmatch.core.types import Case, Intent, Mark, Registry, Rule, Slot, SlotValue, Utterance
 from intentmatch.registry import examine
 from intentmatch.registry.reading.json_form import from_plain, to_plain
 
@@ -83,6 +83,14 @@ def test_json_form_round_trip_of_yaml_files(file: Path, expand):
     found = there_and_back(registry)
 
     assert (found.intents, found.slots, found.rules) == (registry.intents, registry.slots, registry.rules)
+
+
+def test_tests_are_stored_on_request():
+    cases = (Case("hi", "a"), Case("a or b", ("a", "b"), "en", Location("f", 3, 5)), Case("rain?", None))
+    registry = Registry((Intent("a", (Utterance("x"),)),), tests=cases)
+
+    assert from_plain(json.loads(json.dumps(to_plain(registry, tests=True)))) == registry
+    assert there_and_back(registry).tests == ()
 
 
 def test_shared_templates_and_slots_are_stored_once():

@@ -1,0 +1,50 @@
+"""Cross-fitting: no test case is answered by a matcher that learned its confidences from this case.
+
+With `out_of_scope_share: tests`, share and confidence curve are learned from the registry's tests. To measure them, the
+tests are split into rounds. The cases of a round are answered by a matcher that learned from all other rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from intentmatch.artefact.build import labelled_messages
+from intentmatch.core.types import Case
+from intentmatch.encoders.translations import translations_of
+from intentmatch.evaluation.runner import CachingEncoder, vectors_of
+from intentmatch.learning.training import calibrated, cross_validate_registry
+from intentmatch.matching.pipeline import Engine
+from intentmatch.matching.snapshot import Answers, Snapshot
+from intentmatch.text.normalize import fold
+
+_ROUNDS = 10
+
+
+def cross_fitted(matcher: Answers, cases: Sequence[Case]) -> Iterator[tuple[list[int], Answers]]:
+    """Yield positions of cases with the matcher that answers them; each position occurs once.
+
+    Cases that the matcher did not learn from are answered by the matcher itself. Cases with the same text are in the
+    same round.
+    """
+    artefact = matcher.artefact
+    learned = artefact.registry.tests if artefact.calibration.labelled is not None else ()
+    texts = dict.fromkeys(fold(case.text) for case in learned)
+    round_of = {text: number % _ROUNDS for number, text in enumerate(texts)}
+    places: dict[int | None, list[int]] = {}
+    for position, case in enumerate(cases):
+        places.setdefault(round_of.get(fold(case.text)), []).append(position)
+    if others := places.pop(None, []):
+        yield others, matcher
+    if not places:
+        return
+    registry, settings, vectors = artefact.registry, artefact.settings, artefact.wide_vectors
+    encoder = CachingEncoder(matcher.encoder, vectors_of(matcher))
+    validated = cross_validate_registry(
+        registry, vectors, artefact.label_vectors, settings, translations_of(matcher.encoder)
+    )
+    for number, positions in places.items():
+        rest = replace(registry, tests=tuple(case for case in learned if round_of[fold(case.text)] != number))
+        labelled = labelled_messages(rest, settings, encoder, fewest=1)
+        trained = calibrated(validated, rest, vectors, settings, labelled)
+        yield positions, Snapshot(Engine(replace(artefact, **trained._asdict()), matcher.encoder, matcher.reranker))

@@ -37,8 +37,8 @@ def check_negation(
 
     - One of its clauses has a negation that refuses ("don't", "I don't want to"), `intentmatch.text.negation`.
     - The intent's utterance nearest to the message has none. Other utterances may have one.
-    - The clause without the negation is in scope, first as the same intent, and scores at least as high as the message. A
-      negation that belongs to the intent ("I don't want the lamp" for "cancel") lowers the score when it is left out.
+    - The clause without the negation is in scope, first as the same intent, and scores at least as high as the message.
+      A negation that belongs to the intent ("I don't want the lamp" for "cancel") lowers the score when it is left out.
     """
     if decision.verdict != "matched" or (found := refusal(text, language)) is None:
         return Checked(decision, None)

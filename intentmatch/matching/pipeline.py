@@ -93,12 +93,13 @@ class Engine:
             None if reranker is None else Reranking(reranker, self._scoring, registry, self.settings.reranker_seconds)
         )
         self._lexical = LexicalIndex(registry.folded, registry.owners, self.settings.fuzzy)
+        utterances = registry.utterances
         self._corrector = (
             Corrector(
                 registry.folded,
                 self._lexical.words,
-                lambda row: self._utterances[row].text,
-                sorted({u.language for u in self._utterances if u.language}),
+                lambda row: utterances[row].text,
+                sorted({u.language for u in utterances if u.language}),
                 self.settings.spelling,
             )
             if self.settings.fuzzy < 1.0

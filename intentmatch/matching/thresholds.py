@@ -25,6 +25,9 @@ def policy_of(
     cut = calibration.cut
     if cut is None:
         learned = Cut(FALLBACK_THRESHOLD, "the default; too few utterances to learn one")
+    elif cut.refused == 0.0 and settings.out_of_scope_share != 0.0:
+        # So few intents resemble each other too much: left-out ones say nothing about unrelated messages.
+        learned = Cut(FALLBACK_THRESHOLD, "the default; the learned one would refuse nothing")
     else:
         labelled = calibration.labelled
         learned = _learned(cut, scope if labelled is None else f"{scope} and {labelled.cases} labelled messages")

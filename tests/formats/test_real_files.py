@@ -59,7 +59,7 @@ def test_real_bot_loads_and_is_evaluated(name: str, tmp_path: Path) -> None:
         tuple(replace(intent, utterances=intent.utterances[:_LINES]) for intent in registry.intents[:_INTENTS])
     )
     report = evaluate(Matcher.load(small), folds=2)
-    assert report.headline.numbers.accuracy > 0.5
+    assert report.headline.numbers.accuracy >= 0.5
 
 
 @needs_files

@@ -12,7 +12,6 @@ from typing import Any
 
 import click
 
-from intentmatch.cli.render.source import excerpt
 from intentmatch.core.errors import IntentMatchError, Problem, RegistryError
 
 PROBLEM_FORMS = ("human", "full", "concise", "github")
@@ -59,9 +58,12 @@ def _problem(problem: Problem, *, full: bool, err: bool = False) -> None:
     """Print the line `file:line:column: ...` of a problem and its hint; with `full`, its source line in between."""
     severity = click.style(problem.severity, fg=_SEVERITY_COLOURS[problem.severity], bold=True)
     click.echo(f"{problem.location}: {severity} [{problem.rule}] {problem.message}", err=err)
-    if full and (lines := excerpt(problem.location)):
-        click.echo(lines[0], err=err)
-        click.echo(click.style(lines[1], fg=_SEVERITY_COLOURS[problem.severity]), err=err)
+    if full:
+        from intentmatch.cli.render.source import excerpt  # not needed by most commands
+
+        if lines := excerpt(problem.location):
+            click.echo(lines[0], err=err)
+            click.echo(click.style(lines[1], fg=_SEVERITY_COLOURS[problem.severity]), err=err)
     if problem.hint:
         click.echo(click.style(f"  hint: {problem.hint}", dim=True), err=err)
     if full:

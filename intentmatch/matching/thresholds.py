@@ -14,6 +14,9 @@ FALLBACK_THRESHOLD = 0.4
 FALLBACK_MARGIN = 0.02
 """Score margin of registries too small to calibrate."""
 
+# Held-out cases below which a threshold that refuses nothing is not believed.
+_FEW_CASES = 60
+
 
 def policy_of(
     registry: Registry, settings: Settings, calibration: Calibration, scope: str = "from this registry"
@@ -25,8 +28,8 @@ def policy_of(
     cut = calibration.cut
     if cut is None:
         learned = Cut(FALLBACK_THRESHOLD, "the default; too few utterances to learn one")
-    elif cut.refused == 0.0 and settings.out_of_scope_share != 0.0:
-        # So few intents resemble each other too much: left-out ones say nothing about unrelated messages.
+    elif cut.refused == 0.0 and cut.cases < _FEW_CASES and settings.out_of_scope_share != 0.0:
+        # The intents of a tiny bot resemble each other: left-out ones say nothing about unrelated messages.
         learned = Cut(FALLBACK_THRESHOLD, "the default; the learned one would refuse nothing")
     else:
         labelled = calibration.labelled

@@ -55,6 +55,20 @@ def test_threshold_learned_from_labelled_messages_says_so():
     assert policy.default.origin == "learned from this registry and 60 labelled messages"
 
 
+@pytest.mark.parametrize(
+    ("refused", "cases", "share", "learned"),
+    [(0.0, 42, 0.1, False), (0.0, 42, 0.0, True), (0.0, 60, 0.1, True), (0.1, 42, 0.1, True)],
+)
+def test_threshold_of_a_tiny_bot_that_refuses_nothing_is_not_used(refused, cases, share, learned):
+    """Unless its author expects no out-of-scope message."""
+    calibration = replace(LEARNED, cut=replace(cut(0.3), refused=refused, cases=cases))
+
+    policy = policy_of(PLAIN, resolve({"out_of_scope_share": share}), calibration)
+
+    fallback = Cut(FALLBACK_THRESHOLD, "the default; the learned one would refuse nothing")
+    assert policy.default == (Cut(0.3, "learned from this registry", "in_scope") if learned else fallback)
+
+
 def test_threshold_setting_replaces_all_learned_thresholds():
     policy = policy_of(PLAIN, resolve({"threshold": 0.5}), LEARNED)
 

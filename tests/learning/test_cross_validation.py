@@ -113,7 +113,8 @@ def test_evidence_equals_that_of_a_head_trained_without_the_fold(aggregation, mo
 
     held_out = with_head(vectors, words, owners, aggregation)
 
-    fold_of = cross_validation_module._folds(vectors, owner, np.arange(len(owner)), 5)
+    keys = cross_validation_module._scattered(len(owner))
+    fold_of = cross_validation_module._folds(vectors, owner, np.arange(len(owner)), keys, 5)
     for known, together in ((True, fold_of), (False, owner)):
         found = by_row(held_out, known=known)
         assert sorted(found) == list(range(20))
@@ -374,7 +375,8 @@ def test_sentences_of_a_line_are_in_one_fold(lines, seed):
     vectors = unit_rows(np.random.default_rng(seed).normal(size=(len(lines), 2)))
     firsts = [lines.index(line) for line in lines]
 
-    fold_of = cross_validation_module._folds(vectors, np.zeros(len(lines), dtype=np.int64), np.array(firsts), 3)
+    owner = np.zeros(len(lines), dtype=np.int64)
+    fold_of = cross_validation_module._folds(vectors, owner, np.array(firsts), np.arange(len(lines)), 3)
 
     for line in set(lines):
         assert len({fold for fold, other in zip(fold_of.tolist(), lines, strict=True) if other == line}) == 1

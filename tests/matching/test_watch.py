@@ -17,7 +17,7 @@ from fakes import WordHashEncoder
 
 from intentmatch.artefact.store import Artefact, save_artefact
 from intentmatch.core.errors import InputError, MissingExtraError, Problem
-from intentmatch.core.types import Intent, Registry, Utterance
+from intentmatch.core.types import Encoder, Intent, Registry, Utterance
 from intentmatch.matching import loader, watch
 from intentmatch.matching.matcher import Matcher
 
@@ -191,7 +191,7 @@ def test_invalid_file_is_reported_and_old_registry_stays(
 
     file.write_text(BROKEN, encoding="utf-8")
     until(lambda: watched.problems)
-    ((_, problem),) = watched.problems
+    ((problem,),) = watched.problems
     assert (problem.location.path, problem.location.line, problem.location.column) == (str(file), 3, 5)
     assert f"{file}:3:5: error [unknown-key]" in caplog.text
     assert watched.matcher.match("hello there").intent == "greet"
@@ -474,10 +474,10 @@ def test_next_edit_does_not_wait_for_training(
     training_started, go_on = threading.Event(), threading.Event()
     original = loader.trained_again
 
-    def slow(artefact: Artefact) -> Artefact:
+    def slow(artefact: Artefact, encoder: Encoder) -> Artefact:
         training_started.set()
         go_on.wait(PATIENCE)
-        return original(artefact)
+        return original(artefact, encoder)
 
     monkeypatch.setattr(loader, "trained_again", slow)
     (folder / "bot.yaml").write_text(many(4), encoding="utf-8")

@@ -132,7 +132,6 @@ class Engine:
             return self._nothing(message, question, stages, "no intent may answer.")
         rows = self._rows(key)
         question = self._with_language(question, text, key, rows, stages)
-        policy, scoring = self._deciding(question)
 
         if decision := self._exact(rows, key, question, stages):
             return self._result(message, question, decision, stages=stages, decided_by="exact")
@@ -152,6 +151,7 @@ class Engine:
             reason = f"the encoder {self.encoder.name} knows no part of this message."
             return self._nothing(message, question, stages, reason)
 
+        policy, scoring = self._deciding(question)
         candidates = scoring.candidates(vector, text, fuzzy, question.allowed, shortlist)
         stages.add("dense", ", ".join(f"{c.intent} {c.score:.2f}" for c in candidates[:_SHOWN]))
         self._add_head(candidates, stages)
@@ -258,8 +258,9 @@ class Engine:
                 unrecorded = TraceRecorder()
                 in_language = self._with_language(question, text, key, rows, unrecorded)
                 text = self._corrected(text, key, in_language, unrecorded)
-                # If only some intents may answer, the shortlist depends on the question.
-                pending[text] = pending.get(text, False) or question.allowed is None
+                # Where only some intents may answer, or token features do not count, the message is searched alone.
+                together = question.allowed is None and self._deciding(in_language)[1] is self._scoring
+                pending[text] = pending.get(text, False) or together
         texts = sorted(pending)
         vectors = encode_all(self.encoder, texts, "query")
         whole = [number for number, text in enumerate(texts) if pending[text]]

@@ -102,40 +102,7 @@ def cross_validate(
     owners: Sequence[int],
     aggregation: str,
     fitting: Fitting | None,
-    *,
-    words: WordAlignment | None = None,
-    lines: Sequence[int] | None = None,
-    keys: Sequence[int] | None = None,
-    near: Near | None = None,
-    sample: NDArray[np.int64] | None = None,
-    each: Each = one_by_one,
-) -> HeldOut:
-    """Match held-out utterances against the rest of their registry, with and without their own intent. Deterministic.
-
-    See `cross_validate_translated`, which does the same and more.
-    """
-    held_out, _ = cross_validate_translated(
-        vectors,
-        owners,
-        aggregation,
-        fitting,
-        None,
-        words=words,
-        lines=lines,
-        keys=keys,
-        near=near,
-        sample=sample,
-        each=each,
-    )
-    return held_out
-
-
-def cross_validate_translated(
-    vectors: Vectors,
-    owners: Sequence[int],
-    aggregation: str,
-    fitting: Fitting | None,
-    translated: Callable[[Vectors], Vectors] | None,
+    translated: Callable[[Vectors], Vectors] | None = None,
     *,
     words: WordAlignment | None = None,
     lines: Sequence[int] | None = None,
@@ -145,6 +112,8 @@ def cross_validate_translated(
     each: Each = one_by_one,
 ) -> tuple[HeldOut, HeldOut | None]:
     """Match held-out utterances as they are, and a second time as if said in a language that the registry lacks.
+
+    Each is matched against the rest of the registry, with and without its own intent. Deterministic.
 
     `translated` maps vectors of utterances to vectors of translations, of the same shape; None for none. Their words
     do not count: translations share few words with the registry. The second result is None without `translated`.
@@ -334,12 +303,23 @@ def _cases(
         total = np.where(present, fused_score(scores, own_logits), -np.inf)
     if words is not None:
         words.add_to(total, similarities)
-    order = np.argsort(-total, axis=1, kind="stable")[:, :RANKED][usable]
-    evidence = np.full((len(order), RANKED), -np.inf)
-    evidence[:, : order.shape[1]] = np.take_along_axis(total[usable], order, axis=1)
+    evidence, intents = first_ranked(total[usable], index.owners)
+    return _Cases(similarities.rows[usable], evidence, intents, np.full(len(evidence), known))
+
+
+def first_ranked(
+    evidence: NDArray[np.float64], owners: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the highest evidence of each row and the intents that have it, shape `(rows, RANKED)` each.
+
+    `evidence` has shape `(rows, owners)`. Where there are fewer owners, -inf and -1 stand in the last places.
+    """
+    order = np.argsort(-evidence, axis=1, kind="stable")[:, :RANKED]
+    ranked = np.full((len(order), RANKED), -np.inf)
+    ranked[:, : order.shape[1]] = np.take_along_axis(evidence, order, axis=1)
     intents = np.full((len(order), RANKED), -1)
-    intents[:, : order.shape[1]] = index.owners[order]
-    return _Cases(similarities.rows[usable], evidence, intents, np.full(len(order), known))
+    intents[:, : order.shape[1]] = owners[order]
+    return ranked, intents
 
 
 def _held_out(rounds: Sequence[_Cases], owner: NDArray[np.int64]) -> HeldOut:

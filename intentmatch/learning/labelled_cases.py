@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from intentmatch.core.types import Case, Registry, Vectors
 from intentmatch.index import ExactIndex
-from intentmatch.learning.cross_validation import RANKED, HeldOut
+from intentmatch.learning.cross_validation import RANKED, HeldOut, first_ranked
 from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
 from intentmatch.learning.head import TrainedHead
 from intentmatch.learning.labelled_share import LabelledShare
@@ -59,14 +59,11 @@ def labelled_cases(
     _, cases, of = labelled
     index, names = ExactIndex(vectors, registry.owners, aggregation), [intent.name for intent in registry]
     texts = [clean(case.text) for case in cases]
-    ranked = np.full((len(cases), RANKED), -np.inf)
-    intents = np.full((len(cases), RANKED), -1)
+    ranked, intents = np.empty((len(cases), RANKED)), np.empty((len(cases), RANKED), dtype=np.int64)
     for start in range(0, len(cases), SCORING_FEATURE_ROWS):
         block = slice(start, start + SCORING_FEATURE_ROWS)
         evidence = _evidence(index, head, texts[block], of[block])
-        order = np.argsort(-evidence, axis=1, kind="stable")[:, :RANKED]
-        ranked[block, : order.shape[1]] = np.take_along_axis(evidence, order, axis=1)
-        intents[block, : order.shape[1]] = index.owners[order]
+        ranked[block], intents[block] = first_ranked(evidence, index.owners)
     expected = [_positions(case, names) for case in cases]
     own = np.array([np.isin(row, wanted) for row, wanted in zip(intents, expected, strict=True)]).reshape(intents.shape)
     return HeldOut(

@@ -20,7 +20,7 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry, Vectors
 from intentmatch.encoders.translations import Translations
 from intentmatch.learning.calibration import Calibration, calibrate
-from intentmatch.learning.cross_validation import HeldOut, cross_validate_translated
+from intentmatch.learning.cross_validation import HeldOut, cross_validate
 from intentmatch.learning.head import Fitting, TrainedHead, fit_head, nearby, prepare
 from intentmatch.learning.labelled_cases import Labelled, joined, labelled_cases
 from intentmatch.learning.labelled_share import share_in_use
@@ -140,12 +140,12 @@ def cross_validate_registry(
         features = _features(registry, vectors, labels, settings)
         if features is None:
             rows = sample(registry)
-            held_out, translated = cross_validate_translated(
+            held_out, translated = cross_validate(
                 vectors, owners, aggregation, None, moved, lines=lines, keys=keys, sample=rows, each=each
             )
             return CrossValidated(held_out, None, translated)
         trained_head = _fit(features, each=each)
-        held_out, translated = cross_validate_translated(
+        held_out, translated = cross_validate(
             vectors,
             owners,
             aggregation,

@@ -197,7 +197,7 @@ def calibrators(given: Problem) -> dict[str, tuple[float, float]]:
     known = signals(given)
     total = fused_score(known.score, known.logits)
     fitting = prepare(given.vectors, given.words, given.owners, given.intents)
-    held = cross_validate(given.vectors, given.owners, "mean2", fitting)
+    held = cross_validate(given.vectors, given.owners, "mean2", fitting)[0]
     best = total.max(axis=1)
     probability = softmax(known.logits).max(axis=1)
     calibration = calibrate(held, Settings().target)

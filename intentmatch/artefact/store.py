@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import ArtefactError, StaleArtefactError
 from intentmatch.core.settings import FROM_TESTS, LOCAL, Settings
 from intentmatch.core.types import Encoder, KeptVectors, Registry, Vectors
@@ -105,6 +106,8 @@ def searched_by(settings: Settings, trained_head: TrainedHead | None) -> str:
 
 def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
     """Write an artefact to a file, whole or not at all. Raises `ArtefactError` if it cannot be written."""
+    check_argument("artefact", artefact, Artefact)
+    check_argument("path", path, str | os.PathLike[str])
     target = Path(path)
     registry = json.dumps(
         to_plain(artefact.registry, tests=artefact.learns_from_tests), ensure_ascii=False, separators=(",", ":")
@@ -142,6 +145,7 @@ def load_artefact(path: str | os.PathLike[str]) -> Artefact:
 
     Raises `ArtefactError` if it is no artefact or is damaged, and `StaleArtefactError` if another version made it.
     """
+    check_argument("path", path, str | os.PathLike[str])
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}

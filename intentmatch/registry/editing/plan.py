@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import ChangedMeanwhileError, InputError, Problem, RegistryError
 from intentmatch.core.types import Registry
 from intentmatch.registry.editing.document import Document
@@ -143,8 +144,10 @@ def plan_utterances(
     Raises `RegistryError` if a file is not valid YAML, `UnknownNameError` if the intent does not exist, and
     `InputError` if the utterances cannot be added.
     """
-    if isinstance(utterances, str) or not all(isinstance(text, str) for text in utterances):
-        raise InputError(f"utterances must be a list of texts, not {utterances!r}")
+    check_argument("path", path, str | os.PathLike[str])
+    check_argument("intent", intent, str)
+    check_argument("utterances", utterances, Sequence[str])
+    check_argument("file", file, str | os.PathLike[str] | None)
     if new and negative:
         raise InputError(f"the new intent {intent!r} cannot start with a negative: add an utterance first")
     if file is not None and not new:

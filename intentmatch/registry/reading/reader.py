@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import NOWHERE, Location, Problem, RegistryError
 from intentmatch.core.types import Case, Registry
 from intentmatch.registry import checks as rules
@@ -34,6 +35,8 @@ def read_registry(
 
     Raises `RegistryError` with the errors of all files. Warnings alone do not raise; `examine` returns them.
     """
+    check_argument("path", path, str | os.PathLike[str])
+    check_argument("remembered", remembered, dict | None)
     registry, problems = examine(path, expand=expand, remembered=remembered)
     if any(problem.severity == "error" for problem in problems):
         raise RegistryError(problems)

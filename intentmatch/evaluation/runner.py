@@ -16,7 +16,8 @@ from intentmatch.core.result import MatchResult
 from intentmatch.core.types import Case, Encoder, Kind, Registry, Vectors
 from intentmatch.evaluation.metrics import percentiles
 from intentmatch.evaluation.outcomes import Outcome
-from intentmatch.matching.pipeline import Engine, Precomputed, Question
+from intentmatch.matching.pipeline import Engine, Precomputed
+from intentmatch.matching.question import Question
 from intentmatch.matching.snapshot import Answers
 from intentmatch.runtime.block_sizes import EVALUATION_MESSAGES
 
@@ -65,7 +66,10 @@ class Runner:
         def match_many(messages: Sequence[str]) -> list[MatchResult]:
             return engine.match_many(messages, self._question)
 
-        outcomes = self._run_batches(cases, match_many, lambda text: engine.match(text, self._question, encoded))
+        def match(message: str) -> MatchResult:
+            return engine.answer(engine.read(message, self._question), encoded)
+
+        outcomes = self._run_batches(cases, match_many, match)
         return outcomes + self._run_batches(untimed, match_many)
 
     def run_all(

@@ -18,6 +18,7 @@ from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.subsampling import beyond_a_head
 from intentmatch.matching.correction import Corrector
+from intentmatch.matching.fragments import Fragments
 from intentmatch.matching.message_language import MessageLanguage
 from intentmatch.matching.negation import check_negation
 from intentmatch.matching.noise import NoiseDetector
@@ -107,6 +108,7 @@ class Engine:
         )
         self._languages = MessageLanguage(registry)
         self._noise = NoiseDetector(self._lexical.words, registry.languages)
+        self._fragments = Fragments(registry, artefact.trained_head.words if artefact.trained_head else None)
         self._coverage = Coverage(encoder)
         self._slots: Mapping[str, SlotReader] = {}
         self._conditional = any(intent.when for intent in self._intents)
@@ -165,6 +167,7 @@ class Engine:
         if reranked := self._reranked(text, vector, decision, scoring, stages):
             decision, decided_by = decide(reranked, policy, question.language), "reranker"
         stages.add("decide", decision.verdict)
+        decision = decision if fuzzy else self._checked_fragment(decision, text, question, stages)
         decision, negation = check_negation(
             decision, text, question.language, lambda clause: self._read(clause, question)
         )
@@ -184,6 +187,16 @@ class Engine:
         reranked, says = self._reranking.rerank(text, vector, decision, scoring)
         stages.add("reranker", says)
         return reranked
+
+    def _checked_fragment(self, decision: Decision, text: str, question: Question, stages: TraceRecorder) -> Decision:
+        """Return a question instead of a match if a word or two do not say which intent is meant."""
+        # A margin alone says when to ask. Messages in other languages share few words with the utterances.
+        if question.foreign or self.policy.margin is not None:
+            return decision
+        decision, says = self._fragments.check(decision, fold(text), question.allowed)
+        if says:
+            stages.add("fragment", says)
+        return decision
 
     def _read(self, text: str, question: Question) -> Decision:
         """Decide on a text beside the message, without trace or reranker."""

@@ -16,6 +16,7 @@ from intentmatch.core.types import Encoder, Reranker
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.subsampling import beyond_a_head
+from intentmatch.matching.fragments import Fragments
 from intentmatch.matching.negation import check_negation
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.policy import Decision, Policy, decide
@@ -73,6 +74,7 @@ class Engine:
         self._questions = Questions(registry, self.settings.top_k)
         self._reader = Reader(registry, self.settings)
         self._results = ResultBuilder(registry, tolerant=self.settings.fuzzy < 1.0)
+        self._fragments = Fragments(registry, artefact.trained_head.words if artefact.trained_head else None)
         self._coverage = Coverage(encoder)
 
     def question(self, options: MatchOptions) -> Question:
@@ -121,6 +123,7 @@ class Engine:
         if reranked := self._reranked(text, vector, decision, scoring, stages):
             decision, decided_by = decide(reranked, policy, question.language), "reranker"
         stages.add("decide", decision.verdict)
+        decision = decision if fuzzy else self._checked_fragment(decision, text, question, stages)
         decision, negation = check_negation(
             decision, text, question.language, lambda clause: self._decision_on(clause, question)
         )
@@ -225,6 +228,16 @@ class Engine:
         reranked, says = self._reranking.rerank(text, vector, decision, scoring)
         stages.add("reranker", says)
         return reranked
+
+    def _checked_fragment(self, decision: Decision, text: str, question: Question, stages: TraceRecorder) -> Decision:
+        """Return a question instead of a match if a word or two do not say which intent is meant."""
+        # A margin alone says when to ask. Messages in other languages share few words with the utterances.
+        if question.foreign or self.policy.margin is not None:
+            return decision
+        decision, says = self._fragments.check(decision, fold(text), question.allowed)
+        if says:
+            stages.add("fragment", says)
+        return decision
 
     def _decision_on(self, text: str, question: Question) -> Decision:
         """Decide on a text beside the message, without trace or reranker."""

@@ -22,6 +22,7 @@ from intentmatch.formats.kit.source import File, Source
 __all__ = ["Format", "Imported", "by_name", "formats", "put", "read", "render", "write"]
 
 _HINT = "Name one with --format."
+_FILE_SUFFIXES = frozenset({".csv", ".json", ".jsonl", ".lu", ".md", ".tsv", ".txt", ".xlsx", ".yaml", ".yml"})
 
 
 def formats() -> dict[str, Format]:
@@ -95,23 +96,32 @@ def write(
 
     A single file is written to `path`, or into it if it is a folder. Several files become a folder, or a zip if `path`
     ends in `.zip`. Returns a problem for each piece that the format cannot express, sorted by location. Raises
-    `InputError` if nothing can be written, or if `path` exists and `force` is false.
+    `InputError` if nothing can be written, if `path` exists and `force` is false, or if `path` is the name of a file
+    and the format needs a folder.
     """
     files, problems = render(registry, format)
-    put(files, path, force=force)
+    target = Path(path)
+    if (len(files) > 1 or by_name(format).needs_folder) and _is_file_name(target, files):
+        raise InputError(
+            f"{target} is one file, but {format} needs a folder for {few(files)}; name a folder or a .zip file"
+        )
+    put(files, path, force=force, folder=by_name(format).needs_folder)
     return problems
 
 
-def put(files: Files, path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Write files to a file, a folder or a zip, as `write` does. Raises `InputError` if they cannot be written."""
+def put(files: Files, path: str | os.PathLike[str], *, force: bool = False, folder: bool = False) -> None:
+    """Write files to a file, a folder or a zip, as `write` does. Raises `InputError` if they cannot be written.
+
+    With `folder`, a single file is written into a folder too.
+    """
     target = Path(path)
     try:
         content = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
         if not force and target.exists() and not (target.is_dir() and not any(target.iterdir())):
             raise InputError(f"{target} already exists; choose another path, or overwrite it with --force")
-        if target.suffix.lower() == ".zip":
+        if _is_zip(target):
             content = {target.name: zip_files(content)}
-        elif target.is_dir() or len(content) > 1:
+        elif target.is_dir() or len(content) > 1 or folder:
             for name, data in content.items():
                 file = target / name
                 if not file.resolve().is_relative_to(target.resolve()):
@@ -123,6 +133,16 @@ def put(files: Files, path: str | os.PathLike[str], *, force: bool = False) -> N
         target.write_bytes(next(iter(content.values())))
     except (OSError, ValueError) as error:
         raise InputError(f"{target} cannot be written: {getattr(error, 'strerror', None) or error}") from error
+
+
+def _is_file_name(target: Path, files: Files) -> bool:
+    """Return whether a path names a file: one that exists, or one with a suffix of data files."""
+    suffixes = _FILE_SUFFIXES | {Path(name).suffix for name in files}
+    return not target.is_dir() and (target.is_file() or target.suffix.lower() in suffixes) and not _is_zip(target)
+
+
+def _is_zip(target: Path) -> bool:
+    return target.suffix.lower() == ".zip"
 
 
 def _recognise(source: Source) -> Format:

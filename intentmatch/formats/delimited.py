@@ -10,6 +10,7 @@ from intentmatch.core.errors import Location, Problem, RegistryError
 from intentmatch.core.types import Registry
 from intentmatch.formats.kit.draft import Draft
 from intentmatch.formats.kit.format import Files, Format, Sure
+from intentmatch.formats.kit.losses import empty_intent_losses
 from intentmatch.formats.kit.source import File
 from intentmatch.formats.kit.tables import HEADER, SAYS, Row, columns_of, is_complete, read_tables, rows_of
 
@@ -36,6 +37,7 @@ def read(files: Sequence[File], draft: Draft) -> None:
 def write(registry: Registry, problems: list[Problem]) -> Files:
     """Write one comma-separated table."""
     out = io.StringIO()
+    problems += empty_intent_losses(registry)
     table = csv.writer(out, lineterminator="\n")
     table.writerow(HEADER)
     table.writerows(rows_of(registry))

@@ -13,10 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from intentmatch.core.errors import Location, Problem
-from intentmatch.core.types import Registry, Slot, Utterance
+from intentmatch.core.types import Registry, Slot, SlotKind, Utterance
 from intentmatch.formats.kit.by_language import synonyms_in, utterances_in
 from intentmatch.formats.kit.draft import Draft, IntentDraft, Label
 from intentmatch.formats.kit.format import Feature, Files, Format, Sure
+from intentmatch.formats.kit.losses import unused_slot_losses
 from intentmatch.formats.kit.prebuilt import take_built_in
 from intentmatch.formats.kit.roles import Roles
 from intentmatch.formats.kit.slot_mentions import all_slots
@@ -25,6 +26,7 @@ from intentmatch.formats.kit.tree import Value
 from intentmatch.registry.templates.syntax import escape
 
 _BUILT_IN = "snips/"
+_WRITTEN: frozenset[SlotKind] = frozenset({"number", "date", "time"})
 # `[slot:entity](text)`; the entity and the text are optional.
 _MARK = re.compile(r"\[(?P<slot>[^\[\]:]+)(?::(?P<entity>[^\[\]]+))?\](?:\((?P<text>[^)\[]+)\))?")
 _SAYS: frozenset[Feature] = frozenset({"languages", "marks", "lists", "synonyms", "kinds"})
@@ -181,6 +183,7 @@ def _value(item: Value) -> tuple[str, list[str]]:
 
 
 def _write(registry: Registry, problems: list[Problem]) -> Files:
+    problems += unused_slot_losses(registry, _WRITTEN)
     lines = registry.utterances
     languages = list(dict.fromkeys(line.language for line in lines)) or [None]
     if len(languages) == 1:
@@ -214,7 +217,7 @@ def _chunks(line: Utterance, slots: Mapping[str, Slot]) -> Iterator[dict[str, st
 
 def _entity_definition(slot: Slot, language: str | None) -> tuple[str, dict[str, Any]]:
     """Return the name and the definition of the entity of a slot."""
-    if slot.kind in ("number", "date", "time"):
+    if slot.kind in _WRITTEN:
         return f"{_BUILT_IN}{slot.kind}", {}
     data = [{"value": value.value, "synonyms": synonyms_in(value, language)} for value in slot.values]
     return slot.name, {

@@ -14,6 +14,7 @@ from intentmatch.core.types import Registry
 from intentmatch.formats.kit.archive import open_zip, zip_files
 from intentmatch.formats.kit.draft import NOT_EXPRESSED, Draft
 from intentmatch.formats.kit.format import Files, Format, Sure
+from intentmatch.formats.kit.losses import empty_intent_losses
 from intentmatch.formats.kit.source import File
 from intentmatch.formats.kit.tables import HEADER, SAYS, Row, read_tables, rows_of
 
@@ -41,6 +42,7 @@ def read(files: Sequence[File], draft: Draft) -> None:
 def write(registry: Registry, problems: list[Problem]) -> Files:
     """Write one sheet. Control characters are removed."""
     openpyxl = _openpyxl()
+    problems += empty_intent_losses(registry)
     book = openpyxl.Workbook()
     sheet = book.active
     sheet.title = "intents"

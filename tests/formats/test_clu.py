@@ -94,7 +94,9 @@ def test_previews_of_2021_are_read(tmp_path, version):
     found = read(tmp_path, {version: "2021-11-01-preview", **project} if version else project)
 
     assert found.format == "clu"
-    assert [(line.template, line.language) for line in found.registry.utterances] == [("🍕🍕 {Size=large}, bitte", "de")]
+    assert [(line.template, line.language) for line in found.registry.utterances] == [
+        ("🍕🍕 {Size=large}, bitte", "de")
+    ]
     assert [(case.text, case.expected) for case in found.registry.tests] == [("une grande pizza", "Order")]
     assert {slot.name: slot.kind for slot in found.registry.slots} == {"Size": "list", "When": "date"}
 

@@ -17,9 +17,9 @@ from intentmatch.formats.kit import losses
 from intentmatch.formats.kit.archive import zip_files
 from intentmatch.formats.kit.draft import Draft, few
 from intentmatch.formats.kit.format import Files, Format, Imported, Sure
-from intentmatch.formats.kit.source import File, Source
+from intentmatch.formats.kit.source import STANDARD_INPUT, File, Source
 
-__all__ = ["Format", "Imported", "by_name", "formats", "put", "read", "render", "write"]
+__all__ = ["Format", "Imported", "by_name", "formats", "put", "read", "read_bytes", "render", "write"]
 
 _HINT = "Name one with --format."
 _FILE_SUFFIXES = frozenset({".csv", ".json", ".jsonl", ".lu", ".md", ".tsv", ".txt", ".xlsx", ".yaml", ".yml"})
@@ -49,7 +49,25 @@ def read(
     files do not state. `columns` names the columns of a table, see `kit.tables`. Raises `InputError` if the path cannot
     be read, if no format fits or if several do.
     """
-    source = Source(path)
+    return _read(Source(path), format, language, columns)
+
+
+def read_bytes(
+    data: bytes,
+    format: str | None = None,  # noqa: A002 - the name of the command-line option
+    *,
+    place: str = STANDARD_INPUT,
+    language: str | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Imported:
+    """Import the content of a file or zip, such as what was pasted on standard input.
+
+    `place` stands for the file in problems; the others are as in `read`. Raises `InputError` as `read` does.
+    """
+    return _read(Source.of_bytes(data, place), format, language, columns)
+
+
+def _read(source: Source, format: str | None, language: str | None, columns: Mapping[str, str] | None) -> Imported:  # noqa: A002
     chosen = by_name(format) if format else _recognise(source)
     if chosen.read is None:
         raise InputError(f"{chosen.name} cannot be read, only written")

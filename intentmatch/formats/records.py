@@ -12,7 +12,8 @@ from intentmatch.formats.kit.draft import Draft
 from intentmatch.formats.kit.format import Feature, Files, Format, Sure
 from intentmatch.formats.kit.losses import empty_intent_losses
 from intentmatch.formats.kit.source import File
-from intentmatch.formats.kit.tables import HEADER, SAYS, Row, columns_of, is_complete, read_row, rows_of
+from intentmatch.formats.kit.table_layout import Row
+from intentmatch.formats.kit.tables import HEADER, SAYS, columns_of, is_complete, read_row, rows_of
 from intentmatch.formats.kit.tree import Value
 from intentmatch.registry.reading.nodes import NodeError
 

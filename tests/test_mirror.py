@@ -61,6 +61,7 @@ TESTED_IN: dict[str, str] = {
     # What dialects share is tested by the contract of a format, which every dialect runs.
     "formats/kit/archive.py": "formats/kit/test_source.py",
     "formats/kit/by_language.py": "contracts/format.py",
+    "formats/kit/foreign_thresholds.py": "formats/test_semantic_router.py",
     "formats/kit/format.py": "contracts/format.py",
     "formats/kit/losses.py": "contracts/format.py",
     "formats/kit/roles.py": "formats/kit/test_prebuilt.py",

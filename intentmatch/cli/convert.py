@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from intentmatch.formats.kit.format import Files
 
 _NATIVE = "intentmatch"
+_STANDARD_INPUT = "-"
 # An imported bot may have hundreds of problems of one rule.
 _SHOWN_PER_RULE = 5
 _TARGET = click.Path(path_type=Path)
@@ -29,12 +30,14 @@ _force_option = click.option("--force", is_flag=True, help="Overwrite existing f
 
 
 @cli.command("import")
-@click.argument("path", type=click.Path(exists=True))
+@click.argument("path", type=click.Path(allow_dash=True))
 @_format_option
 @click.option("--output", "-o", "target", type=_TARGET, help="Folder to write the YAML to; if missing, only report.")
 @click.option("--language", "-l", metavar="CODE", help="BCP-47 code of texts without a language.")
 @click.option(
-    "--columns", metavar="COLUMN=NAME,...", help="Columns of a table; NAME is text, intent, language or response."
+    "--columns",
+    metavar="COLUMN=NAME,...",
+    help="Columns of a table; COLUMN is text, intent, language or response. text=* if each column is an intent.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON value: the contents and every problem.")
 @_force_option
@@ -49,20 +52,25 @@ def import_(
 ) -> None:
     """Convert the files of another program to YAML.
 
-    PATH is a file, a folder or a zip. The format is detected from the contents unless --format names the format. The
-    report lists everything that intentmatch cannot express or had to leave out, with its place.
+    PATH is a file, a folder or a zip, or `-` for a table that you paste on standard input. The format is detected from
+    the contents unless --format names the format. The report lists everything that intentmatch cannot express or had to
+    leave out, with its place.
 
     \b
     Examples:
       intentmatch import rasa-bot/
       intentmatch import agent.zip -o bot/
       intentmatch import faq.xlsx --columns text=Frage,intent=Thema --language de -o faq/
+      intentmatch import - -o pasted/ < cases.csv
 
     Exit codes: 0 done; 2 something could not be read, and nothing was written.
     """
     from intentmatch import formats
 
-    found = formats.read(path, form, language=language, columns=_pairs(columns))
+    if path == _STANDARD_INPUT:
+        found = formats.read_bytes(_pasted(), form, language=language, columns=_pairs(columns))
+    else:
+        found = formats.read(path, form, language=language, columns=_pairs(columns))
     files, left_out = formats.render(found.registry, _NATIVE)
     problems = sorted({*found.problems, *left_out, *_repeated(found.registry)})
     errors = _errors(problems)
@@ -126,6 +134,14 @@ def formats_(as_json: bool) -> None:
         return
     rows = [[f.name, "yes" if f.read else "", "yes" if f.write else "", f.title] for f in found]
     output.table(["format", "read", "written", "what it is"], rows)
+
+
+def _pasted() -> bytes:
+    """Read standard input to its end, and say on a terminal how to end it."""
+    if sys.stdin.isatty():
+        end = "Ctrl-Z and Enter" if sys.platform == "win32" else "Ctrl-D"
+        click.echo(f"Paste the table, then press {end} on an empty line.", err=True)
+    return sys.stdin.buffer.read()
 
 
 def _pairs(text: str | None) -> dict[str, str]:

@@ -66,13 +66,15 @@ def import_(
     Exit codes: 0 done; 2 something could not be read, and nothing was written.
     """
     from intentmatch import formats
+    from intentmatch.formats.kit.tidy import tidy
 
     if path == _STANDARD_INPUT:
         found = formats.read_bytes(_pasted(), form, language=language, columns=_pairs(columns))
     else:
         found = formats.read(path, form, language=language, columns=_pairs(columns))
-    files, left_out = formats.render(found.registry, _NATIVE)
-    problems = sorted({*found.problems, *left_out, *_repeated(found.registry)})
+    registry, untidy = tidy(found.registry)
+    files, left_out = formats.render(registry, _NATIVE)
+    problems = sorted({*found.problems, *untidy, *left_out})
     errors = _errors(problems)
     if target is not None and not errors:
         formats.put(files, _folder(target), force=force)
@@ -154,13 +156,6 @@ def _pairs(text: str | None) -> dict[str, str]:
         if separator:
             pairs[column.strip()] = name.strip()
     return pairs
-
-
-def _repeated(registry: Registry) -> list[Problem]:
-    """Return the duplicate utterances, located in the files that were read."""
-    from intentmatch.registry import check
-
-    return [problem for problem in check(registry) if problem.rule == "duplicate-utterance"]
 
 
 def _folder(path: Path) -> Path:

@@ -30,7 +30,7 @@ from intentmatch.matching.thresholds import policy_of
 from intentmatch.matching.trace import TraceRecorder
 from intentmatch.matching.word_matches import word_matches
 from intentmatch.runtime.gc_pause import gc_paused
-from intentmatch.text.normalize import clean
+from intentmatch.text.normalize import clean, fold
 
 _SHOWN = 3
 _SAME_VECTOR = 0.99

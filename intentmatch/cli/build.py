@@ -10,6 +10,7 @@ import click
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import load, set_option, takes_intents
 from intentmatch.cli.render import output
+from intentmatch.cli.render.progress import quiet_option
 
 
 @cli.command()
@@ -18,6 +19,7 @@ from intentmatch.cli.render import output
     "--output", "-o", "target", required=True, type=click.Path(dir_okay=False), help="Artefact file to write."
 )
 @set_option
+@quiet_option
 def build(intents: str, target: str, settings: tuple[str, ...]) -> None:
     """Build a registry into one artefact file.
 

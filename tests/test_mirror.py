@@ -29,7 +29,6 @@ TESTED_IN: dict[str, str] = {
     "cli/render/evaluation.py": "cli/test_evaluate.py",
     "cli/render/inbox.py": "cli/test_inbox_command.py",
     "cli/render/output.py": "cli/test_commands.py",
-    "cli/render/progress.py": "cli/test_evaluate.py",
     "cli/render/source.py": "cli/test_source_excerpts.py",
     "cli/origins.py": "cli/test_serve_command.py",
     # Parts of a result or a turn are tested where they are put together.

@@ -12,7 +12,8 @@ import click
 
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import json_option, takes_intents
-from intentmatch.cli.render import output
+from intentmatch.cli.render import output, progress
+from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ _force_option = click.option("--force", is_flag=True, help="Overwrite existing f
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON value: the contents and every problem.")
 @_force_option
+@quiet_option
 def import_(
     path: str,
     form: str | None,
@@ -68,18 +70,22 @@ def import_(
     from intentmatch import formats
     from intentmatch.formats.kit.tidy import tidy
 
-    if path == _STANDARD_INPUT:
-        found = formats.read_bytes(_pasted(), form, language=language, columns=_pairs(columns))
-    else:
-        found = formats.read(path, form, language=language, columns=_pairs(columns))
-    registry, untidy = tidy(found.registry)
-    files, left_out = formats.render(registry, _NATIVE)
-    problems = sorted({*found.problems, *untidy, *left_out})
-    errors = _errors(problems)
-    if target is not None and not errors:
-        formats.put(files, _folder(target), force=force)
-        problems += (written := _validated(target))
-        errors = _errors(written)
+    with progress.shown() as update:
+        update(f"reading {path}", 0, None)
+        if path == _STANDARD_INPUT:
+            found = formats.read_bytes(_pasted(), form, language=language, columns=_pairs(columns))
+        else:
+            found = formats.read(path, form, language=language, columns=_pairs(columns))
+        update("converting", 0, None)
+        registry, untidy = tidy(found.registry)
+        files, left_out = formats.render(registry, _NATIVE)
+        problems = sorted({*found.problems, *untidy, *left_out})
+        errors = _errors(problems)
+        if target is not None and not errors:
+            update(f"writing {target}", 0, None)
+            formats.put(files, _folder(target), force=force)
+            problems += (written := _validated(target))
+            errors = _errors(written)
     if as_json:
         output.as_json(_to_dict(found, problems))
     else:
@@ -93,6 +99,7 @@ def import_(
 @_format_option
 @click.option("--output", "-o", "target", required=True, type=_TARGET, help="File, folder or .zip to write.")
 @_force_option
+@quiet_option
 def export(intents: str, form: str | None, target: Path, force: bool) -> None:
     """Convert a registry to a format of another program.
 
@@ -109,8 +116,11 @@ def export(intents: str, form: str | None, target: Path, force: bool) -> None:
     if form is None:
         known = ", ".join(name for name, found in formats.formats().items() if found.write)
         raise InputError(f"name the format with --format, one of {known}")
-    registry = read_registry(intents, expand=False)
-    problems = formats.write(registry, form, target, force=force)
+    with progress.shown() as update:
+        update("reading the intents", 0, None)
+        registry = read_registry(intents, expand=False)
+        update(f"writing {target}", 0, None)
+        problems = formats.write(registry, form, target, force=force)
     _show_problems(problems)
     lost = f"; {output.counted(len(problems), 'problem')}" if problems else ""
     click.echo(f"{target}: {_counts(registry)}{lost}")

@@ -12,6 +12,7 @@ import click
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import FILE, OUTPUT_FILE, load, set_option, takes_intents, write_text
 from intentmatch.cli.render import evaluation, output, progress
+from intentmatch.cli.render.progress import quiet_option
 
 if TYPE_CHECKING:
     from intentmatch.core.errors import Problem
@@ -98,6 +99,7 @@ seed_option = click.option(
     help=f"Allowed loss against the baseline in percentage points.  [default: {DEFAULT_DROP}]",
 )
 @set_option
+@quiet_option
 def evaluate(
     intents: str,
     tests: tuple[Path, ...],
@@ -145,10 +147,8 @@ def evaluate(
     before = read_report(baseline) if baseline else None
     matcher = load(intents, settings)
     cases = cases_of(tests, [intent.name for intent in matcher.registry]) if tests else None
-    with progress.stages(progress.QUIET_SECONDS) as update:
-        report = measure(
-            matcher, tests=cases, folds=folds, seed=seed, curve=curve, robustness=robustness, progress=update
-        )
+    with progress.shown():
+        report = measure(matcher, tests=cases, folds=folds, seed=seed, curve=curve, robustness=robustness)
     checks = _checks(report, fail_under, before, DEFAULT_DROP if max_drop is None else max_drop)
     _write_reports(report, checks, as_json, junit, html)
     evaluation.report(report)

@@ -12,6 +12,7 @@ import click
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import FILE, set_option, settings_from, takes_intents
 from intentmatch.cli.render import output, progress
+from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core import plugins
 from intentmatch.core.errors import InputError, IntentMatchError
 
@@ -31,6 +32,7 @@ _MARK = "tune: "
 @click.option("--write", is_flag=True, help="Write the settings to the YAML; comments, order and quotes stay.")
 @click.option("--file", "named", type=FILE, help="YAML file for new settings, if there are several files.")
 @set_option
+@quiet_option
 def tune(intents: str, more: tuple[str, ...], write: bool, named: Path | None, settings: tuple[str, ...]) -> None:
     """Find the best encoder, scorer and aggregation.
 
@@ -62,9 +64,11 @@ def tune(intents: str, more: tuple[str, ...], write: bool, named: Path | None, s
     explicit: dict[str, Any] = settings_from(settings)
     resolved = resolve(explicit, registry=registry.settings, locations=registry.setting_locations)
     targets = _target_files(intents, registry, named) if write else {}
-    encoders = _encoders(resolved, more)
-    with progress.stages(progress.QUIET_SECONDS) as update:
-        found = try_all(registry, resolved, encoders, cache=VectorCache.at(resolved.cache), progress=update)
+    with progress.shown() as update:
+        update("loading the encoders", 0, None)
+        encoders = _encoders(resolved, more)
+    with progress.shown():
+        found = try_all(registry, resolved, encoders, cache=VectorCache.at(resolved.cache))
     _show(found)
     values = _values(found)
     click.echo("\n" + _block(values, resolved))

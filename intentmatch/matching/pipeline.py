@@ -269,18 +269,25 @@ class Engine:
         found = dict(zip(whole, results, strict=True))
         return {text: Precomputed(vectors[number], found.get(number)) for number, text in enumerate(texts)}
 
-    def fill(self, message: str, intent: str, slots: Collection[str] | None, question: Question) -> tuple[Entity, ...]:
-        """Return the entities of an intent's slots, or only of those named. Raises `UnknownNameError`."""
+    def fill(
+        self,
+        message: str,
+        intent: str,
+        slots: Collection[str] | None,
+        question: Question,
+        others: Collection[str] | None = None,
+    ) -> tuple[Entity, ...]:
+        """Return the entities of an intent's slots; see `SlotReader.fill`. Raises `UnknownNameError`."""
         self.answering([intent])
         text = _checked_text(message)[:MAX_CHARACTERS]
         key = fold(text)
         question = self._with_language(question, clean(text), key, self._rows(key), TraceRecorder())
         if intent not in self._slots:
-            for name in slots or ():
+            for name in (*(slots or ()), *(others or ())):
                 raise UnknownNameError("slot", name, ())
             return ()
         language = question.language or self.artefact.registry.first_language
-        return self._slots[intent].fill(text, slots, language, question.now)
+        return self._slots[intent].fill(text, slots, language, question.now, others)
 
     def word_matches(self, result: MatchResult) -> tuple[WordMatch, ...]:
         """Return which words of a message met which words of the first candidate's utterance; see `Answers`."""

@@ -173,11 +173,18 @@ class Engine:
         vector: NDArray[np.float32] = self.encoder.encode([text], kind="query")[0]
         return vector
 
-    def fill(self, message: str, intent: str, slots: Collection[str] | None, question: Question) -> tuple[Entity, ...]:
-        """Return the entities of an intent's slots, or only of those named. Raises `UnknownNameError`."""
+    def fill(
+        self,
+        message: str,
+        intent: str,
+        slots: Collection[str] | None,
+        question: Question,
+        others: Collection[str] | None = None,
+    ) -> tuple[Entity, ...]:
+        """Return the entities of an intent's slots; see `SlotReader.fill`. Raises `UnknownNameError`."""
         self._questions.answering([intent])
-        language = self._reader.language_of(message, question)
-        return self._results.fill(message, intent, slots, language, question.now)
+        asked = question._replace(language=self._reader.language_of(message, question))
+        return self._results.fill(message, intent, slots, asked, others)
 
     def word_matches(self, result: MatchResult) -> tuple[WordMatch, ...]:
         """Return which words of a message met which words of the first candidate's utterance; see `Answers`."""

@@ -54,4 +54,4 @@ def test_match_each_takes_options_as_a_mapping_too(file):
     )
 
     assert first == second == Matcher.load(file).match("hello", top_k=1)
-    assert isinstance(wrong, TypeError)
+    assert isinstance(wrong, UnknownNameError)

@@ -8,7 +8,7 @@ import pytest
 from fakes import WordHashEncoder
 
 from intentmatch import Matcher
-from intentmatch.core.errors import InputError
+from intentmatch.core.errors import InputError, UnknownNameError
 from intentmatch.matching.options import MatchOptions
 
 BEFORE = "intents:\n  greet: {utterances: [hello there]}\n  leave: {utterances: [goodbye then]}\n"

@@ -194,7 +194,7 @@ def aligned_many(texts: _Pieces, others: _Pieces, others_of_text: Sequence[int])
     """
     vectors, weights, lengths = texts
     vectors_of_others, weights_of_others, lengths_of_others = others
-    ends = np.cumsum(lengths_of_others)
+    ends: NDArray[np.int64] = np.cumsum(lengths_of_others)
     begins = ends - lengths_of_others
     precision, best = np.empty(len(begins), np.float32), np.empty(len(vectors_of_others), np.float32)
     begins_list, ends_list = begins.tolist(), ends.tolist()
@@ -218,8 +218,10 @@ def _blocks(texts: int) -> list[slice]:
 
 def _ranges(begins: NDArray[np.integer[Any]], lengths: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     """Return the numbers of several ranges in order, such as 3, 4, 9 for ranges of 2 from 3 and of 1 from 9."""
-    ends = np.cumsum(lengths)
-    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(begins - (ends - lengths), lengths)
+    ends: NDArray[np.int64] = np.cumsum(lengths)
+    numbers = np.arange(int(ends[-1]) if len(ends) else 0, dtype=np.int64)
+    numbers += np.repeat(begins - (ends - lengths), lengths)
+    return numbers
 
 
 def _harmonic_mean(precision: float, recall: float) -> float:

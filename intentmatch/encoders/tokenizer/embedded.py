@@ -34,4 +34,4 @@ def known_pieces(text: str) -> list[int]:
     if tokenizer.unknown in known:
         known = [piece for piece in known if piece != tokenizer.unknown]
     # Words of unknown letters all begin with the same separator.
-    return known if known.count(tokenizer.blank) < len(known) else []
+    return [] if tokenizer.blank in known and {*known} == {tokenizer.blank} else known

@@ -13,6 +13,7 @@ from typing import Any
 from intentmatch.artefact.build import build, known_vectors, labelled_messages, uncovered
 from intentmatch.artefact.store import Artefact, load_artefact
 from intentmatch.core.arguments import check_argument
+from intentmatch.core.errors import ArtefactError
 from intentmatch.core.settings import Settings, resolve
 from intentmatch.core.types import Encoder, Registry, Reranker
 from intentmatch.encoders import encoder_key, load_encoder
@@ -82,8 +83,14 @@ class Source:
         if isinstance(path, Registry):
             check_argument("registry", path, Registry)
             return path, {}
+        required = resolve(self.explicit).require_signature
+        public_key = None if required == "off" else required
+        if public_key is not None and is_yaml(path):
+            raise ArtefactError(f"{path} is not a signed artefact, which the setting `require_signature` asks for")
         read: Callable[[], Registry | Artefact] = (
-            partial(read_registry, path, remembered=self.remembered) if is_yaml(path) else partial(load_artefact, path)
+            partial(read_registry, path, remembered=self.remembered)
+            if is_yaml(path)
+            else partial(load_artefact, path, public_key=public_key)
         )
         return steadily(path, read)
 

@@ -246,9 +246,9 @@ class _WordComparison(NamedTuple):
         leading = np.argsort(-evidence, axis=1, kind="stable")[:, :LEADING]
         present = np.isfinite(np.take_along_axis(evidence, leading, axis=1))
         nearest = self._nearest(leading, held_out)
-        rows = held_out.rows.tolist()
-        for place, (row, columns, those, near) in enumerate(zip(rows, leading, present, nearest, strict=True)):
-            similarities = self.words.similarities_of_row(row, near[those].tolist())
+        others = [near[those].tolist() for near, those in zip(nearest, present, strict=True)]
+        similar = self.words.similarities_of_rows(held_out.rows, others)
+        for place, (columns, those, similarities) in enumerate(zip(leading, present, similar, strict=True)):
             evidence[place, columns[those]] += WORD_WEIGHT * np.array(similarities)
 
     def _nearest(self, columns: NDArray[np.int64], held_out: _Similarities) -> NDArray[np.int64]:

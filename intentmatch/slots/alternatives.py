@@ -85,7 +85,7 @@ def alternatives(text: str, entities: Sequence[Entity], language: str | None) ->
     while number < len(entities):
         first = number
         linked = False
-        while number + 1 < len(entities) and (link := _link(text, *entities[number : number + 2], language)):
+        while number + 1 < len(entities) and (link := _link(text, entities[number], entities[number + 1], language)):
             linked |= link == "or"
             number += 1
         group = entities[first : number + 1]

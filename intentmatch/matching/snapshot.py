@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
+from pickle import PicklingError
 from typing import Any, TypeVar
 
 from intentmatch.artefact.build import uncovered
 from intentmatch.artefact.store import Artefact
-from intentmatch.core.errors import Problem, UnavailableError
+from intentmatch.core.arguments import check_argument
+from intentmatch.core.errors import Problem, UnavailableError, UnknownNameError
 from intentmatch.core.result import Entity, MatchResult, WordMatch
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Registry, Reranker
@@ -68,6 +71,7 @@ class Answers:
         """
         engine = self._engine
         question = engine.question(MatchOptions(language, top_k, allowed, context, now))
+        check_argument("messages", messages, Sequence[str])
         return [_with_clauses(engine, result, question) for result in engine.match_many(messages, question)]
 
     def match_each(
@@ -79,6 +83,7 @@ class Answers:
         Messages are encoded and searched together where that saves time. What `match` would raise for one message is
         returned in its place, so that one caller's mistake does not affect the others.
         """
+        check_argument("asked", asked, Sequence[tuple[object, MatchOptions | Mapping[str, object]]])
         engine = self._engine
         questions = [_attempt(_question, engine, options) for _, options in asked]
         ready = [(text, q) for (text, _), q in zip(asked, questions, strict=True) if isinstance(q, Question)]
@@ -125,6 +130,8 @@ class Answers:
         own words say so, and free text ends before "please". Raises `InputError` as `match` does, and for an unknown
         intent or slot.
         """
+        check_argument("intent", intent, str)
+        check_argument("slots", slots, Collection[str] | None)
         engine = self._engine
         return engine.fill(message, intent, slots, engine.question(MatchOptions(language, now=now)), others)
 
@@ -133,10 +140,12 @@ class Answers:
 
         In the order of the message. Empty without a candidate, and for a registry that is decided by scores alone.
         """
+        check_argument("result", result, MatchResult)
         return self._engine.word_matches(result)
 
     def explain(self, result: MatchResult) -> str:
         """Explain a result as `result.explain()` does, and say which words met."""
+        check_argument("result", result, MatchResult)
         return result.explain(self.word_matches(result))
 
     def snapshot(self) -> Snapshot:
@@ -203,9 +212,26 @@ class Snapshot(Answers):
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise PicklingError(
+            "a snapshot cannot be pickled: save its `artefact` with `save_artefact`, and load that in the other process"
+        )
+
+    def __copy__(self) -> Snapshot:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Snapshot:
+        return self
+
 
 def _question(engine: Engine, options: MatchOptions | Mapping[str, Any]) -> Question:
-    return engine.question(options if isinstance(options, MatchOptions) else MatchOptions(**options))
+    if isinstance(options, MatchOptions):
+        return engine.question(options)
+    names = [field.name for field in fields(MatchOptions)]
+    for name in options:
+        if name not in names:
+            raise UnknownNameError("option", str(name), names)
+    return engine.question(MatchOptions(**options))
 
 
 def _match(engine: Engine, message: str, options: MatchOptions) -> MatchResult:

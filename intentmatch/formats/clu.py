@@ -25,7 +25,16 @@ from intentmatch.formats.kit.tree import Value
 from intentmatch.formats.lu.entities import NONE
 
 _UTF16 = "utf16codeunit"
-_BUILT_IN = {"number": "Quantity.Number", "date": "DateTime", "time": "DateTime"}
+_BUILT_IN = {
+    "number": "Quantity.Number",
+    "ordinal": "Quantity.Ordinal",
+    "money": "Quantity.Currency",
+    "temperature": "Quantity.Temperature",
+    **dict.fromkeys(("date", "time", "datetime", "duration"), "DateTime"),
+    "email": "Email",
+    "phone": "PhoneNumber",
+    "url": "URL",
+}
 _SAYS: frozenset[Feature] = frozenset({"languages", "marks", "tests", "lists", "synonyms", "patterns", "kinds"})
 
 
@@ -179,7 +188,7 @@ def _entity(slot: Slot, codes: Sequence[str], problems: list[Problem]) -> dict[s
         }
     elif slot.kind in _BUILT_IN:
         written["prebuilts"] = [{"category": _BUILT_IN[slot.kind]}]
-    if slot.kind in ("time", "any"):
+    if slot.kind in ("time", "duration", "any"):
         problems.append(
             loss(slot.location, f"the slot {slot.name!r} ({slot.kind}) exactly; the nearest type is written")
         )

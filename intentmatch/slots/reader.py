@@ -8,7 +8,7 @@ then a slot without a value, then the first. Free text is read last, between the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from itertools import zip_longest
 from typing import NamedTuple
@@ -20,18 +20,39 @@ from intentmatch.slots.alternatives import alternatives, joined_by_or
 from intentmatch.slots.clock import TimeFinder
 from intentmatch.slots.counts import without_hours_and_houses
 from intentmatch.slots.days import DateFinder
+from intentmatch.slots.durations import DurationFinder
 from intentmatch.slots.free import EVERYTHING, EVERYTHING_BUT_MANNERS, frames, free_text
 from intentmatch.slots.function_words import function_words
+from intentmatch.slots.internet import EmailFinder, UrlFinder
 from intentmatch.slots.lists import ListFinder, names_of
 from intentmatch.slots.message import Finder, Message, SlotHit
+from intentmatch.slots.moments import MomentFinder
+from intentmatch.slots.money import MoneyFinder
 from intentmatch.slots.neighbours import Neighbours, bare_words
 from intentmatch.slots.numbers import NumberFinder
+from intentmatch.slots.ordinals import OrdinalFinder
 from intentmatch.slots.patterns import PatternFinder
+from intentmatch.slots.phones import PhoneFinder
+from intentmatch.slots.temperatures import TemperatureFinder
 from intentmatch.text.regexes import ExpressionError
 
+_BY_DECLARATION = frozenset(["list", "pattern", "number"])
+"""Kinds of which the first one takes a number; the other kinds come before numbers."""
 _MOST_FILLED = 100
 """Entities before a value that are looked through for slots that have a value."""
 _PAUSES = frozenset(",;.!?\n،؛、。，；！？")
+
+_FINDERS: Mapping[str, Callable[[], Finder]] = {
+    "number": NumberFinder,
+    "ordinal": OrdinalFinder,
+    "time": TimeFinder,
+    "duration": DurationFinder,
+    "money": MoneyFinder,
+    "temperature": TemperatureFinder,
+    "email": EmailFinder,
+    "phone": PhoneFinder,
+    "url": UrlFinder,
+}
 
 
 class Reading(NamedTuple):
@@ -183,9 +204,12 @@ class SlotReader:
         choice_of = last.slot if last and joined_by_or(message.text, last.end, start, message.language) else None
         filled = {entity.slot for entity in entities[-_MOST_FILLED:]}
 
-        def rank(slot: str) -> tuple[bool, int, bool, bool]:
+        structured = any(self._kinds[slot] not in _BY_DECLARATION for slot in claims)
+
+        def rank(slot: str) -> tuple[bool, int, bool, bool, bool]:
             matching = self._neighbours.count_matching(slot, message, start, end)
-            return slot != choice_of, -matching, slot not in asked, slot in filled
+            is_plain = structured and self._kinds[slot] == "number"
+            return slot != choice_of, -matching, slot not in asked, is_plain, slot in filled
 
         return min(claims, key=rank)
 
@@ -244,9 +268,9 @@ def _finder(slot: Slot, registry: Registry, known: Collection[str] | None) -> Fi
         return ListFinder(names_of(slot), known)
     if slot.kind == "pattern":
         return PatternFinder(slot)
-    if slot.kind == "date":
-        return DateFinder(registry.languages)
-    return NumberFinder() if slot.kind == "number" else TimeFinder()
+    if slot.kind in ("date", "datetime"):
+        return (DateFinder if slot.kind == "date" else MomentFinder)(registry.languages)
+    return _FINDERS[slot.kind]()
 
 
 def _known_words(registry: Registry) -> frozenset[str]:

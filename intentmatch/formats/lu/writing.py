@@ -125,7 +125,7 @@ class _Writer:
         elif slot.kind == "pattern" and len(_regex(slot)) <= _REGEX_CHARS and self._counted("regex") <= _MOST_REGEXES:
             return self._own_entity("regex", slot, "Pattern", as_role=labelled or reserved)
         kind = "ml" if labelled else "patternany"
-        if slot.kind in (*_PREBUILT, "list", "pattern"):
+        if slot.kind != "any":
             self._report_loss(slot.location, f"the slot {slot.name!r} ({slot.kind}) within the limits of LUIS")
         return self._own_entity(kind, slot, "Any", as_role=reserved)
 

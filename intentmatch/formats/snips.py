@@ -26,7 +26,7 @@ from intentmatch.formats.kit.tree import Value
 from intentmatch.registry.templates.syntax import escape
 
 _BUILT_IN = "snips/"
-_WRITTEN = {
+_WRITTEN: Mapping[SlotKind, str] = {
     **{kind: kind for kind in ("number", "ordinal", "temperature", "date", "time", "datetime", "duration")},
     "money": "amountOfMoney",
 }

@@ -69,6 +69,18 @@ class PieceLanguages:
         """Return `evidence` for a cleaned text."""
         return self.evidence(embedded_tokenizer().encode(text, MAX_PIECES))
 
+    def advantage_of(self, text: str, language: int, others: NDArray[np.int64]) -> float:
+        """Return by how many nats a language makes pieces of a cleaned text likelier than the best of some others does.
+
+        Only those pieces count that the language does make likelier. Languages are positions in `codes`.
+        """
+        ids = np.array([*{*embedded_tokenizer().encode(text, MAX_PIECES)}], dtype=np.int64)
+        levels = ((self.levels.take(ids)[:, None] >> _SHIFTS) & _LEVEL).astype(np.float64)
+        languages = self.languages.take(ids, axis=0)
+        own = np.where(languages == language, levels, 0.0).max(axis=1)
+        best_other = np.where(np.isin(languages, others), levels, 0.0).max(axis=1)
+        return STEP * float((own - best_other).clip(0.0).sum())
+
     def save(self, folder: Path) -> None:
         """Write `FILE` into the folder of the tokenizer. Raises `OSError`."""
         tensors: dict[str, NDArray[Any]] = {"languages": self.languages, "levels": self.levels, "prior": self.prior}

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
+from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.core.types import Encoder, Vectors
 from intentmatch.storage.atomic import write_file
 
@@ -57,7 +58,8 @@ class Translations(NamedTuple):
         """Return unit vectors of plausible translations of utterances, shape `(translations, utterances, dim)`.
 
         `vectors` are those of the utterances, shape `(utterances, dim)`, and `owners` their intents. Deterministic:
-        every pair is drawn about equally often. A part of each residual points to a similar utterance of another intent.
+        every pair is drawn about equally often. A part of each residual points to a similar utterance of another
+        intent.
         """
         random = np.random.default_rng(_SEED)
         near = _near_others(vectors, owners)
@@ -120,6 +122,17 @@ def _unit(vectors: Vectors) -> Vectors:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     units: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 1e-6)
     return units.astype(np.float32, copy=False)
+
+
+def translations_beside(folder: Path, dim: int) -> Translations | None:
+    """Read the pairs of the encoder in a folder as `read_translations` does.
+
+    Raises `ModelUnavailableError` if the file is damaged.
+    """
+    try:
+        return read_translations(folder, dim)
+    except ValueError as error:
+        raise ModelUnavailableError(f"{folder}: {error}; measure it again with `measure-languages`") from None
 
 
 def translations_of(encoder: Encoder) -> Translations | None:

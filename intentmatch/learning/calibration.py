@@ -150,6 +150,7 @@ def calibrate(
     intents: Sequence[str] = (),
     languages: Sequence[str | None] = (),
     out_of_scope_share: float = USUAL_SHARE,
+    *,
     ask_below: float = ASK_BELOW,
 ) -> Calibration:
     """Fit the confidence curve and choose thresholds that meet a target. Deterministic.

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.types import Registry
-from intentmatch.encoders.tokenizer.languages import piece_languages
+from intentmatch.encoders.tokenizer.languages import piece_languages, pieces_of
 from intentmatch.matching.noise import randomness
 from intentmatch.text.language_id import LanguageGuess, base_language
 from intentmatch.text.normalize import clean
@@ -91,29 +91,35 @@ class MessageLanguage:
         `rows` are the utterances that equal the message. `given` is the language that the caller names: it is taken as
         it is, and the message is foreign if the registry lacks it and the message does not read like the registry.
         """
-        if given is not None and _family(given) in self._families:
-            return Spoken(given, False, "")
+        if given is not None:
+            return self._given(given, text, key, rows)
         # The author of an equal utterance has named its language; there may be several ("no").
         named = {tag for row in rows if (tag := self._tags[row])}
-        if given is None and len(named) == 1:
+        if len(named) == 1:
             return self._own(*named)
-        evidence = piece_languages().evidence_of(text)
-        if given is None and named:
+        pieces = pieces_of(text)
+        evidence = piece_languages().evidence(pieces)
+        if named:
             return self._own(self._guess.guess(key, named, self._of_tags(evidence)))
-        if given is not None:
-            foreign = not rows and evidence is not None and self._lead(evidence, text, key) > 0.0
-            return Spoken(given, foreign, f"{given} is not a language of the registry" if foreign else "")
         if evidence is None:
             return Spoken(None, False, "nothing to tell the language by")
         # Random letters resemble some rare language or other.
-        if not rows and (language := self._foreign(evidence, text, key)) and randomness(text) <= 0.0:
+        if not rows and (language := self._foreign(evidence, pieces, key)) and randomness(text) <= 0.0:
             return Spoken(language, True, f"guessed {language}, which the registry does not have")
         return self._own(self._among(key, evidence))
+
+    def _given(self, given: str, text: str, key: str, rows: Sequence[int]) -> Spoken:
+        if rows or _family(given) in self._families:
+            return Spoken(given, False, "")
+        pieces = pieces_of(text)
+        evidence = piece_languages().evidence(pieces)
+        foreign = evidence is not None and self._lead(evidence, pieces, key) > 0.0
+        return Spoken(given, foreign, f"{given} is not a language of the registry" if foreign else "")
 
     def _own(self, language: str | None) -> Spoken:
         return Spoken(language, False, f"guessed {language}" if language else "nothing to tell the language by")
 
-    def _lead(self, evidence: NDArray[np.float64], text: str, key: str) -> float:
+    def _lead(self, evidence: NDArray[np.float64], pieces: Sequence[int], key: str) -> float:
         """Return by how many nats another language is likelier than those of the registry; at most 0 if unknown.
 
         The words have a say as well as their pieces: a message in the registry's language lacks few of its words. One
@@ -126,12 +132,13 @@ class MessageLanguage:
             return 0.0
         language, lead = self._likeliest_other(evidence)
         by_words = known * self._words.of_known + (len(words) - known) * self._words.of_unknown
-        if lead < 0.0 < by_words and self._is_around_title(language, text):
-            lead = 0.0
-        return lead + by_words
-
-    def _is_around_title(self, language: int, text: str) -> bool:
-        return piece_languages().advantage_of(text, language, self._columns) >= _AROUND_TITLE
+        if by_words <= 0.0:
+            return lead + by_words
+        advantage = piece_languages().advantage(pieces, language, self._columns)
+        if advantage >= _AROUND_TITLE:
+            lead = max(lead, 0.0)
+        # Names and other subjects are words that a registry lacks too; then their pieces are for no other language.
+        return lead + min(by_words, advantage)
 
     def _likeliest_other(self, evidence: NDArray[np.float64]) -> tuple[int, float]:
         """Return the likeliest language that the registry does not have, and its lead over the registry's in nats."""
@@ -141,9 +148,9 @@ class MessageLanguage:
         language = int(likely.argmax())
         return language, float(likely[language]) - own
 
-    def _foreign(self, evidence: NDArray[np.float64], text: str, key: str) -> str | None:
+    def _foreign(self, evidence: NDArray[np.float64], pieces: Sequence[int], key: str) -> str | None:
         """Return the likeliest language that the registry does not have, if the message is clearly in such a one."""
-        lead = self._lead(evidence, text, key)
+        lead = self._lead(evidence, pieces, key)
         if lead <= _LEAD:
             return None
         language = piece_languages().codes[self._likeliest_other(evidence)[0]]

@@ -346,8 +346,8 @@ class Engine:
     ) -> Question:
         found = self._languages.find(text, key, rows, question.language)
         if found.says:
-            calibrated = found.foreign and self.artefact.foreign is not None
-            stages.add("language", f"{found.says}{': calibrated for other languages' if calibrated else ''}")
+            how = "calibrated" if self.artefact.foreign is not None else "no calibration"
+            stages.add("language", f"{found.says}: {how} for other languages" if found.foreign else found.says)
         return question._replace(language=found.language, foreign=found.foreign)
 
     def _deciding(self, question: Question) -> tuple[Policy, Scoring]:

@@ -98,7 +98,7 @@ def test_previews_of_2021_are_read(tmp_path, version):
         ("🍕🍕 {Size=large}, bitte", "de")
     ]
     assert [(case.text, case.expected) for case in found.registry.tests] == [("une grande pizza", "Order")]
-    assert {slot.name: slot.kind for slot in found.registry.slots} == {"Size": "list", "When": "date"}
+    assert {slot.name: slot.kind for slot in found.registry.slots} == {"Size": "list", "When": "datetime"}
 
 
 @pytest.mark.parametrize("label", [{"category": "Size", "offset": 5}, {"name": "Size", "startPosition": 5}])

@@ -15,6 +15,7 @@ pytest.importorskip("langchain", reason="needs the extra `langchain`")
 from contracts.agent_tools import ALL_TOOLS, AgentToolsContract, order_matcher
 from contracts.format import bare
 from langchain.agents import create_agent
+from langchain.agents.middleware import ModelRequest
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.example_selectors import LengthBasedExampleSelector, SemanticSimilarityExampleSelector
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
@@ -241,11 +242,13 @@ DONE = AIMessage("Done.")
 class ToolAgent:
     """An agent of LangChain."""
 
-    def __init__(self, matcher: Matcher, *answers: AIMessage, tools: Any = None, **options: Any) -> None:
+    def __init__(
+        self, matcher: Matcher, *answers: AIMessage, tools: Any = None, middleware: Any = None, **options: Any
+    ) -> None:
         model = Model(messages=iter(answers or (CALL, DONE)), shown=[])
         self.shown = model.shown
-        middleware = [IntentToolMiddleware(matcher, tools)]
-        self.agent = create_agent(model, [status, cancel, search], middleware=middleware, **options)
+        middleware = middleware or IntentToolMiddleware(matcher, tools)
+        self.agent = create_agent(model, [status, cancel, search], middleware=[middleware], **options)
 
     def run(self, message: Any) -> str:
         state = self.agent.invoke({"messages": [("user", message)]})
@@ -262,11 +265,11 @@ class TestTools(AgentToolsContract):
         ("wo ist die Bestellung XY-1234", "XY-1234 is on its way."),
         ("cancel my order", "(a model would answer, with the tools order_cancel, search)"),
         ("my order", "(a model would answer, with the tools order_status, order_cancel, search)"),
-        ("what do penguins eat", "(a model would answer, with the tools order_status, order_cancel, search)"),
+        ("what do penguins eat", "(a model would answer, with the tools search)"),
     )
 
-    def new_agent(self, matcher, tools=None):
-        return ToolAgent(matcher, tools=tools)
+    def new_agent(self, matcher, tools=None, **options):
+        return ToolAgent(matcher, tools=tools, middleware=IntentToolMiddleware(matcher, tools, **options))
 
     @pytest.mark.parametrize("mode", ["sync", "async"])
     def test_state_holds_messages_and_no_intents(self, matcher, mode):
@@ -282,12 +285,23 @@ class TestTools(AgentToolsContract):
         assert matcher.encoder.encoded == ["where may my order be"]
         assert "intentmatch" not in state
 
-    def test_image_without_text_shows_all_tools(self, matcher):
+    def test_call_without_begin_of_agent_shows_all_tools(self, matcher):
+        """The middleware does not know the message then."""
+        request = ModelRequest(
+            model=Model(messages=iter(()), shown=[]), messages=[], system_message=None, tool_choice=None,
+            tools=[status, cancel, search], response_format=None, state={"messages": []}, runtime=None,
+        )  # fmt: skip
+
+        shown = IntentToolMiddleware(matcher).wrap_model_call(request, lambda request: request.tools)
+
+        assert [tool.name for tool in shown] == ALL_TOOLS
+
+    def test_image_without_text_shows_no_tools_of_intents(self, matcher):
         agent = ToolAgent(matcher, DONE)
 
         agent.agent.invoke({"messages": [HumanMessage([{"type": "image_url", "image_url": {"url": "x"}}])]})
 
-        assert agent.shown == [ALL_TOOLS]
+        assert agent.shown == [["search"]]
 
     def test_each_turn_of_conversation_has_tools_of_its_own(self, matcher):
         agent = ToolAgent(matcher, DONE, DONE, checkpointer=InMemorySaver())

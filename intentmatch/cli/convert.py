@@ -12,6 +12,7 @@ import click
 
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import json_option, takes_intents
+from intentmatch.cli.python_names import is_python_name, python_object
 from intentmatch.cli.render import output, progress
 from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.errors import InputError, Problem
@@ -55,7 +56,8 @@ def import_(
     """Convert the files of another program to YAML.
 
     PATH is a file, a folder or a zip, or `-` for a table that you paste on standard input. The format is detected from
-    the contents unless --format names the format. The report lists everything that intentmatch cannot express or had to
+    the contents unless --format names the format. MODULE:NAME stands for a Python object, such as a router; its module
+    is imported. The report lists everything that intentmatch cannot express or had to
     leave out, with its place.
 
     \b
@@ -74,6 +76,9 @@ def import_(
         update(f"reading {path}", 0, None)
         if path == _STANDARD_INPUT:
             found = formats.read_bytes(_pasted(), form, language=language, columns=_pairs(columns))
+        elif is_python_name(path):
+            with python_object(path) as named:
+                found = formats.read_object(named, path, form, language=language, columns=_pairs(columns))
         else:
             found = formats.read(path, form, language=language, columns=_pairs(columns))
         update("converting", 0, None)

@@ -62,8 +62,8 @@ def add(
     \b
     Examples:
       intentmatch add order_status "any news of my order" --lang en
-      intentmatch add refund "I want my money back" --lang en --new --file intents/payments.yaml
-      intentmatch add order_status "where is (my|the) parcel [now]" --lang en --template --dry-run
+      intentmatch add refund "money back" --lang en --new --file payments.yaml
+      intentmatch add order_status "where is (my|the) box" -l en --template -n
     """
     from intentmatch.registry.editing.edits import additions
 
@@ -197,7 +197,7 @@ def format_(intents: str, check: bool) -> None:
     if missing := [problem for problem in changes.problems if problem.rule in ("not-found", "no-files")]:
         raise RegistryError(missing)
     if not changes.files:
-        click.echo("Nothing to change.")
+        output.say("Nothing to change.")
     elif check:
         output.diff(changes.diff)
         sys.exit(UNFORMATTED_EXIT_CODE)
@@ -225,7 +225,7 @@ def write(changes: Changes, *, yes: bool) -> None:
         click.confirm("Write this?", abort=True, err=True)
     changes.write()
     for change in changes.files:
-        click.echo(f"{change.path} is written.")
+        output.say(f"{change.path} is written.")
 
 
 def _show_and_write(intents: str, edits: Sequence[Edit], *, dry_run: bool, yes: bool) -> None:

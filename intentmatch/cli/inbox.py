@@ -15,7 +15,7 @@ from intentmatch.cli.options import OUTPUT_FILE, json_option, load, set_option, 
 from intentmatch.cli.render import comparison, output, progress
 from intentmatch.cli.render import inbox as render
 from intentmatch.cli.render.progress import quiet_option
-from intentmatch.core.errors import InputError, suggest
+from intentmatch.core.errors import InputError, counted, suggest
 
 if TYPE_CHECKING:
     from intentmatch.inbox import Action, Cluster, Decision, Handled, Inbox, Missed, Review
@@ -120,10 +120,10 @@ def apply(
     \b
     Examples:
       intentmatch inbox apply misses.sqlite --intents shop/
-      intentmatch inbox apply misses.sqlite --intents shop/ --cluster 17 --cluster 4
-      intentmatch inbox apply misses.sqlite --intents shop/ --cluster 17 --intent refund_status --yes
-      intentmatch inbox apply misses.sqlite --intents shop/ --cluster 4 --new gift_cards --file shop/gifts.yaml
-      intentmatch inbox apply misses.sqlite --intents shop/ --cluster 4 --ignore --as-tests
+      intentmatch inbox apply misses.sqlite -i shop/ -c 17 -c 4
+      intentmatch inbox apply misses.sqlite -i shop/ -c 17 --intent refund_status
+      intentmatch inbox apply misses.sqlite -i shop/ -c 4 --new gift_cards
+      intentmatch inbox apply misses.sqlite -i shop/ -c 4 --ignore --as-tests
     """
     from intentmatch.inbox import additions_to_tests, edits_of
     from intentmatch.registry import is_yaml
@@ -141,7 +141,7 @@ def apply(
     found = _reviewed(matcher, messages)
     decisions = _decide(found, numbers, action) if numbers else list(_ask(found, matcher))
     if not decisions:
-        click.echo("Nothing to do.")
+        output.say("Nothing to do.")
         return
     edits = (additions_to_tests if as_tests else edits_of)(decisions, language=language, file=target)
     changes = planned(intents, edits) if edits else None
@@ -231,7 +231,7 @@ def _reply(cluster: Cluster, names: Sequence[str]) -> tuple[Action | Literal["sk
         if text in names:
             return "add", text
         nearest = suggest(text, names)
-        click.echo(f"There is no intent {text!r}." + (f" Did you mean {nearest!r}?" if nearest else ""), err=True)
+        output.say(f"There is no intent {text!r}." + (f" Did you mean {nearest!r}?" if nearest else ""), err=True)
 
 
 def _compare(matcher: Matcher, changes: Changes, messages: Sequence[Missed], settings: dict[str, Any]) -> None:
@@ -257,4 +257,4 @@ def _remove_handled(opened: Inbox, decisions: Sequence[Decision], *, as_tests: b
         messages = [message for decision in handled for message in decision.cluster.messages]
         if messages:
             opened.handle(messages, how)
-            click.echo(f"{output.counted(len(messages), 'message')} {how} and removed from the inbox.")
+            output.say(f"{counted(len(messages), 'message')} {how} and removed from the inbox.")

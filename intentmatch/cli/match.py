@@ -71,7 +71,7 @@ def match(
             output.as_json(result.to_dict())
             continue
         if len(results) > 1:
-            click.echo(("\n" if number else "") + click.style(f"> {result.message}", bold=True))
+            output.say(("\n" if number else "") + click.style(f"> {result.message}", bold=True))
         answer.result(result)
         if why:
             click.echo()

@@ -45,7 +45,7 @@ def tune(intents: str, more: tuple[str, ...], write: bool, named: Path | None, s
     \b
     Examples:
       intentmatch tune shop/
-      intentmatch tune shop/ --encoder sentence_transformer:intfloat/multilingual-e5-small
+      intentmatch tune -e sentence_transformer:intfloat/multilingual-e5-small
       intentmatch tune shop/ --write
     """
     from intentmatch.core.settings import resolve
@@ -86,18 +86,18 @@ def _encoders(settings: Settings, more: Iterable[str]) -> dict[str, Encoder]:
         try:
             found[name] = load_encoder(replace(settings, encoder=name))
         except IntentMatchError as error:
-            click.echo(f"{name} is not tried: {error}", err=True)
+            output.say(f"{name} is not tried: {error}", err=True)
     return found
 
 
 def _show(found: Tuning) -> None:
     from intentmatch.evaluation.reports.number_format import percent
 
-    click.echo(click.style("Candidates, best first", bold=True))
+    output.say(click.style("Candidates, best first", bold=True))
     rows = [_trial_cells(trial, found) for trial in found.trials]
     head = ["", "encoder", "scorer", "aggregation", "overall", "against the best", "top 1", "AUROC", "encoding"]
     output.table(head, rows)
-    click.echo(
+    output.say(
         f"  overall: accuracy at the target in use, if {percent(found.out_of_scope_share)} of the messages are out of "
         "scope.\n"
         "  Within one standard error of the best,\n"
@@ -105,11 +105,11 @@ def _show(found: Tuning) -> None:
         "  top 1: the best-ranked intent is right, without a threshold."
     )
     if not found.chosen.calibrated:
-        click.echo("  Too few utterances to calibrate: the settings in use stay, and overall is the same as top 1.")
-    click.echo("\n" + click.style("Effect of each target with this choice", bold=True))
+        output.say("  Too few utterances to calibrate: the settings in use stay, and overall is the same as top 1.")
+    output.say("\n" + click.style("Effect of each target with this choice", bold=True))
     rows = [_target_cells(row) for row in found.targets]
     output.table(["", "target", "threshold", "precision", "coverage", "refused", ""], rows)
-    click.echo("  precision: of the answers; coverage: of the messages in scope; refused: of left-out intents.")
+    output.say("  precision: of the answers; coverage: of the messages in scope; refused: of left-out intents.")
 
 
 def _trial_cells(trial: Trial, found: Tuning) -> list[str]:
@@ -147,7 +147,7 @@ def _block(values: Mapping[str, Setting], settings: Settings) -> str:
     from intentmatch.registry.editing.settings_edit import with_settings
 
     block = with_settings("", values, _MARK)
-    return f"{block}  target: {_flow(settings.target)}  # yours; the table shows the effect of others"
+    return f"{block}  target: {_flow(settings.target)}  # yours; see the table"
 
 
 def _flow(target: Mapping[str, Any]) -> str:
@@ -183,12 +183,12 @@ def _write(intents: str, file: Path, values: Mapping[str, Setting], settings: Se
 
     changes = plan(intents, [ChangeSettings(file, values, _MARK)])
     if not changes.files:
-        click.echo(f"\n{file} has these settings already.")
+        output.say(f"\n{file} has these settings already.")
         return
     click.echo()
     output.diff(changes.diff)
     changes.write()
-    click.echo(f"{file} is written.")
+    output.say(f"{file} is written.")
     for name in values:
         if settings.origin(name).startswith(("environment", "argument")):
-            click.echo(f"  {name} is set by the {settings.origin(name)}, which overrides the file.", err=True)
+            output.say(f"  {name} is set by the {settings.origin(name)}, which overrides the file.", err=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import load, set_option, standard_input, takes_intents
 from intentmatch.cli.render import answer, output
@@ -25,7 +26,13 @@ _CONVERSATION = "chat"
 
 @cli.command()
 @takes_intents()
-@click.option("--language", "-l", metavar="CODE", help="BCP-47 code of your messages, used if detection finds none.")
+@click.option(
+    "--language",
+    "-l",
+    metavar="CODE",
+    shell_complete=completion.languages,
+    help="BCP-47 code of your messages, used if detection finds none.",
+)
 @set_option
 @quiet_option
 def chat(intents: str, language: str | None, settings: tuple[str, ...]) -> None:

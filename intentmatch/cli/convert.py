@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import json_option, takes_intents
 from intentmatch.cli.render import output, progress
@@ -21,19 +22,34 @@ if TYPE_CHECKING:
     from intentmatch.formats import Imported
     from intentmatch.formats.kit.format import Files
 
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
 _NATIVE = "intentmatch"
 # An imported bot may have hundreds of problems of one rule.
 _SHOWN_PER_RULE = 5
 _TARGET = click.Path(path_type=Path)
-_format_option = click.option("--format", "-f", "form", metavar="NAME", help="Format, as listed by `formats`.")
+
+
+def _format_option(completer: completion.Completer) -> Callable[[_Command], _Command]:
+    """Return the option --format, completed by `completer`."""
+    known = "Format, as listed by `formats`."
+    return click.option("--format", "-f", "form", metavar="NAME", shell_complete=completer, help=known)
+
+
 _force_option = click.option("--force", is_flag=True, help="Overwrite existing files.")
 
 
 @cli.command("import")
 @click.argument("path", type=click.Path(exists=True))
-@_format_option
+@_format_option(completion.formats_read)
 @click.option("--output", "-o", "target", type=_TARGET, help="Folder to write the YAML to; if missing, only report.")
-@click.option("--language", "-l", metavar="CODE", help="BCP-47 code of texts without a language.")
+@click.option(
+    "--language",
+    "-l",
+    metavar="CODE",
+    shell_complete=completion.languages,
+    help="BCP-47 code of texts without a language.",
+)
 @click.option(
     "--columns", metavar="COLUMN=NAME,...", help="Columns of a table; NAME is text, intent, language or response."
 )
@@ -86,7 +102,7 @@ def import_(
 
 @cli.command()
 @takes_intents()
-@_format_option
+@_format_option(completion.formats_written)
 @click.option("--output", "-o", "target", required=True, type=_TARGET, help="File, folder or .zip to write.")
 @_force_option
 @quiet_option

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import click
 
+from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import FILE, OUTPUT_FOLDER, json_option, set_option, settings_from
 from intentmatch.cli.render import output, progress
@@ -102,7 +103,14 @@ def export_onnx(model: str, target: Path, precision: Literal["float32", "int8"])
 
 
 @cli.command()
-@click.option("--teacher", "-t", required=True, metavar="ENCODER", help="Encoder to learn from, as in `encoder`.")
+@click.option(
+    "--teacher",
+    "-t",
+    required=True,
+    metavar="ENCODER",
+    shell_complete=completion.encoders,
+    help="Encoder to learn from, as in `encoder`.",
+)
 @click.option("--pairs", multiple=True, required=True, type=FILE, help="Lines of English, language, translation.")
 @click.option("--english", multiple=True, type=FILE, help="Lines of further English sentences.")
 @click.option("--held-out", multiple=True, type=FILE, help="Lines of language, English, translation to leave out.")

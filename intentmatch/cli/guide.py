@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.render import output
 from intentmatch.core.errors import InputError
@@ -69,7 +70,7 @@ class Page:
 
 
 @cli.command()
-@click.argument("topic", required=False)
+@click.argument("topic", required=False, shell_complete=completion.topics)
 def guide(topic: str | None) -> None:
     """List the pages of the guide, or show the page TOPIC.
 

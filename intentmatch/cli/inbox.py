@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import click
 
+from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.edit import dry_run_option, language_option, planned, write, yes_option
 from intentmatch.cli.options import OUTPUT_FILE, json_option, load, set_option, settings_from, takes_intents
@@ -33,7 +34,9 @@ class _InboxGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert `show` unless the arguments begin with a command or with --help."""
-        named = args and args[0] in (*self.commands, *ctx.help_option_names)
+        named = bool(args) and args[0] in (*self.commands, *ctx.help_option_names)
+        # Without arguments, the Tab key completes a command.
+        named = named or (ctx.resilient_parsing and not args)
         return super().parse_args(ctx, args if named else ["show", *args])
 
 
@@ -84,7 +87,12 @@ def show_(file: Path | None, intents: str, as_json: bool, settings: tuple[str, .
 @click.option(
     "--cluster", "-c", "numbers", multiple=True, type=int, metavar="NUMBER", help="Handle only this group; repeatable."
 )
-@click.option("--intent", metavar="NAME", help="Add the messages to this intent instead of the proposed one.")
+@click.option(
+    "--intent",
+    metavar="NAME",
+    shell_complete=completion.intents,
+    help="Add the messages to this intent instead of the proposed one.",
+)
 @click.option("--new", metavar="NAME", help="Create this intent from the messages.")
 @click.option("--ignore", is_flag=True, help="Remove the messages from the inbox for good.")
 @click.option("--as-tests", is_flag=True, help="Add the messages to `tests:` instead of to the intents.")

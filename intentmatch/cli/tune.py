@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import FILE, set_option, settings_from, takes_intents
 from intentmatch.cli.render import output, progress
@@ -28,7 +29,15 @@ _MARK = "tune: "
 
 @cli.command()
 @takes_intents()
-@click.option("--encoder", "-e", "more", multiple=True, metavar="NAME", help="Try this encoder too; repeatable.")
+@click.option(
+    "--encoder",
+    "-e",
+    "more",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=completion.encoders,
+    help="Try this encoder too; repeatable.",
+)
 @click.option("--write", is_flag=True, help="Write the settings to the YAML; comments, order and quotes stay.")
 @click.option("--file", "named", type=FILE, help="YAML file for the settings, if there are several files.")
 @set_option

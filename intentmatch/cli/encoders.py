@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import click
 
+from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import FILE, OUTPUT_FOLDER, json_option, set_option, settings_from
 from intentmatch.cli.render import output, progress
@@ -93,16 +94,23 @@ def export_onnx(model: str, target: Path, precision: Literal["float32", "int8"])
     with progress.shown() as update:
         update(f"exporting {model}", 0, None)
         done = onnx_export.export_onnx(model, target, precision)
-    click.echo(f"{target}: {done.dim} numbers a vector, {precision}, {done.megabytes:.1f} MB")
-    click.echo(
+    output.say(f"{target}: {done.dim} numbers a vector, {precision}, {done.megabytes:.1f} MB")
+    output.say(
         f"  compared with sentence-transformers: largest difference {done.difference:.1e}, "
         f"lowest cosine {done.similarity:.4f}"
     )
-    click.echo(f"Use it with the setting encoder=onnx:{target}")
+    output.say(f"Use it with the setting encoder=onnx:{target}")
 
 
 @cli.command()
-@click.option("--teacher", "-t", required=True, metavar="ENCODER", help="Encoder to learn from, as in `encoder`.")
+@click.option(
+    "--teacher",
+    "-t",
+    required=True,
+    metavar="ENCODER",
+    shell_complete=completion.encoders,
+    help="Encoder to learn from, as in `encoder`.",
+)
 @click.option("--pairs", multiple=True, required=True, type=FILE, help="Lines of English, language, translation.")
 @click.option("--english", multiple=True, type=FILE, help="Lines of further English sentences.")
 @click.option("--held-out", multiple=True, type=FILE, help="Lines of language, English, translation to leave out.")
@@ -130,7 +138,7 @@ def distill(
 
     \b
     Example:
-      intentmatch distill --teacher sentence_transformer:all-MiniLM-L6-v2 --pairs pairs.tsv -o my-encoder
+      intentmatch distill -t onnx:minilm --pairs pairs.tsv -o my-encoder
       intentmatch match --set encoder=static:my-encoder "wo ist mein Paket?"
     """
     from intentmatch.core.settings import resolve
@@ -148,7 +156,7 @@ def distill(
         folder = work or target.with_name(f"{target.name}.work")
         train(corpus, encoder, target, chosen, work=folder, device=resolved.device, progress=update)
     size = sum(file.stat().st_size for file in target.iterdir()) / 1e6
-    click.echo(f"{target}: {size:.1f} MB. Use it with the setting encoder=static:{target}")
+    output.say(f"{target}: {size:.1f} MB. Use it with the setting encoder=static:{target}")
 
 
 @cli.command("measure-languages")
@@ -189,4 +197,4 @@ def measure_languages(
         update(f"{len(corpus.sentences):,} English sentences, {len(corpus.translations):,} pairs", 0, None)
         files = measure(corpus, encoder, model, update)
     for file in files:
-        click.echo(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
+        output.say(f"{file}: {file.stat().st_size / 1e6:.1f} MB")

@@ -132,7 +132,7 @@ def evaluate(
     Examples:
       intentmatch eval shop/ --html report.html
       intentmatch eval shop/ --tests messages.csv --fail-under 90
-      intentmatch eval shop/ --fail-under robustness=80 --fail-under robustness.noise=95
+      intentmatch eval --fail-under 80 --fail-under robustness.noise=95
       intentmatch eval shop/ --baseline main.json --max-drop 0.5 --junit eval.xml
 
     Exit codes: 0 done, and every gate passed; 1 a gate failed.

@@ -64,11 +64,11 @@ def explain_thresholds(intents: str, as_json: bool, settings: tuple[str, ...]) -
         output.as_json({**found, "margin": _margin(matcher), "thresholds": rows})
         return
     target = ", ".join(f"{name} {value}" for name, value in matcher.settings.target.items())
-    click.echo(f"target: {target} ({matcher.settings.origin('target')})")
-    click.echo(f"out of scope: {share:.0%} of all messages ({matcher.settings.origin('out_of_scope_share')})")
+    output.say(f"target: {target} ({matcher.settings.origin('target')})")
+    output.say(f"out of scope: {share:.0%} of all messages ({matcher.settings.origin('out_of_scope_share')})")
     if note := _about_tests(matcher, labelled):
-        click.echo(f"  {note}")
-    click.echo(_asks(matcher))
+        output.say(f"  {note}")
+    output.say(_asks(matcher))
     click.echo()
     output.table(
         ["for", "threshold", "on", "from", "precision", "coverage", "refused", "cases"],
@@ -76,7 +76,7 @@ def explain_thresholds(intents: str, as_json: bool, settings: tuple[str, ...]) -
     )
     for note, scopes in _notes(rows).items():
         more = f" and {len(scopes) - 1} more" if len(scopes) > 1 else ""
-        click.echo(click.style(f"  {scopes[0]}{more}: {note}", dim=True))
+        output.say(click.style(f"  {scopes[0]}{more}: {note}", dim=True))
 
 
 def _about_tests(matcher: Matcher, labelled: LabelledShare | None) -> str:

@@ -11,8 +11,9 @@ import click
 
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import FILE, OUTPUT_FILE, load, set_option, takes_intents, write_text
-from intentmatch.cli.render import evaluation, output, progress
+from intentmatch.cli.render import evaluation, progress
 from intentmatch.cli.render.progress import quiet_option
+from intentmatch.core.errors import counted
 
 if TYPE_CHECKING:
     from intentmatch.core.errors import Problem
@@ -179,7 +180,7 @@ def _show_skipped(file: Path, skipped: Sequence[Problem], kept: int) -> None:
         click.echo(str(problem), err=True)
     if skipped:
         count = len({problem.location for problem in skipped})
-        total = output.counted(kept + count, "test case")
+        total = counted(kept + count, "test case")
         click.echo(f"{file}: {count:,} of {total} skipped: the registry does not have their intents", err=True)
 
 

@@ -134,11 +134,11 @@ class SlotReader:
         entities = self._resolve_overlaps(message, [slot for slot in slots if slot.kind != "any"], asked)
         weak = self._weak_numbers(message, entities)
         if answer and weak and not _says_nothing_else(message, entities):
-            entities = [entity for entity in entities if entity.slot in asked or entity not in weak]
+            entities = [entity for entity in entities if entity.slot in asked or entity.start not in weak]
         for slot in slots:
             if slot.kind == "any":
                 among = self._frames[slot.name]
-                firm = [entity for entity in entities if entity not in weak]
+                firm = [entity for entity in entities if entity.start not in weak]
                 if slot.name in asked:
                     among = [*among, EVERYTHING if answer and answer.is_whole else EVERYTHING_BUT_MANNERS]
                     firm = [entity for entity in firm if entity.slot in asked or self._stands_apart(entity, message)]
@@ -146,9 +146,9 @@ class SlotReader:
                 entities = self._with_free_text(free, entities)
         return entities
 
-    def _weak_numbers(self, message: Message, entities: Sequence[Entity]) -> list[Entity]:
-        """Return the numbers that no word or slot beside them marks as values of their slots."""
-        weak = []
+    def _weak_numbers(self, message: Message, entities: Sequence[Entity]) -> set[int]:
+        """Return the starts of numbers that no word or slot beside them marks as values of their slots."""
+        weak = set()
         for entity, after in zip_longest(entities, entities[1:]):
             if self._kinds[entity.slot] != "number" or self._neighbours.count_matching(
                 entity.slot, message, entity.start, entity.end
@@ -156,7 +156,7 @@ class SlotReader:
                 continue
             beside = after is not None and not message.text[entity.end : after.start].strip()
             if not (beside and self._neighbours.follows(entity.slot, after.slot)):
-                weak.append(entity)
+                weak.add(entity.start)
         return weak
 
     def _stands_apart(self, entity: Entity, message: Message) -> bool:

@@ -13,9 +13,7 @@ from slot_helpers import found
 
 from intentmatch.core.errors import MissingExtraError
 from intentmatch.slots.message import Message
-from intentmatch.slots.moment_words import MOMENT_WORDS
 from intentmatch.slots.moments import MomentFinder
-from intentmatch.slots.number_words import _WORDS as NUMBER_WORDS
 
 MOMENTS = MomentFinder()
 
@@ -157,7 +155,3 @@ def test_any_text_at_any_time_gives_valid_moments(text, language, now):
         parts = list(hit.value.values()) if isinstance(hit.value, dict) else [hit.value]
         moments = [datetime.fromisoformat(str(part)) for part in parts]
         assert moments == sorted(moments)
-
-
-def test_moments_know_the_languages_of_number_words():
-    assert set(MOMENT_WORDS) == {*NUMBER_WORDS, "ja", "zh"}

@@ -66,7 +66,9 @@ class DateFinder:
 
     def find(self, message: Message) -> list[SlotHit]:
         """Return dates in digits and in words, including overlapping ones."""
-        return [*_in_digits(message), *_in_words(message), *_in_the_month(message)]
+        if DateFinder not in message.memo:
+            message.memo[DateFinder] = [*_in_digits(message), *_in_words(message), *_in_the_month(message)]
+        return message.memo[DateFinder]
 
 
 def _in_digits(message: Message) -> Iterator[SlotHit]:

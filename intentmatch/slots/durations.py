@@ -86,7 +86,7 @@ _PHRASES = {
         {"un cuarto de": 0.25, "tres cuartos de": 0.75},
         "y media|y medio",
         "y",
-        {"quincena": "P15D", "una quincena": "P15D"},
+        {"hora y media": "PT1H30M", "quincena": "P15D", "una quincena": "P15D"},
     ),
     "fa": _Phrases(
         "سال;ماه;هفته;روز;ساعت;دقیقه;ثانیه",
@@ -113,6 +113,7 @@ _PHRASES = {
         {"un quarto d'": 0.25, "tre quarti d'": 0.75},
         "e mezza|e mezzo",
         "e",
+        {"ora e mezza": "PT1H30M"},
     ),
     "ja": _Phrases(
         "年|年間;ヶ月|か月|カ月|ヶ月間|か月間;週間;日間;時間;分|分間;秒|秒間",
@@ -145,6 +146,7 @@ _PHRASES = {
         {"um quarto de": 0.25, "três quartos de": 0.75},
         "e meia|e meio",
         "e",
+        {"hora e meia": "PT1H30M"},
     ),
     "ru": _Phrases(
         "год|года|лет;месяц|месяца|месяцев;неделя|недели|недель|неделю;день|дня|дней|сутки|суток;час|часа|часов|ч;"
@@ -203,6 +205,8 @@ class DurationFinder:
 
 def lengths(message: Message) -> list[Length]:
     """Return the lengths of time of a message, without overlaps, in order."""
+    if (known := message.memo.get(lengths)) is not None:
+        return known
     words = _words(base_language(message.language) if message.language else "en")
     text = message.plain
     found: list[Length] = []
@@ -214,7 +218,8 @@ def lengths(message: Message) -> list[Length]:
             found[-1] = Length(last.start, one.end, {**last.parts, **one.parts})
         else:
             found.append(one)
-    return [_with_last_minutes(one, text, words) for one in found]
+    message.memo[lengths] = [_with_last_minutes(one, text, words) for one in found]
+    return message.memo[lengths]
 
 
 def to_iso(parts: Mapping[str, float]) -> str | None:
@@ -271,7 +276,7 @@ def _words(language: str) -> _Words:
     half = any_of(map(plain, phrases.and_a_half.split("|")))
     unit = rf"[ -]?(?P<unit>{any_of(units)})(?P<half> ?(?:{half}))?"
     return _Words(
-        re.compile(unit),
+        re.compile(rf"(?P<half_first> (?:{half}))?{unit}"),
         units,
         re.compile(rf"(?P<count>{any_of(counts)}){unit}"),
         counts,
@@ -287,7 +292,9 @@ def _parts(message: Message, words: _Words) -> Iterator[Length]:
     for number in numbers(message):
         if (match := words.unit.match(text, number.end)) and number.value >= 0:
             unit = words.units[match["unit"]]
-            yield Length(number.start, match.end(), {unit: number.value + (0.5 if match["half"] else 0)})
+            yield Length(
+                number.start, match.end(), {unit: number.value + (0.5 if match["half"] or match["half_first"] else 0)}
+            )
     for match in words.phrase.finditer(text):
         unit = words.units[match["unit"]]
         amount = words.counts[match["count"]] + (0.5 if match["half"] else 0)

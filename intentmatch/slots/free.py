@@ -284,7 +284,8 @@ def _cut(message: Message, start: int, end: int, others: Sequence[Entity]) -> tu
             start, end = _trimmed(message.text, entity.end, end)
         elif start < entity.start < end <= entity.end:
             start, end = _before(message, start, entity)
-    end = next((_before(message, start, one)[1] for one in others if one.start == _next_word(message, end)), end)
+    behind = _next_word(message, end)
+    end = next((_before(message, start, one)[1] for one in others if one.start == behind), end)
     if text_between := message.text[start:end]:
         quoted = len(text_between) > 2 and text_between[0] + text_between[-1] in _QUOTES
         return message.aligned.widened(start + quoted, end - quoted)

@@ -6,7 +6,7 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from datetime import datetime
 from functools import cached_property, lru_cache
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from intentmatch.core.types import Value
 from intentmatch.slots.scripts import is_boundary, kind, tokens, words
@@ -82,6 +82,8 @@ class Message:
         self.remarks: list[str] = []
         """Remarks for the trace, such as a pattern that timed out."""
         self.seconds_on_patterns = 0.0
+        self.memo: dict[Any, list[Any]] = {}
+        """What functions have found in the message, so that several slots share it."""
         self._runs: dict[int, list[Run]] = {}
 
     @cached_property

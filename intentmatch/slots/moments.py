@@ -28,6 +28,8 @@ _LONGEST_GAP = 16
 """Characters between a day and its time, and between the ends of a range."""
 _CLOCK_UNITS = ("hour", "minute", "second")
 _TIMES = TimeFinder()
+_ARTICLES = ("the", "dem", "den", "zum", "el", "le", "il", "o", "de", "dia", "del", "al")
+"""Words between the two ends of a range, behind "to"."""
 _BARE_DAY = re.compile(r"[^0-9]{0,5}[0-9]{1,2}[^0-9 ]{0,3}")
 _MOST_DAYS = 366_000
 """Longest way from now, in days, so that no sum leaves the calendar."""
@@ -89,7 +91,7 @@ def _without_overlaps(atoms: Iterable[_Atom]) -> list[_Atom]:
     """Return the longest of overlapping atoms, of equally long ones the first, in order."""
     taken: list[_Atom] = []
     ends = bytearray()
-    for atom in sorted(atoms, key=lambda atom: (atom.start - atom.end, atom.part is None, not atom.alone)):
+    for atom in sorted(atoms, key=lambda atom: (atom.start - atom.end, not (atom.day and atom.part), not atom.alone)):
         ends.extend(bytes(max(atom.end - len(ends), 0)))
         if not any(ends[atom.start : atom.end]):
             ends[atom.start : atom.end] = b"\1" * (atom.end - atom.start)
@@ -284,11 +286,12 @@ def _from_number(atom: _Atom, message: Message, words: _Words) -> _Found | None:
     if atom.last_day or atom.moment or atom.part:
         return None
     place = max(atom.start - _LONGEST_GAP, 0)
-    found = words.number_before.search(message.plain[place : atom.start])
+    ahead = message.plain[place : atom.start]
+    found = words.number_before.search(ahead) or words.number_both.search(ahead)
     if found is None:
         return None
-    number, start = int(found["n"]), place + found.start()
-    if atom.clock and number < 24 and not atom.day:
+    number, start = int(found["n"]), place + found.start("n")
+    if atom.clock and number < 24:
         first = _Atom(start, found.end() + place, clock=time(number))
         return _range(first, atom, message)
     if atom.clock is None and atom.day and (day := _same_month(atom.day, number)) and day < atom.day:
@@ -365,6 +368,7 @@ class _Words(NamedTuple):
     both: re.Pattern[str]
     between: re.Pattern[str]
     number_before: re.Pattern[str]
+    number_both: re.Pattern[str]
     number_behind: re.Pattern[str]
     later: tuple[re.Pattern[str], re.Pattern[str]]
     """Words before and behind a length that counts from now."""
@@ -386,7 +390,10 @@ def _words(language: str) -> _Words:
     units = {plain(word): unit for unit in ("week", "month", "year", "weekend") for word in _split(getattr(own, unit))}
     each = f"(?P<which>{any_of(which)}) ?(?P<unit>{any_of(units)})"
     behind = f"(?P<unit_before>{any_of(units)}) (?P<which_behind>{any_of(which)})"
-    to = f" ?(?:-|{any_of(map(plain, _split(own.to)))}) ?"
+    to = f" ?(?:-|{any_of(map(plain, _split(own.to)))}) ?(?:{any_of(_ARTICLES)})? ?"
+    number = r"(?<![0-9.,:/-])(?P<n>[0-9]{1,2})(?:\.|st|nd|rd|th|er|º|°|h)?"
+    both = f" ?(?:{any_of(map(plain, _split(own.both)))}) ?"
+    between = f"(?:{any_of(map(plain, _split(own.between)))}) ?(?:{any_of(map(plain, _split(own.at)))})? ?"
     return _Words(
         re.compile(any_of(parts)),
         parts,
@@ -396,9 +403,10 @@ def _words(language: str) -> _Words:
         units,
         re.compile(f" ?,? ?(?:{any_of(map(plain, _split(own.at)))})? ?"),
         re.compile(f"{to}(?:{any_of(map(plain, _split(own.at)))})? ?"),
-        re.compile(f" ?(?:{any_of(map(plain, _split(own.both)))}) ?"),
-        re.compile(f"(?:{any_of(map(plain, _split(own.between)))}) ?(?:{any_of(map(plain, _split(own.at)))})? ?$"),
-        re.compile(rf"(?<![0-9.,:/-])(?P<n>[0-9]{{1,2}})(?:\.|st|nd|rd|th|er|º|°|h)?{to}$"),
+        re.compile(both),
+        re.compile(f"{between}$"),
+        re.compile(f"{number}{to}$"),
+        re.compile(f"{between}{number}{both}$"),
         re.compile(rf"{to}(?P<n>[0-9]{{1,2}})(?:\.(?= |$)|st|nd|rd|th|º|°)?(?![0-9.,:/-]*[0-9]|[^\W\d_])"),
         _sides(own.later),
         _sides(own.ago),

@@ -35,7 +35,8 @@ _SCALES = {
     "F": "fahrenheit ℉ фаренгейта فهرنهايت فارنهایت 华氏度 华氏 華氏",
     "K": "kelvin кельвин кельвина кельвинов kelwina 开尔文",
 }
-_BEFORE = {"C": "摄氏 摂氏", "F": "华氏 華氏"}
+_BEFORE = {"摄氏": "C", "摂氏": "C", "华氏": "F", "華氏": "F"}
+"""Scales before the number."""
 _MINUS = {
     "ar": "ناقص|تحت الصفر",
     "de": "minus",
@@ -77,6 +78,8 @@ class TemperatureFinder:
             place = max(start - _LONGEST_MINUS, 0)
             if minus := words.minus.search(text[place:start]):
                 start, value = place + minus.start(), -abs(value)
+            if not unit and (before := words.before.search(text[place:start])):
+                start, unit = place + before.start(), _BEFORE[before["scale"]]
             hits.append(SlotHit(*message.aligned.widened(start, end), {"amount": value, "unit": unit or None}))
         return hits
 
@@ -92,19 +95,21 @@ class _Words(NamedTuple):
     """A scale behind a degree; the group `scale` is in `units_by_word`."""
     units_by_word: Mapping[str, str]
     minus: re.Pattern[str]
+    before: re.Pattern[str]
+    """A scale before the number."""
 
 
 @lru_cache(maxsize=64)
 def _words(language: str) -> _Words:
     scales = {plain(word): unit for unit, words in _SCALES.items() for word in words.split()}
     degrees = {word: "degree" for code in ("", "en", language) for word in _DEGREES.get(code, "").split()}
-    before = {word: unit for unit, words in _BEFORE.items() for word in words.split()}
     after = {**scales, **dict.fromkeys(_LETTERS, "letter"), **degrees}
     by_word = {**scales, **_LETTERS}
     minus = (plain(word) for code in ("en", language) for word in _MINUS.get(code, "").split("|"))
     return _Words(
-        Units(after, before),
+        Units(after),
         re.compile(rf" ?(?P<scale>{any_of(by_word)})"),
         by_word,
         re.compile(rf"(?:{any_of(minus)}) ?$"),
+        re.compile(f"(?P<scale>{any_of(_BEFORE)})$"),
     )

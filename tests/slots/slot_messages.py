@@ -1,4 +1,4 @@
-"""Read the messages of a file with the bot of `bot.yaml`, and count which values were found where."""
+"""Read the messages of `messages/` with the bot of `bot.yaml`, and count which values were found where."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from intentmatch.core.types import Registry, Slot
 from intentmatch.slots import slot_readers
 from intentmatch.text.normalize import bare
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).with_name("messages")
+HALVES = ("development", "kept")
 NOW = datetime(2026, 11, 21, 10)
 """A Saturday."""
 _MARK = re.compile(r"\[([a-z]+)\|([^|\]]+)(?:\|([^|\]]*))?(?:\|([^|\]]+))?\]")
@@ -139,6 +140,14 @@ def measure(half: str) -> tuple[dict[tuple[str, str], Score], list[str]]:
             missed, extra = _shown(message.text, expected, found), _shown(message.text, found, expected)
             differences.append(f"{message.language} {message.text!r}: missed {missed}, found {extra}")
     return dict(scores), differences
+
+
+def summed(scores: Mapping[tuple[str, str], Score], by: int) -> dict[str, Score]:
+    """Sum the scores by kind (0) or by language (1), sorted by name."""
+    sums: dict[str, Score] = defaultdict(Score)
+    for key in sorted(scores):
+        sums[key[by]] = sums[key[by]].plus(scores[key])
+    return dict(sorted(sums.items()))
 
 
 def _shown(text: str, these: _Values, those: _Values) -> list[tuple[str, str, Any]]:

@@ -91,6 +91,11 @@ def _option(*flags: str, **attributes: Any) -> Callable[[_Command], _Command]:
 @click.option(
     "--config", type=FILE, is_eager=True, callback=read_config, expose_value=False, help="YAML file of options."
 )
+@click.option(
+    "--confine/--no-confine",
+    default=True,
+    help="Whether each registry may read files of its own folder only: included files, models, caches.",
+)
 @click.option("--show-config", is_flag=True, help="Print every option and setting with its origin, and exit.")
 @set_option
 @click.pass_context
@@ -104,6 +109,7 @@ def serve(
     keys_file: Path | None,
     admin_keys_file: Path | None,
     store: str | None,
+    confine: bool,
     show_config: bool,
     settings: tuple[str, ...],
     **options: Any,
@@ -122,6 +128,7 @@ def serve(
       intentmatch serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem
       intentmatch serve intents/ --set inbox=misses.sqlite
     """
+    settings = (f"confine={str(confine).lower()}", *settings)
     if show_config:
         _show_config(context, intents, settings, bots)
         return

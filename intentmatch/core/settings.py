@@ -27,11 +27,13 @@ INBOX_MODES = ("redacted", "hashed", "plain")
 INBOX_BOUNDS = ("messages", "days")
 LOCAL = frozenset(
     {
-        "device", "precision", "threads", "remote_seconds", "cache", "require_signature", "lint", "inbox", "inbox_keep",
-        "inbox_mode",
+        "device", "precision", "threads", "remote_seconds", "cache", "require_signature", "confine", "max_file_bytes",
+        "lint", "inbox", "inbox_keep", "inbox_mode",
     }
 )  # fmt: skip
 """Settings of this machine or of the YAML that do not affect answers. An artefact does not contain them."""
+OPERATORS = frozenset({"require_signature", "confine", "max_file_bytes"})
+"""Settings of whoever runs the bot, which limit what YAML may do: YAML cannot set them."""
 USUAL_SHARE = 0.1
 """Default of `out_of_scope_share`, chosen on development sets."""
 FROM_TESTS: Final = "tests"
@@ -97,7 +99,11 @@ class Settings:
     """Vectors on disk: auto (the user's cache folder), off, or a folder."""
     require_signature: str = "off"
     """PEM file of the ed25519 public key that must have signed the artefact; off: YAML and unsigned artefacts may be
-    loaded. It is set by whoever runs the bot: in YAML it has no effect on that YAML."""
+    loaded."""
+    confine: bool = False
+    """Whether `include:` and the models, caches and inboxes that YAML names must lie in the registry's own folder."""
+    max_file_bytes: int = 64 * 1024 * 1024
+    """Largest YAML file that is read."""
     lint: Mapping[str, str] = field(default_factory=dict)
     """Rule id to level: off, info, warning, error. Rules that are not listed keep their own level."""
     inbox: str = "off"
@@ -139,6 +145,10 @@ def resolve(
     problems: list[Problem] = []
     for name, value in (registry or {}).items():
         place = (locations or {}).get(name) or Location("settings")
+        if name in OPERATORS:
+            hint = f"set {ENVIRONMENT_PREFIX}{name.upper()}, or pass it to Matcher.load or --set"
+            problems.append(Problem(place, "error", "setting", f"{name} cannot be set in YAML, which it limits", hint))
+            continue
         try:
             values[name] = parse(name, value)
         except InputError as error:
@@ -359,6 +369,8 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "top_k": _count,
     "cache": _off_or_path,
     "require_signature": _off_or_path,
+    "confine": _switch,
+    "max_file_bytes": _count,
     "lint": _lint,
     "inbox": _off_or_path,
     "inbox_keep": _bounds,

@@ -24,6 +24,7 @@ from intentmatch.learning.training import PreviousTraining, load_or_train
 from intentmatch.matching.pipeline import Engine
 from intentmatch.matching.reranker import load_reranker, reranker_key
 from intentmatch.registry import is_yaml, read_registry
+from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.reading.reader import Remembered
 from intentmatch.registry.reading.snapshot import Content, steadily
 from intentmatch.runtime import steps
@@ -86,12 +87,18 @@ class Source:
         if isinstance(path, Registry):
             check_argument("registry", path, Registry)
             return path, {}
-        required = resolve(self.explicit).require_signature
+        by_operator = resolve(self.explicit)
+        required = by_operator.require_signature
         public_key = None if required == "off" else required
         if public_key is not None and is_yaml(path):
             raise ArtefactError(f"{path} is not a signed artefact, which the setting `require_signature` asks for")
         read: Callable[[], Registry | Artefact] = (
-            partial(read_registry, path, remembered=self.remembered)
+            partial(
+                read_registry,
+                path,
+                remembered=self.remembered,
+                limits=ReadLimits.from_settings(path, by_operator),
+            )
             if is_yaml(path)
             else partial(load_artefact, path, public_key=public_key)
         )

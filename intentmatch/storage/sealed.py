@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 from safetensors.numpy import save
 
+from intentmatch.storage.regular_files import refuse_special
 from intentmatch.storage.safetensors import tensors_within
 
 Sign = Callable[[bytes], bytes]
@@ -64,6 +65,7 @@ def seal(tensors: Mapping[str, NDArray[Any]], metadata: Mapping[str, str], sign:
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, str]:
     """Return the metadata of a safetensors file, sealed or not. Raises `SafetensorError` and `OSError`."""
+    refuse_special(path)
     with safe_open(path, framework="numpy") as file:
         return dict(file.metadata() or {})
 

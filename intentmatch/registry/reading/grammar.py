@@ -157,6 +157,10 @@ class FileGrammar:
             value = self._setting(value_node, key.text)
             if value is None:
                 continue
+            if key.text in settings.OPERATORS:
+                hint = f"set {settings.ENVIRONMENT_PREFIX}{key.text.upper()}, or pass it to Matcher.load or --set"
+                page.error(key.location, "setting", f"{key.text} cannot be set in YAML, which it limits", hint)
+                continue
             try:
                 settings.parse(key.text, value)
             except InputError as error:

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import NOWHERE, Location, Problem, RegistryError
+from intentmatch.core.settings import resolve
 from intentmatch.core.types import Case, Registry
 from intentmatch.registry import checks as rules
+from intentmatch.registry.confinement import ReadLimits, outside
 from intentmatch.registry.reading import nodes, syntax_causes
 from intentmatch.registry.reading.comments import Comment, comments
 from intentmatch.registry.reading.grammar import FileContent, FileGrammar
@@ -19,6 +21,7 @@ from intentmatch.registry.reading.merge import merge_files
 from intentmatch.registry.templates.expansion import expand as expanded
 from intentmatch.storage.atomic import real_path
 from intentmatch.storage.file_lock import NAME as LOCK
+from intentmatch.storage.regular_files import read_regular
 from intentmatch.storage.transaction import recover
 
 SUFFIXES = (".yaml", ".yml")
@@ -29,18 +32,24 @@ Remembered = dict[Path, tuple[bytes, FileContent, tuple[Problem, ...]]]
 
 
 def read_registry(
-    path: str | os.PathLike[str], *, expand: bool = True, remembered: Remembered | None = None
+    path: str | os.PathLike[str],
+    *,
+    expand: bool = True,
+    remembered: Remembered | None = None,
+    limits: ReadLimits | None = None,
 ) -> Registry:
     """Read a YAML file, or all YAML files of a folder and its subfolders, with the files that they include.
 
     Templates are expanded into sentences; `expand=False` keeps one utterance per line. Files whose content matches
-    the `remembered` cache are not parsed again.
+    the `remembered` cache are not parsed again. Only regular files within the `limits` are read; without them, those of
+    the environment hold.
 
     Raises `RegistryError` with the errors of all files. Warnings alone do not raise; `examine` returns them.
     """
     check_argument("path", path, str | os.PathLike[str])
     check_argument("remembered", remembered, dict | None)
-    registry, problems = examine(path, expand=expand, remembered=remembered)
+    check_argument("limits", limits, ReadLimits | None)
+    registry, problems = examine(path, expand=expand, remembered=remembered, limits=limits)
     if any(problem.severity == "error" for problem in problems):
         raise RegistryError(problems)
     return registry
@@ -52,18 +61,21 @@ def examine(
     expand: bool = True,
     overrides: Mapping[Path, bytes] | None = None,
     remembered: Remembered | None = None,
+    limits: ReadLimits | None = None,
 ) -> tuple[Registry, list[Problem]]:
     """Return what could be read, and all problems sorted by location. Never raises for invalid content.
 
     The problems are the same with `expand=False`. `overrides` gives the content of files by path, in place of what
     is on disk; the files need not exist. `remembered` is the cache of `read_registry`; it is updated to hold exactly
-    the files read.
+    the files read. `limits` are as for `read_registry`.
     """
-    contents, problems = _read_files(Path(path), overrides or {}, remembered)
+    limits = limits or ReadLimits.from_settings(path)
+    contents, problems = _read_files(Path(path), overrides or {}, remembered, limits)
     if not contents and not problems:
         problems.append(_not_found(Path(path)))
     unexpanded, found = merge_files(contents)
     problems += found
+    problems += outside(unexpanded.settings, unexpanded.setting_locations, limits)
     registry, found = expanded(unexpanded)
     problems += found
     # In a registry that is empty because of errors, the checks would only repeat them.
@@ -89,7 +101,7 @@ def read_comments(path: str | os.PathLike[str]) -> dict[str, list[Comment]]:
 
 def yaml_files(path: str | os.PathLike[str]) -> list[Path]:
     """Return the files that `examine` would read, in its order."""
-    return [Path(content.path) for content in _read_files(Path(path), {})[0]]
+    return [Path(content.path) for content in _read_files(Path(path), {}, None, ReadLimits.from_settings(path))[0]]
 
 
 def own_files(path: str | os.PathLike[str]) -> list[Path]:
@@ -123,7 +135,7 @@ def read_text(file: Path, raw: bytes | None = None) -> str:
     Raises `RegistryError` if the file cannot be read, or with the location of the first invalid byte.
     """
     try:
-        raw = file.read_bytes() if raw is None else raw
+        raw = read_regular(file, resolve().max_file_bytes) if raw is None else raw
     except OSError as error:
         raise RegistryError([_unreadable(file, error)]) from None
     try:
@@ -197,7 +209,7 @@ def _not_found(path: Path) -> Problem:
 
 
 def _read_files(
-    path: Path, overrides: Mapping[Path, bytes], remembered: Remembered | None = None
+    path: Path, overrides: Mapping[Path, bytes], remembered: Remembered | None, limits: ReadLimits
 ) -> tuple[list[FileContent], list[Problem]]:
     """Read the files at a path and the files that they include, each once; return contents and problems."""
     contents: list[FileContent] = []
@@ -210,12 +222,15 @@ def _read_files(
         if (known := Path(os.path.realpath(file))) in seen:
             continue
         seen.add(known)
-        content, found = _read_file(file, overrides.get(file), remembered)
+        if not limits.allows(file):
+            problems.append(limits.refused(file, Location(str(file))))
+            continue
+        content, found = _read_file(file, overrides.get(file), remembered, limits.most)
         contents.append(content)
         problems += found
         included: list[Path] = []
         for name, place in content.includes:
-            more, found = _included(file.parent / name, place)
+            more, found = _included(file.parent / name, place, limits)
             included += more
             problems += found
         waiting += included[::-1]
@@ -225,8 +240,10 @@ def _read_files(
     return contents, problems
 
 
-def _included(path: Path, place: Location) -> tuple[list[Path], list[Problem]]:
+def _included(path: Path, place: Location, limits: ReadLimits) -> tuple[list[Path], list[Problem]]:
     """Return the files that an `include:` entry names; its problems are located at the entry."""
+    if not limits.allows(path):
+        return [], [limits.refused(path, place)]
     files, problems = _files(path)
     if not files and not problems:
         problems = [_not_found(path)]
@@ -234,15 +251,15 @@ def _included(path: Path, place: Location) -> tuple[list[Path], list[Problem]]:
 
 
 def _read_file(
-    file: Path, raw: bytes | None = None, remembered: Remembered | None = None
+    file: Path, raw: bytes | None = None, remembered: Remembered | None = None, most: int | None = None
 ) -> tuple[FileContent, Sequence[Problem]]:
     """Return content and problems of a file, from the cache if unchanged; invalid YAML has no content."""
+    try:
+        raw = read_regular(file, most or resolve().max_file_bytes) if raw is None else raw
+    except OSError as error:
+        return FileContent(str(file)), [_unreadable(file, error)]
     if remembered is None:
         return _parse_file(file, raw)
-    try:
-        raw = file.read_bytes() if raw is None else raw
-    except OSError:
-        return _parse_file(file)
     digest = hashlib.sha256(raw).digest()
     if file not in remembered or remembered[file][0] != digest:
         content, problems = _parse_file(file, raw)

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from intentmatch.core.errors import InputError, IntentMatchError
+from intentmatch.core.settings import resolve
 from intentmatch.registry.reading.reader import included, is_yaml, own_files
+from intentmatch.storage.regular_files import read_regular
 
 Content = Mapping[str, str]
 """Digest of each file by path; `EMPTY` for an empty or unreadable file."""
@@ -66,9 +68,8 @@ def steadily(path: str | os.PathLike[str], read: Callable[[], _Read]) -> tuple[_
 
 def _file_bytes(file: Path) -> bytes:
     try:
-        # Reading a pipe would consume it.
-        return file.read_bytes() if file.is_file() else b""
-    except OSError:
+        return read_regular(file, resolve().max_file_bytes)
+    except (OSError, ValueError):
         return b""
 
 

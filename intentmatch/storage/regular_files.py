@@ -1,0 +1,42 @@
+"""Read files that somebody else may have named: regular ones of a limited size, so that no device hangs the program."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+
+def read_regular(file: Path, most: int) -> bytes:
+    """Return the content of a regular file of at most `most` bytes.
+
+    Symbolic links are followed. Raises `OSError`, also for a device, a pipe or a socket, and for a larger file.
+    """
+    # Without O_NONBLOCK, opening a pipe waits for its writer.
+    descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file, but a folder, a device or a pipe", str(file))
+        with os.fdopen(os.dup(descriptor), "rb") as content:
+            found = content.read(most + 1)
+    finally:
+        with suppress(OSError):
+            os.close(descriptor)
+    if len(found) > most:
+        size = f"{most:,} bytes"
+        raise OSError(errno.EFBIG, f"it is larger than the {size} that the setting `max_file_bytes` allows", str(file))
+    return found
+
+
+def refuse_special(file: str | os.PathLike[str]) -> None:
+    """Raise `OSError` if there is a device, a pipe or a socket at a path, which a reader would wait for."""
+    mode = Path(file).stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise OSError(errno.EINVAL, "it is not a regular file, but a device or a pipe", str(file))
+
+
+def is_inside(path: Path, folder: Path) -> bool:
+    """Whether a path lies in a folder when all symbolic links of both are followed."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))

@@ -18,6 +18,7 @@ from intentmatch.index import ExactIndex
 from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
 from intentmatch.learning.head import Fitting, Near, held_out_head
 from intentmatch.learning.near_duplicates import SAME_BUT_FOR_SPELLING
+from intentmatch.learning.shared_cases import SharedCases
 from intentmatch.learning.word_alignment import LEADING, WordAlignment
 from intentmatch.runtime.block_sizes import (
     CROSS_VALIDATION_COSINES,
@@ -109,6 +110,7 @@ def cross_validate(
     keys: Sequence[int] | None = None,
     near: Near | None = None,
     sample: NDArray[np.int64] | None = None,
+    shared: SharedCases | None = None,
     each: Each = one_by_one,
 ) -> tuple[HeldOut, HeldOut | None]:
     """Match held-out utterances as they are, and a second time as if said in a language that the registry lacks.
@@ -125,6 +127,7 @@ def cross_validate(
     are found sooner.
 
     With a `sample`, rising rows of the utterances, only these are asked about, and `fitting` covers only these.
+    With `shared`, intents have lines in common: such lines are held out together, and each is said in a context.
     """
     index = ExactIndex(vectors, owners, aggregation)
     owner = np.asarray(owners, dtype=np.int64)
@@ -140,7 +143,8 @@ def cross_validate(
     key = _scattered(len(owner)) if keys is None else np.asarray(keys, dtype=np.int64)
     asked = np.zeros(len(chosen), dtype=bool)
     asked[worth[np.argsort(key[chosen[worth]], kind="stable")[: _MOST_CASES // 2]]] = True
-    fold_of = _folds(vectors[chosen], owner[chosen], line_of, key[chosen], folds)
+    text = None if shared is None else shared.text[chosen]
+    fold_of = _folds(vectors[chosen], owner[chosen], line_of, key[chosen], folds, text=text)
     # Neighbouring intents in a file are often similar in meaning: they are left out in different rounds.
     group_of = owner[chosen] % folds
     groups = folds if len(index.owners) > folds else len(index.owners)
@@ -154,9 +158,9 @@ def cross_validate(
         again[candidates[np.argsort(key[chosen[candidates]], kind="stable")[:_MOST_TRANSLATED]]] = True
     moved = vectors[:0] if translated is None else translated(vectors[chosen[again]])
     similarities, of_moved = _similarities(
-        index, vectors, chosen[asked], owner, line, moved=moved, again=again[asked], each=each
+        index, vectors, chosen[asked], owner, line, moved=moved, again=again[asked], shared=shared, each=each
     )
-    compare = None if words is None else _WordComparison(index, line, words)
+    compare = None if words is None else _WordComparison(index, line, words, shared)
 
     def cases(one: _Round) -> tuple[_Cases, _Cases]:
         some, some_moved = one.left_out & asked, one.left_out & again
@@ -167,8 +171,16 @@ def cross_validate(
             logits_of_moved = head.logits(fitting.without_words(moved[some_moved[again]]))
         left_out = owner[chosen[one.left_out]]
         return (
-            _cases(index, similarities.select(some[asked]), left_out, logits, compare, known=one.known),
-            _cases(index, of_moved.select(some_moved[again]), left_out, logits_of_moved, None, known=one.known),
+            _cases(index, similarities.select(some[asked]), left_out, logits, compare, shared=shared, known=one.known),
+            _cases(
+                index,
+                of_moved.select(some_moved[again]),
+                left_out,
+                logits_of_moved,
+                None,
+                shared=shared,
+                known=one.known,
+            ),
         )
 
     found = list(each(cases, rounds))
@@ -207,6 +219,7 @@ def _similarities(
     *,
     moved: Vectors,
     again: NDArray[np.bool_],
+    shared: SharedCases | None,
     each: Each,
 ) -> tuple[_Similarities, _Similarities]:
     """Return the similarities of some rows, and of the vectors `moved` that stand for those of them in `again`."""
@@ -221,6 +234,8 @@ def _similarities(
         cosines: Vectors = vectors[some] @ vectors.T
         same = (cosines > SAME_BUT_FOR_SPELLING) & (owner[some][:, None] == owner)
         same |= line[some][:, None] == line
+        if shared is not None:
+            same |= shared.left_out(some)
         cosines[same] = -np.inf
         scores, chosen = index.aggregate(cosines), again[part]
         if not chosen.any():
@@ -239,6 +254,7 @@ class _WordComparison(NamedTuple):
     utterances: ExactIndex
     line: NDArray[np.int64]
     words: WordAlignment
+    shared: SharedCases | None
 
     def add_to(self, evidence: NDArray[np.float64], held_out: _Similarities) -> None:
         """Add word similarity to the evidence of the leading intents, shape `(rows, owners)`, as matching does."""
@@ -265,6 +281,8 @@ class _WordComparison(NamedTuple):
             cosines = vectors[rows] @ vectors[span].T
             same = (cosines > SAME_BUT_FOR_SPELLING) & own[:, None]
             same |= self.line[rows][:, None] == self.line[span]
+            if self.shared is not None:
+                same |= self.shared.left_out(rows, span)
             cosines[same] = -np.inf
             nearest[pairs] = span.start + cosines.argmax(axis=1)
         return nearest.reshape(columns.shape)
@@ -286,6 +304,7 @@ def _cases(
     logits: NDArray[np.float32] | None,
     words: _WordComparison | None,
     *,
+    shared: SharedCases | None,
     known: bool,
 ) -> _Cases:
     """Return the cases of one round; `left_out` are the owners of all utterances that the round leaves out."""
@@ -296,11 +315,14 @@ def _cases(
     else:
         scores[:, np.isin(index.owners, left_out)] = -np.inf
         usable = np.ones(len(scores), dtype=bool)
+        if shared is not None:
+            usable = np.isfinite(scores).any(axis=1) & ~shared.answered_elsewhere[similarities.rows]
     total = scores.astype(np.float64)
     if logits is not None:
         own_logits = logits[:, index.owners]
+        apart = {} if shared is None else shared.apart
         present = np.isfinite(scores) & np.isfinite(own_logits)
-        total = np.where(present, fused_score(scores, own_logits), -np.inf)
+        total = np.where(present, fused_score(scores, own_logits, apart), -np.inf)
     if words is not None:
         words.add_to(total, similarities)
     evidence, intents = first_ranked(total[usable], index.owners)
@@ -346,13 +368,20 @@ def _scattered(count: int) -> NDArray[np.int64]:
 
 
 def _folds(
-    vectors: Vectors, owner: NDArray[np.int64], line: NDArray[np.int64], key: NDArray[np.int64], folds: int
+    vectors: Vectors,
+    owner: NDArray[np.int64],
+    line: NDArray[np.int64],
+    key: NDArray[np.int64],
+    folds: int,
+    *,
+    text: NDArray[np.int64] | None,
 ) -> NDArray[np.int64]:
     """Return a fold for each utterance: evenly spread within an intent, near-duplicate lines together.
 
     The lines of an intent take their turns in the order of their keys, so an edit does not move those of other intents.
+    Utterances with the same number of their `text` are in one fold, whatever their intents.
     """
-    fold_of = np.zeros(len(owner), dtype=np.int64)
+    fold_of, group = np.zeros(len(owner), dtype=np.int64), np.zeros(len(owner), dtype=np.int64)
     begins = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
     for turn, (start, end) in enumerate(zip(begins, np.append(begins[1:], len(owner)), strict=True)):
         numbers = np.arange(end - start)
@@ -366,6 +395,11 @@ def _folds(
         place = np.zeros(len(numbers), dtype=np.int64)
         place[leaders[np.argsort(least[leaders], kind="stable")]] = np.arange(len(leaders))
         fold_of[start:end] = (place[first] + turn) % folds
+        group[start:end] = start + first
+    if text is not None:
+        _, firsts, number = np.unique(text, return_index=True, return_inverse=True)
+        links = [*zip(group.tolist(), group[firsts[number]].tolist(), strict=True)]
+        fold_of = fold_of[np.array(connected_components(len(owner), links))[group]]
     return fold_of
 
 

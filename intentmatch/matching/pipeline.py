@@ -23,6 +23,7 @@ from intentmatch.matching.negation import check_negation
 from intentmatch.matching.noise import NoiseDetector
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.policy import Decision, Policy, decide, in_scope
+from intentmatch.matching.precedence import Precedence
 from intentmatch.matching.reranker import Reranking
 from intentmatch.matching.scoring import Scoring
 from intentmatch.matching.shortlist import SearchResult
@@ -54,6 +55,8 @@ class Question(NamedTuple):
     """The user's local time, from which "tomorrow" counts; None for this machine's time."""
     foreign: bool = False
     """Whether the message is in a language that the registry does not have."""
+    hidden: frozenset[int] = frozenset()
+    """Rows of utterances that do not count, because another intent that may answer goes first with the same line."""
 
 
 class Precomputed(NamedTuple):
@@ -109,6 +112,7 @@ class Engine:
         self._noise = NoiseDetector(self._lexical.words, registry.languages)
         self._coverage = Coverage(encoder)
         self._slots: Mapping[str, SlotReader] = {}
+        self._precedence = Precedence(registry)
         self._conditional = any(intent.when for intent in self._intents)
         self._titled = {intent.name: intent for intent in self._intents if intent.titles}
         if any(intent.slots for intent in self._intents):
@@ -138,7 +142,7 @@ class Engine:
 
         typed = text
         text, hits = self._spelled(text, key, question, stages)
-        fuzzy = _only(hits, question.allowed)
+        fuzzy = _only(hits, question)
         if not hits and (reason := self._noise.reason(typed, key, text)):
             stages.add("noise", reason)
             return self._nothing(message, question, stages, reason, is_noise=True)
@@ -152,7 +156,7 @@ class Engine:
             return self._nothing(message, question, stages, reason)
 
         policy, scoring = self._deciding(question)
-        candidates = scoring.candidates(vector, text, fuzzy, question.allowed, shortlist)
+        candidates = scoring.candidates(vector, text, fuzzy, question.allowed, shortlist, hidden=question.hidden)
         stages.add("dense", ", ".join(f"{c.intent} {c.score:.2f}" for c in candidates[:_SHOWN]))
         self._add_head(candidates, stages)
 
@@ -162,8 +166,9 @@ class Engine:
         by_meaning: DecidedBy = "dense" if self.artefact.trained_head is None else "head"
         spelled = hit is not None and hit.similarity >= first.score
         decided_by: DecidedBy = "fuzzy" if spelled else by_meaning
-        if reranked := self._reranked(text, vector, decision, scoring, stages):
+        if reranked := self._reranked(text, vector, decision, scoring, stages, hidden=question.hidden):
             decision, decided_by = decide(reranked, policy, question.language), "reranker"
+        decision = self._precedence.asked(decision)
         stages.add("decide", decision.verdict)
         decision, negation = check_negation(
             decision, text, question.language, lambda clause: self._read(clause, question)
@@ -172,16 +177,24 @@ class Engine:
             stages.add("negation", negation)
         if question.allowed is not None:
             everything = scoring.candidates(vector, text, hits)
-            self._add_otherwise(decide(everything, policy, question.language), question.allowed, stages)
+            otherwise = self._precedence.asked(decide(everything, policy, question.language))
+            self._add_otherwise(otherwise, question.allowed, stages)
         return self._result(message, question, decision, stages=stages, decided_by=decided_by)
 
     def _reranked(
-        self, text: str, vector: NDArray[np.float32], decision: Decision, scoring: Scoring, stages: TraceRecorder
+        self,
+        text: str,
+        vector: NDArray[np.float32],
+        decision: Decision,
+        scoring: Scoring,
+        stages: TraceRecorder,
+        *,
+        hidden: Collection[int],
     ) -> Sequence[Candidate] | None:
         """Return the candidates as the reranker scores them; None if there is no doubt, no reranker, or no answer."""
         if not self._reranking or not decision.doubtful:
             return None
-        reranked, says = self._reranking.rerank(text, vector, decision, scoring)
+        reranked, says = self._reranking.rerank(text, vector, decision, scoring, hidden)
         stages.add("reranker", says)
         return reranked
 
@@ -190,7 +203,8 @@ class Engine:
         key = fold(text)
         vector, hits = self.encode_one(text), self._lexical.fuzzy(key) | self._lexical.exact(self._lexical.rows(key))
         policy, scoring = self._deciding(question)
-        candidates = scoring.candidates(vector, text, _only(hits, question.allowed), question.allowed)
+        some = _only(hits, question)
+        candidates = scoring.candidates(vector, text, some, question.allowed, hidden=question.hidden)
         return decide(candidates, policy, question.language)
 
     def _rows(self, key: str) -> Sequence[int]:
@@ -202,8 +216,9 @@ class Engine:
         hits = self._lexical.exact(rows)
         owners = " and of ".join(self._intents[intent].name for intent in hits)
         accents = " but for accents" if rows and self.artefact.registry.folded[rows[0]] != key else ""
-        stages.add("exact", f"equals an utterance of {owners}{accents}" if hits else "equals no utterance")
-        allowed = _only(hits, question.allowed)
+        allowed = _only(hits, question)
+        first = self._first(allowed) if any(hit.row in question.hidden for hit in hits.values()) else ""
+        stages.add("exact", f"equals an utterance of {owners}{accents}{first}" if hits else "equals no utterance")
         if not allowed:
             return None
         # Certain, and divided among the intents that have the same utterance.
@@ -211,14 +226,18 @@ class Engine:
         candidates = [
             self._scoring.candidate(intent, 1.0, hit.row, confidence=certain) for intent, hit in allowed.items()
         ]
-        return decide(candidates, self.policy, question.language)
+        return self._precedence.asked(decide(candidates, self.policy, question.language), exact=True)
+
+    def _first(self, allowed: Mapping[int, SpellingHit]) -> str:
+        """Say for the trace which intents go first with a line that others have too."""
+        return "".join(f", and {self._intents[intent].name} goes first by its `when`" for intent in allowed)
 
     def _spelled(
         self, text: str, key: str, question: Question, stages: TraceRecorder
     ) -> tuple[str, dict[int, SpellingHit]]:
         """Return a cleaned message without its typing mistakes, and the utterances that it then equals."""
         hits = self._lexical.fuzzy(key)
-        allowed = _only(hits, question.allowed)
+        allowed = _only(hits, question)
         stages.add("fuzzy", _typing_mistakes(len(allowed)))
         corrected = self._corrected(text, key, question, stages)
         if corrected != text and not allowed:
@@ -254,7 +273,7 @@ class Engine:
             text = clean(_checked_text(message)[:MAX_CHARACTERS])
             key = fold(text)
             rows = self._rows(key) if key else ()
-            if key and not _only(self._lexical.exact(rows), question.allowed):
+            if key and not _only(self._lexical.exact(rows), question):
                 unrecorded = TraceRecorder()
                 in_language = self._with_language(question, text, key, rows, unrecorded)
                 text = self._corrected(text, key, in_language, unrecorded)
@@ -298,7 +317,8 @@ class Engine:
         """Return checked options as the pipeline takes them. Raises `InputError`."""
         checked = options.checked()
         top_k = self.settings.top_k if checked.top_k is None else checked.top_k
-        return Question(top_k, checked.language, self.answering(checked.allowed, checked.context), checked.now)
+        answering = self._precedence.answering(self.answering(checked.allowed, checked.context), checked.context)
+        return Question(top_k, checked.language, answering.allowed, checked.now, hidden=answering.hidden)
 
     def encode_one(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a cleaned message, shape `(dim,)`."""
@@ -323,9 +343,10 @@ class Engine:
 
     def self_test(self) -> None:
         """Raise `IntentMatchError` unless intents answer their first utterance and the encoder repeats its vectors."""
-        everything = Question(top_k=len(self._intents))
         for intent in self._intents:
             first = intent.utterances[0].text
+            # Two intents may have the same line if their tags tell them apart.
+            everything = self.question(MatchOptions(top_k=len(self._intents), context=intent.when))
             if intent.name not in {c.intent for c in self.match(first, everything).candidates}:
                 raise IntentMatchError(f"self-test failed: {intent.name!r} does not answer its own utterance {first!r}")
         stored = self.artefact.vectors[0]
@@ -372,6 +393,11 @@ class Engine:
             tags = self.artefact.registry[best.intent].when
             when = f" if {' or '.join(tags)} were active" if tags else ""
             stages.add("otherwise", f"{best.intent} ({best.measured}) would have matched{when}")
+        elif decision.verdict == "ambiguous" and (same := self._precedence.same_line(decision)):
+            active = {one.intent: " or ".join(self.artefact.registry[one.intent].when) for one in same}
+            if all(self._numbers[name] not in allowed for name in active):
+                each = (f"{name} if {some} were active" for name, some in active.items())
+                stages.add("otherwise", f"would have matched {', '.join(each)}")
 
     def _result(
         self,
@@ -441,8 +467,14 @@ def _typing_mistakes(intents: int) -> str:
     return f"typing mistakes away from {intents} {'intent' if intents == 1 else 'intents'}"
 
 
-def _only(hits: dict[int, SpellingHit], allowed: frozenset[int] | None) -> dict[int, SpellingHit]:
-    return hits if allowed is None else {intent: hit for intent, hit in hits.items() if intent in allowed}
+def _only(hits: dict[int, SpellingHit], question: Question) -> dict[int, SpellingHit]:
+    """Return the hits of intents that may answer, in rows that count."""
+    allowed, hidden = question.allowed, question.hidden
+    if allowed is None and not hidden:
+        return hits
+    return {
+        intent: hit for intent, hit in hits.items() if (allowed is None or intent in allowed) and hit.row not in hidden
+    }
 
 
 def _checked_text(message: str) -> str:

@@ -103,6 +103,12 @@ class SharedLines:
             having = {owners[row] for row in rows}
             yield from ((row, other) for row in rows for other in sorted(having - {owners[row]}))
 
+    @cached_property
+    def answered_elsewhere(self) -> frozenset[int]:
+        """Rows of lines that another intent, without `when`, has too: it answers them if their own intent is gone."""
+        intents = self._registry.intents
+        return frozenset(row for row, other in self.pairs() if not intents[other].when)
+
     def hidden(self, allowed: Collection[int] | None, active: Collection[str]) -> frozenset[int]:
         """Return the rows that do not count because another intent goes first with the same line.
 

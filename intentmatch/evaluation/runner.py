@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -13,15 +12,19 @@ from numpy.typing import NDArray
 
 from intentmatch.artefact.build import build, texts_of
 from intentmatch.core.result import MatchResult
+from intentmatch.core.shared_lines import SharedLines
 from intentmatch.core.types import Case, Encoder, Kind, Registry, Vectors
 from intentmatch.evaluation.metrics import percentiles
 from intentmatch.evaluation.outcomes import Outcome
+from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.pipeline import Engine, Precomputed, Question
 from intentmatch.matching.snapshot import Answers
 from intentmatch.runtime.block_sizes import EVALUATION_MESSAGES
 
 StepProgress = Callable[[str, int, int | None], None]
 """Called with the name of the step, the messages done so far, and the messages in total (None if unknown)."""
+
+_Context = frozenset[str] | None
 
 # Messages that are matched a second time, one by one and without caches, to measure latency.
 _TIMED = 200
@@ -46,14 +49,23 @@ class Runner:
         # What the tests taught about the whole registry does not hold for its parts, except for the share.
         self._settings = replace(matcher.settings, out_of_scope_share=matcher.artefact.out_of_scope_share)
         self._question = Question(top_k=matcher.settings.top_k)
+        self._shared = SharedLines(matcher.registry)
         self._step, self._total, self._progress = step, total, progress
         self._done = 0
         self._microseconds: list[float] = []
 
-    def run(self, registry: Registry, cases: Sequence[Case], *, untimed: Sequence[Case] = ()) -> list[Outcome]:
+    def run(
+        self,
+        registry: Registry,
+        cases: Sequence[Case],
+        *,
+        untimed: Sequence[Case] = (),
+        meant: Sequence[str] | None = None,
+    ) -> list[Outcome]:
         """Run cases through an engine that is trained and calibrated on this registry alone.
 
-        The outcomes of the `untimed` cases follow those of `cases`; their latency is not measured.
+        The outcomes of the `untimed` cases follow those of `cases`; their latency is not measured. Where intents share
+        lines, each case is said in the context of the intent that is `meant`, by default the expected one.
         """
         artefact = build(registry, self._encoder, self._settings)
         engine = Engine(artefact, self._encoder, self._matcher.reranker)
@@ -62,20 +74,42 @@ class Runner:
         def encoded(text: str) -> Precomputed:
             return Precomputed(encoder.encode([text], kind="query")[0])
 
-        def match_many(messages: Sequence[str]) -> list[MatchResult]:
-            return engine.match_many(messages, self._question)
+        def question(context: _Context) -> Question:
+            if context is None:
+                return self._question
+            return engine.question(MatchOptions(top_k=self._question.top_k, context=context))
 
-        outcomes = self._run_batches(cases, match_many, lambda text: engine.match(text, self._question, encoded))
-        return outcomes + self._run_batches(untimed, match_many)
+        def match_many(messages: Sequence[str], context: _Context) -> list[MatchResult]:
+            return engine.match_many(messages, question(context))
+
+        def match(message: str, context: _Context) -> MatchResult:
+            return engine.match(message, question(context), encoded)
+
+        outcomes = self._run_batches(cases, match_many, match, self._contexts(cases if meant is None else meant))
+        return outcomes + self._run_batches(untimed, match_many, None, self._contexts(untimed))
 
     def run_all(
         self, cases: Sequence[Case], *, untimed: Sequence[Case] = (), matcher: Answers | None = None
     ) -> list[Outcome]:
-        """Run cases, then `untimed` ones, through the matcher itself or another one, with all context tags active."""
-        matcher = matcher or self._matcher
-        match, match_many, tags = matcher.match, matcher.match_many, matcher.registry.tags
-        outcomes = self._run_batches(cases, partial(match_many, context=tags), partial(match, context=tags))
-        return outcomes + self._run_batches(untimed, partial(match_many, context=tags))
+        """Run cases, then `untimed` ones, through the matcher itself or another one, with all context tags active.
+
+        Where intents share lines, only the tags that are active in the context of the expected intent.
+        """
+        answers = matcher or self._matcher
+        tags = answers.registry.tags
+
+        def match_many(messages: Sequence[str], context: _Context) -> list[MatchResult]:
+            return answers.match_many(messages, context=tags if context is None else context)
+
+        def match(message: str, context: _Context) -> MatchResult:
+            return answers.match(message, context=tags if context is None else context)
+
+        outcomes = self._run_batches(cases, match_many, match, self._contexts(cases))
+        return outcomes + self._run_batches(untimed, match_many, None, self._contexts(untimed))
+
+    def _contexts(self, cases: Sequence[Case] | Sequence[str]) -> list[_Context]:
+        """Return the active tags of each case; None without shared lines."""
+        return [self._shared.context_of(case) if self._shared else None for case in cases]
 
     @property
     def latency(self) -> Latency | None:
@@ -88,28 +122,41 @@ class Runner:
     def _run_batches(
         self,
         cases: Sequence[Case],
-        match_many: Callable[[Sequence[str]], list[MatchResult]],
-        match: Callable[[str], MatchResult] | None = None,
+        match_many: Callable[[Sequence[str], _Context], list[MatchResult]],
+        match: Callable[[str, _Context], MatchResult] | None,
+        contexts: Sequence[_Context],
     ) -> list[Outcome]:
-        """Run cases in batches; with `match`, time a sample of them one by one."""
+        """Run cases in batches, each in its context; with `match`, time a sample of them one by one."""
         outcomes: list[Outcome] = []
         for start in range(0, len(cases), EVALUATION_MESSAGES):
             batch = cases[start : start + EVALUATION_MESSAGES]
-            results = match_many([case.text for case in batch])
-            outcomes += [Outcome.from_result(case, result) for case, result in zip(batch, results, strict=True)]
+            places: dict[_Context, list[int]] = {}
+            for place, context in enumerate(contexts[start : start + len(batch)]):
+                places.setdefault(context, []).append(place)
+            found: dict[int, Outcome] = {}
+            for context, some in places.items():
+                results = match_many([batch[place].text for place in some], context)
+                found |= {
+                    place: Outcome.from_result(batch[place], result)
+                    for place, result in zip(some, results, strict=True)
+                }
+            outcomes += [found[place] for place in range(len(batch))]
             if match is not None:
-                self._time(batch, match)
+                self._time(batch, match, contexts[start : start + len(batch)])
             self._done += len(batch)
             if self._progress is not None:
                 self._progress(self._step, self._done, self._total)
         return outcomes
 
-    def _time(self, cases: Sequence[Case], match: Callable[[str], MatchResult]) -> None:
+    def _time(
+        self, cases: Sequence[Case], match: Callable[[str, _Context], MatchResult], contexts: Sequence[_Context]
+    ) -> None:
         """Time a sample of the cases, spread evenly over the whole run."""
         stride = max(1, self._total // _TIMED)
-        for case in cases[-self._done % stride :: stride]:
+        sample = slice(-self._done % stride, None, stride)
+        for case, context in zip(cases[sample], contexts[sample], strict=True):
             start = perf_counter()
-            match(case.text)
+            match(case.text, context)
             self._microseconds.append((perf_counter() - start) * 1e6)
 
 

@@ -24,7 +24,7 @@ class SharedCases:
         """The intents that do not compete, as in `learning.fusion`."""
         self.text = np.arange(count)
         """A number for the text of each utterance, the same for the same shared line; shape `(utterances,)`."""
-        self.answered_elsewhere = np.zeros(count, dtype=bool)
+        self.answered_elsewhere = np.isin(np.arange(count), [*shared.answered_elsewhere])
         """Whether another intent, without `when`, has the same line: without its own intent, the utterance is in scope
         all the same. Shape `(utterances,)`."""
         silent = {intent: shared.silent(intent) for intent in range(len(intents))}
@@ -36,7 +36,6 @@ class SharedCases:
             for row in rows:
                 own = registry.owners[row]
                 others = [other for other in owners if other != own and not intents[other].when]
-                self.answered_elsewhere[row] = bool(others)
                 if others:
                     same = (self.text == rows[0]) & np.isin(self._owners, others)
                     self._absent[own] = same | self._absent.get(own, False)

@@ -7,7 +7,7 @@ two such intents are active at once, nothing tells them apart, and the bot asks.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 
 from intentmatch.core.types import Case, Intent, Registry
@@ -145,11 +145,6 @@ class SharedLines:
                 tags.add(tag)
                 answering |= more
         return frozenset(tags)
-
-
-def first_owner(intents: Iterable[Intent]) -> Intent:
-    """Return the intent that keeps a shared line where tags cannot be expressed: without `when`, then the first."""
-    return min(intents, key=lambda intent: bool(intent.when))
 
 
 def _is_in(intent: int, allowed: Collection[int] | None) -> bool:

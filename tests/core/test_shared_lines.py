@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from intentmatch.core.shared_lines import SharedLines, first_owner, may_share, never_together, rank
+from intentmatch.core.shared_lines import SharedLines, may_share, never_together, rank
 from intentmatch.core.types import Case, Intent, Registry, Utterance
 
 
@@ -124,8 +124,3 @@ def test_a_tag_that_makes_two_sharers_answer_is_left_out():
     assert shared.context_of("a") == {"s", "u"}
     assert shared.context_of("b") == {"t", "u"}
     assert shared.context_of("c") == {"t", "u"}
-
-
-def test_without_tags_the_intent_without_when_keeps_a_line_otherwise_the_first():
-    assert first_owner([ORDER, TALK, CLOSE]) is TALK
-    assert first_owner([CLOSE, ORDER]) is CLOSE

@@ -387,9 +387,9 @@ def _in_language(texts: Mapping[str, _Text], language: str | None) -> _Text | No
     return None
 
 
-def checked_language_code(code: str) -> str:
+def checked_language_code(code: object) -> str:
     """Return a BCP-47 code in canonical case. Raises `InputError` if `code` is not a language code."""
-    canonical = language_code(code)
+    canonical = language_code(code) if isinstance(code, str) else None
     if canonical is None:
         raise InputError(f"{code!r} is not a language code; use BCP-47, such as en, pt-BR or zh-Hant")
     return canonical

@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import InputError
 from intentmatch.core.types import checked_language_code
 from intentmatch.dialogue.pending import PREFIX, Pending, from_text, to_text
@@ -49,6 +50,12 @@ class Dialogue:
         phrases: Mapping[str, Phrases] | None = None,
         seed: int = 0,
     ) -> None:
+        check_argument("matcher", matcher, Matcher | Snapshot)
+        check_argument("store", store, Store | None)
+        check_argument("patience", patience, float)
+        check_argument("attempts", attempts, int)
+        check_argument("phrases", phrases, Mapping[str, Phrases] | None)
+        check_argument("seed", seed, int)
         if attempts < 1 or not patience > 0:
             raise InputError(f"attempts must be 1 or more, and patience above 0 seconds; got {attempts} and {patience}")
         self.matcher = matcher
@@ -77,6 +84,7 @@ class Dialogue:
         language of the message takes precedence. `context` and `now` are those of `Matcher.match`. `turn` is a mapping
         in which the channel keeps data about this message: a second call with it returns the same turn.
         """
+        check_argument("turn", turn, MutableMapping | None)
         if turn is not None and _KEY in turn:
             cached: Turn = turn[_KEY]
             return cached
@@ -108,6 +116,7 @@ class Dialogue:
         """Run `take` in a worker thread, without blocking the event loop."""
         import asyncio  # loaded already in an async program; not needed on the command line
 
+        check_argument("turn", turn, MutableMapping | None)
         if turn is not None and _KEY in turn:
             cached: Turn = turn[_KEY]
             return cached

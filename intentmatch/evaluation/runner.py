@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -16,9 +17,12 @@ from intentmatch.core.shared_lines import SharedLines
 from intentmatch.core.types import Case, Encoder, Kind, Registry, Vectors
 from intentmatch.evaluation.metrics import percentiles
 from intentmatch.evaluation.outcomes import Outcome
+from intentmatch.evaluation.pace import Pace
 from intentmatch.matching.options import MatchOptions
-from intentmatch.matching.pipeline import Engine, Precomputed, Question
+from intentmatch.matching.pipeline import Engine, Precomputed
+from intentmatch.matching.question import Question
 from intentmatch.matching.snapshot import Answers
+from intentmatch.runtime import steps
 from intentmatch.runtime.block_sizes import EVALUATION_MESSAGES
 
 StepProgress = Callable[[str, int, int | None], None]
@@ -43,8 +47,12 @@ class Latency:
 class Runner:
     """Builds parts of a matcher's registry and runs cases through them. Each text is encoded once."""
 
-    def __init__(self, matcher: Answers, step: str, total: int, progress: StepProgress | None = None) -> None:
+    def __init__(
+        self, matcher: Answers, step: str, total: int, progress: StepProgress | None = None, *, to_build: int = 0
+    ) -> None:
+        """Run `total` messages in all; `to_build` is the sum of the utterances of all registries for `run`."""
         self._matcher = matcher
+        self._pace = Pace(total, to_build)
         self._encoder = CachingEncoder(matcher.encoder, vectors_of(matcher))
         # What the tests taught about the whole registry does not hold for its parts, except for the share.
         self._settings = replace(matcher.settings, out_of_scope_share=matcher.artefact.out_of_scope_share)
@@ -67,8 +75,9 @@ class Runner:
         The outcomes of the `untimed` cases follow those of `cases`; their latency is not measured. Where intents share
         lines, each case is said in the context of the intent that is `meant`, by default the expected one.
         """
-        artefact = build(registry, self._encoder, self._settings)
-        engine = Engine(artefact, self._encoder, self._matcher.reranker)
+        with self._inside_step(), self._pace.building(len(registry.utterances)):
+            artefact = build(registry, self._encoder, self._settings)
+            engine = Engine(artefact, self._encoder, self._matcher.reranker)
         encoder = self._matcher.encoder
 
         def encoded(text: str) -> Precomputed:
@@ -83,7 +92,7 @@ class Runner:
             return engine.match_many(messages, question(context))
 
         def match(message: str, context: _Context) -> MatchResult:
-            return engine.match(message, question(context), encoded)
+            return engine.answer(engine.read(message, question(context)), encoded)
 
         outcomes = self._run_batches(cases, match_many, match, self._contexts(cases if meant is None else meant))
         return outcomes + self._run_batches(untimed, match_many, None, self._contexts(untimed))
@@ -130,23 +139,36 @@ class Runner:
         outcomes: list[Outcome] = []
         for start in range(0, len(cases), EVALUATION_MESSAGES):
             batch = cases[start : start + EVALUATION_MESSAGES]
-            places: dict[_Context, list[int]] = {}
-            for place, context in enumerate(contexts[start : start + len(batch)]):
-                places.setdefault(context, []).append(place)
-            found: dict[int, Outcome] = {}
-            for context, some in places.items():
-                results = match_many([batch[place].text for place in some], context)
-                found |= {
-                    place: Outcome.from_result(batch[place], result)
-                    for place, result in zip(some, results, strict=True)
-                }
-            outcomes += [found[place] for place in range(len(batch))]
-            if match is not None:
-                self._time(batch, match, contexts[start : start + len(batch)])
+            with self._inside_step("answering"), self._pace.answering(len(batch)):
+                outcomes += self._answered(batch, match_many, contexts[start : start + len(batch)])
+                if match is not None:
+                    self._time(batch, match, contexts[start : start + len(batch)])
             self._done += len(batch)
             if self._progress is not None:
                 self._progress(self._step, self._done, self._total)
+            steps.report(self._step, self._done, self._total, self._pace.seconds_left())
         return outcomes
+
+    def _answered(
+        self,
+        batch: Sequence[Case],
+        match_many: Callable[[Sequence[str], _Context], list[MatchResult]],
+        contexts: Sequence[_Context],
+    ) -> list[Outcome]:
+        """Return the outcomes of a batch; cases of one context are matched together."""
+        places: dict[_Context, list[int]] = {}
+        for place, context in enumerate(contexts):
+            places.setdefault(context, []).append(place)
+        found: dict[int, Outcome] = {}
+        for context, some in places.items():
+            results = match_many([batch[place].text for place in some], context)
+            for place, result in zip(some, results, strict=True):
+                found[place] = Outcome.from_result(batch[place], result)
+        return [found[place] for place in range(len(batch))]
+
+    def _inside_step(self, detail: str = "") -> AbstractContextManager[None]:
+        """Return a context in which steps of a build are reported as details of this runner's step."""
+        return steps.inside(self._step, self._done, self._total, self._pace.seconds_left(), detail)
 
     def _time(
         self, cases: Sequence[Case], match: Callable[[str, _Context], MatchResult], contexts: Sequence[_Context]

@@ -85,6 +85,12 @@ def _without_shared_lines(registry: Registry) -> tuple[Registry, list[Problem]]:
     return kept, problems
 
 
+def empty_intent_losses(registry: Registry) -> list[Problem]:
+    """Report the intents without utterances, for formats that name an intent only beside an utterance."""
+    empty = (intent for intent in registry if not intent.utterances)
+    return [loss(intent.location, f"the intent {intent.name!r}, which has no utterances") for intent in empty]
+
+
 class _Reducer:
     """Reduces the parts of one registry and collects the losses in `problems`."""
 

@@ -67,11 +67,14 @@ def head_term_of_one(logits: NDArray[np.float32], apart: Apart = MappingProxyTyp
     most = logits[logits.argmax()]
     highest, scale = float(most), PROBABILITY_WEIGHT / float(np.add.reduce(np.exp(logits - most)))
 
+    scales: dict[frozenset[int], float] = {}
+
     def term(logit: float, intent: int) -> float:
         if others := apart.get(intent):
-            powers = np.exp(logits - most)
-            competing = np.delete(powers, [*others]).sum()
-            return PROBABILITY_WEIGHT * float(_share(powers[intent], competing)) + LOGIT_WEIGHT * logit
+            if others not in scales:
+                competing = np.delete(np.exp(logits - most), [*others]).sum()
+                scales[others] = PROBABILITY_WEIGHT / max(float(competing), float(_SMALLEST))
+            return scales[others] * exp(logit - highest) + LOGIT_WEIGHT * logit
         return scale * exp(logit - highest) + LOGIT_WEIGHT * logit
 
     return term

@@ -54,6 +54,10 @@ def test_lines_are_shared_if_they_read_the_same_but_not_within_one_intent():
     }  # fmt: skip
 
 
+def test_a_line_that_an_intent_without_when_has_too_is_answered_elsewhere():
+    assert SharedLines(REGISTRY).answered_elsewhere == {0, 2, 4, 5}
+
+
 @pytest.mark.parametrize("intents", [(OTHER,), (ORDER, OTHER), (intent("twice", "yes", "yes"), OTHER), ()])
 def test_a_registry_without_shared_lines_is_false(intents):
     shared = SharedLines(Registry(intents))

@@ -182,3 +182,36 @@ def test_reranker_does_not_see_hidden_lines() -> None:
 def test_self_test_accepts_an_intent_whose_first_line_another_intent_answers() -> None:
     """Loading runs the self-test."""
     assert matcher(intent("b", "yes", when="t"), intent("a", "yes", "of course")).match("yes").intent == "a"
+
+
+@pytest.mark.parametrize(
+    ("context", "refused"), [(["ordering"], "stop_order"), (["closing"], "stop_closing"), ([], "stop")]
+)
+def test_negation_of_a_shared_line_is_asked_about_for_its_owner(context: list[str], refused: str) -> None:
+    bot = matcher(
+        intent("stop_order", "cancel it please", "no pizza for me", when="ordering"),
+        intent("stop_closing", "cancel it please", "my account stays", when="closing"),
+        intent("stop", "cancel it please", "never mind all of that"),
+        threshold=0.3,
+    )
+
+    result = bot.match("don't cancel it please", context=context)
+
+    assert (result.verdict, [rival.intent for rival in result.rivals]) == ("ambiguous", [refused])
+    assert "negation" in result.trace.reason
+
+
+def test_shortlist_and_approximate_scores_follow_the_rule() -> None:
+    """From 32 intents on, only those that the head ranks first are compared."""
+    more = [
+        intent(f"topic{n}", f"tell me about subject{n}", f"what is subject{n}", f"subject{n} now") for n in range(30)
+    ]
+    topics = [intent(f"yes{n}", "yes", "go on", f"yes number{n}", when=f"tag{n}") for n in range(12)]
+    bot = matcher(*topics, TALK, *more)
+
+    for n in range(12):
+        assert bot.match("yes", context=[f"tag{n}"]).intent == f"yes{n}"
+        assert bot.match("oh yes go on", context=[f"tag{n}"]).intent == f"yes{n}"
+    assert bot.match("yes").intent == "talk_yes"
+    both = bot.match("oh go on", context=["tag3", "tag7"])
+    assert {rival.intent for rival in both.rivals} == {"yes3", "yes7"}

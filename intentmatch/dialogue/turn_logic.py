@@ -87,7 +87,9 @@ class _TurnLogic:
             return self._replied(pending)
         result = self._match(user_input.text)
         if isinstance(pending, WhichIntent) and result.verdict != "matched":
-            among = self._matcher.match(user_input.text, allowed=pending.intents, now=user_input.now)
+            among = self._matcher.match(
+                user_input.text, allowed=pending.intents, context=user_input.context, now=user_input.now
+            )
             if among.intent is not None:
                 return self._chosen(pending, pending.intents.index(among.intent) + 1, result)
         if isinstance(pending, WhichValue):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -12,6 +13,7 @@ from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
 from intentmatch.core.errors import InputError
+from intentmatch.core.shared_lines import SharedLines
 from intentmatch.core.types import Registry, Utterance, Vectors
 from intentmatch.learning.cross_validation import connected_components, representative
 from intentmatch.learning.near_duplicates import SAME_MEANING, SAME_SPELLING
@@ -50,7 +52,8 @@ def split(
 
     Vectors have the shapes `(utterances, dim)` and `(negatives, dim)`. The sentences of a template stay together, and
     so do utterances of an intent that share one of the `labels`. Near-duplicates are grouped within an intent only: two
-    intents with the same utterance are a confusion, which the evaluation should show.
+    intents with nearly the same utterance are a confusion, which the evaluation should show. The same line of two
+    intents that `when` tells apart is held out of both at once.
 
     Raises `InputError` for fewer than two folds.
     """
@@ -59,15 +62,22 @@ def split(
     random = np.random.default_rng(seed)
     by_intent = _groups(registry.utterances, registry.owners, vectors, [registry.lines, *labels])
     splittable = [groups for groups in by_intent if len(groups) > 1]
+    leaders = _leaders(splittable, registry)
     evaluated = representative(registry.lines)
     not_asked = sorted(row for groups in by_intent if len(groups) == 1 for row in groups[0] if evaluated[row])
     negative_groups = _groups(registry.negatives, registry.negative_owners, negative_vectors, [registry.negative_lines])
     if folds == "loo":
-        singles = [_fold(group, (), evaluated) for groups in splittable for group in groups]
+        joined: dict[int, list[int]] = {}
+        for group in (group for groups in splittable for group in groups):
+            joined.setdefault(leaders.get(group[0], group[0]), []).extend(group)
+        held_out, kept = _without_whole_intents(list(joined.values()), registry)
+        singles = [_fold(group, (), evaluated) for group in held_out if group]
+        not_asked = sorted({*not_asked, *(row for row in kept if evaluated[row])})
         singles += [Fold(frozenset(), frozenset(group)) for groups in negative_groups for group in groups]
         return Split(tuple(singles), tuple(not_asked))
-    rows = _distributed(splittable, registry.utterances, folds, random)
-    negatives = _distributed(negative_groups, registry.negatives, folds, random)
+    rows, kept = _without_whole_intents(_distributed(splittable, registry.utterances, folds, random, leaders), registry)
+    not_asked = sorted({*not_asked, *(row for row in kept if evaluated[row])})
+    negatives = _distributed(negative_groups, registry.negatives, folds, random, {})
     found = (_fold(*pair, evaluated) for pair in zip(rows, negatives, strict=True))
     return Split(tuple(fold for fold in found if fold.utterances or fold.negatives), tuple(not_asked))
 
@@ -146,11 +156,48 @@ def _groups(
     return found
 
 
+def _leaders(by_intent: Sequence[list[list[int]]], registry: Registry) -> dict[int, int]:
+    """Map the first row of each group that shares a line with another intent to a row that stands for all of them."""
+    group_of = {row: group[0] for groups in by_intent for group in groups for row in group}
+    lines = [[group_of[row] for row in rows if row in group_of] for rows in SharedLines(registry).groups]
+    links = [(line[0], other) for line in lines for other in line]
+    leader = connected_components(len(registry.owners), links)
+    return {group: leader[group] for line in lines for group in line}
+
+
+def _without_whole_intents(folds: list[list[int]], registry: Registry) -> tuple[list[list[int]], list[int]]:
+    """Return the folds without some shared lines, and the rows of these lines.
+
+    Left out are lines that would take all utterances of an intent at once, and lines that another intent keeps.
+    """
+    shared = SharedLines(registry)
+    if not shared:
+        return folds, []
+    sizes = Counter(registry.owners)
+    kept = set(range(len(registry.owners))).difference(*folds)
+    for rows in folds:
+        whole = {
+            owner for owner, count in Counter(registry.owners[row] for row in rows).items() if count == sizes[owner]
+        }
+        kept |= {row for row in rows if registry.owners[row] in whole}
+    kept |= {row for rows in shared.groups if not kept.isdisjoint(rows) for row in rows}
+    left = [[row for row in rows if row not in kept] for rows in folds]
+    return left, sorted(row for rows in folds for row in rows if row in kept)
+
+
 def _distributed(
-    by_intent: Sequence[list[list[int]]], utterances: Sequence[Utterance], folds: int, random: np.random.Generator
+    by_intent: Sequence[list[list[int]]],
+    utterances: Sequence[Utterance],
+    folds: int,
+    random: np.random.Generator,
+    leaders: Mapping[int, int],
 ) -> list[list[int]]:
-    """Return the rows of each fold; a group goes to the fold with the fewest rows of its intent, then of all."""
+    """Return the rows of each fold; a group goes to the fold with the fewest rows of its intent, then of all.
+
+    Groups of different intents with the same leader go to the same fold.
+    """
     rows: list[list[int]] = [[] for _ in range(folds)]
+    taken: dict[int, int] = {}
     for groups in by_intent:
         shuffled = [groups[n] for n in random.permutation(len(groups))]
         # Large groups come first, to fill the folds evenly; sorting by language spreads each language over the folds.
@@ -158,6 +205,8 @@ def _distributed(
         own = [0] * folds
         for group in shuffled:
             fewest = min(range(folds), key=lambda number: (own[number], len(rows[number]), number))
+            if (leader := leaders.get(group[0])) is not None:
+                fewest = taken.setdefault(leader, fewest)
             own[fewest] += len(group)
             rows[fewest] += group
     return rows

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 import intentmatch
+from intentmatch.core.shared_lines import SharedLines
 from intentmatch.core.types import Case
 from intentmatch.evaluation.cross_fit import cross_fitted
 from intentmatch.evaluation.curve import case_of, learning_curve
@@ -83,9 +84,10 @@ def _cross_validated(
     asked = {row: case_of(registry, row) for fold in parts.folds for row in fold.asked}
     varied = _by_row(list(asked), variants(list(asked.values()), registry, seed) if robustness else [])
     in_scope = len(rows) - len(parts.not_asked)
-    total = (
-        in_scope + len(registry.negatives) + (len(rows) if out_of_scope_rounds else 0) + sum(map(len, varied.values()))
-    )
+    # An intent without `when` that has the same line answers it in the absence of the other.
+    without_answer = sorted({*rows} - SharedLines(registry).answered_elsewhere)
+    out_of_scope = len(without_answer) if out_of_scope_rounds else 0
+    total = in_scope + len(registry.negatives) + out_of_scope + sum(map(len, varied.values()))
     # Each intent is left out in one round.
     utterances, rounds = len(registry.utterances), len(parts.folds) + len(out_of_scope_rounds)
     left_out = sum(len(fold.utterances) for fold in parts.folds) + (utterances if out_of_scope_rounds else 0)
@@ -98,12 +100,15 @@ def _cross_validated(
         inside = [asked[row] for row in fold.asked]
         negative_rows = sorted(fold.negatives)
         negative_cases = [_negative_case(matcher, row) for row in negative_rows]
+        owners = [registry.intents[registry.negative_owners[row]].name for row in negative_rows]
         own = [(number, variant) for number, row in enumerate(fold.asked) for variant in varied.get(row, ())]
         found = runner.run(
-            without(registry, fold), [*inside, *negative_cases], untimed=[variant.case for _, variant in own]
+            without(registry, fold),
+            [*inside, *negative_cases],
+            untimed=[variant.case for _, variant in own],
+            meant=[*(str(case.expected) for case in inside), *owners],
         )
         outcomes += found[: len(inside)]
-        owners = (registry.intents[registry.negative_owners[row]].name for row in negative_rows)
         negatives += map(Negative, owners, found[len(inside) : len(inside) + len(negative_cases)])
         of_variants = found[len(inside) + len(negative_cases) :]
         tried += (
@@ -111,9 +116,10 @@ def _cross_validated(
             for (number, variant), outcome in zip(own, of_variants, strict=True)
         )
     for names in out_of_scope_rounds:
-        cases = (case_of(registry, row) for row in rows)
-        outside = [replace(case, expected=None) for case in cases if case.expected in names]
-        outcomes += runner.run(without_intents(registry, names), outside)
+        cases = [case for row in without_answer if (case := case_of(registry, row)).expected in names]
+        outside = [replace(case, expected=None) for case in cases]
+        meant = [str(case.expected) for case in cases]
+        outcomes += runner.run(without_intents(registry, names), outside, meant=meant)
     part = Part(
         HELD_OUT,
         tuple(outcomes),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -14,10 +13,12 @@ from numpy.typing import NDArray
 
 from intentmatch.artefact.build import build, texts_of
 from intentmatch.core.result import MatchResult
+from intentmatch.core.shared_lines import SharedLines
 from intentmatch.core.types import Case, Encoder, Kind, Registry, Vectors
 from intentmatch.evaluation.metrics import percentiles
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.evaluation.pace import Pace
+from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.pipeline import Engine, Precomputed
 from intentmatch.matching.question import Question
 from intentmatch.matching.snapshot import Answers
@@ -26,6 +27,8 @@ from intentmatch.runtime.block_sizes import EVALUATION_MESSAGES
 
 StepProgress = Callable[[str, int, int | None], None]
 """Called with the name of the step, the messages done so far, and the messages in total (None if unknown)."""
+
+_Context = frozenset[str] | None
 
 # Messages that are matched a second time, one by one and without caches, to measure latency.
 _TIMED = 200
@@ -54,14 +57,23 @@ class Runner:
         # What the tests taught about the whole registry does not hold for its parts, except for the share.
         self._settings = replace(matcher.settings, out_of_scope_share=matcher.artefact.out_of_scope_share)
         self._question = Question(top_k=matcher.settings.top_k)
+        self._shared = SharedLines(matcher.registry)
         self._step, self._total, self._progress = step, total, progress
         self._done = 0
         self._microseconds: list[float] = []
 
-    def run(self, registry: Registry, cases: Sequence[Case], *, untimed: Sequence[Case] = ()) -> list[Outcome]:
+    def run(
+        self,
+        registry: Registry,
+        cases: Sequence[Case],
+        *,
+        untimed: Sequence[Case] = (),
+        meant: Sequence[str] | None = None,
+    ) -> list[Outcome]:
         """Run cases through an engine that is trained and calibrated on this registry alone.
 
-        The outcomes of the `untimed` cases follow those of `cases`; their latency is not measured.
+        The outcomes of the `untimed` cases follow those of `cases`; their latency is not measured. Where intents share
+        lines, each case is said in the context of the intent that is `meant`, by default the expected one.
         """
         with self._inside_step(), self._pace.building(len(registry.utterances)):
             artefact = build(registry, self._encoder, self._settings)
@@ -71,23 +83,42 @@ class Runner:
         def encoded(text: str) -> Precomputed:
             return Precomputed(encoder.encode([text], kind="query")[0])
 
-        def match_many(messages: Sequence[str]) -> list[MatchResult]:
-            return engine.match_many(messages, self._question)
+        def question(context: _Context) -> Question:
+            if context is None:
+                return self._question
+            return engine.question(MatchOptions(top_k=self._question.top_k, context=context))
 
-        def match(message: str) -> MatchResult:
-            return engine.answer(engine.read(message, self._question), encoded)
+        def match_many(messages: Sequence[str], context: _Context) -> list[MatchResult]:
+            return engine.match_many(messages, question(context))
 
-        outcomes = self._run_batches(cases, match_many, match)
-        return outcomes + self._run_batches(untimed, match_many)
+        def match(message: str, context: _Context) -> MatchResult:
+            return engine.answer(engine.read(message, question(context)), encoded)
+
+        outcomes = self._run_batches(cases, match_many, match, self._contexts(cases if meant is None else meant))
+        return outcomes + self._run_batches(untimed, match_many, None, self._contexts(untimed))
 
     def run_all(
         self, cases: Sequence[Case], *, untimed: Sequence[Case] = (), matcher: Answers | None = None
     ) -> list[Outcome]:
-        """Run cases, then `untimed` ones, through the matcher itself or another one, with all context tags active."""
-        matcher = matcher or self._matcher
-        match, match_many, tags = matcher.match, matcher.match_many, matcher.registry.tags
-        outcomes = self._run_batches(cases, partial(match_many, context=tags), partial(match, context=tags))
-        return outcomes + self._run_batches(untimed, partial(match_many, context=tags))
+        """Run cases, then `untimed` ones, through the matcher itself or another one, with all context tags active.
+
+        Where intents share lines, only the tags that are active in the context of the expected intent.
+        """
+        answers = matcher or self._matcher
+        tags = answers.registry.tags
+
+        def match_many(messages: Sequence[str], context: _Context) -> list[MatchResult]:
+            return answers.match_many(messages, context=tags if context is None else context)
+
+        def match(message: str, context: _Context) -> MatchResult:
+            return answers.match(message, context=tags if context is None else context)
+
+        outcomes = self._run_batches(cases, match_many, match, self._contexts(cases))
+        return outcomes + self._run_batches(untimed, match_many, None, self._contexts(untimed))
+
+    def _contexts(self, cases: Sequence[Case] | Sequence[str]) -> list[_Context]:
+        """Return the active tags of each case; None without shared lines."""
+        return [self._shared.context_of(case) if self._shared else None for case in cases]
 
     @property
     def latency(self) -> Latency | None:
@@ -100,34 +131,54 @@ class Runner:
     def _run_batches(
         self,
         cases: Sequence[Case],
-        match_many: Callable[[Sequence[str]], list[MatchResult]],
-        match: Callable[[str], MatchResult] | None = None,
+        match_many: Callable[[Sequence[str], _Context], list[MatchResult]],
+        match: Callable[[str, _Context], MatchResult] | None,
+        contexts: Sequence[_Context],
     ) -> list[Outcome]:
-        """Run cases in batches; with `match`, time a sample of them one by one."""
+        """Run cases in batches, each in its context; with `match`, time a sample of them one by one."""
         outcomes: list[Outcome] = []
         for start in range(0, len(cases), EVALUATION_MESSAGES):
             batch = cases[start : start + EVALUATION_MESSAGES]
             with self._inside_step("answering"), self._pace.answering(len(batch)):
-                results = match_many([case.text for case in batch])
-                outcomes += [Outcome.from_result(case, result) for case, result in zip(batch, results, strict=True)]
+                outcomes += self._answered(batch, match_many, contexts[start : start + len(batch)])
                 if match is not None:
-                    self._time(batch, match)
+                    self._time(batch, match, contexts[start : start + len(batch)])
             self._done += len(batch)
             if self._progress is not None:
                 self._progress(self._step, self._done, self._total)
             steps.report(self._step, self._done, self._total, self._pace.seconds_left())
         return outcomes
 
+    def _answered(
+        self,
+        batch: Sequence[Case],
+        match_many: Callable[[Sequence[str], _Context], list[MatchResult]],
+        contexts: Sequence[_Context],
+    ) -> list[Outcome]:
+        """Return the outcomes of a batch; cases of one context are matched together."""
+        places: dict[_Context, list[int]] = {}
+        for place, context in enumerate(contexts):
+            places.setdefault(context, []).append(place)
+        found: dict[int, Outcome] = {}
+        for context, some in places.items():
+            results = match_many([batch[place].text for place in some], context)
+            for place, result in zip(some, results, strict=True):
+                found[place] = Outcome.from_result(batch[place], result)
+        return [found[place] for place in range(len(batch))]
+
     def _inside_step(self, detail: str = "") -> AbstractContextManager[None]:
         """Return a context in which steps of a build are reported as details of this runner's step."""
         return steps.inside(self._step, self._done, self._total, self._pace.seconds_left(), detail)
 
-    def _time(self, cases: Sequence[Case], match: Callable[[str], MatchResult]) -> None:
+    def _time(
+        self, cases: Sequence[Case], match: Callable[[str, _Context], MatchResult], contexts: Sequence[_Context]
+    ) -> None:
         """Time a sample of the cases, spread evenly over the whole run."""
         stride = max(1, self._total // _TIMED)
-        for case in cases[-self._done % stride :: stride]:
+        sample = slice(-self._done % stride, None, stride)
+        for case, context in zip(cases[sample], contexts[sample], strict=True):
             start = perf_counter()
-            match(case.text)
+            match(case.text, context)
             self._microseconds.append((perf_counter() - start) * 1e6)
 
 

@@ -114,6 +114,7 @@ def review(matcher: Matcher, messages: Sequence[Missed]) -> Review:
     """
     readable = sorted((m for m in messages if m.text is not None), key=lambda message: (message.text, message.id))
     results = matcher.match_many([message.text or "" for message in readable])
+    results = [_in_context(matcher, message, result) for message, result in zip(readable, results, strict=True)]
     pairs = [(m, result) for m, result in zip(readable, results, strict=True) if not _understood(m, result)]
     artefact = matcher.artefact
     cut = similarity_cut(artefact.wide_vectors, artefact.registry.owners)
@@ -130,6 +131,14 @@ def review(matcher: Matcher, messages: Sequence[Missed]) -> Review:
         found.append(Cluster(tuple(cluster), proposal))
     found.sort(key=lambda group: (-group.corrections.total(), -group.count, group.number))
     return Review(tuple(found), len(readable) - len(pairs), tuple(m for m in messages if m.text is None))
+
+
+def _in_context(matcher: Matcher, message: Missed, result: MatchResult) -> MatchResult:
+    """Return the result with the tags active of the intent that users gave for the message, if it has some."""
+    wanted = next((intent for intent, _ in _ranked(message.corrections)), None)
+    if wanted is None or wanted not in matcher.registry or not (tags := matcher.registry[wanted].when):
+        return result
+    return matcher.match(message.text or "", context=tags)
 
 
 def _understood(message: Missed, result: MatchResult) -> bool:

@@ -104,6 +104,15 @@ class ExactIndex:
             best = (best + float(cosines[cosines.argmax()])) / 2.0
         return best, self._spans[column].start + nearest
 
+    def score_rows(self, query: NDArray[np.float32], rows: Sequence[int]) -> tuple[float, int]:
+        """Return the score that an owner would have with only these of its rows, and the nearest of them."""
+        cosines = self._one_query(self.vectors[rows], query)
+        order = np.argsort(-cosines, kind="stable")[:2]
+        best = float(cosines[order[0]])
+        if self._aggregation == "mean2" and len(order) > 1:
+            best = (best + float(cosines[order[1]])) / 2.0
+        return best, rows[int(order[0])]
+
     def score_column_many(self, queries: Vectors, column: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Return the scores and nearest rows of one owner for many queries, both of shape `(queries,)`."""
         cosines = self._many_queries(queries, self._parts[column])

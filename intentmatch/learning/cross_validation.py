@@ -18,6 +18,7 @@ from intentmatch.index import ExactIndex
 from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
 from intentmatch.learning.head import Fitting, Near, held_out_head
 from intentmatch.learning.near_duplicates import SAME_BUT_FOR_SPELLING
+from intentmatch.learning.shared_cases import SharedCases
 from intentmatch.learning.word_alignment import LEADING, WordAlignment
 from intentmatch.runtime import steps
 from intentmatch.runtime.block_sizes import (
@@ -114,6 +115,7 @@ def cross_validate(
     keys: Sequence[int] | None = None,
     near: Near | None = None,
     sample: NDArray[np.int64] | None = None,
+    shared: SharedCases | None = None,
     each: Each = one_by_one,
 ) -> tuple[HeldOut, HeldOut | None]:
     """Match held-out utterances as they are, and again as if said in languages that the registry lacks.
@@ -130,6 +132,7 @@ def cross_validate(
     are found sooner.
 
     With a `sample`, rising rows of the utterances, only these are asked about, and `fitting` covers only these.
+    With `shared`, intents have lines in common: such lines are held out together, and each is said in a context.
     """
     index = ExactIndex(vectors, owners, aggregation)
     owner = np.asarray(owners, dtype=np.int64)
@@ -145,7 +148,8 @@ def cross_validate(
     key = _scattered(len(owner)) if keys is None else np.asarray(keys, dtype=np.int64)
     asked = np.zeros(len(chosen), dtype=bool)
     asked[worth[np.argsort(key[chosen[worth]], kind="stable")[: _MOST_CASES // 2]]] = True
-    fold_of = _folds(vectors[chosen], owner[chosen], line_of, key[chosen], folds)
+    text = None if shared is None else shared.text[chosen]
+    fold_of = _folds(vectors[chosen], owner[chosen], line_of, key[chosen], folds, text=text)
     # Neighbouring intents in a file are often similar in meaning: they are left out in different rounds.
     group_of = owner[chosen] % folds
     groups = folds if len(index.owners) > folds else len(index.owners)
@@ -160,9 +164,9 @@ def cross_validate(
     repeated = chosen[again]
     moved = vectors[None, :0] if translate is None else translate(vectors[repeated], owner[repeated])
     similarities, *of_moved = _similarities(
-        index, vectors, chosen[asked], owner, line, moved=moved, again=again[asked], each=each
+        index, vectors, chosen[asked], owner, line, moved=moved, again=again[asked], shared=shared, each=each
     )
-    compare = None if words is None else _WordComparison(index, line, words)
+    compare = None if words is None else _WordComparison(index, line, words, shared)
 
     def cases(one: _Round) -> list[_Cases]:
         """Return the cases of a round, followed by those of each translation."""
@@ -170,10 +174,14 @@ def cross_validate(
         head = None if fitting is None else held_out_head(fitting, one.left_out, near)
         left_out = owner[chosen[one.left_out]]
         logits = head.logits(fitting.features[: fitting.utterances][some]) if head and fitting else None
-        found = [_cases(index, similarities.select(some[asked]), left_out, logits, compare, known=one.known)]
+        found = [
+            _cases(index, similarities.select(some[asked]), left_out, logits, compare, shared=shared, known=one.known)
+        ]
         for vectors_of_one, of_one in zip(moved, of_moved, strict=True):
             logits = head.logits(fitting.without_words(vectors_of_one[some_moved])) if head and fitting else None
-            found.append(_cases(index, of_one.select(some_moved), left_out, logits, None, known=one.known))
+            found.append(
+                _cases(index, of_one.select(some_moved), left_out, logits, None, shared=shared, known=one.known)
+            )
         return found
 
     found = list(steps.counted("cross-validating", each(cases, rounds), len(rounds)))
@@ -214,6 +222,7 @@ def _similarities(
     *,
     moved: Vectors,
     again: NDArray[np.bool_],
+    shared: SharedCases | None,
     each: Each,
 ) -> list[_Similarities]:
     """Return the similarities of some rows, followed by those of each translation of the rows in `again`.
@@ -231,6 +240,8 @@ def _similarities(
         cosines: Vectors = vectors[some] @ vectors.T
         same = (cosines > SAME_BUT_FOR_SPELLING) & (owner[some][:, None] == owner)
         same |= line[some][:, None] == line
+        if shared is not None:
+            same |= shared.left_out(some)
         cosines[same] = -np.inf
         scores, chosen = [index.aggregate(cosines)], again[part]
         for one in moved[:, place_of_moved[part][chosen]]:
@@ -252,6 +263,7 @@ class _WordComparison(NamedTuple):
     utterances: ExactIndex
     line: NDArray[np.int64]
     words: WordAlignment
+    shared: SharedCases | None
 
     def add_to(self, evidence: NDArray[np.float64], held_out: _Similarities) -> None:
         """Add word similarity to the evidence of the leading intents, shape `(rows, owners)`, as matching does."""
@@ -278,6 +290,8 @@ class _WordComparison(NamedTuple):
             cosines = vectors[rows] @ vectors[span].T
             same = (cosines > SAME_BUT_FOR_SPELLING) & own[:, None]
             same |= self.line[rows][:, None] == self.line[span]
+            if self.shared is not None:
+                same |= self.shared.left_out(rows, span)
             cosines[same] = -np.inf
             nearest[pairs] = span.start + cosines.argmax(axis=1)
         return nearest.reshape(columns.shape)
@@ -299,6 +313,7 @@ def _cases(
     logits: NDArray[np.float32] | None,
     words: _WordComparison | None,
     *,
+    shared: SharedCases | None,
     known: bool,
 ) -> _Cases:
     """Return the cases of one round; `left_out` are the owners of all utterances that the round leaves out."""
@@ -309,11 +324,14 @@ def _cases(
     else:
         scores[:, np.isin(index.owners, left_out)] = -np.inf
         usable = np.ones(len(scores), dtype=bool)
+        if shared is not None:
+            usable = np.isfinite(scores).any(axis=1) & ~shared.answered_elsewhere[similarities.rows]
     total = scores.astype(np.float64)
     if logits is not None:
         own_logits = logits[:, index.owners]
+        apart = {} if shared is None else shared.apart
         present = np.isfinite(scores) & np.isfinite(own_logits)
-        total = np.where(present, fused_score(scores, own_logits), -np.inf)
+        total = np.where(present, fused_score(scores, own_logits, apart), -np.inf)
     if words is not None:
         words.add_to(total, similarities)
     evidence, intents = first_ranked(total[usable], index.owners)
@@ -359,13 +377,20 @@ def _scattered(count: int) -> NDArray[np.int64]:
 
 
 def _folds(
-    vectors: Vectors, owner: NDArray[np.int64], line: NDArray[np.int64], key: NDArray[np.int64], folds: int
+    vectors: Vectors,
+    owner: NDArray[np.int64],
+    line: NDArray[np.int64],
+    key: NDArray[np.int64],
+    folds: int,
+    *,
+    text: NDArray[np.int64] | None,
 ) -> NDArray[np.int64]:
     """Return a fold for each utterance: evenly spread within an intent, near-duplicate lines together.
 
     The lines of an intent take their turns in the order of their keys, so an edit does not move those of other intents.
+    Utterances with the same number of their `text` are in one fold, whatever their intents.
     """
-    fold_of = np.zeros(len(owner), dtype=np.int64)
+    fold_of, group = np.zeros(len(owner), dtype=np.int64), np.zeros(len(owner), dtype=np.int64)
     begins = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
     for turn, (start, end) in enumerate(zip(begins, np.append(begins[1:], len(owner)), strict=True)):
         numbers = np.arange(end - start)
@@ -379,6 +404,11 @@ def _folds(
         place = np.zeros(len(numbers), dtype=np.int64)
         place[leaders[np.argsort(least[leaders], kind="stable")]] = np.arange(len(leaders))
         fold_of[start:end] = (place[first] + turn) % folds
+        group[start:end] = start + first
+    if text is not None:
+        _, firsts, number = np.unique(text, return_index=True, return_inverse=True)
+        links = [*zip(group.tolist(), group[firsts[number]].tolist(), strict=True)]
+        fold_of = fold_of[np.array(connected_components(len(owner), links))[group]]
     return fold_of
 
 

@@ -117,6 +117,9 @@ class Fitting(NamedTuple):
     """Number of intents."""
     utterances: int
     """Number of rows that are utterances; they come first, the rest are hints."""
+    apart: NDArray[np.int64] | None = None
+    """Pairs of a row and an intent that has the same line, shape `(pairs, 2)`, rows rising; None if there are none.
+    Tags tell such intents apart, so they do not compete for the row."""
 
     def without_words(self, vectors: Vectors) -> NDArray[np.float32]:
         """Return the features of vectors whose texts share no token with the registry, shape `(rows, features)`."""
@@ -137,11 +140,19 @@ class Near(NamedTuple):
     """Logits that the rest of them gives every row, shape `(utterances + hints, intents)`."""
 
 
-def prepare(vectors: Vectors, words: Vectors, owners: Sequence[int], intents: int, hints: int = 0) -> Fitting:
+def prepare(
+    vectors: Vectors,
+    words: Vectors,
+    owners: Sequence[int],
+    intents: int,
+    hints: int = 0,
+    *,
+    apart: NDArray[np.int64] | None = None,
+) -> Fitting:
     """Prepare the training data from vectors and token features, shapes `(rows, dim)` and `(rows, DIM)`.
 
     The last `hints` rows are titles or names instead of utterances. They are trained on like utterances of their
-    intent, but are never held out.
+    intent, but are never held out. `apart` is as in `Fitting`.
     """
     ones = np.ones((len(vectors), 1), dtype=np.float32)
     features = np.hstack([vectors, _TOKEN_WEIGHT * words, ones]).astype(np.float32, copy=False)
@@ -156,7 +167,16 @@ def prepare(vectors: Vectors, words: Vectors, owners: Sequence[int], intents: in
     lengths = np.einsum("ij,ij->i", features, features)
     beyond = (lengths - np.einsum("ij,ij->i", rows, rows)).clip(0.0)
     return Fitting(
-        features, axes, rows, strengths.astype(np.float32), beyond, directions, owned, intents, len(owned) - hints
+        features,
+        axes,
+        rows,
+        strengths.astype(np.float32),
+        beyond,
+        directions,
+        owned,
+        intents,
+        len(owned) - hints,
+        apart,
     )
 
 
@@ -235,6 +255,7 @@ def _fitted(
     Returns weights of shape `(features, intents seen)`.
     """
     rows, features, beyond, owners = fitting.rows, fitting.features, fitting.beyond, fitting.owners
+    apart = _seen_pairs(fitting, seen)
     if seen is not None:
         # One copy of the rows costs less than indexing them in every step.
         rows, beyond, owners = rows[seen], beyond[seen], owners[seen]
@@ -244,14 +265,14 @@ def _fitted(
     # Every intent has the same weight, however many utterances it has: users do not ask for it more often.
     shares = (len(rows) / intents / counts).astype(np.float32)[owners]
     nothing = np.zeros((rows.shape[1], intents), dtype=np.float32)
-    _, gradient = RowsLoss(rows, owners, shares, each).loss_and_gradient(nothing)
+    _, gradient = RowsLoss(rows, owners, shares, each, apart=apart).loss_and_gradient(nothing)
     # A zero gradient is the minimum already: there is one intent.
     if near is None or not gradient.any():
         zeros = np.zeros((len(fitting.axes), intents), dtype=np.float32)
         near = Near(zeros, nothing, np.zeros((len(rows), intents), dtype=np.float32))
 
     curvature = (fitting.strengths / (_CLASSIFIED * intents) + PENALTY).astype(np.float32)[:, None]
-    problem = RowsLoss(rows, owners, shares, each, near.beyond if fitting.directions else None)
+    problem = RowsLoss(rows, owners, shares, each, near.beyond if fitting.directions else None, apart=apart)
     found = minimise(
         problem, near.along, lambda gradient: gradient / curvature, _stopping_value(fitting, gradient, curvature)
     )
@@ -270,11 +291,21 @@ def _fitted(
 
     weights = near.weights + fitting.axes @ (found - near.along)
     return minimise(
-        RowsLoss(features, owners, shares, each),
+        RowsLoss(features, owners, shares, each, apart=apart),
         weights,
         preconditioner,
         _stopping_value(fitting, gradient, along_axes),
     )
+
+
+def _seen_pairs(fitting: Fitting, seen: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
+    """Return the pairs of `Fitting.apart` among the rows `seen` and the intents that these have, by their places."""
+    if fitting.apart is None or seen is None:
+        return fitting.apart
+    row, intent = fitting.apart.T
+    intents = np.unique(fitting.owners[seen])
+    kept = np.isin(row, seen) & np.isin(intent, intents)
+    return np.stack([seen.searchsorted(row[kept]), intents.searchsorted(intent[kept])], axis=1)
 
 
 def _stopping_value(fitting: Fitting, first: NDArray[np.float32], curvature: NDArray[np.float32]) -> float:

@@ -13,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from intentmatch.core.shared_lines import SharedLines, rank
 from intentmatch.core.types import Case, Registry, Vectors
 from intentmatch.index import ExactIndex
 from intentmatch.learning.cross_validation import RANKED, HeldOut, first_ranked
-from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
+from intentmatch.learning.fusion import WORD_WEIGHT, Apart, fused_score
 from intentmatch.learning.head import TrainedHead
 from intentmatch.learning.labelled_share import LabelledShare
 from intentmatch.learning.word_alignment import LEADING
@@ -54,18 +55,22 @@ def labelled_cases(
     """Match labelled messages against the registry and return them as cases, in the same order.
 
     `vectors` are those of all utterances, shape `(utterances, dim)`. As in cross-validation, negatives and corrected
-    spelling do not count.
+    spelling do not count, and where intents share lines, each message is said in the context of what it expects.
     """
     _, cases, of = labelled
     index, names = ExactIndex(vectors, registry.owners, aggregation), [intent.name for intent in registry]
+    shared = SharedLines(registry)
+    contexts = _Contexts(registry, shared) if shared else None
     texts = [clean(case.text) for case in cases]
     ranked, intents = np.empty((len(cases), RANKED)), np.empty((len(cases), RANKED), dtype=np.int64)
     for start in range(0, len(cases), SCORING_FEATURE_ROWS):
         block = slice(start, start + SCORING_FEATURE_ROWS)
-        evidence = _evidence(index, head, texts[block], of[block])
+        left_out = None if contexts is None else contexts.left_out(cases[block])
+        evidence = _evidence(index, head, texts[block], of[block], left_out=left_out, apart=shared.apart)
         ranked[block], intents[block] = first_ranked(evidence, index.owners)
     expected = [_positions(case, names) for case in cases]
-    own = np.array([np.isin(row, wanted) for row, wanted in zip(intents, expected, strict=True)]).reshape(intents.shape)
+    own = np.array([np.isin(row, wanted) for row, wanted in zip(intents, expected, strict=True)], dtype=bool)
+    own = own.reshape(intents.shape) & np.isfinite(ranked)
     return HeldOut(
         ranked=ranked,
         first=intents[:, 0],
@@ -91,16 +96,50 @@ def _out_of_scope_ratio(cases: HeldOut) -> float | None:
     return float(cases.weights[~cases.known].sum()) / inside if inside else None
 
 
+class _Contexts:
+    """The utterances that do not count for a labelled message, because of the tags that are active when it is said."""
+
+    def __init__(self, registry: Registry, shared: SharedLines) -> None:
+        self._registry, self._shared = registry, shared
+        self._owners = np.asarray(registry.owners, dtype=np.int64)
+        self._known: dict[frozenset[str], NDArray[np.bool_]] = {}
+
+    def left_out(self, cases: Sequence[Case]) -> NDArray[np.bool_]:
+        """Return a mask of the utterances, shape `(cases, utterances)`."""
+        return np.array([self._mask(self._shared.context_of(case)) for case in cases])
+
+    def _mask(self, context: frozenset[str]) -> NDArray[np.bool_]:
+        if context not in self._known:
+            intents = self._registry.intents
+            allowed = [number for number, intent in enumerate(intents) if rank(intent, context) < 2]
+            mask = ~np.isin(self._owners, allowed)
+            mask[[*self._shared.hidden(allowed, context)]] = True
+            self._known[context] = mask
+        return self._known[context]
+
+
 def _evidence(
-    index: ExactIndex, trained_head: TrainedHead | None, texts: Sequence[str], vectors: Vectors
+    index: ExactIndex,
+    trained_head: TrainedHead | None,
+    texts: Sequence[str],
+    vectors: Vectors,
+    *,
+    left_out: NDArray[np.bool_] | None,
+    apart: Apart,
 ) -> NDArray[np.float64]:
-    """Return the evidence of each intent with utterances, shape `(texts, owners)`, as matching finds it."""
+    """Return the evidence of each intent with utterances, shape `(texts, owners)`, as matching finds it.
+
+    Utterances `left_out` of a text, shape `(texts, utterances)`, do not count; an intent without others has -inf.
+    """
     scores, cosines = index.scores(vectors)
+    if left_out is not None:
+        cosines[left_out] = -np.inf
+        scores = index.aggregate(cosines)
     if trained_head is None:
         return scores.astype(np.float64)
     head = trained_head.head.for_vectors(vectors.shape[1])
     logits = head.logits_many(vectors, trained_head.vectorizer.dense(texts))
-    evidence = fused_score(scores, logits[:, index.owners])
+    evidence = fused_score(scores, logits[:, index.owners], apart)
     if trained_head.words is not None:
         leading = np.argsort(-evidence, axis=1, kind="stable")[:, :LEADING]
         near = [

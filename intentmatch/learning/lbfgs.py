@@ -40,9 +40,15 @@ class RowsLoss:
         shares: NDArray[np.float32],
         each: Each,
         beyond: NDArray[np.float32] | None = None,
+        *,
+        apart: NDArray[np.int64] | None = None,
     ) -> None:
-        """`beyond` holds constant logits that are added whatever the weights are."""
+        """`beyond` holds constant logits that are added whatever the weights are.
+
+        `apart` holds pairs of a row and an intent that does not compete for the row, shape `(pairs, 2)`, rows rising.
+        """
         self._rows, self._owners, self._shares, self._each, self._beyond = rows, owners, shares, each, beyond
+        self._apart = apart
         self._parts = [slice(start, start + HEAD_ROWS) for start in range(0, len(rows), HEAD_ROWS)]
 
     def loss_and_gradient(self, weights: NDArray[np.float32]) -> tuple[float, NDArray[np.float32]]:
@@ -58,6 +64,10 @@ class RowsLoss:
         logits: NDArray[np.float32] = self._rows[part] @ weights
         if self._beyond is not None:
             logits += self._beyond[part]
+        if self._apart is not None:
+            start, stop, _ = part.indices(len(self._rows))
+            some = slice(*self._apart[:, 0].searchsorted([start, stop]).tolist())
+            logits[self._apart[some, 0] - start, self._apart[some, 1]] = -np.inf
         return logits
 
     def _part(self, part: slice, weights: NDArray[np.float32]) -> tuple[float, NDArray[np.float32]]:

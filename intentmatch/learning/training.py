@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 
 from intentmatch.core.settings import Settings
+from intentmatch.core.shared_lines import SharedLines
 from intentmatch.core.types import Registry, Vectors
 from intentmatch.encoders.translations import Translations
 from intentmatch.learning.calibration import ASK_BELOW_IN_OTHER_LANGUAGES, Calibration, calibrate
@@ -23,6 +24,7 @@ from intentmatch.learning.cross_validation import HeldOut, cross_validate
 from intentmatch.learning.head import Fitting, TrainedHead, fit_head, nearby, prepare
 from intentmatch.learning.labelled_cases import Labelled, joined, labelled_cases
 from intentmatch.learning.labelled_share import share_in_use
+from intentmatch.learning.shared_cases import SharedCases, apart
 from intentmatch.learning.subsampling import beyond_a_head, sample
 from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSION
 from intentmatch.learning.token_features import TokenVectorizer
@@ -36,7 +38,7 @@ from intentmatch.text.normalize import TEXT_VERSION, clean
 _log = logging.getLogger(__name__)
 
 # Raise with any change that trains something else from the same registry.
-_VERSION = 11
+_VERSION = 12
 # Most cached trainings: a bot, its last edits, and a few other bots.
 _MOST_FILES = 32
 # Least share of labels that are nearest to their own intent. Real names: 0.65 to 0.92; numbered names: up to 0.15.
@@ -149,13 +151,15 @@ def cross_validate_registry(
     owners, aggregation, lines = registry.owners, settings.aggregation, registry.lines
     keys = [zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in registry.folded]
     moved = None if translations is None else translations.moved
+    lines_of_several = SharedLines(registry)
+    shared = SharedCases(registry, lines_of_several) if lines_of_several else None
     with all_cores() as each:
         steps.report("training the head")
         features = _features(registry, vectors, labels, settings)
         if features is None:
             rows = sample(registry)
             held_out, translated = cross_validate(
-                vectors, owners, aggregation, None, moved, lines=lines, keys=keys, sample=rows, each=each
+                vectors, owners, aggregation, None, moved, lines=lines, keys=keys, sample=rows, shared=shared, each=each
             )
             return CrossValidated(held_out, None, translated)
         trained_head = _fit(features, each=each)
@@ -170,6 +174,7 @@ def cross_validate_registry(
             keys=keys,
             near=nearby(features.fitting, trained_head.head.weights),
             sample=features.sample,
+            shared=shared,
             each=each,
         )
     return CrossValidated(held_out, trained_head, translated)
@@ -265,16 +270,18 @@ def _prepared(
     then fewer than half of them are nearest to their own intent.
     """
     owners, some = np.asarray(registry.owners)[chosen], vectors[chosen]
+    pairs = apart(SharedLines(registry), chosen)
     rows = vectorizer.dense([clean(registry.utterances[row].text) for row in chosen.tolist()])
     centres = np.zeros((len(registry), vectors.shape[1]), dtype=np.float32)
     np.add.at(centres, owners, some)
     centres /= np.linalg.norm(centres, axis=1, keepdims=True).clip(1e-9)
     meaningful = (labels @ centres.T).argmax(axis=1) == np.arange(len(registry))
     if meaningful.mean() <= _MEANINGFUL_LABELS:
-        return prepare(some, rows, owners.tolist(), len(registry))
+        return prepare(some, rows, owners.tolist(), len(registry), apart=pairs)
     of_labels = vectorizer.dense([clean(intent.label) for intent in registry])
     owned = [*owners.tolist(), *range(len(registry))]
-    return prepare(np.vstack([some, labels]), np.vstack([rows, of_labels]), owned, len(registry), hints=len(registry))
+    features = np.vstack([some, labels]), np.vstack([rows, of_labels])
+    return prepare(*features, owned, len(registry), hints=len(registry), apart=pairs)
 
 
 def _file(
@@ -300,6 +307,8 @@ def _file(
         None if translations is None else translations.digest,
         None if labelled is None else [labelled.share, registry.tests_content],
     ]
+    if SharedLines(registry):
+        parts.append([intent.when for intent in registry])
     utterances_digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[
         :16
     ]

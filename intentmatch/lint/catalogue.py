@@ -56,7 +56,7 @@ BY_FORM = (
     Rule("no-utterances", "error", "an intent has no utterances"),
     Rule("empty-utterance", "error", "an utterance has no words"),
     Rule("duplicate-utterance", "warning", "an intent has the same utterance twice in one language"),
-    Rule("conflicting-utterance", "error", "two intents have the same utterance"),
+    Rule("conflicting-utterance", "error", "two intents that `when` does not tell apart have the same utterance"),
     Rule("contradicting-negative", "error", "an utterance of an intent is also in its `not:`"),
     Rule("bad-name", "error", "a rule or a slot has a name that a template cannot contain"),
     Rule("bad-slot", "error", "a slot has an invalid type or invalid values"),

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.errors import NOWHERE, Location
+from intentmatch.core.shared_lines import SharedLines, never_together
 from intentmatch.core.types import Intent, Registry, Utterance, Vectors
 from intentmatch.index import ExactIndex
 from intentmatch.learning.near_duplicates import SAME_TEXT
@@ -125,6 +126,7 @@ class Subject:
             for rows, cosines in self._blocks():
                 cosines[cosines > SAME_TEXT] = -np.inf
                 cosines[self._foreign(rows)] = -np.inf
+                cosines[self._apart(rows)] = -np.inf
                 scores = index.aggregate(cosines)
                 mine = np.arange(len(rows)), np.searchsorted(index.owners, self.owners[rows])
                 own[rows] = scores[mine]
@@ -152,6 +154,7 @@ class Subject:
                 & (key[rows, None] != key)
                 & (rows[:, None] > np.arange(len(self.lines)))
                 & (self._line[rows, None] != self._line)
+                & ~self._apart(rows)
             )
             own = self.owners[rows, None] == self.owners
             for found, wanted in ((within, close & own), (across, close & ~own)):
@@ -188,6 +191,37 @@ class Subject:
         alone: NDArray[np.bool_] = same & (peers == 1)[:, None]
         return alone
 
+    @cached_property
+    def _never_together(self) -> NDArray[np.bool_]:
+        """Which intents are never active at once, shape `(intents, intents)`."""
+        intents = self.registry.intents
+        conditional = [number for number, intent in enumerate(intents) if intent.when]
+        found = np.zeros((len(intents), len(intents)), dtype=bool)
+        for one in conditional:
+            found[one, conditional] = [never_together(intents[one], intents[other]) for other in conditional]
+        return found
+
+    @cached_property
+    def _has(self) -> NDArray[np.bool_] | None:
+        """Whether an intent has the same line as another intent's row, shape `(intents, lines)`; None if none has."""
+        pairs = list(SharedLines(self.registry).pairs())
+        if not pairs:
+            return None
+        rows, intents = zip(*pairs, strict=True)
+        has = np.zeros((len(self.registry), len(self.lines)), dtype=bool)
+        has[intents, rows] = True
+        return has
+
+    def _apart(self, rows: Rows) -> NDArray[np.bool_]:
+        """Mark comparisons to skip because `when` tells the intents apart, shape `(rows, lines)`.
+
+        These are all lines of intents that are never active at once, and what two intents share.
+        """
+        apart: NDArray[np.bool_] = self._never_together[self.owners[rows, None], self.owners]
+        if self._has is not None:
+            apart |= self._has[self.owners[rows]] | self._has[self.owners][:, rows].T
+        return apart
+
     def _blocks(self) -> Iterator[tuple[Rows, Numbers]]:
         """Yield blocks of rows with their cosines to all lines; shapes `(rows,)` and `(rows, lines)`."""
         for start in range(0, len(self.lines), LINT_ROWS):
@@ -208,7 +242,12 @@ def ordered(registry: Registry) -> Registry:
     intents = sorted(registry, key=by_name)
     return Registry(
         tuple(
-            Intent(intent.name, tuple(sorted(intent.utterances, key=by_place)), location=intent.location)
+            Intent(
+                intent.name,
+                tuple(sorted(intent.utterances, key=by_place)),
+                location=intent.location,
+                when=intent.when,
+            )
             for intent in intents
         ),
         registry.settings,

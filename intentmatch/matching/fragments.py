@@ -38,18 +38,20 @@ class Fragments:
         self._words = words
         self._stop_words = stop_words(registry.languages) if registry.languages else frozenset[str]()
 
-    def check(self, decision: Decision, key: str, allowed: Collection[int] | None = None) -> Checked:
+    def check(
+        self, decision: Decision, key: str, allowed: Collection[int] | None = None, hidden: Collection[int] = ()
+    ) -> Checked:
         """Turn a match into a question if the words of a message do not say which intent is meant.
 
         `key` is the folded message without its typing mistakes, which is no utterance; `allowed` holds the positions of
-        the intents that may answer, None for all. Each intent's share is the mean of two: its share of the confidences,
-        and its share of the lines that have all words of the message. The bot asks if the largest is below `ASK_BELOW`.
-        On development sets 0.1% of the messages are asked about for this reason.
+        the intents that may answer, None for all; the `hidden` rows do not count. Each intent's share is the mean of
+        two: its share of the confidences, and its share of the lines that have all words of the message. The bot asks
+        if the largest is below `ASK_BELOW`. On development sets 0.1% of the messages are asked about for this reason.
         """
         total = in_scope(decision.ranked)
         if decision.verdict != "matched" or not total:
             return Checked(decision, None)
-        lines = self._lines_with(key, allowed)
+        lines = self._lines_with(key, allowed, hidden)
         if len(lines) < 2:
             return Checked(decision, None)
         of_lines = sum(lines.values())
@@ -65,11 +67,11 @@ class Fragments:
         reason = f"{count}, and does not say which is meant."
         return Checked(replace(decision, verdict="ambiguous", rivals=rivals, doubtful=True, reason=reason), count)
 
-    def _lines_with(self, key: str, allowed: Collection[int] | None) -> Mapping[str, int]:
+    def _lines_with(self, key: str, allowed: Collection[int] | None, hidden: Collection[int]) -> Mapping[str, int]:
         """Return by intent how many lines have all words of a short message; empty for a long one."""
         content = [word for word in key.split() if word not in self._stop_words]
         if self._words is None or not 0 < len(content) <= _MOST_WORDS:
             return {}
         rows = self._words.rows_with(" ".join(content), _MOST_PIECES)
-        found = {(self._owners[row], self._lines[row]) for row in rows}
+        found = {(self._owners[row], self._lines[row]) for row in rows if row not in hidden}
         return Counter(self._intents[owner] for owner, _ in found if allowed is None or owner in allowed)

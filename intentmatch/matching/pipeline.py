@@ -76,6 +76,7 @@ class Engine:
         self._results = ResultBuilder(registry, tolerant=self.settings.fuzzy < 1.0)
         self._fragments = Fragments(registry, artefact.trained_head.words if artefact.trained_head else None)
         self._coverage = Coverage(encoder)
+        self._precedence = self._questions.precedence
 
     def question(self, options: MatchOptions) -> Question:
         """Return checked options as the pipeline takes them. Raises `InputError`."""
@@ -103,7 +104,7 @@ class Engine:
             return self._results.result(message, question, self._exact(reading), stages, decided_by="exact")
 
         text, hits, allowed = reading.text, reading.hits, question.allowed
-        fuzzy = only(hits, allowed)
+        fuzzy = only(hits, question)
         vector, shortlist = precomputed(text) if precomputed else Precomputed(self.encode_one(text))
         stages.add("encode", f"encoded by {self.encoder.name}")
         if gap := self._coverage.gap(reading.typed, question.language):
@@ -113,15 +114,16 @@ class Engine:
             return self._nothing(reading._replace(refused=reason), decided_by="empty")
 
         policy, scoring = self._deciding(question)
-        candidates = scoring.candidates(vector, text, fuzzy, allowed, shortlist)
+        candidates = scoring.candidates(vector, text, fuzzy, allowed, shortlist, hidden=question.hidden)
         stages.add("dense", ", ".join(f"{c.intent} {c.score:.2f}" for c in candidates[:_SHOWN]))
         self._add_head(candidates, stages)
 
         decision = decide(candidates, policy, question.language)
         by_meaning: DecidedBy = "dense" if self.artefact.trained_head is None else "head"
         decided_by: DecidedBy = "fuzzy" if self._is_by_spelling(decision, fuzzy) else by_meaning
-        if reranked := self._reranked(text, vector, decision, scoring, stages):
+        if reranked := self._reranked(text, vector, decision, scoring, stages, hidden=question.hidden):
             decision, decided_by = decide(reranked, policy, question.language), "reranker"
+        decision = self._precedence.asked(decision)
         stages.add("decide", decision.verdict)
         decision = decision if fuzzy else self._checked_fragment(decision, text, question, stages)
         decision, negation = check_negation(
@@ -131,7 +133,8 @@ class Engine:
             stages.add("negation", negation)
         if allowed is not None:
             everything = scoring.candidates(vector, text, hits)
-            self._add_otherwise(decide(everything, policy, question.language), allowed, stages)
+            otherwise = self._precedence.asked(decide(everything, policy, question.language))
+            self._add_otherwise(otherwise, allowed, stages)
         return self._results.result(message, question, decision, stages, decided_by=decided_by)
 
     def match_many(self, messages: Sequence[str], question: Question) -> list[MatchResult]:
@@ -201,9 +204,10 @@ class Engine:
 
     def self_test(self) -> None:
         """Raise `IntentMatchError` unless intents answer their first utterance and the encoder repeats its vectors."""
-        everything = Question(top_k=len(self._intents))
         for intent in self._intents:
             first = intent.utterances[0].text
+            # Two intents may have the same line if their tags tell them apart.
+            everything = self.question(MatchOptions(top_k=len(self._intents), context=intent.when))
             if intent.name not in {c.intent for c in self.match(first, everything).candidates}:
                 raise IntentMatchError(f"self-test failed: {intent.name!r} does not answer its own utterance {first!r}")
         stored = self.artefact.vectors[0]
@@ -220,7 +224,7 @@ class Engine:
         candidates = [
             self._scoring.candidate(intent, 1.0, hit.row, confidence=certain) for intent, hit in reading.exact.items()
         ]
-        return decide(candidates, self.policy, reading.question.language)
+        return self._precedence.asked(decide(candidates, self.policy, reading.question.language), exact=True)
 
     def _is_by_spelling(self, decision: Decision, fuzzy: Hits) -> bool:
         """Whether the first candidate has its score from its spelling."""
@@ -229,12 +233,19 @@ class Engine:
         return hit is not None and hit.similarity >= first.score
 
     def _reranked(
-        self, text: str, vector: NDArray[np.float32], decision: Decision, scoring: Scoring, stages: TraceRecorder
+        self,
+        text: str,
+        vector: NDArray[np.float32],
+        decision: Decision,
+        scoring: Scoring,
+        stages: TraceRecorder,
+        *,
+        hidden: Collection[int],
     ) -> Sequence[Candidate] | None:
         """Return the candidates as the reranker scores them; None if there is no doubt, no reranker, or no answer."""
         if not self._reranking or not decision.doubtful:
             return None
-        reranked, says = self._reranking.rerank(text, vector, decision, scoring)
+        reranked, says = self._reranking.rerank(text, vector, decision, scoring, hidden)
         stages.add("reranker", says)
         return reranked
 
@@ -243,7 +254,7 @@ class Engine:
         # A margin alone says when to ask. Messages in other languages share few words with the utterances.
         if question.foreign or self.policy.margin is not None:
             return decision
-        decision, says = self._fragments.check(decision, fold(text), question.allowed)
+        decision, says = self._fragments.check(decision, fold(text), question.allowed, question.hidden)
         if says:
             stages.add("fragment", says)
         return decision
@@ -251,8 +262,8 @@ class Engine:
     def _decision_on(self, text: str, question: Question) -> Decision:
         """Decide on a text beside the message, without trace or reranker."""
         policy, scoring = self._deciding(question)
-        hits = only(self._reader.hits_of(text), question.allowed)
-        candidates = scoring.candidates(self.encode_one(text), text, hits, question.allowed)
+        hits, vector = only(self._reader.hits_of(text), question), self.encode_one(text)
+        candidates = scoring.candidates(vector, text, hits, question.allowed, hidden=question.hidden)
         return decide(candidates, policy, question.language)
 
     def _deciding(self, question: Question) -> tuple[Policy, Scoring]:
@@ -277,6 +288,11 @@ class Engine:
             tags = self.artefact.registry[best.intent].when
             when = f" if {' or '.join(tags)} were active" if tags else ""
             stages.add("otherwise", f"{best.intent} ({best.measured}) would have matched{when}")
+        elif decision.verdict == "ambiguous" and (same := self._precedence.same_line(decision)):
+            active = {one.intent: " or ".join(self.artefact.registry[one.intent].when) for one in same}
+            if all(self._numbers[name] not in allowed for name in active):
+                each = (f"{name} if {some} were active" for name, some in active.items())
+                stages.add("otherwise", f"would have matched {', '.join(each)}")
 
     def _nothing(self, reading: Reading, *, decided_by: DecidedBy) -> MatchResult:
         """Return the result of a message that is compared with nothing."""

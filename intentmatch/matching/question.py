@@ -9,6 +9,7 @@ from typing import NamedTuple
 from intentmatch.core.errors import UnknownNameError
 from intentmatch.core.types import Registry
 from intentmatch.matching.options import MatchOptions
+from intentmatch.matching.precedence import Precedence
 
 
 class Question(NamedTuple):
@@ -22,6 +23,8 @@ class Question(NamedTuple):
     """The user's local time, from which "tomorrow" counts; None for this machine's time."""
     foreign: bool = False
     """Whether the message is in a language that the registry does not have."""
+    hidden: frozenset[int] = frozenset()
+    """Rows of utterances that do not count, because another intent that may answer goes first with the same line."""
 
 
 class Questions:
@@ -30,13 +33,15 @@ class Questions:
     def __init__(self, registry: Registry, top_k: int) -> None:
         self._intents, self._top_k = registry.intents, top_k
         self._numbers = {intent.name: number for number, intent in enumerate(self._intents)}
+        self.precedence = Precedence(registry)
         self._conditional = any(intent.when for intent in self._intents)
 
     def question(self, options: MatchOptions) -> Question:
         """Return checked options as the pipeline takes them. Raises `InputError`."""
         checked = options.checked()
         top_k = self._top_k if checked.top_k is None else checked.top_k
-        return Question(top_k, checked.language, self.answering(checked.allowed, checked.context), checked.now)
+        answering = self.precedence.answering(self.answering(checked.allowed, checked.context), checked.context)
+        return Question(top_k, checked.language, answering.allowed, checked.now, hidden=answering.hidden)
 
     def answering(self, names: Collection[str] | None, context: Collection[str] = ()) -> frozenset[int] | None:
         """Return the positions of the intents that may answer; None for all.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -132,13 +132,19 @@ class Reader:
         hits = self._lexical.exact(rows)
         owners = " and of ".join(self._registry.intents[intent].name for intent in hits)
         accents = " but for accents" if rows and self._registry.folded[rows[0]] != key else ""
-        stages.add("exact", f"equals an utterance of {owners}{accents}" if hits else "equals no utterance")
-        return only(hits, question.allowed)
+        answering = only(hits, question)
+        first = ""
+        if any(hit.row in question.hidden for hit in hits.values()):
+            first = "".join(
+                f", and {self._registry.intents[intent].name} goes first by its `when`" for intent in answering
+            )
+        stages.add("exact", f"equals an utterance of {owners}{accents}{first}" if hits else "equals no utterance")
+        return answering
 
     def _spelled(self, text: str, key: str, question: Question, stages: TraceRecorder) -> tuple[str, Hits]:
         """Return a cleaned message without its typing mistakes, and the utterances that it then equals."""
         hits = self._lexical.fuzzy(key)
-        allowed = only(hits, question.allowed)
+        allowed = only(hits, question)
         stages.add("fuzzy", _typing_mistakes(len(allowed)))
         corrected, says = self._corrected(text, key, question.language)
         if says:
@@ -165,9 +171,14 @@ def checked_text(message: str) -> str:
     return message
 
 
-def only(hits: Hits, allowed: Collection[int] | None) -> Hits:
-    """Return the hits of the intents that may answer; None stands for all."""
-    return hits if allowed is None else {intent: hit for intent, hit in hits.items() if intent in allowed}
+def only(hits: Hits, question: Question) -> Hits:
+    """Return the hits of the intents that may answer, in utterances that count."""
+    allowed, hidden = question.allowed, question.hidden
+    if allowed is None and not hidden:
+        return hits
+    return {
+        intent: hit for intent, hit in hits.items() if (allowed is None or intent in allowed) and hit.row not in hidden
+    }
 
 
 def _typing_mistakes(intents: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -85,9 +85,16 @@ class Reranking:
         self._positions = {intent.name: position for position, intent in enumerate(registry.intents)}
 
     def rerank(
-        self, text: str, vector: NDArray[np.float32], decision: Decision, scoring: Scoring | None = None
+        self,
+        text: str,
+        vector: NDArray[np.float32],
+        decision: Decision,
+        scoring: Scoring | None = None,
+        hidden: Collection[int] = (),
     ) -> tuple[list[Candidate], str]:
         """Return reranked candidates and a sentence for the trace. `scoring` gives the confidences; None: the usual.
+
+        The `hidden` rows do not count.
 
         Each score becomes its mean with the reranker's best score among the intent's nearest utterances. Candidates and
         utterances are limited to what the time budget allows; without time for two candidates the list is empty.
@@ -97,7 +104,7 @@ class Reranking:
         if len(first) < min(2, len(decision.ranked)):
             return [], f"in doubt, but {self._reranker.name} is too slow for {self._pace.budget:g} s"
         each = min(_UTTERANCES_OF_AN_INTENT, room // len(first))
-        rows = [self._scoring.nearest_rows(vector, self._positions[c.intent], each) for c in first]
+        rows = [self._scoring.nearest_rows(vector, self._positions[c.intent], each, hidden) for c in first]
         texts = [clean(self._utterances[row].text) for some in rows for row in some]
         began = perf_counter()
         scores = iter(self._reranker.score(text, texts).tolist())

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from intentmatch.artefact.store import Artefact, searched_by
 from intentmatch.core.result import Candidate
+from intentmatch.core.shared_lines import SharedLines
 from intentmatch.core.types import Vectors
 from intentmatch.index import ExactIndex, load_index
 from intentmatch.learning.calibration import Calibration
@@ -35,7 +36,7 @@ class Scoring:
     def __init__(self, artefact: Artefact, policy: Policy) -> None:
         registry = artefact.registry
         self._artefact = artefact
-        self._intents, self._utterances = registry.intents, registry.utterances
+        self._intents, self._utterances, self._owners = registry.intents, registry.utterances, registry.owners
         self._index = load_index(
             searched_by(artefact.settings, artefact.trained_head),
             artefact.vectors,
@@ -50,6 +51,7 @@ class Scoring:
         trained_head = artefact.trained_head
         self._head = None if trained_head is None else trained_head.head.for_vectors(artefact.vectors.shape[1])
         self._words = None if trained_head is None else trained_head.words
+        self._apart = SharedLines(registry).apart
         self._shortlist = self._make_shortlist()
 
     def for_translations(self, calibration: Calibration, policy: Policy) -> Scoring:
@@ -75,7 +77,7 @@ class Scoring:
         """Return a shortlist searcher, or None without a head or below 32 intents."""
         if self._head is None or not Shortlist.pays_off(len(self._intents)):
             return None
-        return Shortlist(self._index, self._head)
+        return Shortlist(self._index, self._head, self._apart)
 
     def candidates(
         self,
@@ -84,15 +86,19 @@ class Scoring:
         hits: Mapping[int, SpellingHit] = MappingProxyType({}),
         allowed: Collection[int] | None = None,
         found: SearchResult | None = None,
+        *,
+        hidden: Collection[int] = (),
     ) -> list[Candidate]:
         """Return the best candidates of a cleaned message, and all others found that could pass a threshold.
 
         An intent with a spelling hit scores at least the similarity of that hit. `allowed` holds the positions of the
-        intents that may answer, None for all. `found` is the result of `search_many`, which spares a search here.
+        intents that may answer, None for all. `found` is the result of `search_many`, which spares a search here. The
+        `hidden` rows do not count; none of the intents that may answer has only these.
         """
-        if found is None or not self._uses_words or allowed is not None or hits:
+        if found is None or not self._uses_words or allowed is not None or hits or hidden:
             found = self._search(vector, text, hits, allowed)
-            found = found._replace(scored=self._with_words(found.scored, text, hits))
+            scored = self._without(found.scored, vector, hidden) if hidden else found.scored
+            found = found._replace(scored=self._with_words(scored, text, hits))
         scored, least = found
         if len(self._negatives.owners):
             scored = self._pushed(scored, vector, least)
@@ -154,9 +160,12 @@ class Scoring:
             return [*candidates]
         return [replace(candidate, confidence=of) for candidate, of in zip(candidates, confidences, strict=True)]
 
-    def nearest_rows(self, vector: NDArray[np.float32], intent: int, count: int) -> list[int]:
-        """Return at most `count` rows of an intent's utterances, the nearest to a message first."""
-        return self._index.nearest_rows(vector, intent, count)
+    def nearest_rows(
+        self, vector: NDArray[np.float32], intent: int, count: int, hidden: Collection[int] = ()
+    ) -> list[int]:
+        """Return at most `count` rows of an intent's utterances, the nearest to a message first, none `hidden`."""
+        nearest = self._index.nearest_rows(vector, intent, count + len(hidden))
+        return [row for row in nearest if row not in hidden][:count] if hidden else nearest
 
     def _search(
         self, vector: NDArray[np.float32], text: str, needed: Collection[int], allowed: Collection[int] | None
@@ -171,9 +180,20 @@ class Scoring:
         if self._shortlist is not None:
             return self._shortlist.search(vector, words, needed, allowed)
         scores, cosines = (array[0] for array in self._index.scores(vector[None, :]))
-        total = fused_score(scores, head.logits(vector, words))
+        total = fused_score(scores, head.logits(vector, words), self._apart)
         some = range(len(scores)) if allowed is None else allowed
         return SearchResult([self._scored(n, scores, total, cosines) for n in some], float(total.min()))
+
+    def _without(self, found: list[Scored], vector: NDArray[np.float32], hidden: Collection[int]) -> list[Scored]:
+        """Score the intents that have hidden rows by their other rows."""
+        lose = {self._owners[row] for row in hidden}
+
+        def rescored(one: Scored) -> Scored:
+            span = self._index.span(one.intent)
+            score, row = self._index.score_rows(vector, [n for n in range(span.start, span.stop) if n not in hidden])
+            return one._replace(score=score, evidence=one.evidence + score - one.score, row=row)
+
+        return [rescored(one) if one.intent in lose else one for one in found]
 
     def _by_score(self, vector: NDArray[np.float32], intents: Collection[int]) -> SearchResult:
         """Score these intents by similarity alone."""

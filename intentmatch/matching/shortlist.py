@@ -7,6 +7,7 @@ ranks first are compared with the message.
 from __future__ import annotations
 
 from collections.abc import Collection
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
 from intentmatch.index import ExactIndex
-from intentmatch.learning.fusion import head_term, head_term_of_one
+from intentmatch.learning.fusion import Apart, head_term, head_term_of_one
 from intentmatch.learning.head import HeadLogits
 from intentmatch.learning.token_features import SparseVector
 
@@ -53,8 +54,9 @@ class SearchResult(NamedTuple):
 class Shortlist:
     """Finds and scores the intents of an index that the head ranks first."""
 
-    def __init__(self, index: ExactIndex, head: HeadLogits) -> None:
-        self._index, self._head = index, head
+    def __init__(self, index: ExactIndex, head: HeadLogits, apart: Apart = MappingProxyType({})) -> None:
+        """`apart` holds the intents that do not compete, as in `learning.fusion`."""
+        self._index, self._head, self._apart = index, head, apart
 
     @staticmethod
     def pays_off(intents: int) -> bool:
@@ -70,7 +72,7 @@ class Shortlist:
     ) -> SearchResult:
         """Score the shortlist for one message, among all intents or those `allowed`, and all that are `needed`."""
         logits = self._head.logits(vector, words)
-        term = head_term_of_one(logits)
+        term = head_term_of_one(logits, self._apart)
         scored = []
 
         def add(intent: int, head: float) -> None:
@@ -79,15 +81,16 @@ class Shortlist:
 
         first = _first(logits, allowed)
         best = sorted(zip(logits[first].tolist(), first.tolist(), strict=True), reverse=True)
-        least = term(best[0][0]) - _NEARLY
+        least = term(*best[0]) - _NEARLY
         for place, (logit, intent) in enumerate(best):
-            if (head := term(logit)) < least and place >= _FEWEST:
+            if (head := term(logit, intent)) < least and place >= _FEWEST:
                 break
             add(intent, head)
         for intent in needed:
             if all(one.intent != intent for one in scored):
-                add(intent, term(float(logits[intent])))
-        return SearchResult(scored, term(float(logits[logits.argmin()])))
+                add(intent, term(float(logits[intent]), intent))
+        last = int(logits.argmin())
+        return SearchResult(scored, term(float(logits[last]), last))
 
     def search_many(self, vectors: Vectors, logits: Vectors) -> list[SearchResult]:
         """Search for many messages as `search` does, with all intents allowed and none needed.
@@ -95,7 +98,7 @@ class Shortlist:
         `logits` are the head's, shape `(messages, intents)`. The utterances of an intent are compared at once with all
         messages that shortlist it, which takes a third of the time.
         """
-        terms = head_term(logits)
+        terms = head_term(logits, self._apart)
         first = terms.argpartition(-_MOST, axis=1)[:, -_MOST:]
         best = np.take_along_axis(terms, first, axis=1)
         places = (-best).argsort(axis=1).argsort(axis=1)

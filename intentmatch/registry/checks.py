@@ -7,6 +7,7 @@ from itertools import groupby
 
 from intentmatch.core import plugins
 from intentmatch.core.errors import NOWHERE, Location, Problem, suggest
+from intentmatch.core.shared_lines import may_share
 from intentmatch.core.threshold import parse_threshold
 from intentmatch.core.types import Case, Intent, Registry, Utterance
 from intentmatch.text.normalize import fold
@@ -87,15 +88,23 @@ def duplicate_utterance(registry: Registry) -> Iterator[Problem]:
 
 
 def conflicting_utterance(registry: Registry) -> Iterator[Problem]:
-    """Report an utterance that two intents share: nothing could tell them apart."""
-    owners: dict[str, tuple[Intent, Utterance]] = {}
+    """Report an utterance that two intents share although no tag of `when` tells them apart."""
+    owners: dict[str, list[tuple[Intent, Utterance]]] = {}
     for intent, repeated in _repeated(registry):
         pairs = _ReportedPairs()
         for folded, utterance in repeated:
-            owner, first = owners.setdefault(folded, (intent, utterance))
-            if owner.name != intent.name and pairs.add(first, utterance, owner.name):
+            known = owners.setdefault(folded, [])
+            rivals = (pair for pair in known if pair[0].name != intent.name and not may_share(pair[0], intent))
+            if (rival := next(rivals, None)) is None:
+                known.append((intent, utterance))
+                continue
+            owner, first = rival
+            if pairs.add(first, utterance, owner.name):
                 message = f"“{utterance.text}” already belongs to {owner.name!r} ({_place(first, owner).short})"
                 hint = f"{_hint(utterance)}, or merge the intents"
+                if common := [tag for tag in intent.when if tag in owner.when]:
+                    message += f", and both may answer while `{common[0]}` is active"
+                    hint = f"{_hint(utterance)}, or give the intents different tags"
                 yield Problem(_place(utterance, intent), "error", "conflicting-utterance", message, hint)
 
 

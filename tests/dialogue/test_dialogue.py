@@ -453,3 +453,66 @@ def test_context_and_now_reach_the_matcher(clock):
     assert bot.take("book a table", "anna").intent is None
     assert bot.take("book a table", "anna", context=["open"]).asks_for == "day"
     assert bot.take("tomorrow", "anna", now=NOW).slots == {"day": "2026-05-05"}
+
+
+def follow_ups(**options: object) -> Dialogue:
+    """Return a dialogue with two questions, each with a yes of its own, and a yes of small talk."""
+    intents = (
+        Intent("cancel", lines("en", "cancel my order", "stop the purchase"), responses={"en": "Cancel it?"}),
+        Intent(
+            "cancel_yes",
+            lines("en", "yes", "go ahead", "please cancel"),
+            title="Cancel the order",
+            when=("cancelling",),
+            responses={"en": "Cancelled."},
+        ),
+        Intent("close", lines("en", "close my account", "delete the profile"), responses={"en": "Close it?"}),
+        Intent(
+            "close_yes",
+            lines("en", "Yes!", "go ahead", "please close"),
+            title="Close the account",
+            when=("closing",),
+            responses={"en": "Closed."},
+        ),
+        Intent("agree", lines("en", "yes", "that is right"), responses={"en": "Fine."}),
+    )
+    matcher = Matcher.load(Registry(intents), encoder=WordHashEncoder(), threshold=0.5, cache="off")
+    return Dialogue(matcher, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("yes", ["yes", "go ahead", "YES!", "yes please"])
+def test_the_same_yes_answers_two_questions(yes: str) -> None:
+    """The program says after each turn which question of its own is open."""
+    bot = follow_ups()
+    open_questions = {"cancel": ["cancelling"], "close": ["closing"]}
+    said, context = [], []
+    for message in ("cancel my order", yes, "close my account", yes):
+        turn = bot.take(message, "anna", context=context)
+        said.append((turn.intent, turn.text))
+        context = open_questions.get(turn.intent or "", [])
+
+    assert said == [
+        ("cancel", "Cancel it?"),
+        ("cancel_yes", "Cancelled."),
+        ("close", "Close it?"),
+        ("close_yes", "Closed."),
+    ]
+    assert bot.take("yes", "anna").intent == "agree"
+
+
+def test_a_yes_to_two_open_questions_is_asked_about() -> None:
+    bot = follow_ups()
+
+    turn = bot.take("yes", "anna", context=["cancelling", "closing"])
+
+    assert [choice.title for choice in turn.choices] == ["Cancel the order", "Close the account", "None of these"]
+    answered = bot.take("2", "anna", context=["cancelling", "closing"])
+    assert (answered.intent, answered.text) == ("close_yes", "Closed.")
+
+
+def test_an_answer_to_which_intent_follows_the_active_tags() -> None:
+    """Among the intents that were offered, the one with an active tag goes first with a shared line."""
+    bot = follow_ups()
+    bot.take("yes", "anna", context=["cancelling", "closing"])
+
+    assert bot.take("go ahead", "anna", context=["closing"]).intent == "close_yes"

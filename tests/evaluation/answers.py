@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from intentmatch import Intent, Registry, Utterance
 from intentmatch.core.errors import Location
 from intentmatch.core.types import Case
@@ -73,3 +75,17 @@ def outcome(
         confidence=confidence,
         nearest=Utterance("the nearest", "en", Location("shop.yaml", 3, 5)),
     )
+
+
+YES = ["yes", "yes please", "certainly", "go ahead", "sure thing", "why not"]
+
+
+def follow_ups(topics: int, talk: list[str] | None = None) -> Registry:
+    """Build an intent for yes for each of several topics, with the same lines, one without `when`, and three others."""
+    yes = {f"yes{topic}": [*YES, f"yes do number {topic}"] for topic in range(topics)}
+    whole = registry_of({**yes, **({"talk": talk} if talk else {}), **LINES})
+    tagged = (
+        replace(intent, when=(intent.name.replace("yes", "topic"),)) if intent.name in yes else intent
+        for intent in whole
+    )
+    return replace(whole, intents=tuple(tagged))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from answers import LINES, NEGATIVES, registry_of
+from answers import LINES, NEGATIVES, follow_ups, registry_of
 from fakes import WordHashEncoder
 from hypothesis import given
 from hypothesis import strategies as st
@@ -212,3 +213,44 @@ def test_keeping_preserves_order_and_intents():
     assert [u.text for u in some.utterances] == ["where is my order", "where is my ordre", "cancel my order"]
     assert [u.text for u in some.negatives] == ["cancel my appointment"]
     assert [intent.name for intent in some] == list(LINES)
+
+
+@pytest.mark.parametrize("folds", [2, 3, 5, "loo"])
+def test_a_line_of_several_intents_is_held_out_of_all_of_them(folds):
+    registry = follow_ups(3, talk=["yes", "certainly", "good point", "I agree with that"])
+
+    found = cut(registry, folds)
+
+    held_out = [row for one in found.folds for row in one.utterances]
+    assert sorted([*held_out, *found.not_asked]) == list(range(len(registry.utterances)))
+    for one in found.folds:
+        assert all(intent.utterances for intent in without(registry, one))
+        gone = {fold(registry.utterances[row].text) for row in one.utterances}
+        assert gone.isdisjoint(fold(line.text) for line in without(registry, one).utterances)
+    assert {registry.utterances[row].text for row in found.not_asked} == {"talk to a human"}
+
+
+def test_lines_that_would_take_a_whole_intent_are_not_held_out():
+    """The near-duplicates of one intent link lines that are all that another intent has."""
+    registry = follow_ups(1, talk=["yes", "yes please"])
+    registry = replace(
+        registry,
+        intents=(*registry.intents, Intent("late", (Utterance("yes now"), Utterance("yes")), when=("later",))),
+    )
+
+    for folds in (2, 5, "loo"):
+        found = cut(registry, folds)
+        held_out = [row for one in found.folds for row in one.utterances]
+        assert sorted([*held_out, *found.not_asked]) == list(range(len(registry.utterances)))
+        for one in found.folds:
+            assert all(intent.utterances for intent in without(registry, one))
+
+
+def test_a_line_that_one_intent_keeps_is_held_out_of_none():
+    """An intent of one line can never be held out."""
+    registry = follow_ups(2)
+    registry = replace(registry, intents=(*registry.intents, Intent("alone", (Utterance("yes"),))))
+
+    found = cut(registry, 3)
+
+    assert [registry.utterances[row].text for row in found.not_asked].count("yes") == 3

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from answers import LINES, NEGATIVES, registry_of
+from answers import LINES, NEGATIVES, YES, follow_ups, registry_of
 from fakes import WordHashEncoder
 
 from intentmatch import Matcher
@@ -16,6 +16,7 @@ from intentmatch.core.types import Case
 from intentmatch.evaluation import evaluate, held_out, on_cases
 from intentmatch.evaluation.folds import split, without
 from intentmatch.evaluation.outcomes import Outcome
+from intentmatch.evaluation.reports.report import Part
 from intentmatch.evaluation.runner import CachingEncoder, Runner
 from intentmatch.text.normalize import clean
 
@@ -212,3 +213,52 @@ def test_caching_encoder_keeps_kinds_apart():
 
 def test_runner_without_cases_has_no_latency(matcher: Matcher):
     assert Runner(matcher, "nothing", 0).latency is None
+
+
+def shares(part: Part) -> tuple[float, list[str]]:
+    """Return the share of right answers among the lines of the first topic, and the intents that answered them."""
+    own = [o for o in part.outcomes if o.case.expected == "yes0" and o.case.text in YES]
+    return sum(o.right for o in own) / len(own), [o.answer for o in own]
+
+
+def test_utterances_are_held_out_in_the_context_of_their_intent():
+    """More topics with the same lines change nothing for one of them: its tag is active, and not theirs."""
+    one, four = (held_out(Matcher.load(follow_ups(n), encoder=WordHashEncoder(), **SETTINGS)) for n in (1, 4))
+
+    right, answers = shares(four)
+    assert right == shares(one)[0] > 0.0
+    assert {"yes1", "yes2", "yes3"}.isdisjoint(answers)
+    assert len([o for o in four.outcomes if not o.in_scope]) == len(follow_ups(4).utterances)
+
+
+def test_a_line_that_an_intent_without_when_has_too_is_not_asked_out_of_scope():
+    bot = Matcher.load(follow_ups(2, ["yes", "good point"]), encoder=WordHashEncoder(), **SETTINGS)
+
+    part = held_out(bot, folds=3)
+
+    outside = Counter(o.case.text for o in part.outcomes if not o.in_scope)
+    # Without its intent, a "yes" of a topic is answered by the other one; that of the other one is asked about.
+    assert (outside["yes"], outside["certainly"], outside["good point"]) == (1, 2, 1)
+    assert not [o for o in part.outcomes if not o.in_scope and o.intent and o.nearest and o.nearest.text == o.case.text]
+
+
+def test_tests_are_said_in_the_context_of_what_they_expect():
+    bot = Matcher.load(follow_ups(3, ["yes", "good point"]), encoder=WordHashEncoder(), **SETTINGS)
+    tests = [
+        *(Case("yes", name) for name in ("yes0", "yes2", "talk", "yes1")),
+        Case("go ahead", ("yes0", "yes2")),
+        Case("where is my order", "status"),
+    ]
+
+    assert [o.answer for o in on_cases(bot, tests).outcomes] == [
+        "yes0", "yes2", "talk", "yes1", "yes0 / yes2", "status",
+    ]  # fmt: skip
+    assert evaluate(bot, tests=tests, folds=2).parts[0].outcomes[0].right
+
+
+def test_learning_curve_holds_with_shared_lines():
+    bot = Matcher.load(follow_ups(3, ["yes", "good point"]), encoder=WordHashEncoder(), **SETTINGS)
+
+    points = evaluate(bot, folds=2, curve=True, robustness=False).curve
+
+    assert [point.share for point in points] == [0.25, 0.5, 0.75, 1.0]

@@ -236,3 +236,27 @@ def test_unused_built_in_slot_is_reported(tmp_path):
     problems = formats.write(registry, "dialogflow-es", tmp_path / "agent")
 
     assert ["'count'" in problem.message for problem in problems] == [True]
+
+
+def test_follow_ups_keep_the_phrases_that_they_share(tmp_path: Path) -> None:
+    """Each follow-up intent has a context of its own; small talk has none and shares phrases with them."""
+    phrases = {
+        "Order - yes": (["Order-followup"], ["yes", "of course", "do it"]),
+        "Order - no": (["Order-followup"], ["no", "not now"]),
+        "Close - yes": (["Close-followup"], ["Yes", "do it", "close it"]),
+        "Close - no": (["Close-followup"], ["no", "never"]),
+        "Small talk": ([], ["yes", "no", "nice weather"]),
+    }
+    agent: dict[str, Any] = {"agent.json": AGENT["agent.json"], "package.json": AGENT["package.json"]}
+    for name, (contexts, texts) in phrases.items():
+        agent[f"intents/{name}.json"] = {"name": name, "auto": True, "contexts": contexts, "responses": [{}]}
+        agent[f"intents/{name}_usersays_en.json"] = [phrase(text) for text in texts]
+    for path, content in agent.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(json.dumps(content), encoding="utf-8")
+
+    found = formats.read(tmp_path)
+    _, problems = formats.render(found.registry, "intentmatch")
+
+    assert not [problem for problem in problems if problem.rule == "conflicting-utterance"]
+    assert {i.name: [u.text for u in i.utterances] for i in found.registry} == {n: t for n, (_, t) in phrases.items()}

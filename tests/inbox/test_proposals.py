@@ -190,3 +190,20 @@ def test_decision_becomes_edits(matcher: Matcher) -> None:
         AddIntent("gift", texts[0], "de", Path("gift.yaml")), *(AddUtterance("gift", text, "de") for text in texts[1:]),
     ]  # fmt: skip
     assert edits_of([Decision(cluster, "ignore")]) == []
+
+
+def test_a_message_is_understood_in_the_context_of_its_correction(tmp_path: Path) -> None:
+    """Users said what they meant; at that point of the conversation the tags of the intent were active."""
+    file = tmp_path / "bot.yaml"
+    file.write_text(
+        "intents:\n  order_yes: {when: ordering, utterances: ['yes', order it now please]}\n"
+        "  agree: {utterances: ['yes', that is quite right]}\n  hours: {utterances: [when do you open]}\n"
+    )
+    bot = Matcher.load(file, cache="off", threshold=0.9)
+
+    def clusters(text: str, intent: str) -> int:
+        return len(review(bot, [missed(1, text, corrections={intent: 2})]).clusters)
+
+    assert [clusters("yes", "order_yes"), clusters("yes", "agree"), clusters("yes", "hours")] == [0, 0, 1]
+    assert clusters("order it now, please", "order_yes") == 0
+    assert clusters("that is quite right", "order_yes") == 1

@@ -145,3 +145,18 @@ def test_no_rows_or_no_queries_give_empty_scores(aggregation):
 
     assert empty.scores(unit_rows(2))[0].shape == (2, 0)
     assert full.scores(np.empty((0, 8), dtype=np.float32))[0].shape == (0, 2)
+
+
+@given(indexes(), st.sampled_from(AGGREGATIONS), st.data())
+def test_score_of_some_rows_is_that_of_an_owner_with_these_alone(case, aggregation, data):
+    cosines, owners = case
+    index, query = ExactIndex(cosines[0][:, None], owners, aggregation), np.ones(1, dtype=np.float32)
+    owner = data.draw(st.sampled_from(owners))
+    own = [row for row, other in enumerate(owners) if other == owner]
+    rows = sorted(data.draw(st.sets(st.sampled_from(own), min_size=1)))
+    twin = NaiveIndex([owner] * len(rows), aggregation)
+
+    score, nearest = index.score_rows(query, rows)
+
+    assert score == twin.score(cosines[0][rows].tolist(), owner)
+    assert nearest == rows[twin.nearest_rows(cosines[0][rows].tolist(), owner, 1)[0]]

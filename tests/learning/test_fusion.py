@@ -68,4 +68,24 @@ def test_head_term_of_one_logit_agrees_with_all(logits):
     """The scalar form exists for speed."""
     term = head_term_of_one(logits)
 
-    assert [term(float(logit)) for logit in logits] == pytest.approx(head_term(logits).tolist(), abs=1e-6)
+    assert [term(float(logit), intent) for intent, logit in enumerate(logits)] == pytest.approx(
+        head_term(logits).tolist(), abs=1e-6
+    )
+
+
+@given(NUMBERS.filter(lambda logits: len(logits) > 2))
+def test_intents_that_share_lines_do_not_compete(logits):
+    """Their probability is that of a registry without the other."""
+    apart = {0: frozenset({1}), 1: frozenset({0})}
+    term = head_term(logits, apart)
+
+    assert term[0] == pytest.approx(head_term(np.delete(logits, 1))[0], abs=1e-5)
+    assert term[1:] == pytest.approx([head_term(np.delete(logits, 0))[0], *head_term(logits)[2:]], abs=1e-5)
+    of_one = head_term_of_one(logits, apart)
+    assert [of_one(float(logit), n) for n, logit in enumerate(logits)] == pytest.approx(term.tolist(), abs=1e-5)
+
+
+def test_an_intent_far_below_those_it_shares_lines_with_has_a_finite_head_term():
+    term = head_term(np.array([-300.0, 100.0, -300.0], dtype=np.float32), {0: frozenset({1}), 1: frozenset({0})})
+
+    assert np.isfinite(term).all()

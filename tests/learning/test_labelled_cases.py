@@ -10,10 +10,12 @@ from fakes import WordHashEncoder
 
 from intentmatch.artefact.build import build, labelled_messages
 from intentmatch.core.settings import FROM_TESTS, USUAL_SHARE, Settings
+from intentmatch.core.shared_lines import SharedLines
 from intentmatch.core.types import Case, Intent, Registry, Utterance
 from intentmatch.learning.cross_validation import RANKED, HeldOut
 from intentmatch.learning.labelled_cases import joined, labelled_cases, usable_cases
 from intentmatch.learning.labelled_share import FEWEST
+from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.pipeline import Engine
 from intentmatch.text.normalize import clean
 
@@ -55,6 +57,40 @@ def test_evidence_is_that_of_matching(settings: Settings):
         assert [WORDS[intent] for intent in found.first[number : number + 1]] == [expected[0].intent]
         names = [candidate.intent for candidate in expected]
         assert found.place[number] == (names.index(case.expected) if case.expected in names else RANKED)
+
+
+@pytest.mark.parametrize("settings", [LEARNING, replace(LEARNING, scorer="cosine")], ids=["head", "cosine"])
+def test_messages_are_said_in_the_context_of_the_expected_intent(settings: Settings):
+    """Follow-ups that share lines answer while their tag is active."""
+    yes = tuple(Utterance(line, "en") for line in ("yes", "yes please", "go ahead", "certainly"))
+    more = (
+        Intent("yes_order", yes, when=("ordering",)),
+        Intent("yes_close", yes, when=("closing",)),
+        Intent("agree", (Utterance("yes", "en"), Utterance("that is right", "en"))),
+    )
+    said = ("oh yes please", "yes certainly", "go right ahead", "yes that is right")
+    tests = [Case(text, name) for text in said for name in ("yes_order", "yes_close", "agree")]
+    bot = registry(*INSIDE, *OUTSIDE, *tests)
+    bot = replace(bot, intents=(*bot.intents, *more))
+    encoder = WordHashEncoder()
+    artefact = build(bot, encoder, settings)
+    labelled = labelled_messages(bot, settings, encoder)
+
+    found = labelled_cases(bot, artefact.vectors, settings.aggregation, artefact.trained_head, labelled)
+
+    engine, shared = Engine(artefact, encoder), SharedLines(bot)
+    names = [intent.name for intent in bot]
+    for number, case in enumerate(labelled.cases):
+        question = engine.question(MatchOptions(context=shared.context_of(case)))
+        vector = encoder.encode([clean(case.text)], kind="query")[0]
+        first = engine._scoring.candidates(vector, clean(case.text), allowed=question.allowed, hidden=question.hidden)[
+            0
+        ]
+        assert found.evidence[number] == pytest.approx(first.evidence, abs=1e-5)
+        assert names[found.first[number]] == first.intent
+    wrong = {"yes_order": "yes_close", "yes_close": "yes_order", "agree": "yes_order"}
+    for case, first in zip(labelled.cases, found.first, strict=True):
+        assert names[first] != wrong.get(str(case.expected))
 
 
 def test_labelled_messages_weigh_the_more_the_more_there_are():

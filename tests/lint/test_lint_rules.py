@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from subjects import around, lines, subject
@@ -9,6 +11,7 @@ from subjects import around, lines, subject
 from intentmatch.lint import rules, shape
 from intentmatch.lint.rules import overlaps
 from intentmatch.lint.run import LINE_RULES, SENTENCE_RULES
+from intentmatch.lint.subject import Subject
 
 EYE = np.eye(12).tolist()
 
@@ -176,3 +179,46 @@ def test_rule_finds_nothing_if_there_is_nothing_to_compare(rule):
 
     for intents in ({"a": [EYE[0]] * 3}, {"a": [zero] * 3, "b": [zero] * 3}, {"a": [zero] * 3, "b": [EYE[0]] * 3}):
         assert found(rule, subject({name: lines(name, vectors) for name, vectors in intents.items()})) == []
+
+
+def with_tags(about, **tags):
+    """Return the subject with `when` for some of its intents."""
+    intents = (replace(intent, when=tuple(tags.get(intent.name, "").split())) for intent in about.registry)
+    return Subject(replace(about.registry, intents=tuple(intents)), about.vectors, about.aggregation)
+
+
+def twins():
+    """Two intents with the same five lines, and each with another that is near the lines of both."""
+    same = [(f"line {number}", "en", direction) for number, direction in enumerate(around(EYE[0], 5, 0.2))]
+    return subject(
+        {
+            "a": [*same, ("only a", "en", around(EYE[0], 1, 0.02, seed=4)[0])],
+            "b": [*same, ("only b", "en", around(EYE[0], 1, 0.02, seed=5)[0])],
+            "c": lines("bye", around(EYE[1], 5, 0.2, seed=2)),
+        }
+    )
+
+
+RULES_OF_NEIGHBOURS = (rules.misplaced_utterance, rules.overlapping_intents, rules.near_conflict)
+
+
+def test_intents_that_are_never_active_at_once_are_not_compared():
+    about = with_tags(twins(), a="ordering", b="closing")
+
+    assert [found(rule, about) for rule in RULES_OF_NEIGHBOURS] == [[], [], []]
+    assert overlaps(about) == []
+    assert found(rules.near_conflict, with_tags(twins(), a="ordering", b="ordering")) != []
+
+
+def test_lines_that_an_intent_with_and_one_without_when_share_are_not_compared():
+    """Their other lines are: both intents may answer while the tag is active."""
+    about = with_tags(twins(), a="ordering")
+
+    assert overlaps(about) == []
+    assert [line for line, _, _ in found(rules.near_conflict, about)] == [206]
+
+
+def test_lines_of_an_intent_with_when_are_compared_with_those_of_all_others():
+    about = with_tags(two_intents([("see you", "en", EYE[1])]), a="ordering")
+
+    assert [line for line, _, _ in found(rules.misplaced_utterance, about)] == [106]

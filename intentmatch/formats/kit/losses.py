@@ -10,6 +10,7 @@ from intentmatch.core.errors import NOWHERE, Location, Problem
 from intentmatch.core.types import Intent, Registry, Slot, SlotKind, SlotValue, Utterance
 from intentmatch.formats.kit.draft import NOT_EXPRESSED
 from intentmatch.formats.kit.format import Feature
+from intentmatch.formats.kit.one_owner import with_one_owner
 from intentmatch.formats.kit.slot_mentions import all_slots, without_unmentioned_slots
 from intentmatch.formats.kit.unroll import as_sentences, without_rules
 from intentmatch.registry.templates.syntax import labelled
@@ -39,6 +40,9 @@ def without_unsupported(registry: Registry, says: Collection[Feature]) -> tuple[
         registry, problems = as_sentences(registry, says)
     elif "rules" not in says:
         registry, problems = without_rules(registry)
+    if "when" not in says:
+        registry, more = _without_shared_lines(registry)
+        problems = [*problems, *more]
     reducer = _Reducer(registry, says)
     if not set(get_args(Feature)) <= set(says):
         reducer.report_slot_conflicts()
@@ -64,6 +68,21 @@ def unused_slot_losses(registry: Registry, kinds: Container[SlotKind]) -> list[P
     used = {slot.name for intent in registry for slot in intent.slots}
     unused = [slot for slot in registry.slots if slot.kind in kinds and slot.name not in used]
     return [loss(slot.location, f"the slot {slot.name!r}, which no intent uses") for slot in unused]
+
+
+def _without_shared_lines(registry: Registry) -> tuple[Registry, list[Problem]]:
+    """Leave out the lines that would be in several intents without `when`, with a problem for each."""
+    kept, left_out = with_one_owner(registry)
+    intents = {intent.name: intent for intent in registry}
+    problems = [
+        loss(line.location or intents[name].location, f"“{line.text}” of {name!r}: {owner!r} has the same line")
+        for (name, line), owner in left_out.items()
+    ]
+    lost = [intent for intent in registry if intent.utterances and intent.name not in kept]
+    problems += [loss(intent.location, f"{intent.name!r}: other intents have all of its lines") for intent in lost]
+    if dropped := len(registry.tests) - len(kept.tests):
+        problems.append(loss(registry.tests[0].location, f"tests that expect such an intent ({dropped})"))
+    return kept, problems
 
 
 def empty_intent_losses(registry: Registry) -> list[Problem]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from intentmatch.core.errors import NOWHERE, Location, Problem, counted
+from intentmatch.core.shared_lines import may_share
 from intentmatch.core.threshold import parse_threshold
 from intentmatch.core.types import Case, Intent, Registry, Slot, SlotValue, Utterance
+from intentmatch.formats.kit.one_owner import folded_sentences
 from intentmatch.formats.kit.slot_mentions import without_unmentioned_slots
-from intentmatch.registry.templates.expansion import expand
 from intentmatch.text.normalize import fold
 
 
@@ -42,17 +43,13 @@ def _repair_once(registry: Registry) -> tuple[Registry, list[Problem]]:
 
 
 class _Repairer:
-    """Repairs the intents in order. An utterance of two intents stays with the first."""
+    """Repairs the intents in order. An utterance of two intents that no tag tells apart stays with the first."""
 
     def __init__(self, registry: Registry) -> None:
         self.problems: list[Problem] = []
         self._rules = registry.rules
-        self._owners: dict[str, str] = {}
-        self._sentences: dict[tuple[str, str | None, str], list[str]] = {}
-        for intent in expand(registry)[0]:
-            for line in (*intent.utterances, *intent.negatives):
-                key = intent.name, line.language, line.template or line.text
-                self._sentences.setdefault(key, []).append(fold(line.text))
+        self._owners: dict[str, list[Intent]] = {}
+        self._sentences = folded_sentences(registry)
 
     def intent(self, intent: Intent) -> Intent | None:
         """Return the repaired intent; None if nothing is left of it."""
@@ -122,13 +119,13 @@ class _Repairer:
 
     def _claim(self, line: Utterance, intent: Intent) -> bool:
         sentences = self._folded_sentences(line, intent)
-        owner = next(
-            (self._owners[text] for text in sentences if self._owners.get(text, intent.name) != intent.name), None
-        )
+        owners = (owner for text in sentences for owner in self._owners.get(text, ()))
+        owner = next((owner for owner in owners if owner.name != intent.name and not may_share(owner, intent)), None)
         if owner is None:
-            self._owners.update(dict.fromkeys(sentences, intent.name))
+            for text in sentences:
+                self._owners.setdefault(text, []).append(intent)
             return True
-        message = f"“{line.text}” of {intent.name!r} already belongs to {owner!r}; it is skipped"
+        message = f"“{line.text}” of {intent.name!r} already belongs to {owner.name!r}; it is skipped"
         self._skip(line.location or intent.location, "conflicting-utterance", message)
         return False
 

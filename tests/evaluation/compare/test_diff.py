@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from answers import LINES, NEGATIVES, outcome, registry_of
+from answers import LINES, NEGATIVES, follow_ups, outcome, registry_of
 from fakes import WordHashEncoder
 
 from intentmatch import Matcher, Registry
@@ -229,3 +229,16 @@ def test_json_has_the_schema_and_html_escapes_messages() -> None:
     assert "<img" not in page
     assert "<script" not in page
     assert "pause was added" in page
+
+
+def test_a_line_given_to_another_intent_too_changes_nothing_in_the_context_of_the_first() -> None:
+    old, new = matcher_of(follow_ups(2)), matcher_of(follow_ups(2, ["yes", "good point"]))
+
+    diff = compare(old, new, tests=[Case("yes", "yes0"), Case("yes", "yes1")])
+
+    assert [change for change in diff.changes if change.source == "tests"] == []
+    assert diff.edit.added == ["talk"]
+    pairs = paired_held_out(old, new, {}, folds=3)
+    assert {"yes0", "yes1"} <= {o.case.expected for o in pairs.new}
+    crossed = [o for o in (*pairs.old, *pairs.new) if {o.case.expected, o.intent} == {"yes0", "yes1"}]
+    assert crossed == []

@@ -104,3 +104,32 @@ def test_negative_template_with_a_sentence_of_the_intent_is_skipped() -> None:
 
     assert [line.text for line in found["first"].negatives] == ["dropping"]
     assert [problem.rule for problem in problems] == ["contradicting-negative"]
+
+
+def test_line_of_intents_that_tags_tell_apart_stays_with_all_of_them() -> None:
+    intents = [
+        Intent("order", (Utterance("yes"), Utterance("do it")), when=("ordering",)),
+        Intent("close", (Utterance("Yes!"), Utterance("of course")), when=("closing", "leaving")),
+        Intent("agree", (Utterance("yes"), Utterance("quite so"))),
+    ]
+    registry = Registry((*intents, FINE))
+
+    assert repair(registry) == (registry, [])
+
+
+def test_line_is_skipped_where_one_of_its_owners_has_the_same_tag() -> None:
+    intents = [
+        Intent("order", (Utterance("yes"),), when=("ordering",)),
+        Intent("close", (Utterance("yes"),), when=("closing",)),
+        Intent("leave", (Utterance("yes"), Utterance("go on")), when=("leaving", "closing")),
+        Intent("agree", (Utterance("yes"),)),
+        Intent("fine", (Utterance("yes"), Utterance("fine"))),
+    ]
+
+    kept, problems = repair(Registry(tuple(intents)))
+
+    assert check(expand(kept)[0]) == []
+    assert [problem.message for problem in problems] == [
+        "“yes” of 'fine' already belongs to 'agree'; it is skipped",
+        "“yes” of 'leave' already belongs to 'close'; it is skipped",
+    ]

@@ -339,3 +339,48 @@ def test_plan_utterances_equals_single_edits(shop: Path) -> None:
 def test_plan_utterances_rejects_invalid_arguments(shop: Path, utterances, options, message) -> None:
     with pytest.raises(InputError, match=message):
         plan_utterances(shop, "d", utterances, **options)
+
+
+SHARING = """language: en
+intents:
+  order_yes: {when: ordering, utterances: ["yes", do it]}
+  close_yes: {when: closing, utterances: ["yes", go on]}
+  agree: {utterances: [quite so]}
+  fine: {utterances: [all right]}
+"""
+
+
+@pytest.fixture
+def sharing(tmp_path: Path) -> Path:
+    file = tmp_path / "bot.yaml"
+    file.write_text(SHARING, encoding="utf-8")
+    return file
+
+
+def test_a_line_is_added_or_moved_beside_the_same_one_if_tags_tell_the_intents_apart(sharing: Path) -> None:
+    changes = plan(sharing, [AddUtterance("agree", "Yes!"), MoveUtterance("do it", "close_yes")])
+
+    assert changes.errors == ()
+    assert [line.text for line in changes.registry["agree"].utterances] == ["quite so", "Yes!"]
+    again = plan(sharing, [AddUtterance("agree", "yes"), AddUtterance("fine", "yes")])
+    assert [problem.message for problem in again.errors] == [f"“yes” already belongs to 'agree' ({sharing}:5)"]
+
+
+def test_a_shared_line_is_moved_or_removed_from_the_intent_that_is_named(sharing: Path) -> None:
+    with pytest.raises(InputError, match=r"occurs more than once: .*Specify the intent"):
+        plan(sharing, [RemoveUtterance("yes")])
+    with pytest.raises(InputError, match=r"occurs more than once: .*Specify the intent"):
+        plan(sharing, [MoveUtterance("yes", "agree")])
+
+    moved = plan(sharing, [MoveUtterance("yes", "agree", "close_yes"), RenameIntent("order_yes", "yes_order")])
+    removed = plan(sharing, [RemoveUtterance("yes", "order_yes")])
+
+    assert (moved.errors, removed.errors) == ((), ())
+    assert [line.text for line in moved.registry["agree"].utterances] == ["quite so", "yes"]
+    assert [line.text for line in removed.registry["order_yes"].utterances] == ["do it"]
+    assert [line.text for line in removed.registry["close_yes"].utterances] == ["yes", "go on"]
+
+
+def test_moving_a_shared_line_to_an_intent_that_has_it_is_refused(sharing: Path) -> None:
+    with pytest.raises(InputError, match="“yes” is already at"):
+        plan(sharing, [MoveUtterance("yes", "order_yes", "close_yes")])

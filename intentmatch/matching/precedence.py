@@ -1,0 +1,70 @@
+"""Which of several intents a shared line belongs to, given the active tags; the rule is in `core.shared_lines`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from intentmatch.core.result import Candidate
+from intentmatch.core.shared_lines import SharedLines
+from intentmatch.core.types import Registry
+from intentmatch.matching.policy import Decision
+from intentmatch.text.normalize import fold
+
+# Conversations are at few different points at once.
+_CACHED = 256
+
+
+class Answering(NamedTuple):
+    """The intents that may answer a message, and the lines that do not count for them."""
+
+    allowed: frozenset[int] | None
+    """Positions of the intents; None for all."""
+    hidden: frozenset[int] = frozenset()
+    """Rows of utterances that another of these intents has too and answers first."""
+
+
+class Precedence:
+    """Applies the rule for shared lines at match time. Does nothing for a registry without such lines."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._shared = SharedLines(registry)
+        self._rows: dict[int, set[int]] = {intent: set() for intent in self._shared.sharers}
+        for row, owner in enumerate(registry.owners) if self._shared else ():
+            if owner in self._rows:
+                self._rows[owner].add(row)
+        self._cached = lru_cache(_CACHED)(self._answering)
+
+    def answering(self, allowed: frozenset[int] | None, active: Collection[str]) -> Answering:
+        """Return who may answer with these active tags. An intent whose lines are all hidden may not."""
+        return self._cached(allowed, frozenset(active)) if self._shared else Answering(allowed)
+
+    def _answering(self, allowed: frozenset[int] | None, active: frozenset[str]) -> Answering:
+        hidden = self._shared.hidden(allowed, active)
+        if hidden and allowed is not None:
+            allowed -= {intent for intent, rows in self._rows.items() if rows <= hidden}
+        return Answering(allowed, hidden)
+
+    def asked(self, decision: Decision, *, exact: bool = False) -> Decision:
+        """Turn a match into a question if another candidate has the same line as its nearest utterance.
+
+        Then the tags of both are active, and nothing tells the intents apart. With `exact`, the message is the line.
+        """
+        same = self.same_line(decision) if exact or decision.verdict == "matched" else ()
+        if not same:
+            return decision
+        names = " and of ".join(candidate.intent for candidate in same)
+        line = same[0].utterance.text if same[0].utterance else ""
+        reason = f"“{line}” is an utterance of {names}, and no active tag tells them apart."
+        return replace(decision, verdict="ambiguous", rivals=same, doubtful=True, reason=reason)
+
+    def same_line(self, decision: Decision) -> tuple[Candidate, ...]:
+        """Return the first candidate and all others with the same nearest utterance; none if there are no others."""
+        line = decision.ranked[0].utterance if self._shared and decision.ranked else None
+        if line is None:
+            return ()
+        text = fold(line.text)
+        same = tuple(c for c in decision.ranked if c.utterance is not None and fold(c.utterance.text) == text)
+        return same if len(same) > 1 else ()

@@ -8,7 +8,7 @@ for the registry's. Its own languages are told apart by character bigrams of its
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.types import Registry
+from intentmatch.encoders.tokenizer.embedded import MAX_PIECES, embedded_tokenizer
 from intentmatch.encoders.tokenizer.languages import piece_languages
 from intentmatch.matching.noise import randomness
 from intentmatch.matching.vocabulary import Vocabulary
@@ -25,6 +26,7 @@ from intentmatch.text.normalize import clean
 # By how many nats another language must be likelier than each of the registry's, and by how many more, divided by the
 # number of words: a short message has little evidence.
 _LEAD, _LEAD_OF_ONE_WORD = 2.0, 10.0
+_ROUNDING = 1e-6
 # Weight of the words that utterances have or lack, and the share of words that they lack in another language.
 _WORDS_WEIGHT, _LACKING = 0.7, 0.85
 _FEWEST_LACKING, _MOST_LACKING = 0.02, 0.9
@@ -80,16 +82,14 @@ class MessageLanguage:
         `rows` are the utterances that equal the message. `given` is the language that the caller names: it is taken as
         it is, and the message is foreign if the registry lacks it and the message does not read like the registry.
         """
-        if given is not None and _family(given) in self._families:
-            return Spoken(given, False, "")
-        # The author of an equal utterance has named its language; there may be several ("no").
-        named = {tag for row in rows if (tag := self._tags[row])}
-        if given is None and named:
-            return self._own(self._guess.guess(key, named))
-        evidence = piece_languages().evidence_of(text)
         if given is not None:
-            foreign = not rows and evidence is not None and self._lead(evidence, key) > 0.0
-            return Spoken(given, foreign, f"{given} is not a language of the registry" if foreign else "")
+            return self._given(given, text, key, rows)
+        # The author of an equal utterance has named its language; there may be several ("no").
+        if named := {tag for row in rows if (tag := self._tags[row])}:
+            return self._own(self._guess.guess(key, named))
+        if found := self._clearly_own(text, key, rows):
+            return found
+        evidence = piece_languages().evidence_of(text)
         if evidence is None:
             return Spoken(None, False, "nothing to tell the language by")
         # Random letters resemble some rare language or other.
@@ -97,8 +97,38 @@ class MessageLanguage:
             return Spoken(language, True, f"guessed {language}, which the registry does not have")
         return self._own(self._among(key, evidence))
 
+    def _given(self, language: str, text: str, key: str, rows: Sequence[int]) -> Spoken:
+        if _family(language) in self._families:
+            return Spoken(language, False, "")
+        evidence = piece_languages().evidence_of(text)
+        foreign = not rows and evidence is not None and self._lead(evidence, key) > 0.0
+        return Spoken(language, foreign, f"{language} is not a language of the registry" if foreign else "")
+
     def _own(self, language: str | None) -> Spoken:
         return Spoken(language, False, f"guessed {language}" if language else "nothing to tell the language by")
+
+    def _clearly_own(self, text: str, key: str, rows: Sequence[int]) -> Spoken | None:
+        """Return the language of a message that cannot be foreign, in a fraction of the time of `_foreign`.
+
+        None if that takes a closer look, which few messages need.
+        """
+        pieces = embedded_tokenizer().encode(text, MAX_PIECES)
+        if not self._guess.languages or not piece_languages().tells(pieces):
+            return None
+        language = self._guess.guess(key)
+        return self._own(language) if rows or self._most_lead(pieces, key, language) < _LEAD - _ROUNDING else None
+
+    def _most_lead(self, pieces: Sequence[int], key: str, language: str | None) -> float:
+        """Return an upper bound of `_lead`, given one of the registry's languages."""
+        column = self._column_of.get(language or "")
+        if column is None:
+            return math.inf
+        return max(piece_languages().most_behind(pieces, column), 0.0) + self._by_words(key.split())
+
+    def _by_words(self, words: Sequence[str]) -> float:
+        """Return the nats that the words of a message give to other languages."""
+        known = sum(map(self._words.known.__contains__, words))
+        return known * self._words.of_known + (len(words) - known) * self._words.of_unknown
 
     def _lead(self, evidence: NDArray[np.float64], key: str) -> float:
         """Return by how many nats other languages are likelier than those of the registry; at most 0 if unknown.
@@ -109,10 +139,7 @@ class MessageLanguage:
         if not len(self._columns) or not others.any():
             return 0.0
         likely = evidence + piece_languages().prior
-        words = key.split()
-        known = sum(word in self._words.known for word in words)
-        by_words = known * self._words.of_known + (len(words) - known) * self._words.of_unknown
-        return float(likely.max() - likely[self._columns].max()) + by_words
+        return float(likely.max() - likely[self._columns].max()) + self._by_words(key.split())
 
     def _foreign(self, evidence: NDArray[np.float64], key: str) -> str | None:
         """Return the likeliest language that the registry does not have, if the message is clearly in such a one."""
@@ -158,6 +185,12 @@ class MessageLanguage:
         """Positions of the registry's languages among those of the pieces."""
         codes = piece_languages().codes
         return np.array([n for n, code in enumerate(codes) if _family(code) in self._families], dtype=np.int64)
+
+    @cached_property
+    def _column_of(self) -> Mapping[str, int]:
+        """A position among the languages of the pieces for each language that the author names."""
+        by_family = {_family(code): n for n, code in reversed([*enumerate(piece_languages().codes)])}
+        return {tag: by_family[_family(tag)] for tag in self._guess.languages if _family(tag) in by_family}
 
     @cached_property
     def _words(self) -> _Words:

@@ -123,3 +123,23 @@ def test_title_in_a_language_of_the_registry_does_not_hide_the_language_around_i
     found = spoken(bot, "find filmen med titlen louder than bombs for mig")
 
     assert (found.language, found.foreign) == ("da", True)
+
+
+@pytest.mark.parametrize(
+    "bot",
+    [
+        registry(en=ENGLISH),
+        registry(en=ENGLISH, de=GERMAN),
+        registry(ru=RUSSIAN, zh=("我的订单在哪里",)),
+        registry(none=ENGLISH),
+    ],
+)
+def test_clear_messages_have_the_language_that_a_closer_look_gives(bot, monkeypatch) -> None:
+    messages = [
+        *ENGLISH, *GERMAN, *RUSSIAN, "cancel it", "var är mitt paket", "dónde está mi pedido", "order 12", "12", "ok",
+        "the hotel is open", "Bestellung stornieren", "我想取消订单", "荷物はどこですか",
+    ]  # fmt: skip
+    quick = [spoken(bot, message) for message in messages]
+    monkeypatch.setattr(MessageLanguage, "_clearly_own", lambda *_: None)
+
+    assert quick == [spoken(bot, message) for message in messages]

@@ -10,6 +10,7 @@ import click
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import load, set_option, takes_intents
 from intentmatch.cli.render import output
+from intentmatch.cli.render.progress import quiet_option
 
 
 @cli.command()
@@ -22,6 +23,7 @@ from intentmatch.cli.render import output
     help="PEM file of an ed25519 private key that signs the artefact.",
 )  # fmt: skip
 @set_option
+@quiet_option
 def build(intents: str, target: str, key: str | None, settings: tuple[str, ...]) -> None:
     """Build a registry into one artefact file.
 

@@ -12,6 +12,7 @@ import click
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import load, set_option, standard_input, takes_intents
 from intentmatch.cli.render import answer, output
+from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.errors import IntentMatchError, suggest
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ _CONVERSATION = "chat"
 @takes_intents()
 @click.option("--language", "-l", metavar="CODE", help="BCP-47 code of your messages, used if detection finds none.")
 @set_option
+@quiet_option
 def chat(intents: str, language: str | None, settings: tuple[str, ...]) -> None:
     """Talk to the registry as to a bot.
 

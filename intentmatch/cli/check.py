@@ -13,6 +13,7 @@ from intentmatch.cli.commands import cli
 from intentmatch.cli.edit import dry_run_option, planned, write, yes_option
 from intentmatch.cli.options import set_option, settings_from, takes_intents
 from intentmatch.cli.render import output, progress
+from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ _NO_UTTERANCES = "-"
     show_default=True,
     help=_FORM_HELP,
 )
+@quiet_option
 def validate(intents: str, form: str) -> None:
     """Report every problem in the YAML.
 
@@ -56,8 +58,10 @@ def validate(intents: str, form: str) -> None:
     from intentmatch.registry import examine
     from intentmatch.registry.checks import unknown_encoder
 
-    registry, problems = examine(intents)
-    problems = sorted([*problems, *unknown_encoder(registry)])
+    with progress.shown() as update:
+        update("reading the intents", 0, None)
+        registry, problems = examine(intents)
+        problems = sorted([*problems, *unknown_encoder(registry)])
     counts = {
         "intents": len(registry),
         "utterances": len(set(registry.lines)),
@@ -109,6 +113,7 @@ def _severities(problems: list[Problem]) -> str:
 @dry_run_option
 @yes_option
 @set_option
+@quiet_option
 def lint(
     intents: str,
     form: str,
@@ -146,11 +151,11 @@ def lint(
     if fix and form not in _FOR_PEOPLE:
         raise click.UsageError(f"--fix shows a change, which --format {form} cannot; choose full or concise.")
     explicit: dict[str, Any] = settings_from(settings)
-    with progress.encoding_bar() as update:
-        report = examine(intents, progress=update, **explicit)
+    with progress.shown():
+        report = examine(intents, **explicit)
     if fix and _fixed(intents, report, dry_run=dry_run, yes=yes):
-        with progress.encoding_bar() as update:
-            report = examine(intents, progress=update, **explicit)
+        with progress.shown():
+            report = examine(intents, **explicit)
     failed = any(_fails(problem, fail_on) for problem in report.problems)
     if form == "sarif":
         output.as_json(to_sarif(report.problems, intentmatch.__version__))

@@ -10,6 +10,7 @@ import click
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import FILE, OUTPUT_FOLDER, json_option, set_option, settings_from
 from intentmatch.cli.render import output, progress
+from intentmatch.cli.render.progress import quiet_option
 
 
 @cli.command("encoders")
@@ -75,6 +76,7 @@ def _encoder_row(name: str) -> dict[str, Any]:
     show_default=True,
     help="int8 makes a smaller and less exact model.",
 )
+@quiet_option
 def export_onnx(model: str, target: Path, precision: Literal["float32", "int8"]) -> None:
     """Export a transformer to ONNX, to run it without torch.
 
@@ -88,7 +90,9 @@ def export_onnx(model: str, target: Path, precision: Literal["float32", "int8"])
     """
     from intentmatch.encoders import onnx_export
 
-    done = onnx_export.export_onnx(model, target, precision)
+    with progress.shown() as update:
+        update(f"exporting {model}", 0, None)
+        done = onnx_export.export_onnx(model, target, precision)
     click.echo(f"{target}: {done.dim} numbers a vector, {precision}, {done.megabytes:.1f} MB")
     click.echo(
         f"  compared with sentence-transformers: largest difference {done.difference:.1e}, "
@@ -106,6 +110,7 @@ def export_onnx(model: str, target: Path, precision: Literal["float32", "int8"])
 @click.option("--output", "-o", "target", required=True, type=OUTPUT_FOLDER, help="Model folder to write.")
 @click.option("--work", type=OUTPUT_FOLDER, help="Folder for intermediate results; OUTPUT.work if not given.")
 @set_option
+@quiet_option
 def distill(
     teacher: str,
     pairs: tuple[Path, ...],
@@ -135,8 +140,9 @@ def distill(
 
     chosen = read_recipe(recipe) if recipe else Recipe()
     resolved = resolve({**settings_from(settings), "encoder": teacher})
-    encoder = load_encoder(resolved)
-    with progress.stages() as update:
+    with progress.shown() as update:
+        update("loading the teacher", 0, None)
+        encoder = load_encoder(resolved)
         corpus = read_corpus(pairs, english, held_out=held_out, progress=update)
         update(f"{len(corpus.sentences):,} English sentences, {len(corpus.translations):,} pairs", 0, None)
         folder = work or target.with_name(f"{target.name}.work")
@@ -150,6 +156,7 @@ def distill(
 @click.option("--pairs", multiple=True, required=True, type=FILE, help="Lines of English, language, translation.")
 @click.option("--english", multiple=True, type=FILE, help="Lines of further English sentences.")
 @click.option("--held-out", multiple=True, type=FILE, help="Lines of language, English, translation to leave out.")
+@quiet_option
 def measure_languages(
     model: Path, pairs: tuple[Path, ...], english: tuple[Path, ...], held_out: tuple[Path, ...]
 ) -> None:
@@ -168,8 +175,9 @@ def measure_languages(
     from intentmatch.encoders.static import StaticEncoder
 
     encoder = StaticEncoder(model)
-    with progress.stages() as update:
+    with progress.shown() as update:
         corpus = read_corpus(pairs, english, held_out=held_out, progress=update)
         update(f"{len(corpus.sentences):,} English sentences, {len(corpus.translations):,} pairs", 0, None)
-        for file in measure(corpus, encoder, model, update):
-            click.echo(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
+        files = measure(corpus, encoder, model, update)
+    for file in files:
+        click.echo(f"{file}: {file.stat().st_size / 1e6:.1f} MB")

@@ -14,6 +14,7 @@ from intentmatch.cli.edit import dry_run_option, language_option, planned, write
 from intentmatch.cli.options import OUTPUT_FILE, json_option, load, set_option, settings_from, takes_intents
 from intentmatch.cli.render import comparison, output, progress
 from intentmatch.cli.render import inbox as render
+from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.errors import InputError, suggest
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def inbox() -> None:
 @takes_intents(positional=None)
 @json_option
 @set_option
+@quiet_option
 def show_(file: Path | None, intents: str, as_json: bool, settings: tuple[str, ...]) -> None:
     """Show the groups, each with a proposal.
 
@@ -65,10 +67,8 @@ def show_(file: Path | None, intents: str, as_json: bool, settings: tuple[str, .
     Example:
       intentmatch inbox show misses.sqlite --intents shop/ --json
     """
-    from intentmatch.inbox import review
-
     matcher = load(intents, settings)
-    found = review(matcher, _open(matcher, file).messages())
+    found = _reviewed(matcher, _open(matcher, file).messages())
     if as_json:
         for cluster in found.clusters:
             output.as_json(cluster.to_dict())
@@ -93,6 +93,7 @@ def show_(file: Path | None, intents: str, as_json: bool, settings: tuple[str, .
 @dry_run_option
 @yes_option
 @set_option
+@quiet_option
 def apply(
     file: Path | None,
     intents: str,
@@ -124,7 +125,7 @@ def apply(
       intentmatch inbox apply misses.sqlite --intents shop/ --cluster 4 --new gift_cards --file shop/gifts.yaml
       intentmatch inbox apply misses.sqlite --intents shop/ --cluster 4 --ignore --as-tests
     """
-    from intentmatch.inbox import additions_to_tests, edits_of, review
+    from intentmatch.inbox import additions_to_tests, edits_of
     from intentmatch.registry import is_yaml
 
     action = _requested_action(intent, new, ignore=ignore)
@@ -137,7 +138,7 @@ def apply(
     matcher = load(intents, settings)
     opened = _open(matcher, file)
     messages = opened.messages()
-    found = review(matcher, messages)
+    found = _reviewed(matcher, messages)
     decisions = _decide(found, numbers, action) if numbers else list(_ask(found, matcher))
     if not decisions:
         click.echo("Nothing to do.")
@@ -151,6 +152,15 @@ def apply(
     if changes is not None:
         write(changes, yes=yes)
     _remove_handled(opened, decisions, as_tests=as_tests)
+
+
+def _reviewed(matcher: Matcher, messages: Sequence[Missed]) -> Review:
+    """Group the messages."""
+    from intentmatch.inbox import review
+
+    with progress.shown() as update:
+        update("grouping the messages", 0, None)
+        return review(matcher, messages)
 
 
 def _open(matcher: Matcher, file: Path | None) -> Inbox:
@@ -230,11 +240,11 @@ def _compare(matcher: Matcher, changes: Changes, messages: Sequence[Missed], set
     from intentmatch.evaluation.compare.diff import compare
     from intentmatch.matching.matcher import Matcher
 
-    edited = Matcher.load(changes.registry, **settings)
     asked = [Case(message.text, None, message.language) for message in messages if message.text]
     names = ("intents before", "intents after")
-    with progress.stages(progress.QUIET_SECONDS) as update:
-        found = compare(matcher, edited, names=names, messages=asked, progress=update)
+    with progress.shown():
+        edited = Matcher.load(changes.registry, **settings)
+        found = compare(matcher, edited, names=names, messages=asked)
     click.echo()
     comparison.diff(found, found.failed("worse"))
 

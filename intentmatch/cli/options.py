@@ -121,12 +121,12 @@ def settings_from(pairs: Iterable[str]) -> dict[str, str]:
 
 
 def load(intents: str, settings: Iterable[str]) -> Matcher:
-    """Load a matcher under the settings of the command line, with a progress bar for long builds."""
+    """Load a matcher under the settings of the command line, with progress if that takes long."""
     from intentmatch.matching.matcher import Matcher
 
     explicit: dict[str, Any] = settings_from(settings)
-    with progress.encoding_bar() as update:
-        return Matcher.load(intents, progress=update, **explicit)
+    with progress.shown():
+        return Matcher.load(intents, **explicit)
 
 
 def standard_input() -> Iterator[str]:

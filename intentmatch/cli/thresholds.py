@@ -9,6 +9,7 @@ import click
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import json_option, load, set_option, takes_intents
 from intentmatch.cli.render import output
+from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.settings import FROM_TESTS
 from intentmatch.learning.calibration import ASK_BELOW, ASK_FROM, RIVALS
 
@@ -25,6 +26,7 @@ _UNKNOWN = "-"
 @takes_intents()
 @json_option
 @set_option
+@quiet_option
 def explain_thresholds(intents: str, as_json: bool, settings: tuple[str, ...]) -> None:
     """Show every threshold, its origin and its effect.
 

@@ -45,6 +45,8 @@ BUILT_IN: Mapping[Group, Mapping[str, str]] = {
         "padatious": "intentmatch.formats.padatious:FORMAT",
         "nlpjs": "intentmatch.formats.nlpjs:FORMAT",
         "semantic-router": "intentmatch.formats.semantic_router:FORMAT",
+        "redisvl": "intentmatch.formats.redisvl:FORMAT",
+        "redis-intent-router": "intentmatch.formats.redis_intent_router:FORMAT",
         "snips": "intentmatch.formats.snips:FORMAT",
         "lu": "intentmatch.formats.lu:FORMAT",
         "luis": "intentmatch.formats.luis:FORMAT",

@@ -19,6 +19,7 @@ from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
 from intentmatch.learning.head import Fitting, Near, held_out_head
 from intentmatch.learning.near_duplicates import SAME_BUT_FOR_SPELLING
 from intentmatch.learning.word_alignment import LEADING, WordAlignment
+from intentmatch.runtime import steps
 from intentmatch.runtime.block_sizes import (
     CROSS_VALIDATION_COSINES,
     CROSS_VALIDATION_MAX_CASES,
@@ -171,7 +172,7 @@ def cross_validate(
             _cases(index, of_moved.select(some_moved[again]), left_out, logits_of_moved, None, known=one.known),
         )
 
-    found = list(each(cases, rounds))
+    found = list(steps.counted("cross-validating", each(cases, rounds), len(rounds)))
     held_out = _held_out([one for one, _ in found], owner)
     return held_out, None if translated is None else _held_out([other for _, other in found], owner)
 

@@ -27,6 +27,7 @@ from intentmatch.learning.subsampling import beyond_a_head, sample
 from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSION
 from intentmatch.learning.token_features import TokenVectorizer
 from intentmatch.learning.word_alignment import WordAlignment
+from intentmatch.runtime import steps
 from intentmatch.runtime.threads import Each, all_cores, one_by_one
 from intentmatch.storage.atomic import remove_strays, write_file
 from intentmatch.storage.sealed import read_sealed, seal
@@ -77,6 +78,7 @@ def calibrated(
     validated: CrossValidated, registry: Registry, vectors: Vectors, settings: Settings, labelled: Labelled | None
 ) -> Trained:
     """Calibrate on the cases of a cross-validation and on labelled messages. Arguments are as in `train`."""
+    steps.report("calibrating")
     names = [intent.name for intent in registry]
     languages = [utterance.language for utterance in registry.utterances]
     held_out, labelled_share = validated.held_out, labelled and labelled.share
@@ -137,6 +139,7 @@ def cross_validate_registry(
     keys = [zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in registry.folded]
     moved = None if translations is None else translations.moved
     with all_cores() as each:
+        steps.report("training the head")
         features = _features(registry, vectors, labels, settings)
         if features is None:
             rows = sample(registry)

@@ -104,6 +104,14 @@ class WordAlignment:
 
         return [found for some in _blocks(len(rows)) for found in similarities(some)]
 
+    def rows_with(self, text: str, most: int) -> list[int]:
+        """Return the rows of the utterances that have all pieces of a cleaned text; none if it has more than `most`."""
+        pieces = {*known_pieces(text)}
+        if not 0 < len(pieces) <= most:
+            return []
+        found = [self._ends.searchsorted(np.flatnonzero(self.pieces == piece), "right") for piece in pieces]
+        return sorted(set[int].intersection(*(set(rows.tolist()) for rows in found)))
+
     def rarity(self, pieces: NDArray[np.int32]) -> NDArray[np.float32]:
         """Return the inverse document frequency of pieces among the utterances, of the same shape."""
         return self._rarity[self._looked_up(pieces)[0]]

@@ -140,12 +140,15 @@ _CODE_LIKE = re.compile(r"\S*[\d@/\\_#]\S*|\S+\.\S+|\b[A-Z]{1,6}\b")
 class NoiseDetector:
     """Recognises noise among the messages for one registry. Immutable, safe to use from many threads.
 
-    `words` are the words of the registry's folded utterances, `languages` its languages.
+    `words` are the words of the registry's folded utterances, `languages` its languages. A message of one word is noise
+    if it is a stop word of these languages, or one of another language that no utterance has.
     """
 
     def __init__(self, words: frozenset[str], languages: Collection[str]) -> None:
         self._words = words
         self._stop_words = stop_words(languages)
+        # No stop word of the table is a request of one word in any language of the table.
+        self._alone = stop_words(()).difference(words) | self._stop_words
         self._symbols = frozenset(
             char for word in words if not word.isalnum() for char in word if unicodedata.category(char) == "So"
         )
@@ -157,7 +160,7 @@ class NoiseDetector:
         message, if typing mistakes were corrected.
         """
         words = key.split()
-        if self._stop_words.issuperset(words):
+        if key in self._alone or self._stop_words.issuperset(words):
             return "the message has only stop words."
         if not any(map(str.isalnum, key)):
             return "" if self._symbols.intersection(key) else "the message has only symbols, and no utterance has them."

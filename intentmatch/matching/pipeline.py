@@ -16,6 +16,7 @@ from intentmatch.core.types import Encoder, Reranker
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.subsampling import beyond_a_head
+from intentmatch.matching.fragments import Fragments
 from intentmatch.matching.negation import check_negation
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.policy import Decision, Policy, decide
@@ -29,7 +30,7 @@ from intentmatch.matching.thresholds import policy_of
 from intentmatch.matching.trace import TraceRecorder
 from intentmatch.matching.word_matches import word_matches
 from intentmatch.runtime.gc_pause import gc_paused
-from intentmatch.text.normalize import clean
+from intentmatch.text.normalize import clean, fold
 
 _SHOWN = 3
 _SAME_VECTOR = 0.99
@@ -73,6 +74,7 @@ class Engine:
         self._questions = Questions(registry, self.settings.top_k)
         self._reader = Reader(registry, self.settings)
         self._results = ResultBuilder(registry, tolerant=self.settings.fuzzy < 1.0)
+        self._fragments = Fragments(registry, artefact.trained_head.words if artefact.trained_head else None)
         self._coverage = Coverage(encoder)
 
     def question(self, options: MatchOptions) -> Question:
@@ -121,6 +123,7 @@ class Engine:
         if reranked := self._reranked(text, vector, decision, scoring, stages):
             decision, decided_by = decide(reranked, policy, question.language), "reranker"
         stages.add("decide", decision.verdict)
+        decision = decision if fuzzy else self._checked_fragment(decision, text, question, stages)
         decision, negation = check_negation(
             decision, text, question.language, lambda clause: self._decision_on(clause, question)
         )
@@ -172,11 +175,18 @@ class Engine:
         vector: NDArray[np.float32] = self.encoder.encode([text], kind="query")[0]
         return vector
 
-    def fill(self, message: str, intent: str, slots: Collection[str] | None, question: Question) -> tuple[Entity, ...]:
-        """Return the entities of an intent's slots, or only of those named. Raises `UnknownNameError`."""
+    def fill(
+        self,
+        message: str,
+        intent: str,
+        slots: Collection[str] | None,
+        question: Question,
+        others: Collection[str] | None = None,
+    ) -> tuple[Entity, ...]:
+        """Return the entities of an intent's slots; see `SlotReader.fill`. Raises `UnknownNameError`."""
         self._questions.answering([intent])
-        language = self._reader.language_of(message, question)
-        return self._results.fill(message, intent, slots, language, question.now)
+        asked = question._replace(language=self._reader.language_of(message, question))
+        return self._results.fill(message, intent, slots, asked, others)
 
     def word_matches(self, result: MatchResult) -> tuple[WordMatch, ...]:
         """Return which words of a message met which words of the first candidate's utterance; see `Answers`."""
@@ -227,6 +237,16 @@ class Engine:
         reranked, says = self._reranking.rerank(text, vector, decision, scoring)
         stages.add("reranker", says)
         return reranked
+
+    def _checked_fragment(self, decision: Decision, text: str, question: Question, stages: TraceRecorder) -> Decision:
+        """Return a question instead of a match if a word or two do not say which intent is meant."""
+        # A margin alone says when to ask. Messages in other languages share few words with the utterances.
+        if question.foreign or self.policy.margin is not None:
+            return decision
+        decision, says = self._fragments.check(decision, fold(text), question.allowed)
+        if says:
+            stages.add("fragment", says)
+        return decision
 
     def _decision_on(self, text: str, question: Question) -> Decision:
         """Decide on a text beside the message, without trace or reranker."""

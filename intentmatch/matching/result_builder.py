@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from intentmatch.core.errors import UnknownNameError
@@ -68,15 +67,20 @@ class ResultBuilder:
         )
 
     def fill(
-        self, text: str, intent: str, slots: Collection[str] | None, language: str | None, now: datetime | None
+        self,
+        text: str,
+        intent: str,
+        slots: Collection[str] | None,
+        question: Question,
+        others: Collection[str] | None = None,
     ) -> tuple[Entity, ...]:
-        """Return the entities of an intent's slots, or only of those named. Raises `UnknownNameError` for a slot."""
+        """Return the entities of an intent's slots; see `SlotReader.fill`. Raises `UnknownNameError` for a slot."""
         if intent not in self._slots:
-            for name in slots or ():
+            for name in (*(slots or ()), *(others or ())):
                 raise UnknownNameError("slot", name, ())
             return ()
-        language = language or self._registry.first_language
-        return self._slots[intent].fill(text[:MAX_CHARACTERS], slots, language, now)
+        language = question.language or self._registry.first_language
+        return self._slots[intent].fill(text[:MAX_CHARACTERS], slots, language, question.now, others)
 
     def _titled_in(self, candidates: tuple[Candidate, ...], language: str | None) -> tuple[Candidate, ...]:
         """Return the candidates with the titles that their author gave for the language."""

@@ -119,18 +119,22 @@ class Answers:
         intent: str,
         slots: Collection[str] | None = None,
         *,
+        others: Collection[str] | None = None,
         language: str | None = None,
         now: datetime | None = None,
     ) -> tuple[Entity, ...]:
         """Return the entities that a user's answer gives for an intent's slots, or only for those named in `slots`.
 
         For a dialogue that asks for the `missing` slots. If exactly one slot is asked for and it takes any text, the
-        whole message is its value. Raises `InputError` as `match` does, and for an unknown intent or slot.
+        whole message is its value. With `others`, slots that were not asked for, these are filled as well where their
+        own words say so, and free text ends before "please". Raises `InputError` as `match` does, and for an unknown
+        intent or slot.
         """
         check_argument("intent", intent, str)
         check_argument("slots", slots, Collection[str] | None)
+        check_argument("others", others, Collection[str] | None)
         engine = self._engine
-        return engine.fill(message, intent, slots, engine.question(MatchOptions(language, now=now)))
+        return engine.fill(message, intent, slots, engine.question(MatchOptions(language, now=now)), others)
 
     def word_matches(self, result: MatchResult) -> tuple[WordMatch, ...]:
         """Return which words of a result's message met which words of the first candidate's nearest utterance.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple, Protocol
@@ -108,6 +109,16 @@ class Message:
         places = ((place, self.aligned.span(*place)) for place in tokens(self.bare))
         return [Token(self.bare[slice(*place)], *span) for place, span in places if span is not None]
 
+    def tokens_before(self, place: int, count: int) -> list[Token]:
+        """Return the last `count` words that end at or before a position of the message."""
+        last = bisect_right(self.tokens, place, key=_end)
+        return self.tokens[max(last - count, 0) : last]
+
+    def tokens_after(self, place: int, count: int) -> list[Token]:
+        """Return the first `count` words that begin at or after a position of the message."""
+        first = bisect_left(self.tokens, place, key=_start)
+        return self.tokens[first : first + count]
+
     @cached_property
     def starts(self) -> list[Start]:
         """Positions of the bare form where names may begin, sorted."""
@@ -131,6 +142,14 @@ class Message:
     def bounds(self, start: int, end: int) -> bool:
         """Return whether a span may be a name; Korean names may also end before attached particles."""
         return self.begins(start) and (self.ends(end) or kind(self.bare[end - 1]) == "hangul")
+
+
+def _start(token: Token) -> int:
+    return token.start
+
+
+def _end(token: Token) -> int:
+    return token.end
 
 
 def _run(bare: str, start: int, end: int) -> Run:

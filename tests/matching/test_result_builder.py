@@ -66,10 +66,10 @@ def test_decision_without_candidates_has_score_zero() -> None:
 
 
 def test_slots_are_filled_from_an_answer() -> None:
-    assert [e.value for e in BUILDER.fill("large", "order", ["size"], "en", None)] == ["large"]
-    assert BUILDER.fill("large", "greet", None, "en", None) == ()
+    assert [e.value for e in BUILDER.fill("large", "order", ["size"], Question(top_k=1, language="en"))] == ["large"]
+    assert BUILDER.fill("large", "greet", None, Question(top_k=1, language="en")) == ()
 
 
 def test_unknown_slot_raises() -> None:
     with pytest.raises(UnknownNameError, match="colour"):
-        BUILDER.fill("large", "greet", ["colour"], "en", None)
+        BUILDER.fill("large", "greet", ["colour"], Question(top_k=1, language="en"))

@@ -47,7 +47,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = option_parser(__doc__)
     parser.add_argument("--before", type=Path, metavar="FOLDER", help="a checkout of the version to compare with")
-    parser.add_argument("--registry", default="intents", metavar="PATH", help="YAML; a relative path is looked for in each version (intents)")
+    parser.add_argument(
+        "--registry",
+        default="intents",
+        metavar="PATH",
+        help="YAML; a relative path is looked for in each version (intents)",
+    )
     parser.add_argument("--train", type=Path, metavar="FILE", help="jsonl, used instead of --registry")
     parser.add_argument("--messages", type=Path, metavar="FILE", help="jsonl; the default is synthetic messages")
     parser.add_argument("--count", type=int, default=1000, help="messages (1000)")

@@ -276,6 +276,23 @@ def test_latency_of_generated_and_given_messages(run, tmp_path, yaml_registry):
     assert json.loads(out.read_text(encoding="utf-8"))["build_seconds"]["processor"] > 0
 
 
+def test_versions_are_compared(run, tmp_path, yaml_registry):
+    """Here with itself."""
+    out = tmp_path / "out.json"
+    options = "--registry", yaml_registry, "--runs", 1, "--count", 5, "--json", out
+
+    done = run("bench_versions", "--before", FOLDER.parents[1], *options)
+
+    assert done.returncode == 0, done.stderr
+    assert "match_many" in done.stdout
+    written = json.loads(out.read_text(encoding="utf-8"))
+    assert written["ratio"]["build"] == pytest.approx(written["now"]["build"] / written["before"]["build"])
+    assert min(written["before"].values()) > 0
+    missing = run("bench_versions", "--before", tmp_path, *options)
+    assert missing.returncode == 2
+    assert "--before needs a checkout" in missing.stderr
+
+
 def test_reloads_of_a_generated_registry(run, tmp_path):
     out = tmp_path / "out.json"
     done = run("bench_reload", "--size", "120x12", "--edits", 2, "--json", out)

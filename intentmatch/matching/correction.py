@@ -21,6 +21,7 @@ from intentmatch.text.shorthand import SHORTHAND, shorthand_of
 _LEAST_SHARE, _LEAST_OF_BEST = 0.02, 0.5
 _SENTENCE_ENDS = (".", "!", "?", "…", ":", "؟", "।")
 _LONGEST_ABBREVIATION = 2
+_APOSTROPHES = dict.fromkeys(map(ord, "'’"))
 _CACHED_WORDS, _CACHED_TABLES = 4096, 64
 
 
@@ -209,7 +210,8 @@ def _word(written: str) -> _Word:
 
 def _is_plain(core: str) -> bool:
     """Return whether a word holds only letters, and capitals only where a sentence or a noun begins with one."""
-    if not core.isalpha() and not all(char.isalpha() or unicodedata.category(char)[0] == "M" for char in core):
+    letters = core.translate(_APOSTROPHES)
+    if not letters.isalpha() and not all(char.isalpha() or unicodedata.category(char)[0] == "M" for char in letters):
         return False
     return core[1:] == core[1:].lower() or core.isupper()
 

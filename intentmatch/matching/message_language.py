@@ -25,6 +25,7 @@ from intentmatch.text.normalize import clean
 # By how many nats another language must be likelier than each of the registry's, and by how many more, divided by the
 # number of words: a short message has little evidence.
 _LEAD, _LEAD_OF_ONE_WORD = 3.0, 8.0
+_ROUNDING = 1e-6
 # A title in the registry's language does not hide another language around it: if so many nats speak for the other
 # language in some pieces, the pieces that speak for the registry's are ignored.
 _AROUND_TITLE = 12.0
@@ -103,10 +104,12 @@ class MessageLanguage:
             return self._own(self._guess.guess(key, named, self._of_tags(evidence)))
         if evidence is None:
             return Spoken(None, False, "nothing to tell the language by")
+        own = self._among(key, evidence)
+        is_own = rows or self._cannot_be_foreign(pieces, key, own)
         # Random letters resemble some rare language or other.
-        if not rows and (language := self._foreign(evidence, pieces, key)) and randomness(text) <= 0.0:
+        if not is_own and (language := self._foreign(evidence, pieces, key)) and randomness(text) <= 0.0:
             return Spoken(language, True, f"guessed {language}, which the registry does not have")
-        return self._own(self._among(key, evidence))
+        return self._own(own)
 
     def _given(self, given: str, text: str, key: str, rows: Sequence[int]) -> Spoken:
         if rows or _family(given) in self._families:
@@ -119,6 +122,22 @@ class MessageLanguage:
     def _own(self, language: str | None) -> Spoken:
         return Spoken(language, False, f"guessed {language}" if language else "nothing to tell the language by")
 
+    def _cannot_be_foreign(self, pieces: Sequence[int], key: str, own: str | None) -> bool:
+        """Whether an upper bound of `_lead`, found in a fraction of its time, is too small for another language.
+
+        `own` is one of the registry's languages. If False, the message needs a closer look, as few messages do.
+        """
+        column = self._column_of.get(own or "")
+        if column is None:
+            return False
+        lead = max(piece_languages().most_behind(pieces, column), 0.0)
+        return lead + self._by_words({*key.split()}) < _LEAD - _ROUNDING
+
+    def _by_words(self, words: Collection[str]) -> float:
+        """Return the nats that the words of a message give to other languages."""
+        known = sum(map(self._words.known.__contains__, words))
+        return known * self._words.of_known + (len(words) - known) * self._words.of_unknown
+
     def _lead(self, evidence: NDArray[np.float64], pieces: Sequence[int], key: str) -> float:
         """Return by how many nats another language is likelier than those of the registry; at most 0 if unknown.
 
@@ -126,12 +145,11 @@ class MessageLanguage:
         that lacks none is taken for the registry's.
         """
         words = {*key.split()}
-        known = sum(word in self._words.known for word in words)
         others = np.delete(evidence, self._columns)
-        if known == len(words) or not len(self._columns) or not others.any():
+        if self._words.known.issuperset(words) or not len(self._columns) or not others.any():
             return 0.0
         language, lead = self._likeliest_other(evidence)
-        by_words = known * self._words.of_known + (len(words) - known) * self._words.of_unknown
+        by_words = self._by_words(words)
         if by_words <= 0.0:
             return lead + by_words
         advantage = piece_languages().advantage(pieces, language, self._columns)
@@ -175,6 +193,13 @@ class MessageLanguage:
             return None
         likely = _PIECES_WEIGHT * (evidence + piece_languages().prior)
         return np.append(likely, 0.0)[self._columns_of_tags]
+
+    @cached_property
+    def _column_of(self) -> dict[str, int]:
+        """Position of each language that the author names among those of the pieces, without unknown ones."""
+        columns = self._columns_of_tags.tolist()
+        own = {*self._columns.tolist()}
+        return {tag: column for tag, column in zip(self._guess.languages, columns, strict=True) if column in own}
 
     @cached_property
     def _columns_of_tags(self) -> NDArray[np.int64]:

@@ -59,8 +59,10 @@ class LexicalIndex:
         if self._cut_off >= 1.0:
             return []
         bare = unaccented(folded)
-        rows = set(self._unaccented.get(folded, ())).union(self._unaccented.get(bare, ()))
-        return sorted(rows.union(self.rows(bare) if bare != folded else ()))
+        rows = self._unaccented.get(folded, [])
+        if bare != folded:
+            rows = [*rows, *self._unaccented.get(bare, ()), *self.rows(bare)]
+        return sorted({*rows}) if rows else []
 
     @cached_property
     def _unaccented(self) -> dict[str, list[int]]:

@@ -47,10 +47,10 @@ _CACHED_WORDS = 8192
 _LONGEST_WORD = 24
 
 # Weights of the score.
-_INTERCEPT = -1.7
+_INTERCEPT = -1.5
 _IN_REGISTRY, _LOG_COUNT = 1.8, 0.48
 _LOG_PROBABILITY, _RAREST = 0.37, -15.0
-_MISTAKES = {"accents": 5.0, "double": 3.7, "swap": 3.5, "drop": 2.7, "other": 0.0, "two": -1.0}
+_MISTAKES = {"accents": 5.0, "double": 3.7, "swap": 3.5, "drop": 2.7, "other": 0.0, "two": -0.5}
 _TWO_IN_SHORT, _LONG = -2.0, 7
 _LAST_LETTER = -0.6
 _PREFIX, _LETTERS_OF_PREFIX, _LETTERS_WITH_PREFIX = -4.0, 3, 6

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ SMOOTHING = 0.1
 # The codes of Norwegian and of its two written forms are used interchangeably.
 _MACROLANGUAGES = {"nb": "no", "nn": "no"}
 _SCRIPTS = {"CJK": "Han"}
+_CACHED_WORDS = 4096
 _NO_CODES = np.empty(0, dtype=np.uint64)
 
 
@@ -39,7 +41,12 @@ class LanguageGuess:
         counts = np.zeros((len(seen), len(self.languages)), dtype=np.float64)
         for column, (codes, frequencies) in enumerate(counted):
             counts[np.searchsorted(seen, codes), column] = frequencies
+        self._cached_rows = lru_cache(_CACHED_WORDS)(self._rows_of)
         self._log_probabilities = np.log((counts + SMOOTHING) / (counts + SMOOTHING).sum(axis=0, keepdims=True))
+
+    def _rows_of(self, word: str) -> list[int]:
+        """Return the rows of the known bigrams of a word; those of a text are the rows of its words."""
+        return [row for row in map(self._pairs.get, pairs(word)) if row is not None]
 
     def guess(
         self, folded: str, among: Collection[str] | None = None, evidence: NDArray[np.float64] | None = None
@@ -52,7 +59,7 @@ class LanguageGuess:
         languages = self.languages if among is None else [name for name in self.languages if name in among]
         if len(languages) < 2:
             return languages[0] if languages else None
-        rows = [row for row in map(self._pairs.get, pairs(folded)) if row is not None]
+        rows = [row for word in folded.split(" ") for row in self._cached_rows(word)]
         if not rows and evidence is None:
             return None
         likelihoods = np.add.reduce(self._log_probabilities.take(rows, axis=0), axis=0)

@@ -40,6 +40,7 @@ def read(text: str, language: str | None = "en", using: Corrector | None = None)
         ("CANCLE MY ORDR", "CANCEL MY ORDER"),
         ("where is my (oder)?", "where is my (order)?"),
         ("i dontt want it", "i don't want it"),
+        ("i dno't want it please", "i don't want it please"),
         ("whre is my order", "where is my order"),
         ("plz send me a new crad", "please send me a new card"),
         ("thx", "thanks"),

@@ -161,3 +161,23 @@ def test_equal_utterance_in_several_languages_has_the_likeliest() -> None:
     bot = registry(en=(*ENGLISH, "hotel"), de=(*GERMAN, "hotel"), fr=("bonjour", "où est ma commande"))
 
     assert spoken(bot, "hotel").language in {"en", "de"}
+
+
+@pytest.mark.parametrize(
+    "bot",
+    [
+        registry(en=ENGLISH),
+        registry(en=ENGLISH, de=GERMAN),
+        registry(ru=RUSSIAN, zh=("我的订单在哪里",)),
+        registry(none=ENGLISH),
+    ],
+)
+def test_clear_messages_have_the_language_that_a_closer_look_gives(bot, monkeypatch) -> None:
+    messages = [
+        *ENGLISH, *GERMAN, *RUSSIAN, "cancel it", "var är mitt paket", "dónde está mi pedido", "order 12", "12", "ok",
+        "the hotel is open", "Bestellung stornieren", "我想取消订单", "荷物はどこですか",
+    ]  # fmt: skip
+    quick = [spoken(bot, message) for message in messages]
+    monkeypatch.setattr(MessageLanguage, "_cannot_be_foreign", lambda *_: False)
+
+    assert quick == [spoken(bot, message) for message in messages]

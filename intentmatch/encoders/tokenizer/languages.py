@@ -31,6 +31,7 @@ STEP, LEVELS = 0.8, 16
 """The evidence of a piece for a language is one of 16 multiples of 0.8: half a byte."""
 
 _KEY = "languages"
+_CACHED_PIECES = 1 << 15
 _SHIFTS = np.arange(0, 4 * EACH, 4, dtype=np.uint16)
 _LEVEL = np.uint16(LEVELS - 1)
 
@@ -53,6 +54,8 @@ class PieceLanguages:
         """The four levels of a piece, half a byte each, the first language in the lowest bits, shape `(pieces,)`."""
         self.prior = prior
         """Log probabilities of the languages before a text is read, up to a constant, shape `(languages,)`."""
+        self._cached_levels = lru_cache(_CACHED_PIECES)(self._levels_of)
+        self._cached_lag = lru_cache(_CACHED_PIECES)(self._lag_of)
 
     def evidence(self, pieces: Sequence[int]) -> NDArray[np.float64] | None:
         """Return the log likelihood of each language, up to a constant, shape `(languages,)`; without the prior.
@@ -80,6 +83,30 @@ class PieceLanguages:
         own = np.where(languages == language, levels, 0.0).max(axis=1)
         best_other = np.where(np.isin(languages, others), levels, 0.0).max(axis=1)
         return STEP * float((own - best_other).clip(0.0).sum())
+
+    def tells(self, pieces: Sequence[int]) -> bool:
+        """Return whether there is a piece that tells languages apart, so that there is `evidence`."""
+        return any(map(self._cached_levels, pieces))
+
+    def most_behind(self, pieces: Sequence[int], language: int) -> float:
+        """Return by how many nats a language, given by its position, is at most less likely than any other.
+
+        An upper bound, found in a fraction of the time of `evidence`: each piece may be best in another language.
+        """
+        least = float(self.prior.max()) - self.prior.item(language)
+        return least + STEP * sum([self._cached_lag(piece, language) for piece in {*pieces}])
+
+    def _levels_of(self, piece: int) -> tuple[tuple[int, int], ...]:
+        """Return the languages that a piece speaks for with their levels; those with level 0 are left out."""
+        packed = self.levels.item(piece)
+        levels = [packed >> shift & LEVELS - 1 for shift in range(0, 4 * EACH, 4)]
+        found = zip(self.languages[piece].tolist(), levels, strict=True)
+        return tuple((language, level) for language, level in found if level)
+
+    def _lag_of(self, piece: int, language: int) -> int:
+        """Return how many levels a language has less than the one that a piece speaks for most."""
+        levels = dict(self._cached_levels(piece))
+        return max(levels.values()) - levels.get(language, 0) if levels else 0
 
     def save(self, folder: Path) -> None:
         """Write `FILE` into the folder of the tokenizer. Raises `OSError`."""

@@ -69,6 +69,23 @@ def test_evidence_adds_up_over_different_pieces(small: PieceLanguages) -> None:
     assert small.evidence([]) is None
 
 
+@pytest.mark.parametrize("text", ["where is my order?", "wo ist mein Paket?", "荷物はどこですか", "taxi hotel", "12"])
+def test_bound_is_never_below_the_distance_to_the_likeliest_language(text: str) -> None:
+    known, pieces = piece_languages(), embedded_tokenizer().encode(text, 512)
+    evidence = known.evidence(pieces)
+    likely = known.prior if evidence is None else evidence + known.prior
+
+    assert known.tells(pieces) == (evidence is not None)
+    for language in range(len(known.codes)):
+        assert known.most_behind(pieces, language) >= float(likely.max() - likely[language]) - 1e-6
+
+
+def test_bound_is_exact_for_a_single_piece(small: PieceLanguages) -> None:
+    assert small.most_behind([0], 0) == pytest.approx(0.0)
+    assert small.most_behind([0], 2) == pytest.approx(2.0 + 4.0)
+    assert small.most_behind([2, 2], 1) == pytest.approx(1.0)
+
+
 def test_saved_languages_are_read_as_they_were(small: PieceLanguages, tmp_path: Path) -> None:
     small.save(tmp_path)
     read = read_piece_languages(tmp_path)

@@ -27,6 +27,7 @@ StageName = Literal[
     "head",
     "reranker",
     "decide",
+    "fragment",
     "negation",
     "otherwise",
     "slots",

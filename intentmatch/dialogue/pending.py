@@ -130,9 +130,7 @@ def _is_valid(pending: Pending) -> bool:
     if not valid:
         return False
     return all(
-        _all_are(str, entity.slot, entity.text)
-        and _all_are(int, entity.start, entity.end)
-        and _is_value(entity.value)
+        _all_are(str, entity.slot, entity.text) and _all_are(int, entity.start, entity.end) and _is_value(entity.value)
         for entity in pending.entities
     )
 

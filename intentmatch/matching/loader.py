@@ -26,6 +26,7 @@ from intentmatch.matching.reranker import load_reranker, reranker_key
 from intentmatch.registry import is_yaml, read_registry
 from intentmatch.registry.reading.reader import Remembered
 from intentmatch.registry.reading.snapshot import Content, steadily
+from intentmatch.runtime import steps
 from intentmatch.storage.vector_cache import VectorCache
 
 _log = logging.getLogger(__name__)
@@ -53,7 +54,9 @@ class Source:
         would use the same encoder and the same settings. Uncovered languages and registries too large for a head are
         logged. Raises what `Matcher.load` raises.
         """
+        steps.report("reading the intents")
         found, content = self._read()
+        steps.report("loading the encoder")
         if isinstance(found, Registry):
             settings = resolve(self.explicit, registry=found.settings, locations=found.setting_locations)
             encoder = self._encoder(settings, old)

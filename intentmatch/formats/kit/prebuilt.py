@@ -31,6 +31,10 @@ _NEAR: Mapping[str, SlotKind] = {
 """Types that are richer than any kind, to the kind that finds at least a part of their values."""
 # Names and addresses are open sets: a list of the labelled ones would find no others.
 _OPEN = re.compile(r"name|person|people|actor|author|address")
+_PLACES = re.compile(
+    r"city|country|state|geo|location|place|street|zip|airport|organi[sz]ation|company"
+    r"|artist|album|song"
+)
 _PREFIX = re.compile(r"@?sys[.-]|amazon\.|wit\$|builtin\.|snips/", re.IGNORECASE)
 _SIGNS = re.compile(r"[^a-z0-9]+")
 
@@ -51,8 +55,9 @@ def take_built_in(slot: SlotDraft, name: str, place: Location, draft: Draft) -> 
     Without an equivalent the kind stays None: the slot becomes a list of the labelled values.
     """
     plain = _SIGNS.sub("", bare(name).lower())
-    slot.kind = _SAME.get(plain) or _NEAR.get(plain) or ("any" if _OPEN.search(plain) else None)
-    if plain in _NEAR:
+    is_open = _OPEN.search(plain) or _PLACES.search(plain)
+    slot.kind = _SAME.get(plain) or _NEAR.get(plain) or ("any" if is_open else None)
+    if plain in _NEAR or (slot.kind == "any" and plain not in _SAME):
         draft.note(place, "built-in", f"the built-in type {name!r} is imported as a slot of type {slot.kind!r}")
     elif plain not in _SAME:
         draft.not_expressed(

@@ -698,6 +698,19 @@ def test_several_intents_table(run, lights):
     assert rows[1][4] == "0.0"
 
 
+def test_slots_table_and_json(run, tmp_path):
+    done = run("bench_slots", "--wrong", "--json", tmp_path / "slots.json")
+
+    assert done.returncode == 0, done.stderr
+    rows = {line.split()[0]: line.split() for line in done.stdout.splitlines() if line.strip()}
+    numbers = json.loads((tmp_path / "slots.json").read_text(encoding="utf-8"))
+    assert rows["kind"][:4] == ["kind", "values", "F1", "right"]
+    assert float(rows["money"][2]) >= 95.0
+    assert len(rows["all"]) == 9
+    assert numbers["half"] == "development"
+    assert numbers["by_kind"]["money"]["expected"] == int(rows["money"][1])
+
+
 @pytest.fixture
 def peers(monkeypatch):
     monkeypatch.syspath_prepend(FOLDER)

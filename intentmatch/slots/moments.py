@@ -262,8 +262,11 @@ def _range(first: _Atom, second: _Atom, message: Message) -> _Found | None:
         start, end = first.day, second.day
         if start is None or end is None:
             return None
-        if _BARE_DAY.fullmatch(message.plain, second.start, second.end):
+        bare = [_BARE_DAY.fullmatch(message.plain, one.start, one.end) is not None for one in (first, second)]
+        if bare[1]:
             end = _same_month(start, end.day) or end
+        elif bare[0]:
+            start = _same_month(end, start.day) or start
         value = {"from": start.isoformat(), "to": _not_before(start, end).isoformat()}
         return _Found(first.start, second.end, dict(value))
     if first.clock is None or second.clock is None:

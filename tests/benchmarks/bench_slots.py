@@ -11,8 +11,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from entry import add_json_option, option_parser, run_benchmark
 from tables import print_table, write
@@ -22,14 +22,15 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "slots"))
 from slot_messages import HALVES, Score, measure, summed
 
 
-class Numbers(NamedTuple):
+@dataclass(frozen=True)
+class Numbers:
     """What one run has measured."""
 
     half: str
     by_kind: Mapping[str, Score]
     by_language: Mapping[str, Score]
-    cells: Mapping[tuple[str, str], Score]
-    """Score of each kind and language."""
+    cells: Mapping[str, Mapping[str, Score]]
+    """Scores by kind and language."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,7 +47,10 @@ def _measured(options: argparse.Namespace) -> Numbers:
     cells, wrong = measure(options.half)
     for line in wrong if options.wrong else ():
         write(line)
-    return Numbers(options.half, summed(cells, 0), summed(cells, 1), cells)
+    by_kind: dict[str, dict[str, Score]] = {}
+    for (kind, language), score in cells.items():
+        by_kind.setdefault(kind, {})[language] = score
+    return Numbers(options.half, summed(cells, 0), summed(cells, 1), by_kind)
 
 
 def _show(numbers: Numbers) -> None:
@@ -54,7 +58,7 @@ def _show(numbers: Numbers) -> None:
     header = ["kind", "values", "F1", "right", *languages]
     rows = [
         [kind, str(score.expected), _f1(score), f"{100 * score.values_right:.1f}"]
-        + [_f1(numbers.cells.get((kind, language))) for language in languages]
+        + [_f1(numbers.cells[kind].get(language)) for language in languages]
         for kind, score in numbers.by_kind.items()
     ]
     rows.append(["all", "", "", "", *(_f1(score) for score in numbers.by_language.values())])

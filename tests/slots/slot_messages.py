@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import astuple, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,7 +44,8 @@ class Labelled(NamedTuple):
     values: tuple[Value, ...]
 
 
-class Score(NamedTuple):
+@dataclass(frozen=True)
+class Score:
     """Counts of exact spans, and of spans whose value is right as well."""
 
     expected: int = 0
@@ -63,7 +65,7 @@ class Score(NamedTuple):
 
     def plus(self, other: Score) -> Score:
         """Add the counts of two scores."""
-        return Score(*(one + more for one, more in zip(self, other, strict=True)))
+        return Score(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
 
 
 def bot() -> Registry:

@@ -55,6 +55,8 @@ def value(written: str) -> object:
         ("de", "nächste Woche", "nächste Woche", "2026-11-23/2026-11-29"),
         ("de", "nächsten Freitag um 18:30", "nächsten Freitag um 18:30", "2026-11-27T18:30"),
         ("de", "vom 3. bis 7. Dezember", "3. bis 7. Dezember", "2026-12-03/2026-12-07"),
+        ("de", "vom 24. bis zum 27. Dezember", "24. bis zum 27. Dezember", "2026-12-24/2026-12-27"),
+        ("es", "del 24 al 27 de diciembre", "24 al 27 de diciembre", "2026-12-24/2026-12-27"),
         ("de", "vor zwei Stunden", "vor zwei Stunden", "2026-11-21T08:00"),
         ("fr", "demain à 8h", "demain à 8h", "2026-11-22T08:00"),
         ("fr", "la semaine prochaine", "semaine prochaine", "2026-11-23/2026-11-29"),

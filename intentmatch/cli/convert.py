@@ -61,12 +61,17 @@ def import_(
     Exit codes: 0 done; 2 something could not be read, and nothing was written.
     """
     from intentmatch import formats
-    from intentmatch.formats.kit.tidy import tidy
+    from intentmatch.formats.kit.repair import repair
+    from intentmatch.formats.kit.tidy import tidy, unused_slots, with_unused_slots_ignored
 
     found = formats.read(path, form, language=language, columns=_pairs(columns))
-    registry, untidy = tidy(found.registry)
-    files, left_out = formats.render(registry, _NATIVE)
-    problems = sorted({*found.problems, *untidy, *left_out})
+    tidied, notes = tidy(found.registry)
+    registry, left_out = repair(tidied)
+    files, losses = formats.render(registry, _NATIVE)
+    files = with_unused_slots_ignored(files, registry)
+    if not any(problem.rule == "unused-slot" for problem in found.problems):
+        notes += unused_slots(registry)
+    problems = sorted({*found.problems, *notes, *left_out, *losses})
     errors = _errors(problems)
     if target is not None and not errors:
         formats.put(files, _folder(target), force=force)

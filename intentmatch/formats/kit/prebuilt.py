@@ -26,7 +26,9 @@ _NEAR: Mapping[str, SlotKind] = {
 """Types that are richer than any kind, to the kind that finds at least a part of their values."""
 # Names and addresses are open sets: a list of the labelled ones would find no others.
 _OPEN = re.compile(r"name|person|people|actor|author|mail|phone|url|address")
-_PLACES = re.compile(r"city|country|state|geo|location|place|street|zip|airport|organi[sz]ation|company|artist|album|song")
+_PLACES = re.compile(
+    r"city|country|state|geo|location|place|street|zip|airport|organi[sz]ation|company|artist|album|song"
+)
 _PREFIX = re.compile(r"@?sys[.-]|amazon\.|wit\$|builtin\.|snips/", re.IGNORECASE)
 _SIGNS = re.compile(r"[^a-z0-9]+")
 

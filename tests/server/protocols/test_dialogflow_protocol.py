@@ -84,10 +84,10 @@ def test_entities_are_parameters(protocol_client: TestClient, answers: Callable[
 def test_missing_slot_is_asked_for(protocol_client: TestClient, answers: Callable[..., None]) -> None:
     """The first question replaces the response."""
     answers(missing=(Missing("seats", None), NO_DAY))
-    result = detected(protocol_client, "a train to Berlin")["queryResult"]
+    result = detected(protocol_client, "a train to Berlin", f"{SESSION}-asked")["queryResult"]
     assert (result["allRequiredParamsPresent"], result["fulfillmentText"]) == (False, "On which day?")
     answers(missing=(Missing("seats", None),))
-    result = detected(protocol_client, "a train to Berlin")["queryResult"]
+    result = detected(protocol_client, "a train to Berlin", f"{SESSION}-not-asked")["queryResult"]
     assert (result["allRequiredParamsPresent"], result["fulfillmentText"]) == (False, "A train it is.")
 
 

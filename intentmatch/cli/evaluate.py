@@ -11,7 +11,9 @@ import click
 
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import FILE, OUTPUT_FILE, load, set_option, takes_intents, write_text
-from intentmatch.cli.render import evaluation, output, progress
+from intentmatch.cli.render import evaluation, progress
+from intentmatch.cli.render.progress import quiet_option
+from intentmatch.core.errors import counted
 
 if TYPE_CHECKING:
     from intentmatch.core.errors import Problem
@@ -98,6 +100,7 @@ seed_option = click.option(
     help=f"Allowed loss against the baseline in percentage points.  [default: {DEFAULT_DROP}]",
 )
 @set_option
+@quiet_option
 def evaluate(
     intents: str,
     tests: tuple[Path, ...],
@@ -130,7 +133,7 @@ def evaluate(
     Examples:
       intentmatch eval shop/ --html report.html
       intentmatch eval shop/ --tests messages.csv --fail-under 90
-      intentmatch eval shop/ --fail-under robustness=80 --fail-under robustness.noise=95
+      intentmatch eval --fail-under 80 --fail-under robustness.noise=95
       intentmatch eval shop/ --baseline main.json --max-drop 0.5 --junit eval.xml
 
     Exit codes: 0 done, and every gate passed; 1 a gate failed.
@@ -145,10 +148,8 @@ def evaluate(
     before = read_report(baseline) if baseline else None
     matcher = load(intents, settings)
     cases = cases_of(tests, [intent.name for intent in matcher.registry]) if tests else None
-    with progress.stages(progress.QUIET_SECONDS) as update:
-        report = measure(
-            matcher, tests=cases, folds=folds, seed=seed, curve=curve, robustness=robustness, progress=update
-        )
+    with progress.shown():
+        report = measure(matcher, tests=cases, folds=folds, seed=seed, curve=curve, robustness=robustness)
     checks = _checks(report, fail_under, before, DEFAULT_DROP if max_drop is None else max_drop)
     _write_reports(report, checks, as_json, junit, html)
     evaluation.report(report)
@@ -179,7 +180,7 @@ def _show_skipped(file: Path, skipped: Sequence[Problem], kept: int) -> None:
         click.echo(str(problem), err=True)
     if skipped:
         count = len({problem.location for problem in skipped})
-        total = output.counted(kept + count, "test case")
+        total = counted(kept + count, "test case")
         click.echo(f"{file}: {count:,} of {total} skipped: the registry does not have their intents", err=True)
 
 

@@ -236,9 +236,9 @@ def test_artefact_can_be_measured(shop: str, tmp_path: Path) -> None:
     assert "Test cases" not in done.stdout
 
 
-def test_terminal_gets_progress_bars_and_table_rules(shop: str) -> None:
+def test_terminal_gets_table_rules(shop: str) -> None:
     code, shown = in_a_terminal("eval", shop)
 
     assert code == 0
     assert "─".encode() in shown
-    assert b"held-out utterances" in shown
+    assert b"Held-out utterances" in shown

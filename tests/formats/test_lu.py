@@ -93,7 +93,7 @@ def test_old_syntax_is_read(tmp_path):
     assert kinds(found) == {
         "userName": "list",
         "alarmTime": "any",
-        "datetimeV2": "date",
+        "datetimeV2": "datetime",
         "number": "number",
         "city": "list",
         "HRF-number": "pattern",

@@ -22,7 +22,19 @@ from intentmatch.registry.templates.syntax import parse as parse_template
 SAYS: frozenset[Feature] = frozenset(
     {"languages", "marks", "templates", "blanks", "lists", "synonyms", "patterns", "kinds"}
 )
-_PREBUILT: Mapping[SlotKind, str] = {"number": "number", "date": "datetimeV2", "time": "datetimeV2"}
+_PREBUILT: Mapping[SlotKind, str] = {
+    "number": "number",
+    "ordinal": "ordinal",
+    "money": "money",
+    "temperature": "temperature",
+    "date": "datetimeV2",
+    "time": "datetimeV2",
+    "datetime": "datetimeV2",
+    "duration": "datetimeV2",
+    "email": "email",
+    "phone": "phonenumber",
+    "url": "url",
+}
 _BREAKS = re.compile(r"\s*[\r\n]\s*")
 # Braces are always special, and a backslash is before a sign or at the end of a label.
 _BRACES = re.compile(r"[{}]|\\(?=[{}\[\]()|\\]|$)")
@@ -70,7 +82,7 @@ class _Writer:
         self._labelled = {mark.slot for line in registry.utterances for mark in line.marks}
         self._problems += losses.unused_slot_losses(registry, _PREBUILT)
         for slot in self._slots.values():
-            if slot.kind == "time" or (slot.kind == "any" and slot.name in self._labelled):
+            if slot.kind in ("time", "duration") or (slot.kind == "any" and slot.name in self._labelled):
                 self._report_loss(
                     slot.location, f"the slot {slot.name!r} ({slot.kind}) exactly; the nearest type is written"
                 )

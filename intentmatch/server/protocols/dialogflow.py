@@ -188,7 +188,7 @@ async def _reply(host: Host, bot: Bot, query: _Text, session: Session) -> _Reply
         found = await asyncio.to_thread(_answered, bot, query, session, tags)
     if found.complete:
         session.answered(found.intent, _parameters(found))
-    return replace(found, text=_filled(found.text, _parameters(found)))
+    return replace(found, text=_filled(found.text, found.entities))
 
 
 def _matched(result: MatchResult, matcher: Matcher | Snapshot, query: _Text, session: Session) -> _Reply:
@@ -270,14 +270,16 @@ def _parameters(reply: _Reply) -> dict[str, Any]:
     return {slot: (found if len(found) > 1 else found[0]) if found else "" for slot, found in values.items()}
 
 
-def _filled(text: str, parameters: Mapping[str, Any]) -> str:
-    """Replace each `{slot}` in a response by its value; a slot without a value stays as it is."""
+def _filled(text: str, entities: Iterable[Entity]) -> str:
+    """Replace each `{slot}` in a response by its values; a slot without a value stays as it is.
 
-    def value(match: re.Match[str]) -> str:
-        found = parameters.get(match[1], "")
-        return ", ".join(map(str, found)) if isinstance(found, list) else str(found) or match[0]
-
-    return _PLACEHOLDER.sub(value, text)
+    Values of several parts, such as an amount of money, are shown in the user's words.
+    """
+    values: dict[str, list[str]] = {}
+    for entity in entities:
+        shown = entity.text if isinstance(entity.value, Mapping) else str(entity.value)
+        values.setdefault(entity.slot, []).append(shown)
+    return _PLACEHOLDER.sub(lambda match: ", ".join(values.get(match[1], [match[0]])), text)
 
 
 def _message(text: str) -> dict[str, Any]:

@@ -138,7 +138,7 @@ def test_every_setting_is_documented_with_its_default() -> None:
             assert (shown.strip(), defaults[name]) == ("learned", None)
         elif isinstance(defaults[name], bool):
             assert parse(name, shown.strip().strip("`")) is defaults[name]
-        elif name not in ("threshold", "spelling", "prompts", "lint"):
+        elif name not in ("threshold", "spelling", "prompts", "lint", "fallback"):
             assert shown.strip().strip("`") == str(defaults[name]), name
 
 

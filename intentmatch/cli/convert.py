@@ -86,7 +86,8 @@ def import_(
     Exit codes: 0 done; 2 something could not be read, and nothing was written.
     """
     from intentmatch import formats
-    from intentmatch.formats.kit.tidy import tidy
+    from intentmatch.formats.kit.repair import repair
+    from intentmatch.formats.kit.tidy import tidy, unused_slots, with_unused_slots_ignored
 
     with progress.shown() as update:
         update(f"reading {path}", 0, None)
@@ -98,9 +99,13 @@ def import_(
         else:
             found = formats.read(path, form, language=language, columns=_pairs(columns))
         update("converting", 0, None)
-        registry, untidy = tidy(found.registry)
-        files, left_out = formats.render(registry, _NATIVE)
-        problems = sorted({*found.problems, *untidy, *left_out})
+        tidied, notes = tidy(found.registry)
+        registry, left_out = repair(tidied)
+        files, losses = formats.render(registry, _NATIVE)
+        files = with_unused_slots_ignored(files, registry)
+        if not any(problem.rule == "unused-slot" for problem in found.problems):
+            notes += unused_slots(registry)
+        problems = sorted({*found.problems, *notes, *left_out, *losses})
         errors = _errors(problems)
         if target is not None and not errors:
             update(f"writing {target}", 0, None)

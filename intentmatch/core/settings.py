@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -38,6 +38,8 @@ USUAL_SHARE = 0.1
 """Default of `out_of_scope_share`, chosen on development sets."""
 FROM_TESTS: Final = "tests"
 """Value of `out_of_scope_share`: learn it from `tests:`."""
+WITH_LISTS = frozenset({"fallback"})
+"""Settings whose values may be lists in YAML."""
 DEFAULT_LANGUAGE = "default"
 """Key of a threshold mapping for all languages that it does not list."""
 
@@ -95,6 +97,9 @@ class Settings:
     """Whether a message may hold several requests, returned as `parts` of the result."""
     top_k: int = 5
     """Number of candidates in a result."""
+    fallback: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What a bot of the protocol `dialogflow` says to a message that no intent fits: texts per language, `default` for
+    all others. A conversation gets one after the other."""
     cache: str = "auto"
     """Vectors on disk: auto (the user's cache folder), off, or a folder."""
     require_signature: str = "off"
@@ -309,6 +314,18 @@ def _spelling(value: Any) -> dict[str, dict[str, str]]:
     return parsed
 
 
+def _fallback(value: Any) -> dict[str, list[str]]:
+    """Parse `Sorry?`, `[Sorry?, Pardon?]`, or a mapping of languages to either."""
+    by_language = value if isinstance(value, Mapping) else {DEFAULT_LANGUAGE: value}
+    parsed: dict[str, list[str]] = {}
+    for code, texts in by_language.items():
+        listed = [texts] if isinstance(texts, str) else texts
+        if not isinstance(listed, (list, tuple)) or not listed:
+            raise ValueError("it must be a text, a list of texts, or map languages to them")
+        parsed[_language(str(code))] = list(map(_text, listed))
+    return parsed
+
+
 def _prompts(value: Any) -> dict[str, str]:
     if not isinstance(value, Mapping):
         raise ValueError("it must be a mapping with the keys utterance and query")
@@ -367,6 +384,7 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "reranker_seconds": _seconds,
     "several_intents": _switch,
     "top_k": _count,
+    "fallback": _fallback,
     "cache": _off_or_path,
     "require_signature": _off_or_path,
     "confine": _switch,

@@ -2,7 +2,9 @@
 
 `intents/NAME.json` has the parameters, contexts and responses of an intent. `intents/NAME_usersays_LANGUAGE.json` has
 its phrases; the first versions have them in `userSays`. `entities/NAME.json` and `entities/NAME_entries_LANGUAGE.json`
-define the types. An input context becomes a tag of `when:`.
+define the types. An input context becomes a tag of `when:`, and output contexts become `metadata: {output_contexts:
+{NAME: LIFESPAN}}`, which the protocol `dialogflow` of the server reads. A fallback intent without phrases becomes the
+setting `fallback`.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from intentmatch.core.errors import Location, Problem
+from intentmatch.core.settings import DEFAULT_LANGUAGE
 from intentmatch.core.types import Intent, Registry, Slot, Utterance
 from intentmatch.formats import dialogflow
 from intentmatch.formats.kit import by_language, losses
@@ -27,6 +30,7 @@ from intentmatch.registry.templates.syntax import escape
 
 _PART = re.compile(r"(?P<owner>.*)_(?P<what>usersays|entries)_(?P<language>[A-Za-z]{2,3}(?:-[A-Za-z0-9]+)*)\.json")
 _IN_TEMPLATE = re.compile(r"@(?P<type>[\w.-]+):(?P<name>[\w-]+)")
+_SLOT = re.compile(r"\{([^{}]+)\}")
 _IGNORED = "@sys.ignore"
 _USUAL_CONFIDENCE = 0.3
 _SAYS: frozenset[Feature] = frozenset(
@@ -120,6 +124,10 @@ class _Reader:
 
     def _read_intent(self, root: Value, path: str) -> None:
         draft, place = self._draft, root.location
+        if root["fallbackIntent"].flag():
+            self._read_fallback(root)
+            if not self._has_phrases(root, path):
+                return
         intent = draft.intent(_name(root, path), place, fallback=root["fallbackIntent"].flag())
         intent.when += [tag for context in root["contexts"].items() if (tag := context.text())]
         if len(intent.when) > 1:
@@ -127,19 +135,63 @@ class _Reader:
         for response in root["responses"].items():
             for parameter in response["parameters"].items():
                 self._read_parameter(parameter, intent)
-            self._read_messages(response["messages"].items(), intent)
+            self._read_messages(response["messages"].items(), intent, self._parameter_slots(response))
             if action := response["action"].text():
                 intent.metadata["action"] = action
-            if response["affectedContexts"].items():
-                draft.not_expressed(response.location, "output contexts are not imported; the bot has to set them")
-        if root["events"].items():
-            draft.not_expressed(place, "events that trigger an intent are not imported")
-        if root["webhookUsed"].flag():
-            draft.not_expressed(place, "webhook fulfillment of an intent is not imported")
+            self._read_contexts(response, intent)
+        self._read_triggers(root, intent)
         for code, phrases in self._parts.get(("usersays", path), ()):
             for phrase in phrases.items():
                 self._read_phrase(phrase, code, intent)
         self._read_inline(root["userSays"].items(), intent)
+
+    def _read_triggers(self, root: Value, intent: IntentDraft) -> None:
+        """Read what starts an intent besides a message, and what it calls."""
+        draft, place = self._draft, root.location
+        if root["events"].items():
+            draft.not_expressed(place, "events that trigger an intent are not imported")
+        if root["webhookUsed"].flag():
+            intent.metadata["webhook"] = True
+            message = "an intent with a webhook gets `metadata: {webhook: true}`"
+            draft.note(place, "webhook", message, "start the server with --protocol dialogflow --fulfillment URL")
+        if root["webhookForSlotFilling"].flag():
+            draft.not_expressed(place, "webhook calls while slots are missing are not imported")
+
+    def _has_phrases(self, root: Value, path: str) -> bool:
+        parts = self._parts.get(("usersays", path), ())
+        return bool(root["userSays"].items()) or any(phrases.items() for _, phrases in parts)
+
+    def _read_fallback(self, root: Value) -> None:
+        """Read the texts of a fallback intent as the setting `fallback`. Those of a context are skipped."""
+        draft, name = self._draft, root["name"].text()
+        if root["contexts"].items():
+            draft.not_expressed(root.location, f"the texts of {name!r} are not imported, because they need a context")
+            return
+        texts: dict[str, list[str]] = draft.settings.setdefault("fallback", {})
+        messages = [message for response in root["responses"].items() for message in response["messages"].items()]
+        for message, found in _texts(messages):
+            code = draft.language(message["lang"].text(), message.location) or DEFAULT_LANGUAGE
+            if found:
+                known = texts.setdefault(code, [])
+                known += [text for text in found if text not in known]
+        if any(texts.values()):
+            draft.note(
+                root.location, "fallback-intent", f"the texts of {name!r} are imported as the setting `fallback`"
+            )
+        else:
+            del draft.settings["fallback"]
+
+    def _read_contexts(self, response: Value, intent: IntentDraft) -> None:
+        contexts = {
+            name: 5 if lifespan is None else lifespan
+            for context in response["affectedContexts"].items()
+            if (name := context["name"].text())
+            for lifespan in [context["lifespan"].integer()]
+        }
+        if contexts:
+            intent.metadata["output_contexts"] = contexts
+        if response["resetContexts"].flag():
+            intent.metadata["reset_contexts"] = True
 
     def _read_parameter(self, root: Value, intent: IntentDraft) -> None:
         name, type_ = root["name"].text(), root["dataType"].text()
@@ -156,13 +208,21 @@ class _Reader:
             if text:
                 own.questions.setdefault(code, text)
 
-    def _read_messages(self, messages: Sequence[Value], intent: IntentDraft) -> None:
-        texts = [message for message in messages if message["speech"]]
-        for message in [m for m in texts if not m["platform"]] or texts:
-            speech = message["speech"]
-            found = [(text.text() or "").strip() for text in ([speech] if speech.is_text else speech.items())]
-            intent.respond_once([text for text in found if text], message.location, message["lang"].text())
-        if len(texts) < len(messages):
+    def _parameter_slots(self, response: Value) -> dict[str, str]:
+        """Return the slot of each parameter, by the name that responses use."""
+        named = (
+            (each["name"].text(), each["dataType"].text(), each.location) for each in response["parameters"].items()
+        )
+        return {name: self._slot(name, type_, place) for name, type_, place in named if name and type_}
+
+    def _read_messages(self, messages: Sequence[Value], intent: IntentDraft, slots: dict[str, str]) -> None:
+        names = "|".join(sorted(map(re.escape, slots), key=len, reverse=True))
+        # `$size`, or `$date.original` for the text of a date.
+        value = re.compile(rf"\$({names})(?:\.original)?(?!\w)") if names else None
+        for message, texts in _texts(messages):
+            written = [value.sub(lambda match: f"{{{slots[match[1]]}}}", text) if value else text for text in texts]
+            intent.respond_once(written, message.location, message["lang"].text())
+        if any(not message["speech"] for message in messages):
             self._draft.not_expressed(messages[0].location, "messages that are not text are not imported")
 
     def _read_phrase(self, phrase: Value, code: str | None, intent: IntentDraft) -> None:
@@ -203,6 +263,15 @@ class _Reader:
         return (template + escape(text[end:])).strip()
 
 
+def _texts(messages: Sequence[Value]) -> Iterator[tuple[Value, list[str]]]:
+    """Yield the messages with text, and their texts. Those of a platform count only without others."""
+    spoken = [message for message in messages if message["speech"]]
+    for message in [each for each in spoken if not each["platform"]] or spoken:
+        speech = message["speech"]
+        found = [(text.text() or "").strip() for text in ([speech] if speech.is_text else speech.items())]
+        yield message, [text for text in found if text]
+
+
 def _name(root: Value, path: str) -> str:
     return root["name"].text() or path.rsplit("/", 1)[-1]
 
@@ -237,8 +306,13 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
 
 
 def _intent(intent: Intent, main: str) -> dict[str, Any]:
+    names = {slot.name for slot in intent.slots}
+
+    def with_values(text: str) -> str:
+        return _SLOT.sub(lambda match: f"${match[1]}" if match[1] in names else match[0], text)
+
     messages = [
-        {"type": "0", "lang": (code or main).lower(), "speech": list(texts)}
+        {"type": "0", "lang": (code or main).lower(), "speech": list(map(with_values, texts))}
         for code, texts in intent.all_responses.items()
     ]
     response = {

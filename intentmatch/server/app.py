@@ -73,8 +73,8 @@ def create_app(
     Single options go over `config`: `create_app("intents", max_text=500)`. `ServerConfig` describes every option. With
     several bots, each key needs its bot in front, `shop:KEY`, or `*:KEY` for all bots.
 
-    `store` keeps the conversations of `/chat`; without one they stay in this process. Apps in several processes that
-    share `reloads` reload their files together.
+    `store` keeps the conversations of `/chat` and the sessions of Dialogflow; without one they stay in this process.
+    Apps in several processes that share `reloads` reload their files together.
 
     Raises `InputError` if an option is unknown or invalid. Problems of a path (see `Matcher.load`) are raised when the
     server starts.
@@ -87,11 +87,13 @@ def create_app(
     access = Access.from_config(config.auth, several=several)
     if isinstance(served, BotPool):
         served.warn_of_unknown(access.bots)
-    host = Host(served.bot_named, config.limits.max_text, config.limits.max_batch, config.interfaces.fulfillment)
-    protocols = load_protocols(config.interfaces.protocols, host)
+    store = store or MemoryStore()
+    limits, interfaces = config.limits, config.interfaces
+    host = Host(served.bot_named, limits.max_text, limits.max_batch, interfaces.fulfillment, store)
+    protocols = load_protocols(interfaces.protocols, host)
     calls = JsonCalls(_find_bot(served), config.limits, _BOT if several else "")
     match.add_calls(calls)
-    chat.add_calls(calls, store or MemoryStore())
+    chat.add_calls(calls, store)
     feedback.add_calls(calls)
     app = _App(calls, access, served)
     _add_middleware(app, config)

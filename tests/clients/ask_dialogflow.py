@@ -35,6 +35,15 @@ def main(url: str, key: str) -> None:
         assert result.all_required_params_present
         result = ask(session, "the price of tea in China", sessions).query_result
         assert (result.intent.is_fallback, result.intent_detection_confidence) == (True, 1)
+    session = sessions.session_path("shop", "2")
+    asked = ask(session, "where is my order now", sessions).query_result
+    assert [(context.name, context.lifespan_count) for context in asked.output_contexts] == [
+        (f"{session}/contexts/asked", 1)
+    ]
+    thanks = ask(session, "good to know", sessions).query_result
+    assert (thanks.intent.display_name, list(thanks.output_contexts)) == ("thanks", [])
+    texts = [ask(session, "good to know", sessions).query_result.fulfillment_text for _ in range(2)]
+    assert texts == ["Sorry?", "Pardon?"], texts
     response = ask(session, "a train to Berlin please", sessions)
     result = response.query_result
     assert (result.fulfillment_text, result.webhook_source) == ("The 10:04.", "timetable"), response
@@ -50,7 +59,7 @@ def main(url: str, key: str) -> None:
     except Unauthorized as error:
         assert "invalid authentication" in error.message
     name = "google-cloud-dialogflow"
-    print(f"{name} {version(name)}: sessions and environments, fallback, webhook, empty text, a wrong key")
+    print(f"{name} {version(name)}: sessions with contexts, environments, fallback, webhook, empty text, a wrong key")
 
 
 main(*sys.argv[1:])

@@ -32,6 +32,7 @@ class Real(NamedTuple):
 _LU = "microsoft__botframework-cli/packages/lu/test/fixtures"
 _LUIS_BUILD = "microsoft__botframework-cli/packages/luis/docs/examples/luis-build"
 _SKILLS = "microsoft__botframework-skills/skills/csharp/experimental"
+_NO_FALLBACK = "a fallback intent without phrases becomes a setting"
 _AZURE = "Azure-Samples__cognitive-services-sample-data-files"
 
 ROWS: Mapping[str, list[Real]] = {
@@ -171,17 +172,17 @@ ROWS: Mapping[str, list[Real]] = {
         Real(f"{_SKILLS}/bingsearchskill/Deployment/Resources/LU/it-it/BingSearchSkill.lu", 4, 21),
     ],
     "dialogflow-es": [
-        Real("dialogflow__fulfillment-bike-shop-nodejs/dialogflow-agent", 5, 13),
-        Real("dialogflow__fulfillment-bike-shop-nodejs/BikeShopAgent.zip", 5, 13),
-        Real("Sanjaypranav__ruth-nlu2/data/examples/dialogflow", 5, 48),
+        Real("dialogflow__fulfillment-bike-shop-nodejs/dialogflow-agent", 4, 13, _NO_FALLBACK),
+        Real("dialogflow__fulfillment-bike-shop-nodejs/BikeShopAgent.zip", 4, 13, _NO_FALLBACK),
+        Real("Sanjaypranav__ruth-nlu2/data/examples/dialogflow", 4, 48, _NO_FALLBACK),
         Real(
             "crownpku__Rasa_NLU_Chi/data/examples/dialogflow",
-            5,
+            4,
             48,
-            "the 12 phrases that stand in an intent and in a file of its own as well are read once",
+            f"{_NO_FALLBACK}, and 12 phrases that stand in an intent and in a file of its own are read once",
         ),
         Real("zdi-mainfranken__corona-chatbot", 12, 248),
-        Real("actions-on-google__dialogflow-number-genie-nodejs/agent.zip", 11, 167),
+        Real("actions-on-google__dialogflow-number-genie-nodejs/agent.zip", 9, 167, _NO_FALLBACK),
     ],
     "dialogflow-cx": [
         Real("ayushwattal__FlightBooking-Chat-Bot", 5, 32),

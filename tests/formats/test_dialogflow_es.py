@@ -13,6 +13,7 @@ from contracts.format import LAWS, Subject, bare
 from intentmatch import formats
 from intentmatch.core.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
 from intentmatch.formats.dialogflow_es import FORMAT
+from intentmatch.registry import read_registry
 
 
 def phrase(*parts: str | tuple[str, str, str], **more: Any) -> dict[str, Any]:
@@ -132,12 +133,11 @@ def test_parameters_become_slots_and_prompts_become_questions(tmp_path):
 
 
 def test_input_context_becomes_tag(tmp_path):
-    """Output contexts are reported, and so are several input contexts."""
+    """Several input contexts are reported."""
     found = read(tmp_path)
     several = {**AGENT["intents/Book.json"], "contexts": ["open", "late"]}
 
     assert found.registry["Book"].when == ("open",)
-    assert "output contexts are not imported" in messages(found)
     assert "required all of its contexts" not in messages(found)
     assert "required all of its contexts" in messages(read(tmp_path, {"intents/Book.json": several}))
 
@@ -146,7 +146,7 @@ def test_default_platform_responses_and_action_are_imported(tmp_path):
     found = read(tmp_path)
 
     assert found.registry["Book"].all_responses == {"en": ("Done.", "Fine."), "de": ("Erledigt.",)}
-    assert found.registry["Book"].metadata == {"action": "book"}
+    assert found.registry["Book"].metadata["action"] == "book"
     assert "not text" in messages(found)
 
 
@@ -199,10 +199,44 @@ def test_type_with_only_a_built_in_type_becomes_that_type(tmp_path):
     assert "refer to other types" in messages(read(tmp_path, mixed))
 
 
-def test_fallback_is_reported(tmp_path):
-    fallback = {**AGENT["intents/Book.json"], "fallbackIntent": True}
+def test_output_contexts_are_metadata(tmp_path):
+    """With their lifespans, 5 by default; 0 ends a context."""
+    response = AGENT["intents/Book.json"]["responses"][0]
+    contexts = [{"name": "booked", "lifespan": 2}, {"name": "open", "lifespan": 0}, {"name": "x"}, {"lifespan": 3}]
+    several = {**response, "affectedContexts": contexts, "resetContexts": True}
+    found = read(tmp_path, {"intents/Book.json": {**AGENT["intents/Book.json"], "responses": [several]}})
 
-    assert "is a fallback intent" in messages(read(tmp_path, {"intents/Book.json": fallback}))
+    assert found.registry["Book"].metadata == {
+        "action": "book",
+        "webhook": True,
+        "output_contexts": {"booked": 2, "open": 0, "x": 5},
+        "reset_contexts": True,
+    }
+    assert "ontexts" not in messages(found)
+
+
+def test_fallback_with_phrases_is_reported(tmp_path):
+    fallback = {**AGENT["intents/Book.json"], "fallbackIntent": True, "contexts": []}
+    found = read(tmp_path, {"intents/Book.json": fallback})
+
+    assert "is a fallback intent" in messages(found)
+    assert "Book" in found.registry
+    assert found.registry.settings == {"fallback": {"en": ["Done.", "Fine."], "de": ["Erledigt."]}}
+
+
+def test_fallback_without_phrases_is_a_setting(tmp_path):
+    """It is no intent. Texts without a language are those of the agent; those that need a context are reported."""
+    messages_ = [{"type": 0, "speech": "Sorry?"}, {"type": 0, "lang": "en", "speech": ["Sorry?", "Pardon?"]}]
+    fallback = {"name": "F", "contexts": [], "fallbackIntent": True, "responses": [{"messages": messages_}]}
+    files = {"intents/F.json": fallback, "intents/G.json": {**fallback, "name": "G", "contexts": ["open"]}}
+    found = read(tmp_path, {**files, "intents/H.json": {**fallback, "name": "H", "responses": [{}]}})
+
+    assert [intent.name for intent in found.registry] == ["Book"]
+    assert found.registry.settings == {"fallback": {"en": ["Sorry?", "Pardon?"]}}
+    assert "the texts of 'F' are imported as the setting `fallback`" in messages(found)
+    assert "the texts of 'G' are not imported, because they need a context" in messages(found)
+    formats.write(found.registry, "intentmatch", tmp_path / "bot.yaml")
+    assert read_registry(tmp_path / "bot.yaml").settings == {"fallback": {"en": ["Sorry?", "Pardon?"]}}
 
 
 def test_broken_and_missing_files_do_not_affect_others(tmp_path):
@@ -260,3 +294,15 @@ def test_follow_ups_keep_the_phrases_that_they_share(tmp_path: Path) -> None:
 
     assert not [problem for problem in problems if problem.rule == "conflicting-utterance"]
     assert {i.name: [u.text for u in i.utterances] for i in found.registry} == {n: t for n, (_, t) in phrases.items()}
+
+
+def test_values_in_responses_are_slots(tmp_path):
+    """`$what` becomes `{what}`, and `$what` again in an export; other dollars stay."""
+    texts = ["A $what for $day.original, $5 or $ghost.", "$what-$days", "$what_"]
+    response = {**AGENT["intents/Book.json"]["responses"][0], "messages": [{"type": 0, "lang": "en", "speech": texts}]}
+    found = read(tmp_path, {"intents/Book.json": {**AGENT["intents/Book.json"], "responses": [response]}}).registry
+
+    assert found["Book"].all_responses == {"en": ("A {what} for {day}, $5 or $ghost.", "{what}-$days", "$what_")}
+    formats.write(found, "dialogflow-es", tmp_path / "again")
+    written = json.loads((tmp_path / "again/intents/Book.json").read_text(encoding="utf-8"))
+    assert written["responses"][0]["messages"][0]["speech"][0] == "A $what for $day, $5 or $ghost."

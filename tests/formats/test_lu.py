@@ -255,6 +255,7 @@ def test_export_writes_a_file_per_language(tmp_path):
     ("slot", "written"),
     [
         (Slot("when", "time"), "exactly; the nearest type is written"),
+        (Slot("when", "date"), "exactly; the nearest type is written"),
         (Slot("count", "number"), "'count', which no intent uses"),
         (Slot("x", "pattern", patterns=("a", "b")), "several patterns of the slot 'x'"),
         (Slot("x", "list", (SlotValue("a", (Utterance("b, c"),)),)), "the synonym 'b, c'"),

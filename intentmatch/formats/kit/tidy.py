@@ -1,20 +1,25 @@
-"""Remove from an imported registry what is repeated or not used, so that `lint` reports the bot and not its import."""
+"""Remove repetitions from an imported registry, so that `lint` reports the bot and not its import."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from intentmatch.core.errors import NOWHERE, Location, Problem, Severity
+from intentmatch.core.errors import NOWHERE, Location, Problem
 from intentmatch.core.types import Intent, Registry, Rule, Utterance
+from intentmatch.formats.kit.format import Files
 from intentmatch.formats.kit.slot_mentions import without_unmentioned_slots
 from intentmatch.formats.kit.unroll import is_template
 from intentmatch.registry.templates.syntax import Template, parse
 from intentmatch.text.normalize import fold
 
+_SLOTS = "\nslots:\n"
+_IGNORED = "  # lint: ignore unused-slot"
+
 
 def tidy(registry: Registry) -> tuple[Registry, list[Problem]]:
-    """Return the registry without repeated utterances, unused slots and unused rules.
+    """Return the registry without repeated utterances and unused rules.
 
     Of equal utterances of an intent, the one with the most slot marks is kept, at the place of the first. Returns a
     problem for each removed piece, sorted by location.
@@ -22,23 +27,44 @@ def tidy(registry: Registry) -> tuple[Registry, list[Problem]]:
     problems: list[Problem] = []
     intents = tuple(_without_repetitions(intent, registry.rules, problems) for intent in registry)
     used_rules = _used_rules(intents, registry.rules)
-    used_slots = {slot.name for intent in intents for slot in intent.slots}
     for rule in registry.rules:
         if rule.name not in used_rules:
             message = f"the rule {rule.name!r} is not imported, because no utterance uses it"
-            problems.append(_problem(rule.location, "info", "unused-rule", message))
-    for slot in registry.slots:
-        if slot.name not in used_slots:
-            values = f" and its {len(slot.values):,} values are" if slot.values else " is"
-            message = f"the slot {slot.name!r}{values} not imported, because no intent uses the slot"
-            problems.append(_problem(slot.location, "warning", "unused-slot", message))
+            problems.append(_problem(rule.location, "unused-rule", message))
     kept = replace(
         registry,
         intents=intents,
-        slots=tuple(slot for slot in registry.slots if slot.name in used_slots),
         rules=tuple(rule for rule in registry.rules if rule.name in used_rules),
     )
     return kept, sorted(problems)
+
+
+def unused_slots(registry: Registry) -> list[Problem]:
+    """Return a problem for each slot that no intent uses."""
+    used = {slot.name for intent in registry for slot in intent.slots}
+    hint = "list it below `slots:` of the intents that need it, and remove the comment beside it"
+    return [
+        _problem(slot.location, "unused-slot", f"no intent uses the slot {slot.name!r}", hint)
+        for slot in registry.slots
+        if slot.name not in used
+    ]
+
+
+def with_unused_slots_ignored(files: Files, registry: Registry) -> Files:
+    """Return intentmatch's YAML with a comment for `lint` beside each slot that no intent uses.
+
+    The values of such a slot are the author's work, such as a lookup table of Rasa, and somebody may need them.
+    """
+    used = {slot.name for intent in registry for slot in intent.slots}
+    changed: dict[str, str | bytes] = dict(files)
+    for path, text in files.items():
+        head, key, slots = text.partition(_SLOTS) if isinstance(text, str) else ("", "", "")
+        for name in [slot.name for slot in registry.slots if slot.name not in used]:
+            # The slots stand before the intents, which may have the same name.
+            slots = re.sub(rf"^  {re.escape(name)}:$", rf"\g<0>{_IGNORED}", slots, count=1, flags=re.MULTILINE)
+        if key:
+            changed[path] = f"{head}{key}{slots}"
+    return changed
 
 
 def _without_repetitions(intent: Intent, rules: Sequence[Rule], problems: list[Problem]) -> Intent:
@@ -54,7 +80,7 @@ def _without_repetitions(intent: Intent, rules: Sequence[Rule], problems: list[P
     for first, line in repeated:
         where = (first.location or NOWHERE).short
         message = f"“{line.text}” is already at {where}; it is imported once"
-        problems.append(_problem(line.location or intent.location, "info", "duplicate-utterance", message))
+        problems.append(_problem(line.location or intent.location, "duplicate-utterance", message))
     return without_unmentioned_slots(replace(intent, utterances=tuple(kept.values())), intent, rules)
 
 
@@ -79,5 +105,5 @@ def _uses(templates: Iterator[Template]) -> Iterator[str]:
     return (use.rule for template in templates for use in template.uses)
 
 
-def _problem(place: Location | None, severity: Severity, rule: str, message: str) -> Problem:
-    return Problem(place or NOWHERE, severity, rule, message)
+def _problem(place: Location | None, rule: str, message: str, hint: str = "") -> Problem:
+    return Problem(place or NOWHERE, "info", rule, message, hint)

@@ -154,7 +154,7 @@ class FileGrammar:
         page = self._page
         values: dict[str, tuple[Any, Location]] = {}
         for key, value_node in page.entries(node, "`settings`"):
-            value = self._setting(value_node, key.text)
+            value = self._setting(value_node, key.text, lists=key.text in settings.WITH_LISTS)
             if value is None:
                 continue
             if key.text in settings.OPERATORS:
@@ -169,12 +169,15 @@ class FileGrammar:
                 values[key.text] = (value, key.location)
         return values
 
-    def _setting(self, node: Node, name: str) -> Any:
-        """Return a text, or a mapping of texts or of further mappings; None if it is neither."""
+    def _setting(self, node: Node, name: str, *, lists: bool) -> Any:
+        """Return a text, a mapping of texts or mappings, or a list where `lists` allows it; None for anything else."""
         page = self._page
+        if lists and isinstance(node, ListNode):
+            return [page.text(item, f"an item of `{name}`") or "" for item in page.items(node, f"`{name}`")]
         if not isinstance(node, Mapping):
             return page.text(node, f"`{name}`")
-        values = ((key.text, self._setting(inner, key.text)) for key, inner in page.entries(node, f"`{name}`"))
+        entries = page.entries(node, f"`{name}`")
+        values = ((key.text, self._setting(inner, key.text, lists=lists)) for key, inner in entries)
         return {name: "" if value is None else value for name, value in values}
 
     def _rules(self, node: Node) -> Iterator[Rule]:

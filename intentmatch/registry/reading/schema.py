@@ -95,6 +95,7 @@ def _definitions() -> dict[str, Any]:
 def _file_properties() -> dict[str, Any]:
     setting = {"anyOf": [_TEXT, {"type": "object", "additionalProperties": _TEXT}]}
     shorthand = _named({"type": "object", "additionalProperties": _TEXT}, f"^{DEFAULT_LANGUAGE}$|{_CODE}")
+    by_language = _named(_TEXTS, f"^{DEFAULT_LANGUAGE}$|{_CODE}")
     test = _mapping("test", TEST_KEYS, _test_properties())
     return {
         "version": {"enum": [int(GRAMMAR_VERSION), GRAMMAR_VERSION]},
@@ -102,7 +103,8 @@ def _file_properties() -> dict[str, Any]:
         "include": _TEXTS,
         "settings": {
             "type": ["object", "null"],
-            "properties": dict.fromkeys(PARSERS, setting) | {"spelling": shorthand},
+            "properties": dict.fromkeys(PARSERS, setting)
+            | {"spelling": shorthand, "fallback": {"anyOf": [_TEXTS, by_language]}},
             "additionalProperties": False,
         },
         "rules": _named(_LOCALIZED, names=_NAME),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from fastapi import APIRouter, Request
@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
 from intentmatch.core.result import Candidate, MatchResult
+from intentmatch.dialogue import MemoryStore, Store
 from intentmatch.matching.options import MatchOptions
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.middleware.problems import ProblemError, Shape, from_findings
@@ -43,6 +44,8 @@ class Host:
     """Most texts of a request."""
     fulfillment: str | None = None
     """URL of the fulfillment webhook of Dialogflow."""
+    store: Store = field(default_factory=MemoryStore)
+    """Keeps conversations."""
 
     async def bot(self, request: Request, name: str | None = None) -> Bot:
         """Return the bot of this name. Raises `ProblemError`: 404 for an unknown one, 403 without a key for it."""

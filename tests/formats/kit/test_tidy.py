@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+from click.testing import CliRunner
+
 from intentmatch import formats
+from intentmatch.cli.commands import cli
 from intentmatch.core.errors import Location
 from intentmatch.core.types import Intent, Mark, Registry, Rule, Slot, SlotValue, Utterance
-from intentmatch.formats.kit.tidy import tidy
-from intentmatch.registry import examine
+from intentmatch.formats.kit.tidy import tidy, unused_slots, with_unused_slots_ignored
 
 
 def template(text: str) -> Utterance:
     return Utterance(text, None, None, text)
+
+
+def lint(path: Path) -> list[str]:
+    """The rules of the findings."""
+    done = CliRunner().invoke(cli, ["lint", str(path), "--format", "json", "--fail-on", "never"])
+    return [problem["rule"] for problem in json.loads(done.stdout)["problems"]]
 
 
 CITY = Slot("city", "list", (SlotValue("Rome"), SlotValue("Oslo")))
@@ -49,29 +58,38 @@ def test_marked_one_of_equal_utterances_is_kept() -> None:
 
 
 def test_slot_goes_with_its_last_utterance() -> None:
-    """Two labels of the same words: the slot of the second one is no longer used."""
+    """Two labels of the same words: the slot of the second one is no longer used by the intent."""
     place = Slot("place", "list", (SlotValue("Rome"),))
     second = Utterance("to Rome", None, Location("a", 4), "to {place=Rome}", (Mark("place", 3, 7),))
-    found, problems = tidy(Registry((Intent("go", (MARKED, second), slots=(CITY, place)),), slots=(CITY, place)))
+    found, _ = tidy(Registry((Intent("go", (MARKED, second), slots=(CITY, place)),), slots=(CITY, place)))
 
-    assert (found.slots, found["go"].slots) == ((CITY,), (CITY,))
-    assert {problem.rule for problem in problems} == {"duplicate-utterance", "unused-slot"}
+    assert found["go"].slots == (CITY,)
+    assert [problem.message for problem in unused_slots(found)] == ["no intent uses the slot 'place'"]
 
 
-def test_unused_slots_and_rules_are_left_out() -> None:
-    """A rule may be used through another one; a slot may be listed without an utterance that names it."""
+def test_unused_rules_are_left_out() -> None:
+    """A rule may be used through another one."""
     rules = (Rule("polite", {"": "<please> do"}), Rule("please", {"": "please"}), Rule("loud", {"": "<louder>"}))
-    listed = Slot("day", "date")
-    intent = Intent("go", (template("<polite> go <gone>"),), slots=(listed,))
-    found, problems = tidy(Registry((intent,), slots=(CITY, listed, Slot("any", "any")), rules=rules))
+    found, problems = tidy(Registry((Intent("go", (template("<polite> go <gone>"),)),), rules=rules))
 
     assert [rule.name for rule in found.rules] == ["polite", "please"]
-    assert found.slots == (listed,)
-    assert [(p.severity, p.message) for p in problems] == [
-        ("info", "the rule 'loud' is not imported, because no utterance uses it"),
-        ("warning", "the slot 'any' is not imported, because no intent uses the slot"),
-        ("warning", "the slot 'city' and its 2 values are not imported, because no intent uses the slot"),
+    assert [p.message for p in problems] == ["the rule 'loud' is not imported, because no utterance uses it"]
+
+
+def test_unused_slots_get_a_comment_for_lint(tmp_path: Path) -> None:
+    """In the slots alone, even if an intent has the same name."""
+    listed = Slot("day", "date")
+    intents = (Intent("city", (Utterance("hi"),), slots=(listed,)), Intent("go", (Utterance("go"),)))
+    registry = Registry(intents, slots=(CITY, listed, Slot("x", "any")))
+    files = with_unused_slots_ignored(formats.render(registry, "intentmatch")[0], registry)
+    formats.put(files, tmp_path / "bot.yaml")
+
+    text = (tmp_path / "bot.yaml").read_text(encoding="utf-8")
+    assert [line for line in text.splitlines() if "#" in line] == [
+        "  city:  # lint: ignore unused-slot",
+        "  x:  # lint: ignore unused-slot",
     ]
+    assert not {"unused-slot", "bad-suppression"} & set(lint(tmp_path / "bot.yaml"))
 
 
 def test_tidy_registry_is_unchanged() -> None:
@@ -97,8 +115,10 @@ nlu:
     - Lufthansa
 """
     (tmp_path / "nlu.yml").write_text(nlu, encoding="utf-8")
-    registry, problems = tidy(formats.read(tmp_path / "nlu.yml").registry)
-    formats.write(registry, "intentmatch", tmp_path / "bot.yaml")
+    done = CliRunner().invoke(cli, ["import", str(tmp_path / "nlu.yml"), "-o", str(tmp_path / "bot")])
 
-    assert examine(tmp_path / "bot.yaml")[1] == []
-    assert [problem.rule for problem in problems] == ["duplicate-utterance", "duplicate-utterance", "unused-slot"]
+    assert done.exit_code == 0
+    assert done.stdout.count("[duplicate-utterance]") == 2
+    assert "no intent uses the slot 'airline'" in done.stdout
+    assert "Lufthansa" in (tmp_path / "bot" / "intents.yaml").read_text(encoding="utf-8")
+    assert set(lint(tmp_path / "bot")) <= {"near-duplicate", "few-utterances"}

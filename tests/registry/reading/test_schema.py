@@ -109,3 +109,11 @@ def test_schema_accepts_the_names_that_templates_accept(name: str):
 )
 def test_schema_describes_the_shorthand_of_an_author(spelling: object, problems: int):
     assert len(list(VALIDATOR.iter_errors({"settings": {"spelling": spelling}}))) == problems
+
+
+@pytest.mark.parametrize(
+    ("fallback", "problems"),
+    [("Sorry?", 0), (["A?", "B?"], 0), ({"en": ["A?"], "default": "B?"}, 0), ({"english": "x"}, 1), ([[]], 1)],
+)
+def test_schema_describes_the_texts_of_the_fallback(fallback: object, problems: int):
+    assert len(list(VALIDATOR.iter_errors({"settings": {"fallback": fallback}}))) == problems

@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 
 from intentmatch import Matcher
 from intentmatch.core.errors import InputError, UnknownNameError
-from intentmatch.core.result import Missing
+from intentmatch.core.result import Entity, Missing
 from intentmatch.server import create_app
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.middleware.problems import ProblemError
@@ -81,13 +81,22 @@ def test_entities_are_parameters(protocol_client: TestClient, answers: Callable[
     assert parameters == {"city": "BER", "seats": [2, 2], "day": ""}
 
 
+def test_values_are_filled_into_the_response(protocol_client: TestClient, answers: Callable[..., None]) -> None:
+    """Several values with commas, those of several parts as the user wrote them; the others stay."""
+    price = Entity("price", {"amount": 5, "currency": "EUR"}, "5 euros", 0, 7)
+    answers(entities=(BERLIN, TWO, TWO, price), response="{city}: {seats} for {price} on {day}")
+    result = detected(protocol_client, "a train to Berlin")["queryResult"]
+    assert result["fulfillmentText"] == "BER: 2, 2 for 5 euros on {day}"
+    assert result["parameters"]["price"] == {"amount": 5, "currency": "EUR"}
+
+
 def test_missing_slot_is_asked_for(protocol_client: TestClient, answers: Callable[..., None]) -> None:
     """The first question replaces the response."""
     answers(missing=(Missing("seats", None), NO_DAY))
-    result = detected(protocol_client, "a train to Berlin")["queryResult"]
+    result = detected(protocol_client, "a train to Berlin", f"{SESSION}-asked")["queryResult"]
     assert (result["allRequiredParamsPresent"], result["fulfillmentText"]) == (False, "On which day?")
     answers(missing=(Missing("seats", None),))
-    result = detected(protocol_client, "a train to Berlin")["queryResult"]
+    result = detected(protocol_client, "a train to Berlin", f"{SESSION}-not-asked")["queryResult"]
     assert (result["allRequiredParamsPresent"], result["fulfillmentText"]) == (False, "A train it is.")
 
 

@@ -944,3 +944,12 @@ def test_bars_are_as_long_as_their_values(monkeypatch):
         "b, x: 0.0 %",
         "b, y: 25.0 %",
     ]
+
+
+def test_cost_of_the_language_is_part_of_a_match(foreign):
+    rows = [foreign.Row(f"{word} my parcel", word, "en") for word in ("track", "cancel", "return")]
+    matcher = foreign.Matcher.load(foreign.registry_of(iter(rows))[0], cache="off")
+
+    guess, match = foreign.language_cost(matcher, ["where is my parcel", "cancel it please"] * 20, 3)
+
+    assert 0.0 < guess < match

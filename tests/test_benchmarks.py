@@ -854,7 +854,8 @@ def test_messages_tables_and_pictures(run, tmp_path, messages_data, yaml_registr
     tables = {table["title"]: table for table in json.loads(out.read_text(encoding="utf-8"))["tables"]}
     assert set(tables) >= {
         "Typing mistakes", "Accents", "Shorthand", "Out-of-scope messages", "Noise", "Everyday talk", "Confidence",
-        "Asking", "Stability", "Foreign languages", "Negated requests", "Harmless negations", "Time of a match",
+        "Asking", "Stability", "Foreign languages", "Own languages", "Negated requests", "Harmless negations",
+        "Time of a match",
     }  # fmt: skip
     for table in tables.values():
         assert f"**{table['title']}.** {table['about']}" in done.stdout

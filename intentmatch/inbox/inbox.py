@@ -16,7 +16,7 @@ from intentmatch.core.result import MatchResult
 from intentmatch.core.settings import Settings, parse
 from intentmatch.core.types import checked_language_code
 from intentmatch.inbox.store import Entry, Handled, Missed, Store
-from intentmatch.matching.pipeline import MAX_CHARACTERS
+from intentmatch.matching.reading import MAX_CHARACTERS
 from intentmatch.runtime.block_sizes import INBOX_ENTRIES
 from intentmatch.text.normalize import fold
 

@@ -19,6 +19,7 @@ from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
 from intentmatch.learning.head import Fitting, Near, held_out_head
 from intentmatch.learning.near_duplicates import SAME_BUT_FOR_SPELLING
 from intentmatch.learning.word_alignment import LEADING, WordAlignment
+from intentmatch.runtime import steps
 from intentmatch.runtime.block_sizes import (
     CROSS_VALIDATION_COSINES,
     CROSS_VALIDATION_MAX_CASES,
@@ -175,7 +176,7 @@ def cross_validate(
             found.append(_cases(index, of_one.select(some_moved), left_out, logits, None, known=one.known))
         return found
 
-    found = list(each(cases, rounds))
+    found = list(steps.counted("cross-validating", each(cases, rounds), len(rounds)))
     held_out = _held_out([first for first, *_ in found], owner)
     if translate is None:
         return held_out, None
@@ -257,9 +258,9 @@ class _WordComparison(NamedTuple):
         leading = np.argsort(-evidence, axis=1, kind="stable")[:, :LEADING]
         present = np.isfinite(np.take_along_axis(evidence, leading, axis=1))
         nearest = self._nearest(leading, held_out)
-        rows = held_out.rows.tolist()
-        for place, (row, columns, those, near) in enumerate(zip(rows, leading, present, nearest, strict=True)):
-            similarities = self.words.similarities_of_row(row, near[those].tolist())
+        others = [near[those].tolist() for near, those in zip(nearest, present, strict=True)]
+        similar = self.words.similarities_of_rows(held_out.rows, others)
+        for place, (columns, those, similarities) in enumerate(zip(leading, present, similar, strict=True)):
             evidence[place, columns[those]] += WORD_WEIGHT * np.array(similarities)
 
     def _nearest(self, columns: NDArray[np.int64], held_out: _Similarities) -> NDArray[np.int64]:

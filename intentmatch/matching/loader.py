@@ -13,6 +13,7 @@ from typing import Any
 from intentmatch.artefact.build import build, known_vectors, labelled_messages, uncovered
 from intentmatch.artefact.store import Artefact, load_artefact
 from intentmatch.core.arguments import check_argument
+from intentmatch.core.errors import ArtefactError
 from intentmatch.core.settings import Settings, resolve
 from intentmatch.core.types import Encoder, Registry, Reranker
 from intentmatch.encoders import encoder_key, load_encoder
@@ -25,6 +26,7 @@ from intentmatch.matching.reranker import load_reranker, reranker_key
 from intentmatch.registry import is_yaml, read_registry
 from intentmatch.registry.reading.reader import Remembered
 from intentmatch.registry.reading.snapshot import Content, steadily
+from intentmatch.runtime import steps
 from intentmatch.storage.vector_cache import VectorCache
 
 _log = logging.getLogger(__name__)
@@ -52,7 +54,9 @@ class Source:
         would use the same encoder and the same settings. Uncovered languages and registries too large for a head are
         logged. Raises what `Matcher.load` raises.
         """
+        steps.report("reading the intents")
         found, content = self._read()
+        steps.report("loading the encoder")
         if isinstance(found, Registry):
             settings = resolve(self.explicit, registry=found.settings, locations=found.setting_locations)
             encoder = self._encoder(settings, old)
@@ -82,8 +86,14 @@ class Source:
         if isinstance(path, Registry):
             check_argument("registry", path, Registry)
             return path, {}
+        required = resolve(self.explicit).require_signature
+        public_key = None if required == "off" else required
+        if public_key is not None and is_yaml(path):
+            raise ArtefactError(f"{path} is not a signed artefact, which the setting `require_signature` asks for")
         read: Callable[[], Registry | Artefact] = (
-            partial(read_registry, path, remembered=self.remembered) if is_yaml(path) else partial(load_artefact, path)
+            partial(read_registry, path, remembered=self.remembered)
+            if is_yaml(path)
+            else partial(load_artefact, path, public_key=public_key)
         )
         return steadily(path, read)
 

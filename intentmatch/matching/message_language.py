@@ -8,7 +8,6 @@ for the registry's. Its own languages are told apart by their pieces and by char
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from intentmatch.core.types import Registry
 from intentmatch.encoders.tokenizer.languages import piece_languages, pieces_of
 from intentmatch.matching.noise import randomness
+from intentmatch.matching.vocabulary import Vocabulary
 from intentmatch.text.language_id import LanguageGuess, base_language
 from intentmatch.text.normalize import clean
 
@@ -80,8 +80,8 @@ class _Words(NamedTuple):
 class MessageLanguage:
     """Finds the language of messages to one registry. Safe to use from many threads."""
 
-    def __init__(self, registry: Registry) -> None:
-        self._registry = registry
+    def __init__(self, registry: Registry, vocabulary: Vocabulary) -> None:
+        self._registry, self._vocabulary = registry, vocabulary
         self._tags = [utterance.language for utterance in registry.utterances]
         self._guess = LanguageGuess(registry.folded, self._tags)
 
@@ -214,12 +214,12 @@ class MessageLanguage:
 
     @cached_property
     def _words(self) -> _Words:
-        counts = Counter(word for folded in self._registry.folded for word in folded.split())
+        counts = self._vocabulary.counts
         once = sum(count == 1 for count in counts.values())
         lacking = min(max(once / max(1, counts.total()), _FEWEST_LACKING), _MOST_LACKING)
         of_known = min(0.0, math.log((1.0 - _LACKING) / (1.0 - lacking)))
         of_unknown = _LACKED_WEIGHT * max(0.0, math.log(_LACKING / lacking))
-        return _Words(frozenset(counts), of_known, of_unknown)
+        return _Words(self._vocabulary.words, of_known, of_unknown)
 
 
 def _family(code: str) -> str:

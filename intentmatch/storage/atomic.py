@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+# No write takes that long.
+_SECONDS_OF_A_WRITE = 3600.0
 
 
 def write_file(path: Path, content: bytes) -> None:
@@ -45,6 +49,14 @@ def folder_aside(target: Path) -> Iterator[Path]:
     finally:
         for rest in (aside, old):
             shutil.rmtree(rest, ignore_errors=True)
+
+
+def remove_strays(folder: Path) -> None:
+    """Remove what killed processes left of their `write_file` in a folder: temporary files older than an hour."""
+    for file in folder.glob(".*.????????"):
+        with suppress(OSError):
+            if time.time() - file.stat().st_mtime > _SECONDS_OF_A_WRITE:
+                file.unlink()
 
 
 def real_path(path: Path) -> Path:

@@ -18,6 +18,7 @@ from intentmatch import Matcher
 from intentmatch.core.result import MatchResult
 from intentmatch.core.types import Encoder, Registry
 from intentmatch.matching.message_language import MessageLanguage
+from intentmatch.matching.vocabulary import Vocabulary
 from intentmatch.text.language_id import base_language
 from intentmatch.text.normalize import clean, fold
 
@@ -145,7 +146,7 @@ def changed_answers(before: Iterable[MatchResult], after: Iterable[MatchResult])
 
 def language_cost(matcher: Matcher, messages: Sequence[str], rounds: int) -> tuple[float, float]:
     """Return the median microseconds of guessing the language of a message, and of matching it; best of some rounds."""
-    guesser = MessageLanguage(matcher.registry)
+    guesser = MessageLanguage(matcher.registry, Vocabulary(matcher.registry.folded))
     folded = {text: (clean(text), fold(text)) for text in messages}
     guesser.find(*folded[messages[0]], (), None)
 

@@ -522,8 +522,8 @@ def test_single_language_has_no_own_threshold(names):
         ([0.6, 0.3, 0.1], False),
         ([0.59, 0.31, 0.1], True),
         ([0.9, 0.05, 0.0], False),
-        ([0.4, 0.39, 0.0], False),
-        ([0.4, 0.4, 0.0], True),
+        ([0.44, 0.4, 0.0], False),
+        ([0.45, 0.4, 0.0], True),
         ([0.3, 0.2, 0.2], False),
     ],
 )

@@ -487,7 +487,7 @@ def test_word_similarity_of_the_nearest_remaining_utterance_counts(aggregation, 
         expected = index.aggregate(cosines[None])[0].astype(float)
         for intent in np.flatnonzero(np.isfinite(expected)).tolist():
             nearest = max((r for r, o in enumerate(owners) if o == intent), key=cosines.__getitem__)
-            expected[intent] += WORD_WEIGHT * words.similarities_of_row(row, [nearest])[0]
+            expected[intent] += WORD_WEIGHT * words.similarities_of_rows(np.array([row]), [[nearest]])[0][0]
         assert found[row] == (pytest.approx(expected.max(), abs=1e-5), int(expected.argmax()))
 
 

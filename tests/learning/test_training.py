@@ -176,6 +176,21 @@ def test_damaged_cache_file_is_trained_and_written_again(
     assert caplog.text == ""
 
 
+def test_flipped_bits_of_the_cache_are_noticed(
+    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Damage anywhere in the file is trained again: it must never decide."""
+    first = load_or_train(registry, vectors, labels, Settings(), tmp_path)
+    (file,) = (tmp_path / "learned").iterdir()
+    whole = file.read_bytes()
+    for position in (4, 40, whole.index(b"curve"), len(whole) // 2, len(whole) - 1):
+        file.write_bytes(whole[:position] + bytes([whole[position] ^ 4]) + whole[position + 1 :])
+        caplog.clear()
+        with caplog.at_level(logging.WARNING):
+            assert same(first, load_or_train(registry, vectors, labels, Settings(), tmp_path))
+        assert "training again" in caplog.text
+
+
 def test_cache_folder_that_cannot_be_written_is_a_warning(
     registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from intentmatch import Intent, Registry, Utterance
 from intentmatch.matching.message_language import MessageLanguage, Spoken
+from intentmatch.matching.vocabulary import Vocabulary
 from intentmatch.text.normalize import clean, fold
 
 ENGLISH = ("where is my order", "please cancel my order", "hello there", "track the parcel", "is the hotel open today")
@@ -24,7 +25,7 @@ def registry(**lines: tuple[str, ...]) -> Registry:
 def spoken(bot: Registry, message: str, given: str | None = None) -> Spoken:
     key = fold(message)
     rows = [row for row, folded in enumerate(bot.folded) if folded == key]
-    return MessageLanguage(bot).find(clean(message), key, rows, given)
+    return MessageLanguage(bot, Vocabulary(bot.folded)).find(clean(message), key, rows, given)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
 from intentmatch.learning.word_alignment import LEADING
 from intentmatch.matching.correction import Corrector
 from intentmatch.matching.matcher import Matcher
-from intentmatch.matching.pipeline import MAX_CHARACTERS
+from intentmatch.matching.reading import MAX_CHARACTERS
 from intentmatch.text.accents import typed_without_accents
 from intentmatch.text.normalize import clean, fold
 

@@ -302,7 +302,7 @@ def test_learned_threshold_is_on_the_sum_of_the_confidences(candidates, verdict)
 
 def test_at_most_three_likely_intents_are_rivals():
     four = {"a": (0.9, 0.4, 1.5), "b": (0.9, 0.3, 1.4), "c": (0.9, 0.15, 1.3), "d": (0.9, 0.12, 1.2)}
-    few = {"a": (0.9, 0.5, 1.5), "b": (0.9, 0.38, 1.4), "c": (0.9, 0.09, 1.3)}
+    few = {"a": (0.9, 0.5, 1.5), "b": (0.9, 0.38, 1.4), "c": (0.9, 0.04, 1.3)}
 
     assert [c.intent for c in decide(candidates_with_confidence(**four), LEARNED).rivals] == ["a", "b", "c"]
     assert [c.intent for c in decide(candidates_with_confidence(**few), LEARNED).rivals] == ["a", "b"]

@@ -884,7 +884,8 @@ def test_messages_tables_and_pictures(run, tmp_path, messages_data, yaml_registr
     tables = {table["title"]: table for table in json.loads(out.read_text(encoding="utf-8"))["tables"]}
     assert set(tables) >= {
         "Typing mistakes", "Accents", "Shorthand", "Out-of-scope messages", "Noise", "Everyday talk", "Confidence",
-        "Asking", "Stability", "Foreign languages", "Negated requests", "Harmless negations", "Time of a match",
+        "Asking", "Stability", "Foreign languages", "Own languages", "Negated requests", "Harmless negations",
+        "Time of a match",
     }  # fmt: skip
     for table in tables.values():
         assert f"**{table['title']}.** {table['about']}" in done.stdout
@@ -974,3 +975,12 @@ def test_bars_are_as_long_as_their_values(monkeypatch):
         "b, x: 0.0 %",
         "b, y: 25.0 %",
     ]
+
+
+def test_cost_of_the_language_is_part_of_a_match(foreign):
+    rows = [foreign.Row(f"{word} my parcel", word, "en") for word in ("track", "cancel", "return")]
+    matcher = foreign.Matcher.load(foreign.registry_of(iter(rows))[0], cache="off")
+
+    guess, match = foreign.language_cost(matcher, ["where is my parcel", "cancel it please"] * 20, 3)
+
+    assert 0.0 < guess < match

@@ -194,7 +194,10 @@ def _asks(matcher: Matcher) -> str:
     margin = matcher.policy.margin
     if margin is not None:
         return f"margin: {margin:.3f} of the score ({matcher.settings.origin('margin')})"
+    other = ""
+    if matcher.artefact.foreign is not None:
+        other = f" ({matcher.foreign_policy.ask_below:.0%} in other languages)"
     return (
         f"asks: if the best {RIVALS} intents have a confidence of {ASK_FROM:.0%} together, and the first has less than "
-        f"{ASK_BELOW:.0%} of that"
+        f"{ASK_BELOW:.0%} of that{other}"
     )

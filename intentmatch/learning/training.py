@@ -38,7 +38,7 @@ from intentmatch.text.normalize import TEXT_VERSION, clean
 _log = logging.getLogger(__name__)
 
 # Raise with any change that trains something else from the same registry.
-_VERSION = 12
+_VERSION = 14
 # Most cached trainings: a bot, its last edits, and a few other bots.
 _MOST_FILES = 32
 # Least share of labels that are nearest to their own intent. Real names: 0.65 to 0.92; numbered names: up to 0.15.
@@ -99,7 +99,8 @@ def _foreign(
 ) -> Calibration | None:
     """Calibrate for languages that the registry does not have; None with too few cases for either calibration.
 
-    A precision that no affordable threshold reaches is not paid for: then the threshold with the best balance is used.
+    A precision that no affordable threshold reaches is not paid for: then the threshold with the best balance is used,
+    unless it refuses nothing.
     """
     translated = validated.translated
     if translated is None or calibration.curve is None:
@@ -109,7 +110,9 @@ def _foreign(
     if foreign.cut is None:
         return None
     if foreign.cut.precision < float(target.get("precision", 0.0)):
-        foreign = calibrate(translated, {"balance": True}, out_of_scope_share=share, ask_below=ask_below)
+        balanced = calibrate(translated, {"balance": True}, out_of_scope_share=share, ask_below=ask_below)
+        # The intents of one subject resemble each other: that none is refused says nothing about other messages.
+        foreign = balanced if balanced.cut is not None and balanced.cut.refused > 0.0 else foreign
     # The translations of an utterance are one case.
     cases = len({*zip(translated.rows.tolist(), translated.known.tolist(), strict=True)})
     return replace(foreign, cases=cases, cut=foreign.cut and replace(foreign.cut, cases=cases))

@@ -6,8 +6,9 @@ are matched; those of the other intents are out of scope. As there are many of t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from time import perf_counter_ns
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,10 @@ from bench_accuracy import Row, read_rows, registry_of
 from intentmatch import Matcher
 from intentmatch.core.result import MatchResult
 from intentmatch.core.types import Encoder, Registry
+from intentmatch.matching.message_language import MessageLanguage
+from intentmatch.matching.vocabulary import Vocabulary
 from intentmatch.text.language_id import base_language
+from intentmatch.text.normalize import clean, fold
 
 OUT_OF_SCOPE_WEIGHT = 0.1
 """Weight of a message of an intent that the registry does not have."""
@@ -138,6 +142,27 @@ def changed_answers(before: Iterable[MatchResult], after: Iterable[MatchResult])
         (one.verdict, one.intent) != (other.verdict, other.intent) for one, other in zip(before, after, strict=True)
     ]
     return float(np.mean(changes))
+
+
+def language_cost(matcher: Matcher, messages: Sequence[str], rounds: int) -> tuple[float, float]:
+    """Return the median microseconds of guessing the language of a message, and of matching it; best of some rounds."""
+    guesser = MessageLanguage(matcher.registry, Vocabulary(matcher.registry.folded))
+    folded = {text: (clean(text), fold(text)) for text in messages}
+    guesser.find(*folded[messages[0]], (), None)
+
+    def median(call: Callable[[str], object]) -> float:
+        times = []
+        for text in messages:
+            start = perf_counter_ns()
+            call(text)
+            times.append((perf_counter_ns() - start) / 1000)
+        return float(np.median(times))
+
+    guesses, matches = zip(
+        *((median(lambda text: guesser.find(*folded[text], (), None)), median(matcher.match)) for _ in range(rounds)),
+        strict=True,
+    )
+    return min(guesses), min(matches)
 
 
 def _same_language(answer: Answer) -> bool:

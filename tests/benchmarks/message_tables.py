@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean, median
 from time import perf_counter_ns
 
 import yaml
 from bench_accuracy import SETS, Choice, Row, read_rows, registry_of
-from foreign import OUT_OF_SCOPE_WEIGHT, SEEDS, TRANSFERS, Transfer, measure_transfer
+from foreign import (
+    OUT_OF_SCOPE_WEIGHT,
+    SEEDS,
+    TRANSFERS,
+    Transfer,
+    changed_answers,
+    language_cost,
+    measure_transfer,
+)
 from metrics import Outcome, share, summarise
 from stability import FAR, MESSAGES, NEAR, messages_of, stability
 
@@ -22,11 +30,24 @@ from intentmatch.core.types import Encoder
 from intentmatch.evaluation.everyday import everyday_messages
 from intentmatch.evaluation.noise import NOISE, noise_messages
 from intentmatch.evaluation.variations import in_shorthand, with_typos, without_accents
+from intentmatch.matching.pipeline import Engine
+from intentmatch.matching.snapshot import Snapshot
+from intentmatch.text.language_id import base_language
 from intentmatch.text.normalize import fold
 
 NEGATED = Path(__file__).parents[1] / "matching" / "negation.yaml"
 """Negated requests of the shipped registry: by half and language, pairs of message and intent."""
 NEGATION_SETS = tuple(choice for choice in SETS if choice.name in ("clinc150", "banking77", "massive"))
+
+OWN_LANGUAGE_SETS = (
+    Choice("clinc150", "train_10"),
+    Choice("banking77", "train_10"),
+    Choice("massive", language="en"),
+    Choice("massive", language="fa"),
+    Choice("mtop", language="en"),
+    Choice("arbanking77"),
+    Choice("msskills_general"),
+)
 
 Cell = str | float | int | None
 
@@ -329,6 +350,29 @@ def foreign(subject: Subject) -> list[Table]:
     return [Table("foreign", "Foreign languages", about, header, (None, 1, 1, 1, 1, 3, 1), rows, drawn)]
 
 
+def own_languages(subject: Subject) -> list[Table]:
+    """What the guess of the language costs messages in a registry's own languages: answers and time."""
+    rows: list[list[Cell]] = []
+    for choice in subject.chosen(OWN_LANGUAGE_SETS):
+        matcher = subject.matcher(choice)
+        own = [row.text for row in subject.messages(choice) if choice.language in (None, row.language)]
+        without = Snapshot(Engine(replace(matcher.artefact, foreign=None), subject.encoder))
+        results = matcher.match_many(own, top_k=1)
+        changed = changed_answers(without.match_many(own, top_k=1), results)
+        families = {base_language(language) for language in matcher.registry.languages}
+        other = [not families or base_language(result.language or "") not in families for result in results]
+        taken = None if not families else _percent(share(other))
+        guess, match = language_cost(matcher, own[:_TIMED], _ROUNDS)
+        rows.append([label(choice), len(own), taken, 100 * changed, guess, match, 100 * guess / match])
+    about = (
+        "Valid rows in the languages of the registry: percent whose language was guessed as none of them, percent that "
+        "get another answer than without a calibration for other languages, and the median time of the guess beside "
+        f"that of a whole match, on the first {_TIMED} rows, best of {_ROUNDS} rounds."
+    )
+    header = ("set", "messages", "other language", "other answer", "guess, µs", "match, µs", "percent of a match")
+    return [Table("own-languages", "Own languages", about, header, (None, 0, 2, 2, 0, 0, 0), rows)]
+
+
 def stable(subject: Subject) -> list[Table]:
     """How far one-line edits move the learned threshold and the answers that do not rest on them."""
     rows: list[list[Cell]] = []
@@ -492,6 +536,7 @@ PARTS: dict[str, Callable[[Subject], list[Table]]] = {
     "accents": accents,
     "shorthand": shorthand,
     "foreign": foreign,
+    "own-languages": own_languages,
     "out-of-scope": out_of_scope,
     "noise": noise,
     "everyday": everyday,

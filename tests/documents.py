@@ -57,7 +57,9 @@ VERDICTS = (0, 3, 4)
 
 # What a command may write to standard error although all is well: the banners of `serve` and `chat`, and, on a slow or
 # busy machine, how far it has got.
-EXPECTED_ON_STDERR = re.compile(r"intents from|^[\w ,().-]+: [\d,]+( of [\d,]+)?$")
+EXPECTED_ON_STDERR = re.compile(
+    r"intents? from|^[\w ,()./-]+: ([\d,]+( of [\d,]+)?, )?[\d ]+(s|min \d+ s)(, [\w ]+ left)?$"
+)
 
 # Commands that would change the installation, or take as long as the whole suite. An exit code of 3 or 4 is a verdict:
 # the next line runs all the same, any other ends the block.

@@ -29,7 +29,6 @@ TESTED_IN: dict[str, str] = {
     "cli/render/evaluation.py": "cli/test_evaluate.py",
     "cli/render/inbox.py": "cli/test_inbox_command.py",
     "cli/render/output.py": "cli/test_commands.py",
-    "cli/render/progress.py": "cli/test_evaluate.py",
     "cli/render/source.py": "cli/test_source_excerpts.py",
     "cli/origins.py": "cli/test_serve_command.py",
     # Parts of a result or a turn are tested where they are put together.
@@ -106,6 +105,8 @@ TESTED_IN: dict[str, str] = {
     "server/routes/match.py": "server/test_server_app.py",
     "server/routes/operations.py": "server/test_server_states.py",
     "server/routes/schemas/": "server/routes/test_server_schemas.py",
+    # The tables by language are tested with the functions that read them.
+    "text/refusal_rules.py": "text/test_refusals.py",
     # Words of a message and numbers in words are tested through what is read from them.
     "slots/message.py": "slots/test_slot_reader.py",
     "slots/neighbours.py": "slots/test_slot_reader.py",

@@ -10,6 +10,8 @@ import click
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import load, set_option, takes_intents
 from intentmatch.cli.render import output
+from intentmatch.cli.render.progress import quiet_option
+from intentmatch.core.errors import counted
 
 
 @cli.command()
@@ -17,25 +19,34 @@ from intentmatch.cli.render import output
 @click.option(
     "--output", "-o", "target", required=True, type=click.Path(dir_okay=False), help="Artefact file to write."
 )
+@click.option(
+    "--sign", "key", metavar="KEY", type=click.Path(dir_okay=False),
+    help="PEM file of an ed25519 private key that signs the artefact.",
+)  # fmt: skip
 @set_option
-def build(intents: str, target: str, settings: tuple[str, ...]) -> None:
+@quiet_option
+def build(intents: str, target: str, key: str | None, settings: tuple[str, ...]) -> None:
     """Build a registry into one artefact file.
 
     The file holds vectors, trained head and thresholds. It needs no YAML and can be copied to another machine.
 
     \b
-    Example:
-      intentmatch build intents/ -o shop.intentmatch && intentmatch match -i shop.intentmatch "hello"
+    Examples:
+      intentmatch build intents/ -o bot.intentmatch
+      intentmatch match -i bot.intentmatch "hello"
     """
     from intentmatch.artefact.store import save_artefact
 
     start = time.perf_counter()
     matcher = load(intents, settings)
     artefact = matcher.artefact
-    save_artefact(artefact, target)
+    save_artefact(artefact, target, key=key)
     size = Path(target).stat().st_size / 1e6
     registry = artefact.registry
-    click.echo(f"{target}: {len(registry)} intents, {len(registry.utterances)} utterances, {size:.1f} MB")
-    click.echo(f"  encoder {artefact.encoder_name}, fingerprint {artefact.fingerprint}")
-    click.echo(f"  in {time.perf_counter() - start:.1f} s")
+    contents = f"{counted(len(registry), 'intent')}, {counted(len(registry.utterances), 'utterance')}"
+    output.say(f"{target}: {contents}, {size:.1f} MB")
+    if key is not None:
+        output.say(f"  signed with {key}")
+    output.say(f"  encoder {artefact.encoder_name}, fingerprint {artefact.fingerprint}")
+    output.say(f"  in {time.perf_counter() - start:.1f} s")
     output.problems(matcher.problems, "human")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.evaluate import cases_of, folds_option, seed_option
 from intentmatch.cli.options import (
@@ -21,6 +22,7 @@ from intentmatch.cli.options import (
     write_text,
 )
 from intentmatch.cli.render import comparison, progress
+from intentmatch.cli.render.progress import quiet_option
 
 if TYPE_CHECKING:
     from intentmatch.evaluation.compare.diff import FailOn
@@ -30,7 +32,7 @@ WORSE_EXIT_CODE = 1
 
 
 @cli.command()
-@click.argument("old")
+@click.argument("old", shell_complete=completion.paths)
 @takes_intents("new", positional="NEW")
 @click.option(
     "--tests", "-t", multiple=True, type=FILE, help="More test cases: .yaml, .jsonl, .csv or .tsv; repeatable."
@@ -48,6 +50,7 @@ WORSE_EXIT_CODE = 1
     help="Changes that make the exit code 1.",
 )
 @set_option
+@quiet_option
 @click.pass_context
 def diff(
     context: click.Context,
@@ -90,14 +93,12 @@ def diff(
     new_is_given = context.get_parameter_source("new") is ParameterSource.COMMANDLINE
     sides = parse_sides(old, new if new_is_given else None, default_intents())
     logged = [message for file in messages for message in read_messages(file)]
-    with progress.encoding_bar() as update:
-        before, after = (load_side(side, explicit, update) for side in sides)
+    with progress.shown():
+        before, after = (load_side(side, explicit) for side in sides)
     cases = cases_of(tests, [intent.name for intent in after.registry])
     names = str(sides[0]), str(sides[1])
-    with progress.stages(progress.QUIET_SECONDS) as update:
-        found = compare(
-            before, after, names=names, tests=cases, messages=logged, folds=folds, seed=seed, progress=update
-        )
+    with progress.shown():
+        found = compare(before, after, names=names, tests=cases, messages=logged, folds=folds, seed=seed)
     failed = found.failed(fail_on)
     if as_json is not None:
         write_text(as_json, to_json(found))

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import json_option, load, set_option, standard_input, takes_intents
-from intentmatch.cli.render import answer, output
+from intentmatch.cli.render import answer, output, progress
+from intentmatch.cli.render.progress import quiet_option
+
+if TYPE_CHECKING:
+    from intentmatch.core.result import MatchResult
+    from intentmatch.matching.matcher import Matcher
+
+# Messages that are encoded and searched together.
+_BLOCK = 2048
 
 EXIT_CODES = {"matched": 0, "ambiguous": 3, "out_of_scope": 4}
 """Exit code for the verdict of a single message."""
@@ -18,13 +28,32 @@ EXIT_CODES = {"matched": 0, "ambiguous": 3, "out_of_scope": 4}
 @cli.command()
 @click.argument("messages", nargs=-1)
 @takes_intents(positional=None)
-@click.option("--language", "-l", metavar="CODE", help="BCP-47 code of the messages; detected if not given.")
+@click.option(
+    "--language",
+    "-l",
+    metavar="CODE",
+    shell_complete=completion.languages,
+    help="BCP-47 code of the messages; detected if not given.",
+)
 @click.option("--top-k", "-k", type=click.IntRange(1), metavar="N", help="Number of candidates to show.")
-@click.option("--allow", multiple=True, metavar="INTENT", help="Consider only this intent; repeatable.")
-@click.option("--context", multiple=True, metavar="TAG", help="Activate intents with `when: TAG`; repeatable.")
+@click.option(
+    "--allow",
+    multiple=True,
+    metavar="INTENT",
+    shell_complete=completion.intents,
+    help="Consider only this intent; repeatable.",
+)
+@click.option(
+    "--context",
+    multiple=True,
+    metavar="TAG",
+    shell_complete=completion.tags,
+    help="Activate intents with `when: TAG`; repeatable.",
+)
 @click.option("--why", is_flag=True, help="Explain the answer, stage by stage.")
 @json_option
 @set_option
+@quiet_option
 def match(
     messages: tuple[str, ...],
     intents: str,
@@ -55,16 +84,24 @@ def match(
         texts = [line.rstrip("\r\n") for line in standard_input()]
     options: dict[str, Any] = {"language": language, "top_k": top_k, "allowed": allow or None, "context": context}
     matcher = load(intents, settings)
-    results = matcher.match_many(texts, **options)
+    results = list(_matched(matcher, texts, options))
     for number, result in enumerate(results):
         if as_json:
             output.as_json(result.to_dict())
             continue
         if len(results) > 1:
-            click.echo(("\n" if number else "") + click.style(f"> {result.message}", bold=True))
+            output.say(("\n" if number else "") + click.style(f"> {result.message}", bold=True))
         answer.result(result)
         if why:
             click.echo()
             answer.why(result, matcher)
     if len(results) == 1:
         sys.exit(EXIT_CODES[results[0].verdict])
+
+
+def _matched(matcher: Matcher, texts: Sequence[str], options: Mapping[str, Any]) -> Iterator[MatchResult]:
+    """Yield the results of many messages, matched in blocks, with progress if that takes long."""
+    with progress.shown() as update:
+        for start in range(0, len(texts), _BLOCK):
+            update("matching", start, len(texts))
+            yield from matcher.match_many(texts[start : start + _BLOCK], **options)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from intentmatch.cli import completion
 from intentmatch.cli.render import progress
 from intentmatch.core.errors import InputError
 
@@ -35,7 +36,7 @@ def default_intents() -> str:
     return os.environ.get(INTENTS_VARIABLE) or DEFAULT_INTENTS
 
 
-class _PositionalOption(click.Option):
+class PositionalOption(click.Option):
     """An option that a positional argument gives as well."""
 
     def __init__(self, declarations: Sequence[str], *, positional: str, **attributes: Any) -> None:
@@ -76,14 +77,41 @@ def takes_intents(name: str = "intents", *, positional: str | None = "INTENTS") 
         "default": DEFAULT_INTENTS,
         "envvar": INTENTS_VARIABLE,
         "help": INTENTS_HELP,
+        "shell_complete": completion.paths,
     }
     if positional is None:
         return click.option("-i", "--intents", name, **attributes)
-    return click.option("-i", "--intents", name, cls=_PositionalOption, positional=positional, **attributes)
+    return click.option("-i", "--intents", name, cls=PositionalOption, positional=positional, **attributes)
+
+
+class _SettingsOption(click.Option):
+    """`--set`, with the flag `--require-signature FILE` as one of its pairs."""
+
+    _FLAG, _FILE = "--require-signature", "require_signature_file"
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the parser of the command read the flag as well."""
+        super().add_to_parser(parser, ctx)
+        parser.add_option(obj=self, opts=[self._FLAG], dest=self._FILE, action="store", nargs=1)
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
+        """Return the pairs, with that of the flag behind them."""
+        value, source = super().consume_value(ctx, opts)
+        file = opts.get(self._FILE)
+        if file is None:
+            return value, source
+        pairs = value if isinstance(value, (list, tuple)) else ()
+        return (*pairs, f"require_signature={file}"), ParameterSource.COMMANDLINE
 
 
 set_option = click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting, such as threshold=0.5; repeatable."
+    "--set",
+    "settings",
+    cls=_SettingsOption,
+    multiple=True,
+    metavar="NAME=VALUE",
+    shell_complete=completion.settings,
+    help="A setting, such as threshold=0.5; repeatable. `--require-signature FILE` sets the one of that name.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, one value per line.")
 
@@ -100,12 +128,12 @@ def settings_from(pairs: Iterable[str]) -> dict[str, str]:
 
 
 def load(intents: str, settings: Iterable[str]) -> Matcher:
-    """Load a matcher under the settings of the command line, with a progress bar for long builds."""
+    """Load a matcher under the settings of the command line, with progress if that takes long."""
     from intentmatch.matching.matcher import Matcher
 
     explicit: dict[str, Any] = settings_from(settings)
-    with progress.encoding_bar() as update:
-        return Matcher.load(intents, progress=update, **explicit)
+    with progress.shown():
+        return Matcher.load(intents, **explicit)
 
 
 def standard_input() -> Iterator[str]:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import FILE, set_option, settings_from, takes_intents
 from intentmatch.cli.render import output, progress
+from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core import plugins
 from intentmatch.core.errors import InputError, IntentMatchError
 
@@ -27,10 +29,19 @@ _MARK = "tune: "
 
 @cli.command()
 @takes_intents()
-@click.option("--encoder", "-e", "more", multiple=True, metavar="NAME", help="Try this encoder too; repeatable.")
+@click.option(
+    "--encoder",
+    "-e",
+    "more",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=completion.encoders,
+    help="Try this encoder too; repeatable.",
+)
 @click.option("--write", is_flag=True, help="Write the settings to the YAML; comments, order and quotes stay.")
-@click.option("--file", "named", type=FILE, help="YAML file for the settings, if there are several files.")
+@click.option("--file", "named", type=FILE, help="YAML file for new settings, if there are several files.")
 @set_option
+@quiet_option
 def tune(intents: str, more: tuple[str, ...], write: bool, named: Path | None, settings: tuple[str, ...]) -> None:
     """Find the best encoder, scorer and aggregation.
 
@@ -40,10 +51,13 @@ def tune(intents: str, more: tuple[str, ...], write: bool, named: Path | None, s
     the best, the faster and simpler one wins.
     The target is your choice: the second table shows the effect of each target.
 
+    With --write, a setting stays in the file that has it. A new one goes to the first file that has settings, or to
+    the first file of all; --file names another.
+
     \b
     Examples:
       intentmatch tune shop/
-      intentmatch tune shop/ --encoder sentence_transformer:intfloat/multilingual-e5-small
+      intentmatch tune -e sentence_transformer:intfloat/multilingual-e5-small
       intentmatch tune shop/ --write
     """
     from intentmatch.core.settings import resolve
@@ -58,15 +72,17 @@ def tune(intents: str, more: tuple[str, ...], write: bool, named: Path | None, s
     registry = read_registry(intents)
     explicit: dict[str, Any] = settings_from(settings)
     resolved = resolve(explicit, registry=registry.settings, locations=registry.setting_locations)
-    target = _target_file(intents, registry, named) if write else None
-    encoders = _encoders(resolved, more)
-    with progress.stages(progress.QUIET_SECONDS) as update:
-        found = try_all(registry, resolved, encoders, cache=VectorCache.at(resolved.cache), progress=update)
+    targets = _target_files(intents, registry, named) if write else {}
+    with progress.shown() as update:
+        update("loading the encoders", 0, None)
+        encoders = _encoders(resolved, more)
+    with progress.shown():
+        found = try_all(registry, resolved, encoders, cache=VectorCache.at(resolved.cache))
     _show(found)
     values = _values(found)
     click.echo("\n" + _block(values, resolved))
-    if target is not None:
-        _write(intents, target, values, resolved)
+    if targets:
+        _write(intents, targets, values, resolved)
 
 
 def _encoders(settings: Settings, more: Iterable[str]) -> dict[str, Encoder]:
@@ -82,18 +98,18 @@ def _encoders(settings: Settings, more: Iterable[str]) -> dict[str, Encoder]:
         try:
             found[name] = load_encoder(replace(settings, encoder=name))
         except IntentMatchError as error:
-            click.echo(f"{name} is not tried: {error}", err=True)
+            output.say(f"{name} is not tried: {error}", err=True)
     return found
 
 
 def _show(found: Tuning) -> None:
     from intentmatch.evaluation.reports.number_format import percent
 
-    click.echo(click.style("Candidates, best first", bold=True))
+    output.say(click.style("Candidates, best first", bold=True))
     rows = [_trial_cells(trial, found) for trial in found.trials]
     head = ["", "encoder", "scorer", "aggregation", "overall", "against the best", "top 1", "AUROC", "encoding"]
     output.table(head, rows)
-    click.echo(
+    output.say(
         f"  overall: accuracy at the target in use, if {percent(found.out_of_scope_share)} of the messages are out of "
         "scope.\n"
         "  Within one standard error of the best,\n"
@@ -101,11 +117,11 @@ def _show(found: Tuning) -> None:
         "  top 1: the best-ranked intent is right, without a threshold."
     )
     if not found.chosen.calibrated:
-        click.echo("  Too few utterances to calibrate: the settings in use stay, and overall is the same as top 1.")
-    click.echo("\n" + click.style("Effect of each target with this choice", bold=True))
+        output.say("  Too few utterances to calibrate: the settings in use stay, and overall is the same as top 1.")
+    output.say("\n" + click.style("Effect of each target with this choice", bold=True))
     rows = [_target_cells(row) for row in found.targets]
     output.table(["", "target", "threshold", "precision", "coverage", "refused", ""], rows)
-    click.echo("  precision: of the answers; coverage: of the messages in scope; refused: of left-out intents.")
+    output.say("  precision: of the answers; coverage: of the messages in scope; refused: of left-out intents.")
 
 
 def _trial_cells(trial: Trial, found: Tuning) -> list[str]:
@@ -143,7 +159,7 @@ def _block(values: Mapping[str, Setting], settings: Settings) -> str:
     from intentmatch.registry.editing.settings_edit import with_settings
 
     block = with_settings("", values, _MARK)
-    return f"{block}  target: {_flow(settings.target)}  # yours; the table shows the effect of others"
+    return f"{block}  target: {_flow(settings.target)}  # yours; see the table"
 
 
 def _flow(target: Mapping[str, Any]) -> str:
@@ -151,40 +167,52 @@ def _flow(target: Mapping[str, Any]) -> str:
     return f"{{{inside}}}"
 
 
-def _target_file(intents: str, registry: Registry, named: Path | None) -> Path:
-    """Return the file for the settings. InputError if there are several, or if `named` is not one of them."""
+def _target_files(intents: str, registry: Registry, named: Path | None) -> dict[str, Path]:
+    """Return the file for each setting.
+
+    A setting stays in the file that has it. The others go to `named`, or without it, to the first file that has one of
+    these settings, or any setting, or to the first file of all. InputError if `named` is not among the files, or if
+    another file has one of these settings.
+    """
     from intentmatch.evaluation.tune import Choice
     from intentmatch.registry import yaml_files
 
     files = {str(file): file for file in yaml_files(intents)}
     file_of = {name: place.path for name, place in registry.setting_locations.items()}
-    bound = sorted({file_of[name] for name in Choice._fields if name in file_of})
+    bound = {name: file_of[name] for name in Choice._fields if name in file_of}
     if named is not None:
         same = [file for file in files.values() if file.resolve() == named.resolve()]
         if not same:
             raise InputError(f"{named} is not among the files of {intents}")
-        if [path for path in bound if path != str(same[0])]:
-            raise InputError(f"{bound[0]} has one of these settings already: name that file, or remove the setting")
-        return same[0]
-    candidates = bound or sorted(set(file_of.values())) or sorted(files)
-    if len(candidates) > 1:
-        raise InputError(f"the settings could go into {' or '.join(candidates)}: name one with --file")
-    return files[candidates[0]]
+        if elsewhere := [path for path in bound.values() if path != str(same[0])]:
+            raise InputError(f"{elsewhere[0]} has one of these settings already: name that file, or remove the setting")
+        return dict.fromkeys(Choice._fields, same[0])
+    rest = min(bound.values() or file_of.values() or files)
+    return {name: files[bound.get(name, rest)] for name in Choice._fields}
 
 
-def _write(intents: str, file: Path, values: Mapping[str, Setting], settings: Settings) -> None:
-    """Show the change of the file, and write it."""
+def _write(intents: str, files: Mapping[str, Path], values: Mapping[str, Setting], settings: Settings) -> None:
+    """Show the changes of the files, and write them."""
     from intentmatch.registry.editing.plan import plan
     from intentmatch.registry.editing.settings_edit import ChangeSettings
 
-    changes = plan(intents, [ChangeSettings(file, values, _MARK)])
+    targets = dict.fromkeys(files.values())
+    changes = plan(
+        intents,
+        [
+            ChangeSettings(file, {name: value for name, value in values.items() if files[name] == file}, _MARK)
+            for file in targets
+        ],
+    )
     if not changes.files:
-        click.echo(f"\n{file} has these settings already.")
+        have = "has" if len(targets) == 1 else "have"
+        output.say(f"\n{' and '.join(map(str, targets))} {have} these settings already.")
         return
     click.echo()
     output.diff(changes.diff)
     changes.write()
-    click.echo(f"{file} is written.")
+    for change in changes.files:
+        output.say(f"{change.path} is written.")
     for name in values:
         if settings.origin(name).startswith(("environment", "argument")):
-            click.echo(f"  {name} is set by the {settings.origin(name)}, which overrides the file.", err=True)
+            output.say(f"  {name} is set by the {settings.origin(name)}, which overrides the file.", err=True)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.core.types import Encoder, KeptVectors, Kind, Vectors
+from intentmatch.runtime import steps
 from intentmatch.runtime.block_sizes import COPY_ROWS, ENCODE_TEXTS
 from intentmatch.storage.vector_cache import VectorCache
 
@@ -77,6 +78,7 @@ def encode_all(
     for start in range(0, len(new), batch_size):
         if progress is not None:
             progress(start, len(new))
+        steps.report("encoding", start, len(new))
         batch = new[start : start + batch_size]
         encoded = _checked(encoder, encoder.encode(batch, kind=kind), len(batch))
         cache.put(encoder, batch, encoded, kind)

@@ -63,8 +63,9 @@ def learning_curve(
     cases = sum(len(fold.asked) for fold in parts.folds)
     if not cases:
         return ()
-    runner = Runner(matcher, "learning curve", cases * len(SHARES), progress)
     order = np.random.default_rng(seed).permutation(len(registry.utterances)).tolist()
+    kept = sum(len(registry.utterances) - len(fold.utterances) for fold in parts.folds if fold.utterances)
+    runner = Runner(matcher, "learning curve", cases * len(SHARES), progress, to_build=round(kept * sum(SHARES)))
     return tuple(_point(runner, registry, parts, order, part) for part in SHARES)
 
 

@@ -18,6 +18,7 @@ from intentmatch.evaluation.robustness import Tried, Variant, collect, unanswera
 from intentmatch.evaluation.runner import Runner, StepProgress
 from intentmatch.learning.cross_validation import representative
 from intentmatch.matching.matcher import Matcher
+from intentmatch.runtime import steps
 
 
 def evaluate(
@@ -75,6 +76,7 @@ def _cross_validated(
 ) -> tuple[Part, list[Tried]]:
     """Return the part of `held_out`; with `robustness` also variants of its messages, tried in the same folds."""
     registry, artefact = matcher.registry, matcher.artefact
+    steps.report("finding near-duplicates")
     parts = split(registry, artefact.wide_vectors, artefact.negative_vectors, folds, seed)
     out_of_scope_rounds = intent_folds(registry, folds, seed)
     rows = np.flatnonzero(representative(registry.lines)).tolist()
@@ -84,7 +86,11 @@ def _cross_validated(
     total = (
         in_scope + len(registry.negatives) + (len(rows) if out_of_scope_rounds else 0) + sum(map(len, varied.values()))
     )
-    runner = Runner(matcher, "held-out utterances", total, progress)
+    # Each intent is left out in one round.
+    utterances, rounds = len(registry.utterances), len(parts.folds) + len(out_of_scope_rounds)
+    left_out = sum(len(fold.utterances) for fold in parts.folds) + (utterances if out_of_scope_rounds else 0)
+    to_build = rounds * utterances - left_out
+    runner = Runner(matcher, "held-out utterances", total, progress, to_build=to_build)
     outcomes: list[Outcome] = []
     negatives: list[Negative] = []
     tried: list[Tried] = []

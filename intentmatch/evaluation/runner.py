@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
@@ -16,8 +17,11 @@ from intentmatch.core.result import MatchResult
 from intentmatch.core.types import Case, Encoder, Kind, Registry, Vectors
 from intentmatch.evaluation.metrics import percentiles
 from intentmatch.evaluation.outcomes import Outcome
-from intentmatch.matching.pipeline import Engine, Precomputed, Question
+from intentmatch.evaluation.pace import Pace
+from intentmatch.matching.pipeline import Engine, Precomputed
+from intentmatch.matching.question import Question
 from intentmatch.matching.snapshot import Answers
+from intentmatch.runtime import steps
 from intentmatch.runtime.block_sizes import EVALUATION_MESSAGES
 
 StepProgress = Callable[[str, int, int | None], None]
@@ -40,8 +44,12 @@ class Latency:
 class Runner:
     """Builds parts of a matcher's registry and runs cases through them. Each text is encoded once."""
 
-    def __init__(self, matcher: Answers, step: str, total: int, progress: StepProgress | None = None) -> None:
+    def __init__(
+        self, matcher: Answers, step: str, total: int, progress: StepProgress | None = None, *, to_build: int = 0
+    ) -> None:
+        """Run `total` messages in all; `to_build` is the sum of the utterances of all registries for `run`."""
         self._matcher = matcher
+        self._pace = Pace(total, to_build)
         self._encoder = CachingEncoder(matcher.encoder, vectors_of(matcher))
         # What the tests taught about the whole registry does not hold for its parts, except for the share.
         self._settings = replace(matcher.settings, out_of_scope_share=matcher.artefact.out_of_scope_share)
@@ -55,8 +63,9 @@ class Runner:
 
         The outcomes of the `untimed` cases follow those of `cases`; their latency is not measured.
         """
-        artefact = build(registry, self._encoder, self._settings)
-        engine = Engine(artefact, self._encoder, self._matcher.reranker)
+        with self._inside_step(), self._pace.building(len(registry.utterances)):
+            artefact = build(registry, self._encoder, self._settings)
+            engine = Engine(artefact, self._encoder, self._matcher.reranker)
         encoder = self._matcher.encoder
 
         def encoded(text: str) -> Precomputed:
@@ -65,7 +74,10 @@ class Runner:
         def match_many(messages: Sequence[str]) -> list[MatchResult]:
             return engine.match_many(messages, self._question)
 
-        outcomes = self._run_batches(cases, match_many, lambda text: engine.match(text, self._question, encoded))
+        def match(message: str) -> MatchResult:
+            return engine.answer(engine.read(message, self._question), encoded)
+
+        outcomes = self._run_batches(cases, match_many, match)
         return outcomes + self._run_batches(untimed, match_many)
 
     def run_all(
@@ -95,14 +107,20 @@ class Runner:
         outcomes: list[Outcome] = []
         for start in range(0, len(cases), EVALUATION_MESSAGES):
             batch = cases[start : start + EVALUATION_MESSAGES]
-            results = match_many([case.text for case in batch])
-            outcomes += [Outcome.from_result(case, result) for case, result in zip(batch, results, strict=True)]
-            if match is not None:
-                self._time(batch, match)
+            with self._inside_step("answering"), self._pace.answering(len(batch)):
+                results = match_many([case.text for case in batch])
+                outcomes += [Outcome.from_result(case, result) for case, result in zip(batch, results, strict=True)]
+                if match is not None:
+                    self._time(batch, match)
             self._done += len(batch)
             if self._progress is not None:
                 self._progress(self._step, self._done, self._total)
+            steps.report(self._step, self._done, self._total, self._pace.seconds_left())
         return outcomes
+
+    def _inside_step(self, detail: str = "") -> AbstractContextManager[None]:
+        """Return a context in which steps of a build are reported as details of this runner's step."""
+        return steps.inside(self._step, self._done, self._total, self._pace.seconds_left(), detail)
 
     def _time(self, cases: Sequence[Case], match: Callable[[str], MatchResult]) -> None:
         """Time a sample of the cases, spread evenly over the whole run."""

@@ -26,6 +26,7 @@ from intentmatch.learning.calibration import RIVALS, Calibration, asked_about, c
 from intentmatch.learning.cross_validation import HeldOut
 from intentmatch.learning.labelled_share import labelled_share, share_in_use
 from intentmatch.learning.training import cross_validate_registry
+from intentmatch.runtime import steps
 from intentmatch.storage.vector_cache import VectorCache
 from intentmatch.text.normalize import clean
 
@@ -169,8 +170,9 @@ def tune(
         for choice in (Choice(name, s, a) for s in SCORERS for a in AGGREGATIONS):
             if progress is not None:
                 progress("trying settings", len(trials), total)
-            results[choice] = _cross_validate(registry, vectors, label_vectors, settings, choice)
-            trials.append(_trial(choice, results[choice], settings.target, share, microseconds))
+            with steps.inside("trying settings", len(trials), total):
+                results[choice] = _cross_validate(registry, vectors, label_vectors, settings, choice)
+                trials.append(_trial(choice, results[choice], settings.target, share, microseconds))
     trials.sort(key=lambda trial: (-trial.overall, trial.choice))
     chosen = choose(trials, current)
     targets = _target_rows(results[chosen.choice], settings.target, share)

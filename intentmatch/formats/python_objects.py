@@ -89,7 +89,9 @@ def _routes(routes: Iterable[Any]) -> Any:
     for fields, lines in ((_AURELIO_ROUTE, "utterances"), (_REDISVL_ROUTE, "references")):
         if routes and all(_has(route, "name") and _has(route, lines) for route in routes):
             kept = [{key: found for key in fields if (found := _get(route, key)) is not None} for route in routes]
-            more = {"router_type": "indexed"} if lines == "utterances" else {"vectorizer": {}, "routing_config": {}}
+            more: dict[str, Any] = (
+                {"router_type": "indexed"} if lines == "utterances" else {"vectorizer": {}, "routing_config": {}}
+            )
             return {**more, "routes": kept}
     return None
 

@@ -17,6 +17,7 @@ from intentmatch.lint import languages, rules, shape, suppress
 from intentmatch.lint.subject import Subject, ordered
 from intentmatch.registry import check, examine, read_comments
 from intentmatch.registry.reading.comments import Comment
+from intentmatch.runtime import steps
 from intentmatch.storage.vector_cache import VectorCache
 from intentmatch.text.normalize import clean
 
@@ -71,6 +72,7 @@ def lint(
     if encoder is not None:
         settings["encoder"] = encoder if isinstance(encoder, str) else encoder.name
     comments: dict[str, list[Comment]] = {}
+    steps.report("reading the intents")
     if isinstance(path, Registry):
         registry, problems = path, check(path)
     else:
@@ -81,6 +83,7 @@ def lint(
     if registry.utterances:
         loaded = load_encoder(chosen) if encoder is None or isinstance(encoder, str) else encoder
         subject = _subject(ordered(registry), loaded, chosen, progress)
+        steps.report("checking the rules")
         overlaps = tuple(rules.overlaps(subject.per_line))
         problems += [problem for rule in SENTENCE_RULES for problem in rule(subject)]
         problems += [problem for rule in LINE_RULES for problem in rule(subject.per_line)]

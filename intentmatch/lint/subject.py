@@ -14,6 +14,7 @@ from intentmatch.core.errors import NOWHERE, Location
 from intentmatch.core.types import Intent, Registry, Utterance, Vectors
 from intentmatch.index import ExactIndex
 from intentmatch.learning.near_duplicates import SAME_TEXT
+from intentmatch.runtime import steps
 from intentmatch.runtime.block_sizes import LINT_ROWS
 from intentmatch.text.normalize import fold
 
@@ -190,6 +191,7 @@ class Subject:
     def _blocks(self) -> Iterator[tuple[Rows, Numbers]]:
         """Yield blocks of rows with their cosines to all lines; shapes `(rows,)` and `(rows, lines)`."""
         for start in range(0, len(self.lines), LINT_ROWS):
+            steps.report("comparing utterances", start, len(self.lines))
             rows = np.arange(start, min(start + LINT_ROWS, len(self.lines)))
             yield rows, self.vectors[rows] @ self.vectors.T
 

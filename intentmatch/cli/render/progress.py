@@ -1,100 +1,208 @@
-"""Progress of long work on stderr: a bar in a terminal, lines elsewhere."""
+"""Progress of long work on stderr: one line that moves in a terminal, a line every ten seconds elsewhere.
+
+Work that takes less than half a second shows nothing.
+"""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import click
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from intentmatch.cli.render.estimate import Estimate
+    from intentmatch.runtime.steps import Step
 
-    from intentmatch.encoders.encode import Progress as EncodeProgress
+StepProgress = Callable[[str, int, "int | None"], None]
 
-QUIET_SECONDS = 10.0
-"""Commands that usually finish quickly print no progress lines before this many seconds."""
+_QUIET = "intentmatch.quiet"
+_FIRST_SECONDS = 0.5
+_SECONDS_BETWEEN_DRAWINGS = 0.25
+_SECONDS_BETWEEN_LINES = 10.0
+_BAR_CELLS = 20
+_LEAST_COLUMNS = 20
 
-# Fewer texts than this are encoded before a bar could be read.
-_LEAST_TEXTS = 256
-_SECONDS_BETWEEN_LINES = 30.0
+
+def _keep(context: click.Context, _option: click.Parameter, quiet: bool) -> None:
+    context.meta[_QUIET] = quiet
 
 
-@contextmanager
-def encoding_bar() -> Iterator[EncodeProgress | None]:
-    """Yield a callback that moves a progress bar for long builds; None if stderr is no terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    with ExitStack() as open_bar:
-        updates: list[Callable[[int], None]] = []
-
-        def update(done: int, total: int) -> None:
-            if total < _LEAST_TEXTS:
-                return
-            if not updates:
-                updates.append(_bar(open_bar, total))
-            updates[0](done)
-
-        yield update
+quiet_option = click.option(
+    "--quiet", "-q", is_flag=True, expose_value=False, callback=_keep, help="Show no progress on standard error."
+)
 
 
 @contextmanager
-def stages(quiet_seconds: float = 0.0) -> Iterator[Callable[[str, int, int | None], None]]:
-    """Yield a callback `(stage, done, total)`: a bar for each stage in a terminal, a line now and then elsewhere.
+def shown() -> Iterator[StepProgress]:
+    """Show the steps that run inside the block on stderr, unless the command line says --quiet.
 
-    No line is printed in the first `quiet_seconds`. Of a stage's name, the part before " (" identifies the stage.
+    Yields a callback `(name, done, total)` for work that is given one; other work reports to `runtime.steps`. Of a
+    name, the part before " (" identifies the step.
     """
-    if not sys.stderr.isatty():
-        yield _Lines(quiet_seconds)
+    from intentmatch.runtime.steps import Step, listening
+
+    context = click.get_current_context(silent=True)
+    if context is not None and context.meta.get(_QUIET):
+        yield lambda _name, _done, _total: None
         return
-    with _bars(transient=False) as bars:
-        tasks: dict[str, Any] = {}
-
-        def update(what: str, done: int, total: int | None) -> None:
-            stage = what.partition(" (")[0]
-            if stage not in tasks:
-                for earlier in tasks.values():
-                    bars.stop_task(earlier)
-                tasks[stage] = bars.add_task(what, total=total)
-            bars.update(tasks[stage], description=what, completed=done, total=total)
-
-        yield update
+    with ExitStack() as stack:
+        display = Display(sys.stderr)
+        if display.in_terminal:
+            stack.enter_context(redirect_stdout(cast("TextIO", _Cleared(sys.stdout, display))))
+            stack.enter_context(redirect_stderr(cast("TextIO", _Cleared(sys.stderr, display))))
+        stack.enter_context(_ticking(display))
+        stack.enter_context(listening(display.update))
+        yield lambda name, done, total: display.update(Step(name, done, total))
 
 
-class _Lines:
-    """Progress as lines: one for each new stage, and one every 30 seconds."""
+@contextmanager
+def _ticking(display: Display) -> Iterator[None]:
+    """Let a thread draw the display again and again, and clear it at the end."""
+    ended = threading.Event()
 
-    def __init__(self, quiet_seconds: float) -> None:
-        self._stage, self._printed = "", 0.0
-        self._quiet_until = time.monotonic() + quiet_seconds
+    def tick() -> None:
+        while not ended.wait(_SECONDS_BETWEEN_DRAWINGS):
+            display.draw()
 
-    def __call__(self, what: str, done: int, total: int | None) -> None:
-        now = time.monotonic()
-        if now < self._quiet_until:
-            return
-        stage = what.partition(" (")[0]
-        if stage == self._stage and now - self._printed < _SECONDS_BETWEEN_LINES:
-            return
-        self._stage, self._printed = stage, now
-        count = f"{done:,} of {total:,}" if total else f"{done:,}" if done else ""
-        click.echo(f"{what}: {count}".removesuffix(": "), err=True)
-
-
-def _bar(open_bar: ExitStack, total: int) -> Callable[[int], None]:
-    """Draw the bar; return the function that moves it."""
-    bar = open_bar.enter_context(_bars(transient=True))
-    task = bar.add_task("encoding", total=total)
-    return lambda done: bar.update(task, completed=done)
+    thread = threading.Thread(target=tick, name="intentmatch progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        display.clear()
 
 
-def _bars(*, transient: bool) -> Progress:
-    """Return progress bars on stderr; transient ones are erased when they are done."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+class Display:
+    """Draws the step that runs now. Safe to use from several threads."""
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=transient)
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self.in_terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._stream, self._clock = stream, clock
+        self._lock = threading.RLock()
+        self._step: Step | None = None
+        self._estimate: Estimate | None = None
+        self._step_began = clock()
+        self._next = self._step_began + (_FIRST_SECONDS if self.in_terminal else _SECONDS_BETWEEN_LINES)
+        self._drawn = 0
+
+    def update(self, step: Step) -> None:
+        """Take note of how far the work is."""
+        from intentmatch.cli.render.estimate import Estimate
+
+        with self._lock:
+            now = self._clock()
+            if self._step is None or _identity(self._step) != _identity(step) or step.done < self._step.done:
+                self._step_began, self._estimate = now, Estimate(now)
+            self._step = step
+            if self._estimate is not None:
+                self._estimate.update(step, now)
+
+    def draw(self) -> None:
+        """Draw the line again in a terminal; elsewhere print a line if the last one is old enough."""
+        with self._lock:
+            now = self._clock()
+            if self._step is None or now < self._next:
+                return
+            if not self.in_terminal:
+                self._next = now + _SECONDS_BETWEEN_LINES
+                self._write(self._line(now) + "\n")
+                return
+            self._next = now
+            columns = max(_LEAST_COLUMNS, shutil.get_terminal_size().columns)
+            line = _cut(self._line(now, columns), columns - 1)
+            length = _cells(line)
+            self._write("\r" + line + " " * (self._drawn - length))
+            self._drawn = length
+
+    def clear(self) -> None:
+        """Erase the line in a terminal."""
+        with self._lock:
+            if self._drawn:
+                self._write("\r" + " " * self._drawn + "\r")
+            self._drawn = 0
+
+    def _line(self, now: float, columns: int | None = None) -> str:
+        """Return the line about the step; with a bar if there are `columns` for it."""
+        from intentmatch.cli.render.estimate import in_words
+
+        step = self._step
+        if step is None or self._estimate is None:
+            return ""
+        count = f"{step.done:,} of {step.total:,}" if step.total else f"{step.done:,}" if step.done else ""
+        left = self._estimate.seconds_left(now)
+        times = [_duration(now - self._step_began), *([] if left is None else [f"{in_words(left)} left"])]
+        facts = ", ".join([*([count] if count else []), *times])
+        name = f"{step.name} ({step.detail})" if step.detail else step.name
+        if columns and step.total:
+            with_bar = f"{self._bar(step.done / step.total)} {name}: {facts}"
+            if _cells(with_bar) < columns:
+                return with_bar
+        if columns and _cells(f"{name}: {facts}") >= columns:
+            name = step.name
+        return f"{name}: {facts}"
+
+    def _bar(self, share: float) -> str:
+        """Return a bar of `_BAR_CELLS` cells."""
+        full, empty = "━", "─"
+        try:
+            (full + empty).encode(self._stream.encoding or "ascii")
+        except UnicodeEncodeError:
+            full, empty = "#", "-"
+        filled = min(_BAR_CELLS, int(_BAR_CELLS * share))
+        return full * filled + empty * (_BAR_CELLS - filled)
+
+    def _write(self, text: str) -> None:
+        # A closed pipe or terminal must not end the work.
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except (OSError, ValueError):
+            self._drawn = 0
+
+
+class _Cleared:
+    """A stream that erases the line of a display before anything else is written."""
+
+    def __init__(self, stream: TextIO, display: Display) -> None:
+        self._stream, self._display = stream, display
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write a text below the erased line."""
+        self._display.clear()
+        return self._stream.write(text)
+
+
+def _identity(step: Step) -> tuple[str, int | None]:
+    return step.name.partition(" (")[0], step.total
+
+
+def _duration(seconds: float) -> str:
+    whole = int(seconds)
+    return f"{whole} s" if whole < 120 else f"{whole // 60} min {whole % 60} s"
+
+
+def _cells(text: str) -> int:
+    """Return the columns that a text takes in a terminal."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _cut(text: str, cells: int) -> str:
+    while _cells(text) > cells:
+        text = text[:-1]
+    return text

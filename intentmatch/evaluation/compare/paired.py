@@ -53,8 +53,9 @@ def paired_held_out(
     parts = split(both, vectors, vectors[:0], folds, seed, *line_labels)
     rounds = [{keys[row] for row in fold.utterances} for fold in parts.folds]
     shared = set(_keys(old.registry, renamed)) & set(_evaluated_keys(new.registry))
-    old_runner = Runner(old, "held-out utterances, before", len(shared), progress)
-    new_runner = Runner(new, "held-out utterances, after", len(shared), progress)
+    to_build = (len(rounds) - 1) * len(both.utterances)
+    old_runner = Runner(old, "held-out utterances, before", len(shared), progress, to_build=to_build)
+    new_runner = Runner(new, "held-out utterances, after", len(shared), progress, to_build=to_build)
     before = _outcomes(old_runner, old.registry, renamed, rounds, shared)
     after = _outcomes(new_runner, new.registry, {}, rounds, shared)
     keys = [key for key in after if key in before]

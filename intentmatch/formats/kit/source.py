@@ -163,6 +163,8 @@ class ParsedFile(File):
 class Source:
     """The files at a path, sorted by relative path."""
 
+    _root: Path | None
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """List the files at a path. Raises `InputError` if it does not exist, or for a dangerous zip."""
         self._begin(Path(path), str(path))
@@ -206,7 +208,7 @@ class Source:
         self.place = place
         self._bytes = 0
         self._files: dict[str, File] = {}
-        self._root: Path | None = None
+        self._root = None
         self.referenced: set[str] = set()
         """Paths that were looked up by `find`."""
         self.links: list[str] = []

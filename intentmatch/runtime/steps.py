@@ -1,0 +1,71 @@
+"""Say which step of long work is running, to whoever listens; without a listener this costs nothing.
+
+The steps of a build lie many calls below the command that shows them. A context variable carries the listener there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import NamedTuple, TypeVar
+
+_Item = TypeVar("_Item")
+
+
+class Step(NamedTuple):
+    """Progress of one step."""
+
+    name: str
+    done: int = 0
+    total: int | None = None
+    """None if unknown."""
+    seconds_left: float | None = None
+    """Seconds that the step still needs, if whoever does the work can tell better than from `done` and `total`."""
+    detail: str = ""
+    """Name of a step inside this one that is running."""
+
+
+Listener = Callable[[Step], None]
+
+_listener: ContextVar[Listener | None] = ContextVar("intentmatch_steps", default=None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Call `listener` with every step that this thread reports inside the block."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def report(name: str, done: int = 0, total: int | None = None, seconds_left: float | None = None) -> None:
+    """Report the progress of a step; see `Step`."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(Step(name, done, total, seconds_left))
+
+
+def counted(name: str, items: Iterable[_Item], total: int) -> Iterator[_Item]:
+    """Yield the items, reporting how many have arrived: before the first one, and after each one."""
+    report(name, 0, total)
+    for done, item in enumerate(items, 1):
+        report(name, done, total)
+        yield item
+
+
+@contextmanager
+def inside(
+    name: str, done: int, total: int | None, seconds_left: float | None = None, detail: str = ""
+) -> Iterator[None]:
+    """Report the steps inside the block as details of this step, or all of them as one `detail`."""
+    listener = _listener.get()
+    if listener is None:
+        yield
+        return
+    outer = Step(name, done, total, seconds_left, detail)
+    listener(outer)
+    with listening(lambda step: listener(outer._replace(detail=detail or step.detail or step.name))):
+        yield

@@ -82,7 +82,7 @@ class _Writer:
         self._labelled = {mark.slot for line in registry.utterances for mark in line.marks}
         self._problems += losses.unused_slot_losses(registry, _PREBUILT)
         for slot in self._slots.values():
-            if slot.kind in ("time", "duration") or (slot.kind == "any" and slot.name in self._labelled):
+            if slot.kind in ("date", "time", "duration") or (slot.kind == "any" and slot.name in self._labelled):
                 self._report_loss(
                     slot.location, f"the slot {slot.name!r} ({slot.kind}) exactly; the nearest type is written"
                 )

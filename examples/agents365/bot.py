@@ -11,7 +11,14 @@ from microsoft_agents.hosting.core import AgentApplication, MemoryStorage, TurnC
 
 from intentmatch import Dialogue, Matcher, Turn
 from intentmatch.integrations.agents365 import IntentRouter
+from intentmatch.integrations.credentials import credential
 
+if not any(name.startswith("CONNECTIONS__") for name in os.environ):
+    credential(
+        "CONNECTIONS__SERVICE_CONNECTION__SETTINGS__CLIENTID",
+        "create an Azure Bot at https://portal.azure.com and see its app registration; or, to try the agent on your "
+        "own machine, export CONNECTIONS__SERVICE_CONNECTION__SETTINGS__ANONYMOUS_ALLOWED=true",
+    )
 connections = MsalConnectionManager(**load_configuration_from_env(os.environ))
 adapter = CloudAdapter(connection_manager=connections)
 agent = AgentApplication[TurnState](storage=MemoryStorage(), connection_manager=connections)

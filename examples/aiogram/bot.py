@@ -1,7 +1,6 @@
 """A Telegram bot that answers questions about orders. README.md says how to run it."""
 
 import asyncio
-import os
 from pathlib import Path
 
 from aiogram import Bot, Dispatcher
@@ -9,6 +8,7 @@ from aiogram.types import Message
 
 from intentmatch import Dialogue, Matcher, Turn
 from intentmatch.integrations.aiogram import IntentRouter
+from intentmatch.integrations.credentials import credential
 
 
 def intents() -> IntentRouter:
@@ -28,6 +28,7 @@ def intents() -> IntentRouter:
 
 
 if __name__ == "__main__":
+    token = credential("TELEGRAM_TOKEN", "write /newbot to https://t.me/BotFather")
     dispatcher = Dispatcher()
     dispatcher.include_router(intents())
-    asyncio.run(dispatcher.start_polling(Bot(os.environ["TELEGRAM_TOKEN"])))
+    asyncio.run(dispatcher.start_polling(Bot(token)))

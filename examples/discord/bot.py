@@ -1,12 +1,12 @@
 """A Discord bot that answers questions about orders. README.md says how to run it."""
 
-import os
 from pathlib import Path
 
 import discord
 from discord.ext import commands
 
 from intentmatch import Dialogue, Matcher, Turn
+from intentmatch.integrations.credentials import credential
 from intentmatch.integrations.discord import IntentRouter
 
 
@@ -25,9 +25,10 @@ def add_intents(bot: commands.Bot) -> None:
 
 
 if __name__ == "__main__":
+    token = credential("DISCORD_TOKEN", "create a bot at https://discord.com/developers/applications and copy it")
     # With Discord's default "intents" the bot reads direct messages and messages that mention it.
     # It never mentions anyone, even if it repeats text of a user.
     nobody = discord.AllowedMentions.none()
     bot = commands.Bot(command_prefix="!", intents=discord.Intents.default(), allowed_mentions=nobody)
     add_intents(bot)
-    bot.run(os.environ["DISCORD_TOKEN"])
+    bot.run(token)

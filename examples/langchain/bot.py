@@ -63,7 +63,7 @@ def tell_status(state: State) -> dict[str, Any]:
 
 matcher = Matcher.load(Path(__file__).with_name("bot.yaml"))
 intents = IntentRunnable(matcher)
-model = init_chat_model(os.environ["MODEL"]) if os.environ.get("MODEL") else NoModel()
+model = init_chat_model(name) if (name := os.environ.get("MODEL")) else NoModel()
 agent = create_agent(model, [order_status, order_cancel, search], middleware=[IntentToolMiddleware(matcher)])
 
 graph = StateGraph(State)

@@ -1,12 +1,12 @@
 """A Slack bot that answers questions about orders. README.md says how to run it."""
 
-import os
 from pathlib import Path
 
 from slack_bolt import App, Say
 from slack_bolt.adapter.socket_mode import SocketModeHandler
 
 from intentmatch import Dialogue, Matcher, Turn
+from intentmatch.integrations.credentials import credential
 from intentmatch.integrations.slack import IntentRouter
 
 
@@ -25,6 +25,10 @@ def add_intents(app: App) -> None:
 
 
 if __name__ == "__main__":
-    app = App(token=os.environ["SLACK_BOT_TOKEN"])
+    bot_token = credential(
+        "SLACK_BOT_TOKEN", "install your app under OAuth & Permissions of https://api.slack.com/apps"
+    )
+    app_token = credential("SLACK_APP_TOKEN", "see App-Level Tokens of your app at https://api.slack.com/apps")
+    app = App(token=bot_token)
     add_intents(app)
-    SocketModeHandler(app, os.environ["SLACK_APP_TOKEN"]).start()
+    SocketModeHandler(app, app_token).start()

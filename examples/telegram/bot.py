@@ -1,6 +1,5 @@
 """A Telegram bot that answers questions about orders. README.md says how to run it."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +7,7 @@ from telegram import Update
 from telegram.ext import Application
 
 from intentmatch import Dialogue, Matcher, Turn
+from intentmatch.integrations.credentials import credential
 from intentmatch.integrations.telegram import IntentRouter
 
 
@@ -26,6 +26,7 @@ def add_intents(app: Application) -> None:
 
 
 if __name__ == "__main__":
-    app = Application.builder().token(os.environ["TELEGRAM_TOKEN"]).build()
+    token = credential("TELEGRAM_TOKEN", "write /newbot to https://t.me/BotFather")
+    app = Application.builder().token(token).build()
     add_intents(app)
     app.run_polling()

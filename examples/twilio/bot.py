@@ -1,6 +1,5 @@
 """A bot for SMS and WhatsApp that answers questions about orders. README.md says how to run it."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import parse_qsl
@@ -10,10 +9,11 @@ from twilio.request_validator import RequestValidator
 from twilio.twiml.messaging_response import MessagingResponse
 
 from intentmatch import Dialogue, Matcher, Turn
+from intentmatch.integrations.credentials import credential
 
 # The URL configured in Twilio, which its signature covers; a server behind a proxy sees another URL.
-WEBHOOK = os.environ["TWILIO_WEBHOOK"]
-signatures = RequestValidator(os.environ["TWILIO_AUTH_TOKEN"])
+WEBHOOK = credential("TWILIO_WEBHOOK", "take the URL of this bot as Twilio reaches it, such as that of ngrok")
+signatures = RequestValidator(credential("TWILIO_AUTH_TOKEN", "see Account Info at https://console.twilio.com"))
 
 dialogue = Dialogue(Matcher.load(Path(__file__).with_name("bot.yaml")))
 app = FastAPI(title="A bot for SMS and WhatsApp")

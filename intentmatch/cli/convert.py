@@ -71,10 +71,10 @@ def import_(
 ) -> None:
     """Convert the files of another program to YAML.
 
-    PATH is a file, a folder or a zip, or `-` for a table that you paste on standard input. The format is detected from
-    the contents unless --format names the format. MODULE:NAME stands for a Python object, such as a router; its module
-    is imported. The report lists everything that intentmatch cannot express or had to
-    leave out, with its place.
+    PATH is a file, a folder or a zip, or `-` for a table that you paste on standard input. MODULE:NAME stands for a
+    Python object, such as a router: its module is imported, and its code runs. The format is detected from the contents
+    unless --format names the format. The report lists everything that intentmatch cannot express or had to leave out,
+    with its place.
 
     \b
     Examples:
@@ -82,6 +82,7 @@ def import_(
       intentmatch import agent.zip -o bot/
       intentmatch import faq.xlsx --columns text=Frage,intent=Thema -l de -o faq/
       intentmatch import - -o pasted/ < cases.csv
+      intentmatch import routes:router -o routes/
 
     Exit codes: 0 done; 2 something could not be read, and nothing was written.
     """

@@ -239,8 +239,10 @@ class _Writer:
         }
 
     def _slot(self, slot: Slot) -> dict[str, Any]:
-        if slot.kind == "time":
-            self._report_loss(slot, f"the slot {slot.name!r} is written as Botpress's `time`, which also matches dates")
+        if slot.kind in ("date", "time"):
+            self._report_loss(
+                slot, f"the slot {slot.name!r} is written as Botpress's `time`, which matches dates and times"
+            )
         return {"id": slot.name, "name": slot.name, "entities": [_WRITTEN.get(slot.kind, slot.name)], "color": 1}
 
     def _lines(self, intent: Intent) -> dict[str, list[str]] | list[str]:

@@ -205,7 +205,7 @@ def _entity(slot: Slot, codes: Sequence[str], problems: list[Problem]) -> dict[s
         }
     elif slot.kind in _BUILT_IN:
         written["prebuilts"] = [{"category": _BUILT_IN[slot.kind]}]
-    if slot.kind in ("time", "duration", "any"):
+    if slot.kind in ("date", "time", "duration", "any"):
         problems.append(
             loss(slot.location, f"the slot {slot.name!r} ({slot.kind}) exactly; the nearest type is written")
         )

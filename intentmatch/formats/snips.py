@@ -17,7 +17,7 @@ from intentmatch.core.types import Registry, Slot, SlotKind, Utterance
 from intentmatch.formats.kit.by_language import synonyms_in, utterances_in
 from intentmatch.formats.kit.draft import Draft, IntentDraft, Label
 from intentmatch.formats.kit.format import Feature, Files, Format, Sure
-from intentmatch.formats.kit.losses import unused_slot_losses
+from intentmatch.formats.kit.losses import loss, unused_slot_losses
 from intentmatch.formats.kit.prebuilt import take_built_in
 from intentmatch.formats.kit.roles import Roles
 from intentmatch.formats.kit.slot_mentions import all_slots
@@ -189,6 +189,11 @@ def _value(item: Value) -> tuple[str, list[str]]:
 
 def _write(registry: Registry, problems: list[Problem]) -> Files:
     problems += unused_slot_losses(registry, _WRITTEN)
+    problems += [
+        loss(slot.location, f"the slot {slot.name!r} ({slot.kind}) exactly; an open entity is written")
+        for slot in all_slots(registry).values()
+        if slot.kind in _OPEN and slot.kind != "any"
+    ]
     lines = registry.utterances
     languages = list(dict.fromkeys(line.language for line in lines)) or [None]
     if len(languages) == 1:

@@ -36,6 +36,10 @@ nlu:
     - hello
     - good morning
 """
+ROUTES = """\
+from types import SimpleNamespace as Route
+router = Route(routes=[Route(name="greet", utterances=["hello"]), Route(name="leave", utterances=["good bye"])])
+"""
 TOPICS = (
     "pizza",
     "chess",
@@ -108,6 +112,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "messages.txt": "wo ist mein Paket?\ncancel my order\n",
             "log.txt": "any news of my parcel\n",
             "messages.csv": "text,intent\nwhere is my order now,order_status\nquantum physics,out_of_scope\n",
+            "routes.py": ROUTES,
             "cases.csv": "text,intent\nplease cancel my order,order_cancel\n",
         }
         for name, text in files.items():

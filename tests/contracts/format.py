@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from intentmatch import formats
 from intentmatch.core.errors import IntentMatchError
-from intentmatch.core.types import Case, Intent, Mark, Registry, Rule, Slot, SlotValue, Utterance
+from intentmatch.core.types import Case, Intent, Mark, Registry, Rule, Slot, SlotKind, SlotValue, Utterance
 from intentmatch.formats.kit import losses
 from intentmatch.formats.kit.draft import NOT_EXPRESSED
 from intentmatch.formats.kit.format import Feature, Format
@@ -286,7 +286,8 @@ def reports_unused_slots_and_empty_intents_that_it_loses(subject: Subject, folde
     """A slot that no utterance mentions and an intent without utterances come back, or each is a problem."""
     if subject.format.write is None:
         return
-    slots = (_PLAIN_CITY, _CODE, _PERSONS, Slot("day", "date"), Slot("hour", "time"), Slot("free", "any"))
+    others = (Slot(f"of_{kind}", kind) for kind in get_args(SlotKind) if kind not in ("list", "pattern"))
+    slots = (_PLAIN_CITY, _CODE, *others)
     lines = Registry((*registry("hello").intents, Intent("empty", ())), slots=slots)
     found, problems = round_trip(subject, in_language(subject.language or "en", lines), folder)
     messages = " ".join(problem.message for problem in problems if problem.rule == NOT_EXPRESSED)

@@ -78,7 +78,7 @@ def tested(name: str, python: Path, folder: Path, modules: Path | None) -> tuple
     """Run the tests of an environment; return the verdict, the counts and the output."""
     # Its own home folder, because some bots store files there.
     variables = {"HOME": str(folder / name), "NODE_PATH": str(modules or "")}
-    tests = ["-o", WARNINGS, HERE / f"test_{name}.py", HERE / "test_snippets.py"]
+    tests = ["-o", WARNINGS, HERE / f"test_{name}.py", HERE / "test_credentials.py", HERE / "test_snippets.py"]
     return run_pytest(python, folder / f"{name}.xml", tests, variables)
 
 

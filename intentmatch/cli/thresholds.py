@@ -12,7 +12,7 @@ from intentmatch.cli.commands import cli
 from intentmatch.cli.options import FILE, json_option, load, set_option, takes_intents
 from intentmatch.cli.render import output
 from intentmatch.core.settings import FROM_TESTS
-from intentmatch.learning.calibration import ASK_BELOW, ASK_FROM, RIVALS
+from intentmatch.learning.calibration import ALMOST_ALL, ASK_BELOW, ASK_FROM, RIVALS
 
 if TYPE_CHECKING:
     from intentmatch.learning.calibration import LearnedCut
@@ -193,6 +193,6 @@ def _asks(matcher: Matcher) -> str:
     if margin is not None:
         return f"margin: {margin:.3f} of the score ({matcher.settings.origin('margin')})"
     return (
-        f"asks: if the best {RIVALS} intents have a confidence of {ASK_FROM:.0%} together, and the first has less than "
-        f"{ASK_BELOW:.0%} of that"
+        f"asks: if the best {RIVALS} intents have a confidence of {ASK_FROM:.0%} together, or {ALMOST_ALL:.0%} of all, "
+        f"and the first has less than {ASK_BELOW:.0%} of theirs"
     )

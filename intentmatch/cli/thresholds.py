@@ -13,7 +13,7 @@ from intentmatch.cli.options import FILE, json_option, load, set_option, takes_i
 from intentmatch.cli.render import output
 from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.settings import FROM_TESTS
-from intentmatch.learning.calibration import ASK_BELOW, ASK_FROM, RIVALS
+from intentmatch.learning.calibration import ALMOST_ALL, ASK_BELOW, ASK_FROM, RIVALS
 
 if TYPE_CHECKING:
     from intentmatch.learning.calibration import LearnedCut
@@ -198,6 +198,6 @@ def _asks(matcher: Matcher) -> str:
     if matcher.artefact.foreign is not None:
         other = f" ({matcher.foreign_policy.ask_below:.0%} in other languages)"
     return (
-        f"asks: if the best {RIVALS} intents have a confidence of {ASK_FROM:.0%} together, and the first has less than "
-        f"{ASK_BELOW:.0%} of that{other}"
+        f"asks: if the best {RIVALS} intents have a confidence of {ASK_FROM:.0%} together, or {ALMOST_ALL:.0%} of all, "
+        f"and the first has less than {ASK_BELOW:.0%} of theirs{other}"
     )

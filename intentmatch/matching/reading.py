@@ -90,8 +90,8 @@ class Reader:
         rows = self._rows(key)
         question, says = self._with_language(question, text, key, rows)
         if says:
-            calibrated = question.foreign and calibrates_foreign
-            stages.add("language", f"{says}{': calibrated for other languages' if calibrated else ''}")
+            how = "calibrated" if calibrates_foreign else "no calibration"
+            stages.add("language", f"{says}: {how} for other languages" if question.foreign else says)
 
         if exact := self._exact(rows, key, question, stages):
             return Reading(message, question, stages, text, text, exact)

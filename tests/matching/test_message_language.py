@@ -125,6 +125,44 @@ def test_title_in_a_language_of_the_registry_does_not_hide_the_language_around_i
     assert (found.language, found.foreign) == ("da", True)
 
 
+@pytest.mark.parametrize("message", ["play some david bowie", "do you know a good thai takeaway around grassmarket"])
+def test_words_that_a_small_registry_lacks_are_not_foreign(message: str) -> None:
+    """Names and other subjects: no other language speaks for them."""
+    bot = registry(en=(*ENGLISH * 2, "is it open", "where is it"))
+
+    assert spoken(bot, message) == Spoken("en", False, "guessed en")
+
+
+@pytest.mark.parametrize("message", ["ja", "ja ja", "si si", "haha haha", "ok ok ok"])
+def test_repeated_word_counts_once(message: str) -> None:
+    assert not spoken(registry(en=ENGLISH), message).foreign
+
+
+@pytest.mark.parametrize(
+    ("message", "language"),
+    [("ja bitte", "de"), ("nice", "en"), ("merci", "fr"), ("danke sehr", "de"), ("later", "en")],
+)
+def test_languages_of_the_registry_are_told_apart_by_their_pieces(message: str, language: str) -> None:
+    """The utterances share hardly a bigram with these messages."""
+    bot = registry(en=ENGLISH, de=GERMAN, fr=("où est ma commande", "annulez ma commande", "bonjour"))
+
+    assert spoken(bot, message).language == language
+
+
+def test_language_that_the_tokenizer_does_not_know_is_found_by_its_bigrams() -> None:
+    """Lower Sorbian, beside a word that the tokenizer knows."""
+    bot = registry(en=ENGLISH, dsb=("źo jo mója skazanka", "dobry źeń", "kak se maš"))
+
+    assert spoken(bot, "źo jo mój hotel").language == "dsb"
+    assert spoken(bot, "where is it").language == "en"
+
+
+def test_equal_utterance_in_several_languages_has_the_likeliest() -> None:
+    bot = registry(en=(*ENGLISH, "hotel"), de=(*GERMAN, "hotel"), fr=("bonjour", "où est ma commande"))
+
+    assert spoken(bot, "hotel").language in {"en", "de"}
+
+
 @pytest.mark.parametrize(
     "bot",
     [
@@ -140,6 +178,6 @@ def test_clear_messages_have_the_language_that_a_closer_look_gives(bot, monkeypa
         "the hotel is open", "Bestellung stornieren", "我想取消订单", "荷物はどこですか",
     ]  # fmt: skip
     quick = [spoken(bot, message) for message in messages]
-    monkeypatch.setattr(MessageLanguage, "_clearly_own", lambda *_: None)
+    monkeypatch.setattr(MessageLanguage, "_is_clearly_own", lambda *_: False)
 
     assert quick == [spoken(bot, message) for message in messages]

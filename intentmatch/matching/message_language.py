@@ -127,11 +127,14 @@ class MessageLanguage:
 
         `own` is one of the registry's languages. If False, the message needs a closer look, as few messages do.
         """
+        words = {*key.split()}
+        if self._words.known.issuperset(words):
+            return True
         column = self._column_of.get(own or "")
         if column is None:
             return False
         lead = max(piece_languages().most_behind(pieces, column), 0.0)
-        return lead + self._by_words({*key.split()}) < _LEAD - _ROUNDING
+        return lead + self._by_words(words) < _LEAD - _ROUNDING
 
     def _by_words(self, words: Collection[str]) -> float:
         """Return the nats that the words of a message give to other languages."""
